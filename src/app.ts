@@ -1,0 +1,99 @@
+import type { Logger } from 'pino'
+import { applicationRoutes } from './applications/routes.ts'
+import { billingRuleRoutes } from './billing-rules/routes.ts'
+import type { Config } from './config.ts'
+import type { Sql } from './database/open.ts'
+import type { Routine } from './database/routine.ts'
+import { Writer } from './database/writer.ts'
+import { deviceInventoryRoutes } from './device-inventory/routes.ts'
+import { Catalogue } from './device-models/catalogue.ts'
+import { deviceModelRoutes } from './device-models/routes.ts'
+import { deviceRoutes } from './devices/routes.ts'
+import { registerDevicesRoutine } from './devices/store.ts'
+import { authenticator } from './http/authenticate.ts'
+import { Deadlines, RateLimiter } from './http/limits.ts'
+import type { HttpHandler } from './http/message.ts'
+import { Metrics } from './http/metrics.ts'
+import { type Handler, serve } from './http/serve.ts'
+import { momentFormat } from './moments.ts'
+import type { Platform } from './platform.ts'
+import { serviceRoutes } from './service/routes.ts'
+import { siteRoutes } from './sites/routes.ts'
+import { saveSitesRoutine } from './sites/store.ts'
+import { thirdPartyConfigRoutes } from './third-party-config/routes.ts'
+import { AccessCache } from './tokens/access-cache.ts'
+import { tokenRoutes } from './tokens/routes.ts'
+import { startUpkeep } from './upkeep.ts'
+
+/** Everything that the service answers, in the order of the API reference. */
+export function routes(platform: Platform, schemaVersion: number): Handler[] {
+  const api = [
+    ...tokenRoutes(platform),
+    ...siteRoutes(platform),
+    ...billingRuleRoutes(platform),
+    ...thirdPartyConfigRoutes(platform),
+    ...deviceRoutes(platform),
+    ...applicationRoutes(platform),
+    ...deviceModelRoutes(platform),
+    ...deviceInventoryRoutes(platform),
+  ]
+  const operations = api.map((handler) => handler.operation)
+  return [...api, ...serviceRoutes(platform, schemaVersion, operations)]
+}
+
+/** The SQL functions that the database must hold before the first request. */
+export const routines: Routine[] = [registerDevicesRoutine, saveSitesRoutine]
+
+export interface App {
+  handler: HttpHandler
+  platform: Platform
+  /** Stops what runs beside requests and closes the write path's connections. */
+  stop(): Promise<void>
+}
+
+export interface AppOptions {
+  config: Config
+  log: Logger
+  sql: Sql
+  openWriterSql: () => Sql
+  schemaVersion: number
+}
+
+/** Joins the parts: operations and handlers on the one side, the database on the other. */
+export function createApp({ config, log, sql, openWriterSql, schemaVersion }: AppOptions): App {
+  const deadlines = new Deadlines()
+  const metrics = new Metrics()
+  const access = new AccessCache(sql)
+  const platform: Platform = {
+    config,
+    log,
+    metrics,
+    sql,
+    writer: new Writer(openWriterSql, deadlines, config.statementTimeoutMs + 1000),
+    access,
+    catalogue: new Catalogue(sql),
+    showMoment: momentFormat(config.timeZone),
+  }
+  const handler = serve(routes(platform, schemaVersion), {
+    authenticate: authenticator(config.operatorKey, (tokenHash) => access.check(tokenHash)),
+    rateLimiter: new RateLimiter(),
+    deadlines,
+    metrics,
+    log,
+    answerTimeoutMs: config.statementTimeoutMs,
+    bodyTimeoutMs: 10_000,
+    maxInFlight: config.maxWaitingCreates,
+  })
+  access.start()
+  const upkeep = startUpkeep(sql, log)
+  return {
+    handler,
+    platform,
+    async stop() {
+      access.stop()
+      upkeep.stop()
+      deadlines.stop()
+      await platform.writer.close()
+    },
+  }
+}

@@ -1,0 +1,153 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { ThirdPartyConfigRecord, thirdPartyConfigMembers } from '../third-party-config/contract.ts'
+import {
+  appId,
+  integer,
+  moment,
+  name,
+  nullable,
+  oneOf,
+  optional,
+  pageOf,
+  pageQuery,
+  reasonKey,
+  reasonText,
+} from '../values.ts'
+
+const folder = '/api/platform/v1/application'
+export const defaultTokenLifetimeSeconds = 7200
+export const defaultRateLimitPerSecond = 1000
+
+/** Here null means something of its own: no limit. */
+const rateLimitPerSecond = Type.Optional(
+  Type.Union([integer(1, 1_000_000), Type.Null()], {
+    description: `requests a second that one process admits; default ${defaultRateLimitPerSecond}, null for no limit`,
+    [reasonKey]: { en: 'must be an integer from 1 to 1000000, or null', zh: '必须是 1 至 1000000 的整数或 null' },
+  }),
+)
+const tokenLifetimeSeconds = optional(integer(1, 604_800))
+
+export const ApplicationRecord = Type.Object({
+  appId: Type.String(),
+  appName: Type.String(),
+  onlineStatus: Type.Integer({ description: '1 online, 2 offline' }),
+  status: Type.Integer({ description: '1 normal, 2 frozen' }),
+  frozenReason: nullable(Type.String()),
+  tokenLifetimeSeconds: Type.Integer(),
+  rateLimitPerSecond: nullable(Type.Integer()),
+  createTime: moment,
+})
+export type ApplicationRecord = Static<typeof ApplicationRecord>
+
+const ApplicationWithSecret = Type.Object({
+  ...ApplicationRecord.properties,
+  appSecret: Type.String({ description: 'shown once; only its SHA-256 is kept' }),
+})
+
+export const createApplication = operation({
+  id: 'createApplication',
+  summary: 'Creates an application, online and normal, and shows its secret once.',
+  method: 'POST',
+  path: `${folder}/create`,
+  callers: ['operator'],
+  body: Type.Object({
+    appName: name,
+    tokenLifetimeSeconds,
+    rateLimitPerSecond,
+    thirdPartyConfig: optional(Type.Object(thirdPartyConfigMembers)),
+  }),
+  data: Type.Object({
+    ...ApplicationWithSecret.properties,
+    thirdPartyConfig: nullable(ThirdPartyConfigRecord),
+  }),
+  refusals: [],
+})
+
+const ofOne = { callers: ['operator'], refusals: ['applicationNotFound'] } as const
+
+export const updateApplication = operation({
+  id: 'updateApplication',
+  summary: 'Changes the members that are given.',
+  method: 'POST',
+  path: `${folder}/update`,
+  ...ofOne,
+  body: Type.Object({ appId, appName: Type.Optional(name), tokenLifetimeSeconds, rateLimitPerSecond }),
+  data: ApplicationRecord,
+})
+
+export const takeApplicationOnline = operation({
+  id: 'takeApplicationOnline',
+  summary: 'Takes an application online.',
+  method: 'POST',
+  path: `${folder}/online`,
+  ...ofOne,
+  body: Type.Object({ appId }),
+  data: ApplicationRecord,
+})
+
+export const takeApplicationOffline = operation({
+  id: 'takeApplicationOffline',
+  summary: 'Takes an application offline. Once this has answered, none of its devices is created.',
+  method: 'POST',
+  path: `${folder}/offline`,
+  ...ofOne,
+  body: Type.Object({ appId }),
+  data: ApplicationRecord,
+})
+
+export const freezeApplication = operation({
+  id: 'freezeApplication',
+  summary: 'Freezes an application: its tokens stop working within 1 second.',
+  method: 'POST',
+  path: `${folder}/freeze`,
+  ...ofOne,
+  body: Type.Object({ appId, reason: reasonText }),
+  data: ApplicationRecord,
+})
+
+export const unfreezeApplication = operation({
+  id: 'unfreezeApplication',
+  summary: 'Lifts a freeze.',
+  method: 'POST',
+  path: `${folder}/unfreeze`,
+  ...ofOne,
+  body: Type.Object({ appId }),
+  data: ApplicationRecord,
+})
+
+export const rotateApplicationSecret = operation({
+  id: 'rotateApplicationSecret',
+  summary: 'Replaces the secret and shows the new one once; the old one and its tokens stop working within 1 second.',
+  method: 'POST',
+  path: `${folder}/rotateSecret`,
+  ...ofOne,
+  body: Type.Object({ appId }),
+  data: ApplicationWithSecret,
+})
+
+export const getApplication = operation({
+  id: 'getApplication',
+  summary: 'Answers one application.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  ...ofOne,
+  query: Type.Object({ appId }),
+  data: ApplicationRecord,
+})
+
+export const pageApplications = operation({
+  id: 'pageApplications',
+  summary: 'Pages through the applications, newest first.',
+  method: 'GET',
+  path: `${folder}/page`,
+  callers: ['operator'],
+  query: Type.Object({
+    ...pageQuery,
+    appName: optional(name),
+    onlineStatus: optional(oneOf(1, 2)),
+    status: optional(oneOf(1, 2)),
+  }),
+  data: pageOf(ApplicationRecord),
+  refusals: [],
+})

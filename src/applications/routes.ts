@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import type { EventType } from '../events/contract.ts'
+import { insertEvent } from '../events/store.ts'
+import { hashSecret } from '../http/authenticate.ts'
+import { type Handler, handle } from '../http/serve.ts'
+import type { Platform } from '../platform.ts'
+import { saveConfig } from '../third-party-config/routes.ts'
+import { given } from '../values.ts'
+import * as contract from './contract.ts'
+import * as store from './store.ts'
+
+/** 256 random bits in base64url. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+export function applicationRoutes(platform: Platform): Handler[] {
+  const { sql, access, showMoment } = platform
+  const show = (application: store.Application) => store.showApplication(application, showMoment)
+
+  /** Changes a state under the application's lock; an event is written only when something changed. */
+  async function changeState(
+    appId: string,
+    actor: string,
+    type: EventType,
+    changed: (application: store.Application) => store.ApplicationChange | undefined,
+  ) {
+    const application = await sql.begin(async (tx) => {
+      const before = await store.requireLockedApplication(tx, appId)
+      const change = changed(before)
+      if (change === undefined) return before
+      const after = await store.updateApplication(tx, appId, change)
+      await insertEvent(tx, { appId, type, time: new Date(), actor, subject: null, data: show(after) })
+      return after
+    })
+    await access.refresh()
+    return show(application)
+  }
+
+  return [
+    handle(contract.createApplication, async ({ body, actor }) => {
+      const appSecret = newSecret()
+      return sql.begin(async (tx) => {
+        const application = await store.insertApplication(tx, {
+          appId: randomBytes(10).toString('hex'),
+          appName: body.appName,
+          secretHash: hashSecret(appSecret),
+          tokenLifetimeSeconds: given(body.tokenLifetimeSeconds) ?? contract.defaultTokenLifetimeSeconds,
+          rateLimitPerSecond:
+            body.rateLimitPerSecond === undefined ? contract.defaultRateLimitPerSecond : body.rateLimitPerSecond,
+        })
+        const config = given(body.thirdPartyConfig)
+        const { appId } = application
+        const thirdPartyConfig =
+          config === null ? null : await saveConfig(platform, tx, { ...config, appId }, actor, 'thirdPartyConfig.')
+        return { ...show(application), appSecret, thirdPartyConfig }
+      })
+    }),
+
+    handle(contract.updateApplication, async ({ body }) => {
+      const change: store.ApplicationChange = {}
+      if (body.appName !== undefined) change.appName = body.appName
+      if (body.rateLimitPerSecond !== undefined) change.rateLimitPerSecond = body.rateLimitPerSecond
+      if (body.tokenLifetimeSeconds !== undefined) {
+        change.tokenLifetimeSeconds = given(body.tokenLifetimeSeconds) ?? contract.defaultTokenLifetimeSeconds
+      }
+      const application = await sql.begin(async (tx) => {
+        await store.requireLockedApplication(tx, body.appId)
+        return store.updateApplication(tx, body.appId, change)
+      })
+      await access.refresh()
+      return show(application)
+    }),
+
+    handle(contract.takeApplicationOnline, ({ body, actor }) =>
+      changeState(body.appId, actor, 'application.online', ({ onlineStatus }) =>
+        onlineStatus === 1 ? undefined : { onlineStatus: 1 },
+      ),
+    ),
+
+    handle(contract.takeApplicationOffline, ({ body, actor }) =>
+      changeState(body.appId, actor, 'application.offline', ({ onlineStatus }) =>
+        onlineStatus === 2 ? undefined : { onlineStatus: 2 },
+      ),
+    ),
+
+    handle(contract.freezeApplication, ({ body, actor }) =>
+      changeState(body.appId, actor, 'application.frozen', ({ status, frozenReason }) =>
+        status === 2 && frozenReason === body.reason ? undefined : { status: 2, frozenReason: body.reason },
+      ),
+    ),
+
+    handle(contract.unfreezeApplication, ({ body, actor }) =>
+      changeState(body.appId, actor, 'application.unfrozen', ({ status }) =>
+        status === 1 ? undefined : { status: 1, frozenReason: null },
+      ),
+    ),
+
+    handle(contract.rotateApplicationSecret, async ({ body }) => {
+      const appSecret = newSecret()
+      const application = await sql.begin(async (tx) => {
+        await store.requireLockedApplication(tx, body.appId)
+        // In this order: the update waits for tokens that are being issued for the old secret, the delete sees them.
+        const rotated = await store.updateApplication(tx, body.appId, { secretHash: hashSecret(appSecret) })
+        await store.deleteTokensOf(tx, body.appId)
+        return rotated
+      })
+      await access.refresh()
+      return { ...show(application), appSecret }
+    }),
+
+    handle(contract.getApplication, async ({ query }) => show(await store.requireApplication(sql, query.appId))),
+
+    handle(contract.pageApplications, ({ query }) => store.pageOfApplications(sql, query, showMoment)),
+  ]
+}

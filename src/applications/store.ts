@@ -1,0 +1,133 @@
+import type { Row } from 'postgres'
+import type { Sql, Statements } from '../database/open.ts'
+import { type PageQuery, readPage } from '../database/page.ts'
+import { applicationLock } from '../database/routine.ts'
+import { Refusal } from '../refusals.ts'
+import { given } from '../values.ts'
+import type { ApplicationRecord } from './contract.ts'
+
+export interface Application {
+  appId: string
+  appName: string
+  onlineStatus: number
+  status: number
+  frozenReason: string | null
+  tokenLifetimeSeconds: number
+  rateLimitPerSecond: number | null
+  createdAt: Date
+}
+
+const columns = `app_id, app_name, online_status, status, frozen_reason, token_lifetime_seconds, rate_limit_per_second,
+  created_at`
+
+function toApplication(row: Row): Application {
+  return {
+    appId: row.app_id,
+    appName: row.app_name,
+    onlineStatus: row.online_status,
+    status: row.status,
+    frozenReason: row.frozen_reason,
+    tokenLifetimeSeconds: row.token_lifetime_seconds,
+    rateLimitPerSecond: row.rate_limit_per_second,
+    createdAt: row.created_at,
+  }
+}
+
+/** The application as its operations answer it. */
+export function showApplication(application: Application, showMoment: (instant: Date) => string): ApplicationRecord {
+  const { createdAt, ...members } = application
+  return { ...members, createTime: showMoment(createdAt) }
+}
+
+/** Waits for every writer of the application's rows, and holds them off until the transaction ends. */
+export async function lockApplication(tx: Statements, appId: string): Promise<void> {
+  await tx.unsafe(`select ${applicationLock('$1::text')}`, [appId])
+}
+
+/** Locks the application and answers it as its last writer left it. Throws 10004. */
+export async function requireLockedApplication(tx: Statements, appId: string): Promise<Application> {
+  // Two statements: what the second one sees was committed before it began, that is after the lock was had.
+  await lockApplication(tx, appId)
+  return requireApplication(tx, appId)
+}
+
+/** Throws 10004. */
+export async function requireApplication(sql: Statements, appId: string): Promise<Application> {
+  const [row] = await sql`select ${sql.unsafe(columns)} from application where app_id = ${appId}`
+  if (row === undefined) throw new Refusal('applicationNotFound')
+  return toApplication(row)
+}
+
+export interface NewApplication {
+  appId: string
+  appName: string
+  secretHash: string
+  tokenLifetimeSeconds: number
+  rateLimitPerSecond: number | null
+}
+
+export async function insertApplication(tx: Statements, application: NewApplication): Promise<Application> {
+  const [row] = await tx`
+    insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, rate_limit_per_second,
+      access_changed_at, created_at)
+    values (${application.appId}, ${application.appName}, ${application.secretHash},
+      ${application.tokenLifetimeSeconds}, ${application.rateLimitPerSecond}, clock_timestamp(), now())
+    returning ${tx.unsafe(columns)}`
+  return toApplication(row as Row)
+}
+
+export type ApplicationChange = Partial<Omit<Application, 'appId' | 'createdAt'>> & { secretHash?: string }
+
+const changeableColumns = {
+  appName: 'app_name',
+  onlineStatus: 'online_status',
+  status: 'status',
+  frozenReason: 'frozen_reason',
+  tokenLifetimeSeconds: 'token_lifetime_seconds',
+  rateLimitPerSecond: 'rate_limit_per_second',
+  secretHash: 'secret_hash',
+} as const satisfies Record<keyof ApplicationChange, string>
+
+/** Changes an application that exists, and tells every process's access cache to look at it again. */
+export async function updateApplication(
+  tx: Statements,
+  appId: string,
+  change: ApplicationChange,
+): Promise<Application> {
+  const assignments = Object.entries(change).map(
+    ([member, value]) => tx`${tx.unsafe(changeableColumns[member as keyof ApplicationChange])} = ${value}, `,
+  )
+  const [row] = await tx`
+    update application set ${assignments} access_changed_at = clock_timestamp()
+    where app_id = ${appId} returning ${tx.unsafe(columns)}`
+  return toApplication(row as Row)
+}
+
+/** Revokes every token of the application. */
+export async function deleteTokensOf(tx: Statements, appId: string): Promise<void> {
+  await tx`delete from access_token where app_id = ${appId}`
+}
+
+export interface ApplicationFilter extends PageQuery {
+  appName?: string | null
+  onlineStatus?: number | null | ''
+  status?: number | null | ''
+}
+
+export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMoment: (instant: Date) => string) {
+  const appName = given(filter.appName)
+  const onlineStatus = given(filter.onlineStatus)
+  const status = given(filter.status)
+  const rows = sql`
+    select ${sql.unsafe(columns)} from application
+    where (${appName}::text is null or strpos(lower(app_name), lower(${appName})) > 0)
+      and (${onlineStatus}::smallint is null or online_status = ${onlineStatus})
+      and (${status}::smallint is null or status = ${status})`
+  const key = [
+    { column: 'created_at', type: 'timestamptz' as const },
+    { column: 'app_id', type: 'text' as const },
+  ]
+  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) =>
+    showApplication(toApplication(row), showMoment),
+  )
+}

@@ -1,0 +1,80 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../http/operation.ts'
+import {
+  appId,
+  integer,
+  moment,
+  money,
+  name,
+  nullable,
+  oneOf,
+  optional,
+  pageOf,
+  pageQuery,
+  timeOfDay,
+} from '../values.ts'
+
+const folder = '/api/charging/v1/billingRule'
+
+/** What a rule is for; a site's three fields take one type each. */
+export const ruleType = { fast: 1, slow: 2, occupancy: 3 } as const
+
+export const Period = Type.Object({ startTime: timeOfDay, electricityPrice: money, servicePrice: money })
+export type Period = Static<typeof Period>
+
+const ruleMembers = {
+  ruleName: name,
+  ruleType: oneOf(1, 2, 3),
+  periods: optional(Type.Array(Period, { minItems: 1, maxItems: 32 })),
+  freeMinutes: optional(integer(0, 525_600)),
+  unitMinutes: optional(integer(1, 525_600)),
+  unitPrice: optional(money),
+  dailyCap: optional(money),
+}
+
+export const BillingRuleRecord = Type.Object({
+  id: Type.Integer(),
+  appId: Type.String(),
+  ruleName: Type.String(),
+  ruleType: Type.Integer({ description: '1 fast, 2 slow, 3 occupancy' }),
+  periods: nullable(Type.Array(Period)),
+  freeMinutes: nullable(Type.Integer()),
+  unitMinutes: nullable(Type.Integer()),
+  unitPrice: nullable(Type.String()),
+  dailyCap: nullable(Type.String()),
+  createTime: moment,
+})
+export type BillingRuleRecord = Static<typeof BillingRuleRecord>
+
+export const saveBillingRule = operation({
+  id: 'saveBillingRule',
+  summary: 'Creates a billing rule. Types 1 and 2 take periods; type 3 takes minutes and prices.',
+  method: 'POST',
+  path: `${folder}/save`,
+  callers: ['application', 'operator'],
+  body: Type.Object({ appId, ...ruleMembers }),
+  data: BillingRuleRecord,
+  refusals: ['applicationNotFound'],
+})
+
+export const getBillingRule = operation({
+  id: 'getBillingRule',
+  summary: 'Answers one billing rule.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  callers: ['application', 'operator'],
+  query: Type.Object({ appId, id: integer(1) }),
+  data: BillingRuleRecord,
+  refusals: ['applicationNotFound', 'billingRuleNotFound'],
+})
+
+export const pageBillingRules = operation({
+  id: 'pageBillingRules',
+  summary: 'Pages through an application’s billing rules, newest first.',
+  method: 'GET',
+  path: `${folder}/page`,
+  callers: ['application', 'operator'],
+  query: Type.Object({ appId, ...pageQuery, ruleName: optional(name), ruleType: optional(oneOf(1, 2, 3)) }),
+  data: pageOf(BillingRuleRecord),
+  refusals: ['applicationNotFound'],
+})

@@ -1,0 +1,77 @@
+import type { Row } from 'postgres'
+import type { Sql, Statements } from '../database/open.ts'
+import { type PageQuery, readPage } from '../database/page.ts'
+import { Refusal } from '../refusals.ts'
+import { given } from '../values.ts'
+import type { BillingRuleRecord } from './contract.ts'
+import type { RuleTerms } from './rules.ts'
+
+type ShowMoment = (instant: Date) => string
+
+const columns = `id, app_id, rule_name, rule_type, periods, free_minutes, unit_minutes, unit_price, daily_cap, created_at`
+
+function toRecord(row: Row, showMoment: ShowMoment): BillingRuleRecord {
+  return {
+    id: row.id,
+    appId: row.app_id,
+    ruleName: row.rule_name,
+    ruleType: row.rule_type,
+    periods: row.periods,
+    freeMinutes: row.free_minutes,
+    unitMinutes: row.unit_minutes,
+    unitPrice: row.unit_price,
+    dailyCap: row.daily_cap,
+    createTime: showMoment(row.created_at),
+  }
+}
+
+export interface NewBillingRule extends RuleTerms {
+  appId: string
+  ruleName: string
+  ruleType: number
+}
+
+export async function insertBillingRule(
+  tx: Statements,
+  rule: NewBillingRule,
+  showMoment: ShowMoment,
+): Promise<BillingRuleRecord> {
+  const periods = rule.periods === null ? null : JSON.stringify(rule.periods)
+  const [row] = await tx`
+    insert into billing_rule (app_id, rule_name, rule_type, periods, free_minutes, unit_minutes, unit_price,
+      daily_cap, created_at)
+    values (${rule.appId}, ${rule.ruleName}, ${rule.ruleType}, ${periods}::text::json, ${rule.freeMinutes},
+      ${rule.unitMinutes}, ${rule.unitPrice}, ${rule.dailyCap}, now())
+    returning ${tx.unsafe(columns)}`
+  return toRecord(row as Row, showMoment)
+}
+
+/** Throws 40002, here with status 404. */
+export async function requireBillingRule(
+  sql: Statements,
+  appId: string,
+  id: number,
+  showMoment: ShowMoment,
+): Promise<BillingRuleRecord> {
+  const [row] = await sql`select ${sql.unsafe(columns)} from billing_rule where app_id = ${appId} and id = ${id}`
+  if (row === undefined) throw new Refusal('billingRuleNotFound', { status: 404 })
+  return toRecord(row, showMoment)
+}
+
+export interface BillingRuleFilter extends PageQuery {
+  appId: string
+  ruleName?: string | null
+  ruleType?: number | null | ''
+}
+
+export function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, showMoment: ShowMoment) {
+  const ruleName = given(filter.ruleName)
+  const ruleType = given(filter.ruleType)
+  const rows = sql`
+    select ${sql.unsafe(columns)} from billing_rule
+    where app_id = ${filter.appId}
+      and (${ruleName}::text is null or strpos(lower(rule_name), lower(${ruleName})) > 0)
+      and (${ruleType}::smallint is null or rule_type = ${ruleType})`
+  const key = [{ column: 'id', type: 'bigint' as const }]
+  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => toRecord(row, showMoment))
+}

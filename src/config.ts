@@ -1,0 +1,76 @@
+import { resolve } from 'node:path'
+
+/** Every setting of the service. The names, defaults and meanings are contract §7's; docs/settings.md lists them. */
+export interface Config {
+  host: string
+  port: number
+  /** A PostgreSQL to use; undefined means the embedded one in `dataDir`. */
+  databaseUrl: string | undefined
+  dataDir: string
+  operatorKey: string | undefined
+  timeZone: string
+  inventoryPolicy: 'open' | 'required'
+  privateCallbacks: 'refuse' | 'allow'
+  presenceSeconds: number
+  logLevel: string
+  /** No statement runs longer; a database that does not answer is told as 50003 a second after it. */
+  statementTimeoutMs: number
+  /** Creates that may wait for their batch in one lane; past it they are refused with 50003. */
+  maxWaitingCreates: number
+}
+
+/** A setting that cannot be used: one clear sentence, for the person who starts the service. */
+export class ConfigError extends Error {}
+
+/** Reads the settings. Throws `ConfigError` at the first one that cannot be used. */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const read = (name: string) => environment[name]?.trim() || undefined
+  const integer = (name: string, fallback: number, minimum: number, maximum: number) => {
+    const text = read(name)
+    if (text === undefined) return fallback
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= minimum && value <= maximum) return value
+    throw new ConfigError(`${name} must be a whole number from ${minimum} to ${maximum}, but it is "${text}".`)
+  }
+  const oneOf = <const Choice extends string>(name: string, fallback: Choice, choices: readonly Choice[]) => {
+    const text = read(name) ?? fallback
+    const choice = choices.find((known) => known === text)
+    if (choice !== undefined) return choice
+    throw new ConfigError(`${name} must be one of ${choices.join(', ')}, but it is "${text}".`)
+  }
+
+  const operatorKey = read('FORECOURT_OPERATOR_KEY')
+  if (operatorKey !== undefined && !/^[\x21-\x7e]{32,512}$/.test(operatorKey)) {
+    throw new ConfigError('FORECOURT_OPERATOR_KEY must be 32 to 512 visible ASCII characters without spaces.')
+  }
+  const timeZone = read('FORECOURT_TIME_ZONE') ?? 'Asia/Shanghai'
+  if (!isTimeZone(timeZone)) throw new ConfigError(`FORECOURT_TIME_ZONE "${timeZone}" is not a known time zone.`)
+  const databaseUrl = read('DATABASE_URL')
+  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    throw new ConfigError('DATABASE_URL must begin with postgres:// or postgresql://.')
+  }
+
+  return {
+    host: read('FORECOURT_HOST') ?? '127.0.0.1',
+    port: integer('FORECOURT_PORT', 8080, 0, 65535),
+    databaseUrl,
+    dataDir: resolve(read('FORECOURT_DATA_DIR') ?? './data'),
+    operatorKey,
+    timeZone,
+    inventoryPolicy: oneOf('FORECOURT_INVENTORY_POLICY', 'open', ['open', 'required']),
+    privateCallbacks: oneOf('FORECOURT_PRIVATE_CALLBACKS', 'refuse', ['refuse', 'allow']),
+    presenceSeconds: integer('FORECOURT_PRESENCE_SECONDS', 300, 1, 86_400),
+    logLevel: oneOf('FORECOURT_LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    statementTimeoutMs: integer('FORECOURT_STATEMENT_TIMEOUT_MS', 5000, 100, 60_000),
+    maxWaitingCreates: integer('FORECOURT_MAX_WAITING_CREATES', 10_000, 1, 1_000_000),
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,26 @@
+import { type Refusal, unavailable } from '../refusals.ts'
+
+interface DatabaseError {
+  name?: string
+  code?: string
+}
+
+/** SQLSTATE classes that say "not now": connection, resources, operator intervention, system error. */
+const awayClasses = new Set(['08', '53', '57', '58'])
+const driverCodes = /^(CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$)/
+
+/** 50003 for errors that mean that the database is away or overloaded; undefined for every other error. */
+export function databaseRefusal(error: unknown): Refusal | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  const { code } = error as DatabaseError
+  if (typeof code !== 'string') return undefined
+  if (isStatementError(error)) {
+    return awayClasses.has(code.slice(0, 2)) || code === '25006' || code.startsWith('40') ? unavailable() : undefined
+  }
+  return driverCodes.test(code) ? unavailable() : undefined
+}
+
+/** The database answered the statement with an error, so nothing of it was kept. */
+export function isStatementError(error: unknown): boolean {
+  return (error as DatabaseError).name === 'PostgresError'
+}

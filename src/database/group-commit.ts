@@ -1,0 +1,115 @@
+import { unavailable } from '../refusals.ts'
+import { databaseRefusal, isStatementError } from './failures.ts'
+
+export interface GroupCommitOptions<Item, Outcome> {
+  /** Writes a batch in one transaction and answers one outcome an item, in order, after the commit. */
+  write(items: Item[]): Promise<Outcome[]>
+  /** What the item claims for itself alone: two items with one claim never ride in the same batch. */
+  claims(item: Item): string[]
+  maxBatch: number
+  /** Items that may wait; past it, submissions are refused with 50003. */
+  maxWaiting: number
+  /** An item that has waited longer is refused: its request has been answered 50003 already. */
+  maxWaitMs: number
+  onBatch(size: number): void
+}
+
+interface Waiting<Item, Outcome> {
+  item: Item
+  since: number
+  resolve(outcome: Outcome): void
+  reject(error: unknown): void
+}
+
+/**
+ * One lane of group commit: whatever arrives while a batch is being written forms the next batch. There is no timer,
+ * so a lone item is written at once; a burst that arrives in one turn of the event loop rides together.
+ */
+export class GroupCommit<Item, Outcome> {
+  private readonly options: GroupCommitOptions<Item, Outcome>
+  private waiting: Waiting<Item, Outcome>[] = []
+  private running = false
+
+  constructor(options: GroupCommitOptions<Item, Outcome>) {
+    this.options = options
+  }
+
+  /** Items that wait for a batch. */
+  get queueLength(): number {
+    return this.waiting.length
+  }
+
+  /** Resolves with the item's outcome after its batch has been committed. Rejects with 50003 when the queue is full. */
+  submit(item: Item): Promise<Outcome> {
+    if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(unavailable())
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ item, since: performance.now(), resolve, reject })
+      if (!this.running) {
+        this.running = true
+        setImmediate(() => void this.run())
+      }
+    })
+  }
+
+  private async run(): Promise<void> {
+    while (this.waiting.length > 0) {
+      const batch = this.takeBatch()
+      if (batch.length === 0) continue
+      this.options.onBatch(batch.length)
+      await this.writeBatch(batch)
+    }
+    this.running = false
+  }
+
+  /** The longest waiting items, without those that claim what an earlier one claims; these keep their place. */
+  private takeBatch(): Waiting<Item, Outcome>[] {
+    const { maxBatch, maxWaitMs, claims } = this.options
+    const batch: Waiting<Item, Outcome>[] = []
+    const left: Waiting<Item, Outcome>[] = []
+    const claimed = new Set<string>()
+    const tooOld = performance.now() - maxWaitMs
+    for (const entry of this.waiting) {
+      if (batch.length === maxBatch) {
+        left.push(entry)
+        continue
+      }
+      if (entry.since < tooOld) {
+        entry.reject(unavailable())
+        continue
+      }
+      const wanted = claims(entry.item)
+      // An item that must wait keeps its claims, so that a third one cannot overtake it.
+      const free = wanted.every((claim) => !claimed.has(claim))
+      for (const claim of wanted) claimed.add(claim)
+      if (free) batch.push(entry)
+      else left.push(entry)
+    }
+    this.waiting = left
+    return batch
+  }
+
+  private async writeBatch(batch: Waiting<Item, Outcome>[]): Promise<void> {
+    try {
+      const outcomes = await this.options.write(batch.map((entry) => entry.item))
+      batch.forEach((entry, index) => {
+        entry.resolve(outcomes[index] as Outcome)
+      })
+    } catch (error) {
+      await this.afterFailure(batch, error)
+    }
+  }
+
+  /**
+   * A batch that the database refused as a whole has left nothing behind: each item is tried once more alone, so
+   * that one poisonous item cannot take others down. When the connection was lost the outcome is unknown; trying
+   * again could tell an item that lost against itself, so its caller settles it with the idempotency key.
+   */
+  private async afterFailure(batch: Waiting<Item, Outcome>[], error: unknown): Promise<void> {
+    const fault = isStatementError(error) && databaseRefusal(error) === undefined
+    if (!fault || batch.length === 1) {
+      for (const entry of batch) entry.reject(error)
+      return
+    }
+    for (const entry of batch) await this.writeBatch([entry])
+  }
+}

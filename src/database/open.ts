@@ -1,0 +1,60 @@
+import postgres from 'postgres'
+import { StartError } from './start-error.ts'
+
+export type Sql = postgres.Sql
+/** A transaction, or the pool itself: whatever runs one statement after another. */
+export type Statements = postgres.ISql
+
+/** Where the database is: a URL, or what the embedded one answered when it started. */
+export type Target = string | { host: string; port: number; user: string; password: string; database: string }
+
+export interface OpenOptions {
+  target: Target
+  connections: number
+  statementTimeoutMs: number
+  applicationName: string
+}
+
+/** Opens a pool. No connection is made before the first statement. */
+export function openDatabase(options: OpenOptions): Sql {
+  const settings: postgres.Options<Record<string, postgres.PostgresType>> = {
+    max: options.connections,
+    // Types of arrays are not asked for at each connection: every array that we send or read is cast in the SQL.
+    fetch_types: false,
+    max_lifetime: null,
+    // Short, because a database that is back should be used at once; the driver's own default waits up to 20 s.
+    backoff: (retries) => Math.min(0.05 * 2 ** retries, 0.5),
+    connect_timeout: Math.max(1, Math.ceil(options.statementTimeoutMs / 1000)),
+    onnotice: () => {},
+    types: {
+      // Ids and counts stay below 2^53.
+      bigint: { to: 20, from: [20], serialize: String, parse: Number },
+    },
+    connection: {
+      application_name: options.applicationName,
+      statement_timeout: options.statementTimeoutMs,
+      idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
+      // The write path's routines are prepared once; planning them anew would cost more than running them.
+      plan_cache_mode: 'auto',
+      jit: 'off',
+    } as Record<string, string | number>,
+  }
+  return typeof options.target === 'string'
+    ? postgres(options.target, settings)
+    : postgres({ ...settings, ...options.target })
+}
+
+/** Fails with one clear sentence when the database cannot be reached or is too old. */
+export async function requireDatabase(sql: Sql): Promise<void> {
+  let version: number
+  try {
+    const [row] = await sql<[{ version: number }]>`select current_setting('server_version_num')::int as version`
+    version = row.version
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    throw new StartError(`The database cannot be reached: ${message || code}.`)
+  }
+  if (version < 150000) {
+    throw new StartError(`Forecourt needs PostgreSQL 15 or newer, but this one is ${Math.floor(version / 10000)}.`)
+  }
+}

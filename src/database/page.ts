@@ -1,0 +1,105 @@
+import type { PendingQuery, Row } from 'postgres'
+import { invalidRequest } from '../refusals.ts'
+import { given } from '../values.ts'
+import type { Sql } from './open.ts'
+
+/** Beyond this many rows a total is not counted further (contract §5). */
+const countedRows = 100_000
+
+export interface PageQuery {
+  pageNo?: number | null | ''
+  pageSize?: number | null | ''
+  cursor?: string | null | ''
+}
+
+export interface PageSource {
+  /** A select without order and limit. It must answer the columns of `key`. */
+  rows: PendingQuery<Row[]>
+  /** The columns of a total order, and the type that each is compared as. */
+  key: { column: string; type: 'text' | 'bigint' | 'timestamptz' }[]
+  newestFirst: boolean
+}
+
+export interface PageOf<Item> {
+  list: Item[]
+  total: number
+  totalIsExact: boolean
+  pageNo: number | null
+  pageSize: number
+  pages: number
+  nextCursor: string | null
+}
+
+/** Reads one page: by number for people, by cursor for programs. Throws 10001 for a cursor that is not ours. */
+export async function readPage<Item>(
+  sql: Sql,
+  source: PageSource,
+  query: PageQuery,
+  show: (row: Row) => Item,
+): Promise<PageOf<Item>> {
+  const pageSize = given(query.pageSize) ?? 10
+  const cursor = given(query.cursor)
+  const pageNo = cursor === null ? (given(query.pageNo) ?? 1) : null
+  const order = sql.unsafe(
+    source.key.map(({ column }) => `page.${column} ${source.newestFirst ? 'desc' : 'asc'}`).join(', '),
+  )
+  const rows = await sql`
+    select page.*, json_build_array(${keyTexts(sql, source)})::text as page_key
+    from (${source.rows}) as page
+    ${cursor === null ? sql`` : after(sql, source, cursor)}
+    order by ${order}
+    limit ${pageSize + 1} offset ${pageNo === null ? 0 : (pageNo - 1) * pageSize}`
+  const [counted] = await sql<[{ total: number }]>`
+    select count(*) as total from (select from (${source.rows}) as page limit ${countedRows + 1}) as counted`
+  const total = Math.min(counted.total, countedRows)
+  const list = rows.slice(0, pageSize)
+  const last = list.at(-1)
+  return {
+    list: list.map(show),
+    total,
+    totalIsExact: counted.total <= countedRows,
+    pageNo,
+    pageSize,
+    pages: Math.ceil(total / pageSize),
+    nextCursor: rows.length > pageSize && last !== undefined ? Buffer.from(last.page_key).toString('base64url') : null,
+  }
+}
+
+function keyTexts(sql: Sql, { key }: PageSource) {
+  return sql.unsafe(key.map(({ column }) => `page.${column}::text`).join(', '))
+}
+
+function after(sql: Sql, { key, newestFirst }: PageSource, cursor: string) {
+  const values = readCursor(cursor)
+  if (values?.length !== key.length) throw foreignCursor()
+  const fits = key.every(({ type }, index) => type === 'text' || fitsType[type].test(values[index] as string))
+  if (!fits) throw foreignCursor()
+  const columns = sql.unsafe(`(${key.map(({ column }) => `page.${column}`).join(', ')})`)
+  const bounds = key.map(({ type }, index) => {
+    const value = sql`${values[index] as string}::text::${sql.unsafe(type)}`
+    return index === 0 ? value : sql`, ${value}`
+  })
+  return sql`where ${columns} ${newestFirst ? sql`<` : sql`>`} (${bounds})`
+}
+
+const fitsType = {
+  bigint: /^-?\d{1,18}$/,
+  timestamptz: /^\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d){0,2}$/,
+}
+
+function readCursor(cursor: string): string[] | undefined {
+  try {
+    const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (!Array.isArray(values)) return undefined
+    // NUL cannot be stored, so no key of ours holds one.
+    return values.every((value) => typeof value === 'string' && !value.includes('\0')) ? values : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function foreignCursor() {
+  return invalidRequest([
+    { field: 'cursor', reason: { en: 'is not a cursor that this operation answered', zh: '不是本操作返回的游标' } },
+  ])
+}

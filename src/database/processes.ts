@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A process that cannot be mistaken for another that got the same number later. */
+export interface ProcessId {
+  pid: number
+  /** When it started, so that a number that was used again is told apart. Opaque. */
+  started: string
+}
+
+/** The process with this number, or undefined when there is none or only the remains of one that nobody reaped. */
+export function findProcess(pid: number): ProcessId | undefined {
+  const started = process.platform === 'linux' ? startedByProc(pid) : startedByPs(pid)
+  return started === undefined ? undefined : { pid, started }
+}
+
+export function isRunning(known: ProcessId): boolean {
+  return findProcess(known.pid)?.started === known.started
+}
+
+/** Answers whether the process is gone within the time. */
+export async function goneWithin(known: ProcessId, milliseconds: number): Promise<boolean> {
+  const end = performance.now() + milliseconds
+  while (isRunning(known)) {
+    if (performance.now() > end) return false
+    await sleep(10)
+  }
+  return true
+}
+
+/** Sends a signal, unless the process is gone already. */
+export function signal(known: ProcessId, name: NodeJS.Signals): void {
+  if (!isRunning(known)) return
+  try {
+    process.kill(known.pid, name)
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code !== 'ESRCH') throw fault
+  }
+}
+
+/** Every process of PostgreSQL that works in this folder: initdb, the server, and its children even when it is dead. */
+export function postgresProcessesIn(folder: string): ProcessId[] {
+  // Without /proc a folder's processes cannot be found; there, children end with their postmaster by themselves.
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && worksIn(pid, folder))
+    .flatMap((pid) => findProcess(pid) ?? [])
+}
+
+/** Whether this process is a PostgreSQL server of this folder, and not one that merely has the number it once had. */
+export function isPostgresIn(pid: number, folder: string): boolean {
+  if (process.platform === 'linux') return worksIn(pid, folder)
+  const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+  return /postgres/.test(stdout) && stdout.includes(folder)
+}
+
+function worksIn(pid: number, folder: string): boolean {
+  try {
+    const program = basename(readlinkSync(`/proc/${pid}/exe`)).replace(/ \(deleted\)$/, '')
+    // PostgreSQL's processes live in their data folder. Who owns the folder must own the process, because we signal it.
+    return (
+      (program === 'postgres' || program === 'initdb') &&
+      readlinkSync(`/proc/${pid}/cwd`) === folder &&
+      statSync(`/proc/${pid}`).uid === statSync(folder).uid
+    )
+  } catch {
+    return false
+  }
+}
+
+/** Ticks count from the boot, so the boot's own id belongs to the moment. */
+function startedByProc(pid: number): string | undefined {
+  try {
+    // The program's name, the second field, may itself contain spaces and parentheses.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    const [state, ticks] = [fields[0], fields[19]]
+    if (!ticks || state === 'Z' || state === 'X') return undefined
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${ticks}`
+  } catch {
+    return undefined
+  }
+}
+
+function startedByPs(pid: number): string | undefined {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' })
+  const [state, ...started] = stdout.trim().split(/\s+/)
+  return started.length > 0 && !state?.startsWith('Z') ? started.join(' ') : undefined
+}

@@ -1,0 +1,42 @@
+import type { Deadlines } from '../http/limits.ts'
+import { unavailable } from '../refusals.ts'
+import type { Sql } from './open.ts'
+
+/**
+ * The connections that the lanes write through. When the database stops answering without closing them (a host that
+ * vanished), nothing would ever settle: then they are given up and new ones are opened.
+ */
+export class Writer {
+  private sql: Sql
+  private readonly open: () => Sql
+  private readonly deadlines: Deadlines
+  private readonly timeoutMs: number
+
+  constructor(open: () => Sql, deadlines: Deadlines, timeoutMs: number) {
+    this.open = open
+    this.deadlines = deadlines
+    this.timeoutMs = timeoutMs
+    this.sql = open()
+  }
+
+  /** Runs one write. Rejects with 50003, its outcome unknown, when the database does not answer in time. */
+  async write<Answer>(run: (sql: Sql) => Promise<Answer>): Promise<Answer> {
+    const used = this.sql
+    let late = false
+    try {
+      return await this.deadlines.guard(run(used), this.timeoutMs, () => {
+        late = true
+        return unavailable()
+      })
+    } finally {
+      if (late && this.sql === used) {
+        this.sql = this.open()
+        void used.end({ timeout: 0 })
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.sql.end({ timeout: 5 })
+  }
+}

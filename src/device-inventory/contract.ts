@@ -1,0 +1,44 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { deviceNo, moment, name, optional, pageOf, pageQuery } from '../values.ts'
+
+const folder = '/api/platform/v1/deviceInventory'
+
+export const InventoryEntry = Type.Object({ deviceNo: Type.String(), modelName: Type.String(), createTime: moment })
+export type InventoryEntry = Static<typeof InventoryEntry>
+
+export const importDeviceInventory = operation({
+  id: 'importDeviceInventory',
+  summary: 'Adds serial numbers to the inventory, or changes their models; all of the list or nothing.',
+  method: 'POST',
+  path: `${folder}/import`,
+  callers: ['operator'],
+  body: Type.Object({
+    entries: Type.Array(Type.Object({ deviceNo, modelName: name }), { minItems: 1, maxItems: 20_000 }),
+  }),
+  data: Type.Object({ added: Type.Integer(), changed: Type.Integer() }),
+  refusals: [],
+  maxBodyBytes: 8 * 1024 * 1024,
+})
+
+export const pageDeviceInventory = operation({
+  id: 'pageDeviceInventory',
+  summary: 'Pages through the inventory by serial number.',
+  method: 'GET',
+  path: `${folder}/page`,
+  callers: ['operator'],
+  query: Type.Object({ ...pageQuery, deviceNo: optional(deviceNo), modelName: optional(name) }),
+  data: pageOf(InventoryEntry),
+  refusals: [],
+})
+
+export const deleteDeviceInventory = operation({
+  id: 'deleteDeviceInventory',
+  summary: 'Takes a serial number out of the inventory; a device that is bound stays bound.',
+  method: 'POST',
+  path: `${folder}/delete`,
+  callers: ['operator'],
+  body: Type.Object({ deviceNo }),
+  data: InventoryEntry,
+  refusals: ['inventoryEntryNotFound'],
+})

@@ -1,0 +1,51 @@
+import { touchCatalogue } from '../device-models/store.ts'
+import { type Handler, handle } from '../http/serve.ts'
+import type { Platform } from '../platform.ts'
+import { type FieldFault, invalidRequest } from '../refusals.ts'
+import { deleteDeviceInventory, importDeviceInventory, pageDeviceInventory } from './contract.ts'
+import * as store from './store.ts'
+
+export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Platform): Handler[] {
+  return [
+    handle(importDeviceInventory, async ({ body: { entries } }) => {
+      const twice = repeatedSerials(entries)
+      if (twice.length > 0) throw invalidRequest(twice)
+      const imported = await sql.begin(async (tx) => {
+        await touchCatalogue(tx)
+        const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
+        if (unknown.size > 0) throw invalidRequest(unknownModels(entries, unknown))
+        return store.upsertInventory(tx, entries)
+      })
+      catalogue.forget()
+      return imported
+    }),
+
+    handle(deleteDeviceInventory, async ({ body }) => {
+      const deleted = await sql.begin(async (tx) => {
+        await touchCatalogue(tx)
+        return store.deleteInventoryEntry(tx, body.deviceNo, showMoment)
+      })
+      catalogue.forget()
+      return deleted
+    }),
+
+    handle(pageDeviceInventory, ({ query }) => store.pageOfInventory(sql, query, showMoment)),
+  ]
+}
+
+function repeatedSerials(entries: readonly store.NewInventoryEntry[]): FieldFault[] {
+  const seen = new Set<string>()
+  return entries.flatMap(({ deviceNo }, index) => {
+    const isRepeated = seen.has(deviceNo)
+    seen.add(deviceNo)
+    const reason = { en: 'stands in the list twice', zh: '在列表中重复' }
+    return isRepeated ? [{ field: `entries[${index}].deviceNo`, reason }] : []
+  })
+}
+
+function unknownModels(entries: readonly store.NewInventoryEntry[], unknown: Set<string>): FieldFault[] {
+  const reason = { en: 'is not the name of a device model', zh: '不是已有设备型号的名称' }
+  return entries.flatMap(({ modelName }, index) =>
+    unknown.has(modelName) ? [{ field: `entries[${index}].modelName`, reason }] : [],
+  )
+}

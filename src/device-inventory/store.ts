@@ -1,0 +1,84 @@
+import type { Row } from 'postgres'
+import type { Sql, Statements } from '../database/open.ts'
+import { type PageQuery, readPage } from '../database/page.ts'
+import { column, joinColumn } from '../database/routine.ts'
+import { Refusal } from '../refusals.ts'
+import { given } from '../values.ts'
+import type { InventoryEntry } from './contract.ts'
+
+type ShowMoment = (instant: Date) => string
+
+export interface NewInventoryEntry {
+  deviceNo: string
+  modelName: string
+}
+
+function toRecord(row: Row, showMoment: ShowMoment): InventoryEntry {
+  return { deviceNo: row.device_no, modelName: row.model_name, createTime: showMoment(row.created_at) }
+}
+
+/** Of these names, those that no device model has. */
+export async function unknownModelNames(tx: Statements, names: readonly string[]): Promise<Set<string>> {
+  const rows = await tx.unsafe<{ name: string }[]>(
+    `select name from unnest(${column('$1')}) as name
+    where not exists (select from device_model where model_name = name)`,
+    [joinColumn(names, (name) => name)],
+  )
+  return new Set(rows.map((row) => row.name))
+}
+
+/** Adds entries or changes their models; the serials must differ from each other. */
+export async function upsertInventory(
+  tx: Statements,
+  entries: readonly NewInventoryEntry[],
+): Promise<{ added: number; changed: number }> {
+  // Sorted, so that two imports take the rows they share in one order.
+  const sorted = entries.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
+  const rows = await tx.unsafe<{ added: boolean }[]>(
+    `insert into device_inventory (device_no, model_name, created_at)
+    select device_no, model_name, now() from unnest(${column('$1')}, ${column('$2')}) as entry (device_no, model_name)
+    on conflict (device_no) do update set model_name = excluded.model_name
+    returning xmax = 0 as added`,
+    [joinColumn(sorted, (entry) => entry.deviceNo), joinColumn(sorted, (entry) => entry.modelName)],
+  )
+  const added = rows.filter((row) => row.added).length
+  return { added, changed: rows.length - added }
+}
+
+/** The model names of those serials that are in the inventory. */
+export async function modelNamesOf(sql: Statements, serials: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql.unsafe<{ device_no: string; model_name: string }[]>(
+    `select device_no, model_name from device_inventory where device_no = any(${column('$1')})`,
+    [joinColumn(serials, (serial) => serial)],
+    { prepare: true },
+  )
+  return new Map(rows.map((row) => [row.device_no, row.model_name]))
+}
+
+/** Throws 20022. */
+export async function deleteInventoryEntry(
+  tx: Statements,
+  deviceNo: string,
+  showMoment: ShowMoment,
+): Promise<InventoryEntry> {
+  const [row] = await tx`
+    delete from device_inventory where device_no = ${deviceNo} returning device_no, model_name, created_at`
+  if (row === undefined) throw new Refusal('inventoryEntryNotFound')
+  return toRecord(row, showMoment)
+}
+
+export interface InventoryFilter extends PageQuery {
+  deviceNo?: string | null
+  modelName?: string | null
+}
+
+export function pageOfInventory(sql: Sql, filter: InventoryFilter, showMoment: ShowMoment) {
+  const deviceNo = given(filter.deviceNo)
+  const modelName = given(filter.modelName)
+  const rows = sql`
+    select device_no, model_name, created_at from device_inventory
+    where (${deviceNo}::text is null or starts_with(device_no, ${deviceNo}))
+      and (${modelName}::text is null or strpos(lower(model_name), lower(${modelName})) > 0)`
+  const key = [{ column: 'device_no', type: 'text' as const }]
+  return readPage(sql, { rows, key, newestFirst: false }, filter, (row) => toRecord(row, showMoment))
+}

@@ -1,0 +1,57 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { deviceNo, moment, name, nullable, optional, pageOf, pageQuery, text } from '../values.ts'
+
+const folder = '/api/platform/v1/deviceModel'
+
+/** A serial's first characters; the longest prefix that a serial begins with decides its model. */
+const serialPrefix = deviceNo
+
+export const DeviceModelRecord = Type.Object({
+  serialPrefix: Type.String(),
+  modelName: Type.String(),
+  productPictureUrl: nullable(Type.String()),
+  deviceType: nullable(Type.String()),
+  deviceTypeName: nullable(Type.String()),
+  createTime: moment,
+})
+export type DeviceModelRecord = Static<typeof DeviceModelRecord>
+
+export const saveDeviceModel = operation({
+  id: 'saveDeviceModel',
+  summary: 'Creates the device model of a serial prefix, or replaces it.',
+  method: 'POST',
+  path: `${folder}/save`,
+  callers: ['operator'],
+  body: Type.Object({
+    serialPrefix,
+    modelName: name,
+    productPictureUrl: optional(text(2048)),
+    deviceType: optional(text(64)),
+    deviceTypeName: optional(name),
+  }),
+  data: DeviceModelRecord,
+  refusals: [],
+})
+
+export const deleteDeviceModel = operation({
+  id: 'deleteDeviceModel',
+  summary: 'Deletes the device model of a serial prefix; devices that have it keep it.',
+  method: 'POST',
+  path: `${folder}/delete`,
+  callers: ['operator'],
+  body: Type.Object({ serialPrefix }),
+  data: DeviceModelRecord,
+  refusals: ['deviceModelNotFound'],
+})
+
+export const pageDeviceModels = operation({
+  id: 'pageDeviceModels',
+  summary: 'Pages through the device models by serial prefix.',
+  method: 'GET',
+  path: `${folder}/page`,
+  callers: ['operator'],
+  query: Type.Object({ ...pageQuery, serialPrefix: optional(serialPrefix), modelName: optional(name) }),
+  data: pageOf(DeviceModelRecord),
+  refusals: [],
+})

@@ -1,0 +1,69 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { Refusal } from '../refusals.ts'
+
+/** An application, by its access token. */
+export interface ApplicationCaller {
+  kind: 'application'
+  appId: string
+  rateLimitPerSecond: number | null
+}
+
+/** A person or program that runs the platform. */
+export interface OperatorCaller {
+  kind: 'operator'
+  name: string
+}
+
+export type Caller = ApplicationCaller | OperatorCaller
+
+/** Answers the caller behind a token, or undefined for a token that is not valid. Throws 10005. */
+export type TokenCheck = (tokenHash: string) => ApplicationCaller | undefined | Promise<ApplicationCaller | undefined>
+
+/** 256 bits in base64url. Anything else cannot be one of our tokens and costs no look-up. */
+const tokenShape = /^[A-Za-z0-9_-]{43}$/
+
+/** Tokens and secrets are 256 random bits, so one SHA-256 is enough (no slow hash); this is what is kept of them. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64')
+}
+
+/** Makes the function that turns an `Authorization` header into a typed caller. It throws 10002 and 10005. */
+export function authenticator(operatorKey: string | undefined, checkToken: TokenCheck) {
+  const operatorHash = operatorKey === undefined ? undefined : Buffer.from(hashSecret(operatorKey))
+  const operator: OperatorCaller = { kind: 'operator', name: 'operator' }
+
+  return (authorization: string | null): Caller | Promise<Caller> => {
+    if (authorization === null) throw tokenInvalid()
+    // RFC 7235: the scheme's name is case-insensitive. The document asks for one space.
+    if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw tokenInvalid()
+    const token = authorization.slice(7)
+    const hash = hashSecret(token)
+    if (operatorHash !== undefined && timingSafeEqual(Buffer.from(hash), operatorHash)) return operator
+    if (!tokenShape.test(token)) throw tokenInvalid('invalid_token')
+    const caller = checkToken(hash)
+    if (caller instanceof Promise) return caller.then(orRefuse)
+    return orRefuse(caller)
+  }
+}
+
+function orRefuse(caller: ApplicationCaller | undefined): ApplicationCaller {
+  if (caller === undefined) throw tokenInvalid('invalid_token')
+  return caller
+}
+
+/** RFC 6750 §3.1: a request without a token is told no error, one with a wrong token is. */
+export function tokenInvalid(error?: 'invalid_token'): Refusal {
+  const challenge = error === undefined ? 'Bearer realm="forecourt"' : `Bearer realm="forecourt", error="${error}"`
+  return new Refusal('tokenInvalid', { headers: { 'www-authenticate': challenge } })
+}
+
+/** Refuses with 10003 unless the caller may act for the application. Answers who acts, for the event log. */
+export function requireActingFor(caller: Caller, appId: string): string {
+  if (caller.kind === 'application' && caller.appId !== appId) throw new Refusal('notPermitted')
+  return actorOf(caller)
+}
+
+/** The caller's name in the event log. */
+export function actorOf(caller: Caller): string {
+  return caller.kind === 'application' ? `application:${caller.appId}` : `operator:${caller.name}`
+}

@@ -1,0 +1,83 @@
+import { Refusal, unavailable } from '../refusals.ts'
+
+interface Bucket {
+  tokens: number
+  limit: number
+  filledAt: number
+}
+
+/** A token bucket an application: `limit` requests a second, bursts of one second's worth. Counts per process. */
+export class RateLimiter {
+  private readonly buckets = new Map<string, Bucket>()
+
+  /** Takes one request from the application's bucket, or refuses with 10007 and `Retry-After`. */
+  take(appId: string, limitPerSecond: number, now = performance.now()): void {
+    let bucket = this.buckets.get(appId)
+    if (bucket === undefined || bucket.limit !== limitPerSecond) {
+      if (bucket === undefined && this.buckets.size >= 100_000) this.dropFull(now)
+      bucket = { tokens: limitPerSecond, limit: limitPerSecond, filledAt: now }
+      this.buckets.set(appId, bucket)
+    }
+    const refilled = ((now - bucket.filledAt) * limitPerSecond) / 1000
+    bucket.tokens = Math.min(limitPerSecond, bucket.tokens + refilled)
+    bucket.filledAt = now
+    if (bucket.tokens < 1) throw new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
+    bucket.tokens -= 1
+  }
+
+  /** A full bucket holds nothing to remember. */
+  private dropFull(now: number): void {
+    for (const [appId, bucket] of this.buckets) if (now - bucket.filledAt > 1000) this.buckets.delete(appId)
+  }
+}
+
+interface Pending {
+  deadline: number
+  expire: () => void
+}
+
+/**
+ * Deadlines for many requests with one timer: a timer a request would cost more than the request's own routing.
+ * Precision is a quarter of a second.
+ */
+export class Deadlines {
+  private readonly pending = new Set<Pending>()
+  private readonly sweep: ReturnType<typeof setInterval>
+
+  constructor() {
+    this.sweep = setInterval(() => {
+      const now = performance.now()
+      for (const entry of this.pending) if (entry.deadline <= now) entry.expire()
+    }, 250)
+    this.sweep.unref()
+  }
+
+  /** The promise's outcome, or a rejection with `late()` after `timeoutMs`. */
+  guard<Value>(promise: Promise<Value>, timeoutMs: number, late: () => Error = unavailable): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      const settle = () => this.pending.delete(entry)
+      const entry: Pending = {
+        deadline: performance.now() + timeoutMs,
+        expire: () => {
+          settle()
+          reject(late())
+        },
+      }
+      this.pending.add(entry)
+      promise.then(
+        (value) => {
+          settle()
+          resolve(value)
+        },
+        (error: Error) => {
+          settle()
+          reject(error)
+        },
+      )
+    })
+  }
+
+  stop(): void {
+    clearInterval(this.sweep)
+  }
+}

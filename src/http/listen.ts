@@ -1,0 +1,201 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
+
+// The one file that knows the runtime.
+
+export interface Listener {
+  /** The address it answers at, for example http://127.0.0.1:8080. */
+  url: string
+  /** Stops accepting connections, answers everything that was accepted, then closes what is left. */
+  stop(): Promise<void>
+}
+
+/** A port that cannot be had: one clear sentence. */
+export class ListenError extends Error {}
+
+/** After the last answer, clients get this long to read `connection: close` before their connection is cut. */
+const lastWordsMs = 50
+const drainMs = 8_000
+
+/** Listens on Bun, or on Node where there is no Bun. */
+export async function listen(host: string, port: number, handler: HttpHandler): Promise<Listener> {
+  const drain = new Drain(handler)
+  try {
+    return typeof Bun === 'undefined' ? await listenOnNode(host, port, drain) : listenOnBun(host, port, drain)
+  } catch (error) {
+    const code = (error as { code?: string }).code
+    if (code === 'EADDRINUSE') throw new ListenError(`Port ${port} on ${host} is taken by another program.`)
+    if (code === 'EACCES') throw new ListenError(`Port ${port} on ${host} may not be opened by this user.`)
+    throw new ListenError(`Forecourt cannot listen on ${host}:${port} (${code ?? (error as Error).message}).`)
+  }
+}
+
+/** Counts requests under way, and marks answers with `connection: close` once the service stops. */
+class Drain {
+  private inFlight = 0
+  private stopping = false
+  private readonly handler: HttpHandler
+
+  constructor(handler: HttpHandler) {
+    this.handler = handler
+  }
+
+  answer(request: HttpRequest): Promise<HttpAnswer> {
+    this.inFlight++
+    return this.handler(request).then((answer) => {
+      this.inFlight--
+      if (this.stopping) answer.headers.connection = 'close'
+      return answer
+    })
+  }
+
+  /** Resolves when nothing has been under way for a moment: kept-alive connections may still have sent something. */
+  async finish(): Promise<void> {
+    this.stopping = true
+    const deadline = performance.now() + drainMs
+    for (let quiet = 0; quiet < 3 && performance.now() < deadline; ) {
+      await new Promise((resolve) => setTimeout(resolve, lastWordsMs))
+      quiet = this.inFlight === 0 ? quiet + 1 : 0
+    }
+  }
+}
+
+function splitTarget(target: string, from: number): { path: string; query: string } {
+  const mark = target.indexOf('?', from)
+  return mark === -1
+    ? { path: target.slice(from), query: '' }
+    : { path: target.slice(from, mark), query: target.slice(mark + 1) }
+}
+
+function listenOnBun(host: string, port: number, drain: Drain): Listener {
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    // Bun would refuse larger bodies itself, without the envelope; the handler counts and refuses them first.
+    maxRequestBodySize: 1024 * 1024 * 1024,
+    idleTimeout: 60,
+    fetch: (request) => drain.answer(new BunRequest(request)).then(toResponse),
+  })
+  return {
+    url: `http://${hostInUrl(host)}:${server.port}`,
+    async stop() {
+      void server.stop()
+      await drain.finish()
+      await server.stop(true)
+    },
+  }
+}
+
+function toResponse(answer: HttpAnswer): Response {
+  return new Response(answer.body, answer)
+}
+
+class BunRequest implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  private readonly request: Request
+
+  constructor(request: Request) {
+    const url = request.url
+    const target = splitTarget(url, url.indexOf('/', 8))
+    this.request = request
+    this.method = request.method
+    this.path = target.path
+    this.query = target.query
+  }
+
+  header(name: string): string | null {
+    return this.request.headers.get(name)
+  }
+
+  async body(limitBytes: number): Promise<Uint8Array> {
+    // With a length that was checked, the runtime reads the body at once; without one, every piece is counted.
+    if (this.request.headers.get('content-length') !== null) return new Uint8Array(await this.request.arrayBuffer())
+    if (this.request.body === null) return new Uint8Array()
+    return collect(this.request.body as unknown as AsyncIterable<Uint8Array>, limitBytes)
+  }
+}
+
+async function collect(pieces: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
+  const kept: Uint8Array[] = []
+  let size = 0
+  for await (const piece of pieces) {
+    size += piece.byteLength
+    if (size > limitBytes) throw new BodyTooLarge()
+    kept.push(piece)
+  }
+  return kept.length === 1 && kept[0] !== undefined ? kept[0] : Buffer.concat(kept)
+}
+
+async function listenOnNode(host: string, port: number, drain: Drain): Promise<Listener> {
+  const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (incoming, outgoing) => {
+    void drain.answer(new NodeRequest(incoming)).then((answer) => {
+      // A body that was not read (refused before, or too large) would be taken for the next request's head.
+      if (!incoming.complete) answer.headers.connection = 'close'
+      answer.headers['content-length'] = String(Buffer.byteLength(answer.body))
+      outgoing.writeHead(answer.status, answer.headers)
+      outgoing.end(incoming.method === 'HEAD' ? undefined : answer.body)
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  return {
+    url: `http://${hostInUrl(host)}:${portOf(server)}`,
+    async stop() {
+      server.close()
+      await drain.finish()
+      server.closeAllConnections()
+    },
+  }
+}
+
+class NodeRequest implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  private readonly incoming: IncomingMessage
+
+  constructor(incoming: IncomingMessage) {
+    const target = splitTarget(incoming.url ?? '/', 0)
+    this.incoming = incoming
+    this.method = incoming.method ?? 'GET'
+    this.path = target.path
+    this.query = target.query
+  }
+
+  header(name: string): string | null {
+    const value = this.incoming.headers[name]
+    return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value
+  }
+
+  body(limitBytes: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const kept: Buffer[] = []
+      let size = 0
+      this.incoming.on('data', (piece: Buffer) => {
+        size += piece.byteLength
+        if (size <= limitBytes) kept.push(piece)
+        else {
+          this.incoming.pause()
+          reject(new BodyTooLarge())
+        }
+      })
+      this.incoming.once('end', () =>
+        resolve(kept.length === 1 && kept[0] !== undefined ? kept[0] : Buffer.concat(kept)),
+      )
+      this.incoming.once('error', reject)
+    })
+  }
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

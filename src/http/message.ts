@@ -1,0 +1,21 @@
+/** One request as `listen.ts` hands it over: the little that both runtimes share, so that neither costs a conversion. */
+export interface HttpRequest {
+  method: string
+  /** Without the query, percent-encoding untouched: every known path is plain ASCII. */
+  path: string
+  /** Without the question mark. */
+  query: string
+  header(name: string): string | null
+  /** The whole body. Throws `BodyTooLarge` before more than `limitBytes` are kept. */
+  body(limitBytes: number): Promise<Uint8Array>
+}
+
+export interface HttpAnswer {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+export type HttpHandler = (request: HttpRequest) => Promise<HttpAnswer>
+
+export class BodyTooLarge extends Error {}

@@ -1,0 +1,63 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+const batchSizeBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** What `/metrics` shows. Children are looked up once per label set, so that a request costs two additions. */
+export class Metrics {
+  readonly registry = new Registry()
+  private readonly requests = new Counter({
+    name: 'forecourt_requests_total',
+    help: 'Requests answered, by operation and result code (0 is success).',
+    labelNames: ['operation', 'code'],
+    registers: [this.registry],
+  })
+  private readonly latency = new Histogram({
+    name: 'forecourt_request_duration_seconds',
+    help: 'Time from a request’s head to its answer, by operation.',
+    labelNames: ['operation'],
+    buckets: latencyBuckets,
+    registers: [this.registry],
+  })
+  private readonly batches = new Histogram({
+    name: 'forecourt_batch_size',
+    help: 'Creates in one group commit, by lane.',
+    labelNames: ['lane'],
+    buckets: batchSizeBuckets,
+    registers: [this.registry],
+  })
+  private readonly requestChildren = new Map<string, Map<number, Counter.Internal>>()
+  private readonly latencyChildren = new Map<string, Histogram.Internal<string>>()
+
+  observe(operation: string, code: number, seconds: number): void {
+    let codes = this.requestChildren.get(operation)
+    if (codes === undefined) {
+      codes = new Map()
+      this.requestChildren.set(operation, codes)
+      this.latencyChildren.set(operation, this.latency.labels(operation))
+    }
+    let child = codes.get(code)
+    if (child === undefined) {
+      child = this.requests.labels(operation, String(code))
+      codes.set(code, child)
+    }
+    child.inc()
+    this.latencyChildren.get(operation)?.observe(seconds)
+  }
+
+  observeBatch(lane: string, size: number): void {
+    this.batches.labels(lane).observe(size)
+  }
+
+  /** A value that is read when it is asked for. */
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+}

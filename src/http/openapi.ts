@@ -1,0 +1,155 @@
+import type { TObject, TSchema } from 'typebox'
+import { type RefusalName, refusals } from '../refusals.ts'
+import { reasonKey } from '../values.ts'
+import type { Operation } from './operation.ts'
+
+type Json = Record<string, unknown>
+
+/** The refusals that an operation can give beyond its own, from what it takes and who may call it. */
+function commonRefusals(operation: Operation): RefusalName[] {
+  const common: RefusalName[] = ['invalidRequest', 'internalFault', 'unavailable']
+  if (operation.callers.length > 0) common.push('tokenInvalid', 'notPermitted')
+  if (operation.callers.includes('application')) common.push('applicationFrozen', 'tooManyRequests')
+  if (operation.idempotent) common.push('idempotencyKeyReused')
+  return common
+}
+
+/** The OpenAPI 3.1 document of the operations; `openapi.json` is this, checked in. */
+export function openApiDocument(operations: readonly Operation[]): Json {
+  const paths: Record<string, Json> = {}
+  for (const operation of operations) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Forecourt',
+      version: '1',
+      description:
+        'Charging sites and smart entrance devices of a cloud open platform. `code` is the contract; `msg` is for people.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    paths,
+    components: {
+      securitySchemes: {
+        accessToken: {
+          type: 'oauth2',
+          flows: { clientCredentials: { tokenUrl: '/api/auth/v1/oauth/token', scopes: {} } },
+        },
+        operatorKey: { type: 'http', scheme: 'bearer', description: 'an operator key' },
+      },
+      schemas: { Refusal: refusalSchema },
+    },
+  }
+}
+
+const refusalSchema = {
+  type: 'object',
+  required: ['code', 'msg', 'data'],
+  properties: {
+    code: { type: 'integer' },
+    msg: { type: 'string' },
+    data: {
+      anyOf: [
+        { type: 'null' },
+        {
+          type: 'object',
+          required: ['errors'],
+          properties: {
+            errors: {
+              type: 'array',
+              items: {
+                type: 'object',
+                required: ['field', 'reason'],
+                properties: { field: { type: 'string' }, reason: { type: 'string' } },
+              },
+            },
+          },
+        },
+      ],
+    },
+  },
+}
+
+function describe(operation: Operation): Json {
+  const media = ['application/json', ...(operation.takesForm ? ['application/x-www-form-urlencoded'] : [])]
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    tags: [tagOf(operation.path)],
+    security: operation.callers.map((kind) => (kind === 'application' ? { accessToken: [] } : { operatorKey: [] })),
+    parameters: [...queryParameters(operation.query), ...(operation.idempotent ? [idempotencyKey] : [])],
+    ...(operation.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: Object.fromEntries(media.map((type) => [type, { schema: show(operation.body as TSchema) }])),
+          },
+        }),
+    responses: responses(operation),
+  }
+}
+
+/** The last folder of the path: one tag a resource. */
+function tagOf(path: string): string {
+  return path.startsWith('/api/') ? (path.split('/').at(-2) ?? 'service') : 'service'
+}
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Makes a retry safe: the same key and body get the first answer again. Kept 24 hours.',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+}
+
+function queryParameters(query: TObject | undefined): Json[] {
+  if (query === undefined) return []
+  const required = new Set((query as unknown as { required?: string[] }).required)
+  return Object.entries(query.properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.has(name),
+    schema: show(schema),
+  }))
+}
+
+function responses(operation: Operation): Json {
+  const success =
+    operation.answers === undefined
+      ? {
+          'application/json': {
+            schema: {
+              type: 'object',
+              required: ['code', 'msg', 'data'],
+              properties: { code: { const: 0 }, msg: { const: 'success' }, data: show(operation.data) },
+            },
+          },
+        }
+      : { [operation.answers]: {} }
+  const byStatus = new Map<number, RefusalName[]>()
+  for (const name of new Set([...commonRefusals(operation), ...operation.refusals])) {
+    const { status } = refusals[name]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), name])
+  }
+  const refused = [...byStatus].map(([status, names]) => [
+    String(status),
+    {
+      description: names.map((name) => `${refusals[name].code} ${name}`).join(', '),
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
+    },
+  ])
+  return Object.fromEntries([['200', { description: 'success', content: success }], ...refused])
+}
+
+/** A schema without what only the service itself reads; a value's reason becomes its description. */
+function show(schema: TSchema): unknown {
+  return JSON.parse(
+    JSON.stringify(schema, (_, value) => {
+      if (typeof value !== 'object' || value === null || !(reasonKey in value)) return value
+      const { [reasonKey]: reason, ...rest } = value as Json & { [reasonKey]: { en: string } }
+      return rest.anyOf === undefined ? { ...rest, description: rest.description ?? reason?.en } : rest
+    }),
+  )
+}

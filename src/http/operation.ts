@@ -1,0 +1,44 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { RefusalName } from '../refusals.ts'
+
+export type CallerKind = 'application' | 'operator'
+
+/** What callers see of one operation. The router, the validator, OpenAPI and the tests are all read off it. */
+export interface Operation<
+  Body extends TObject = TObject,
+  Query extends TObject = TObject,
+  Data extends TSchema = TSchema,
+> {
+  /** Verb and noun; unique. */
+  id: string
+  /** One line for the API reference. */
+  summary: string
+  method: 'GET' | 'POST'
+  path: string
+  /** Who may call it; nobody listed means that no token is asked for. */
+  callers: readonly CallerKind[]
+  body?: Body
+  query?: Query
+  data: Data
+  /** The refusals beyond those that every operation of its kind can give. */
+  refusals: readonly RefusalName[]
+  /** Takes an `Idempotency-Key` (contract §4.3). */
+  idempotent?: boolean
+  /** The largest body in bytes, where it is not 64 KiB. */
+  maxBodyBytes?: number
+  /** Also takes the form media type (the token operations). */
+  takesForm?: boolean
+  /** The media type of an answer that is not the JSON envelope. */
+  answers?: string
+}
+
+/** Declares an operation. Its types flow to the handler and to the test client. */
+export function operation<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  declared: Operation<Body, Query, Data>,
+): Operation<Body, Query, Data> {
+  return declared
+}
+
+export type BodyOf<Op> = Op extends Operation<infer Body, TObject, TSchema> ? Static<Body> : never
+export type QueryOf<Op> = Op extends Operation<TObject, infer Query, TSchema> ? Static<Query> : never
+export type DataOf<Op> = Op extends Operation<TObject, TObject, infer Data> ? Static<Data> : never

@@ -1,0 +1,292 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { Static, TObject, TSchema } from 'typebox'
+import { databaseRefusal } from '../database/failures.ts'
+import { type FieldFault, invalidRequest, type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
+import type { Caller } from './authenticate.ts'
+import { actorOf } from './authenticate.ts'
+import { JsonFault, parseJson } from './json.ts'
+import { preferredLanguage } from './language.ts'
+import type { Deadlines, RateLimiter } from './limits.ts'
+import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
+import type { Metrics } from './metrics.ts'
+import type { Operation } from './operation.ts'
+import { queryReader, validator } from './validate.ts'
+
+/** What a handler is given: everything is checked, and the caller's kind is one that the operation admits. */
+export interface OperationRequest<Body = unknown, Query = unknown> {
+  caller: Caller
+  /** Who acts, as the event log names it. */
+  actor: string
+  body: Body
+  query: Query
+  /** The key of a create that may be retried, with the SHA-256 of the body that it stands for. */
+  idempotency: Idempotency | undefined
+  header(name: string): string | null
+}
+
+export interface Idempotency {
+  key: string
+  bodyHash: string
+}
+
+/** The data of an answer that is JSON text already, because the write path serialised it once. */
+export class JsonText {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** An answer that is not the plain success envelope: the token operations, probes and metrics. */
+export class Reply {
+  readonly answer: HttpAnswer
+  constructor(answer: HttpAnswer) {
+    this.answer = answer
+  }
+}
+
+export interface Handler {
+  operation: Operation
+  run(request: OperationRequest): Promise<unknown>
+  /** Adds to the body of each of the operation's refusals, where a standard asks for members of its own. */
+  refusalMembers?: (refusal: Refusal) => Record<string, unknown>
+}
+
+/** Joins an operation and the function that carries it out; the contract's types reach the function. */
+export function handle<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  operation: Operation<Body, Query, Data>,
+  run: (request: OperationRequest<Static<Body>, Static<Query>>) => Promise<Static<Data> | JsonText | Reply>,
+  refusalMembers?: (refusal: Refusal) => Record<string, unknown>,
+): Handler {
+  const handler = { operation: operation as unknown as Operation, run: run as Handler['run'] }
+  return refusalMembers === undefined ? handler : { ...handler, refusalMembers }
+}
+
+export interface ServeOptions {
+  authenticate(authorization: string | null): Caller | Promise<Caller>
+  rateLimiter: RateLimiter
+  deadlines: Deadlines
+  metrics: Metrics
+  log: Logger
+  /** A request that the database has not answered by then is told 50003. */
+  answerTimeoutMs: number
+  /** A body that has not arrived by then is refused. */
+  bodyTimeoutMs: number
+  /** Requests under way at once; past it, 50003. */
+  maxInFlight: number
+}
+
+interface Route {
+  handler: Handler
+  readBody: ((value: unknown) => unknown) | undefined
+  readQuery: ((query: string) => unknown) | undefined
+}
+
+const defaultMaxBodyBytes = 64 * 1024
+const saneRequestId = /^[\w.:-]{1,128}$/
+const visibleAscii = /^[\x21-\x7e]{1,255}$/
+const jsonMediaType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i
+const formMediaType = /^application\/x-www-form-urlencoded\s*(;.*)?$/i
+
+/** Turns the operations and their handlers into one function from request to answer. */
+export function serve(handlers: readonly Handler[], options: ServeOptions): HttpHandler {
+  const routes = routeTable(handlers)
+  const requestIdPrefix = `${randomBytes(6).toString('base64url')}.`
+  let requestCount = 0
+  let inFlight = 0
+
+  return async (request) => {
+    const startedAt = performance.now()
+    const sent = request.header('x-request-id')
+    const requestId = sent !== null && saneRequestId.test(sent) ? sent : requestIdPrefix + (++requestCount).toString(36)
+    const methods = routes.get(request.path)
+    const route = methods?.get(request.method === 'HEAD' ? 'GET' : request.method)
+    let answer: HttpAnswer
+    let code = 0
+    inFlight++
+    try {
+      if (methods === undefined) throw unknownPath()
+      if (route === undefined) throw wrongMethod([...methods.keys()])
+      if (inFlight > options.maxInFlight && route.handler.operation.callers.length > 0) throw unavailable()
+      answer = render(await answerFor(route, request, options))
+    } catch (error) {
+      const refusal = asRefusal(error, requestId, route, options.log)
+      code = refusals[refusal.refusal].code
+      answer = renderRefusal(refusal, preferredLanguage(request.header('accept-language')), route)
+    } finally {
+      inFlight--
+    }
+    answer.headers['x-request-id'] = requestId
+    const operationId = route?.handler.operation.id ?? 'none'
+    const milliseconds = performance.now() - startedAt
+    options.metrics.observe(operationId, code, milliseconds / 1000)
+    if (options.log.isLevelEnabled('debug')) {
+      options.log.debug({ requestId, operation: operationId, status: answer.status, code, milliseconds }, 'request')
+    }
+    return answer
+  }
+}
+
+function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route>> {
+  const routes = new Map<string, Map<string, Route>>()
+  for (const handler of handlers) {
+    const { method, path, id, body, query } = handler.operation
+    const methods = routes.get(path) ?? new Map<string, Route>()
+    if (methods.has(method)) throw new Error(`${id}: ${method} ${path} is taken`)
+    methods.set(method, {
+      handler,
+      readBody: body === undefined ? undefined : validator(body, 'body'),
+      readQuery: query === undefined ? undefined : queryReader(query),
+    })
+    routes.set(path, methods)
+  }
+  return routes
+}
+
+/** The order of checks is the contract's: token, then what was sent, then what the operation itself decides. */
+async function answerFor(route: Route, request: HttpRequest, options: ServeOptions): Promise<unknown> {
+  const { operation, run } = route.handler
+  const caller = await admit(operation, request, options)
+  const idempotencyKey = operation.idempotent ? request.header('idempotency-key') : null
+  const contentType = request.header('content-type')
+  const isForm = operation.takesForm === true && contentType !== null && formMediaType.test(contentType)
+  let body: unknown
+  let idempotency: Idempotency | undefined
+  if (operation.method === 'POST') {
+    if (!isForm && (contentType === null || !jsonMediaType.test(contentType))) throw wrongMediaType(operation)
+    const bytes = await readBytes(request, operation, options)
+    body = isForm ? readForm(bytes) : readJson(bytes)
+    if (idempotencyKey !== null) idempotency = idempotencyOf(idempotencyKey, bytes)
+    if (route.readBody !== undefined) body = route.readBody(body)
+  }
+  const query = route.readQuery?.(request.query)
+  const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
+  const header = (name: string) => request.header(name)
+  return options.deadlines.guard(run({ caller, actor, body, query, idempotency, header }), options.answerTimeoutMs)
+}
+
+/** Operations that ask for no token get this caller; their handlers don't look at it. */
+const nobody: Caller = { kind: 'operator', name: 'nobody' }
+
+async function admit(operation: Operation, request: HttpRequest, options: ServeOptions): Promise<Caller> {
+  if (operation.callers.length === 0) return nobody
+  const checked = options.authenticate(request.header('authorization'))
+  const caller = checked instanceof Promise ? await options.deadlines.guard(checked, options.answerTimeoutMs) : checked
+  if (caller.kind === 'application' && caller.rateLimitPerSecond !== null) {
+    options.rateLimiter.take(caller.appId, caller.rateLimitPerSecond)
+  }
+  if (!operation.callers.includes(caller.kind)) throw new Refusal('notPermitted')
+  return caller
+}
+
+async function readBytes(request: HttpRequest, operation: Operation, options: ServeOptions): Promise<Uint8Array> {
+  const limit = operation.maxBodyBytes ?? defaultMaxBodyBytes
+  const announced = request.header('content-length')
+  if (announced !== null && Number(announced) > limit) throw tooLarge(limit)
+  try {
+    return await options.deadlines.guard(request.body(limit), options.bodyTimeoutMs, bodyTooSlow)
+  } catch (error) {
+    if (error instanceof BodyTooLarge) throw tooLarge(limit)
+    if (error instanceof Refusal) throw error
+    throw bodyFault({ en: 'broke off before its end', zh: '传输中断' })
+  }
+}
+
+function readJson(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    if (error instanceof JsonFault) throw bodyFault(error.reason)
+    throw error
+  }
+}
+
+function readForm(bytes: Uint8Array): Record<string, string> {
+  const form: Record<string, string> = {}
+  for (const [member, value] of new URLSearchParams(new TextDecoder().decode(bytes))) {
+    if (Object.hasOwn(form, member)) {
+      throw invalidRequest([{ field: member, reason: { en: 'is given twice', zh: '重复给出' } }])
+    }
+    Object.defineProperty(form, member, { value, enumerable: true })
+  }
+  return form
+}
+
+function idempotencyOf(key: string, bytes: Uint8Array): Idempotency {
+  if (!visibleAscii.test(key)) {
+    const reason = { en: 'must be 1 to 255 visible ASCII characters', zh: '必须是 1 至 255 个可见 ASCII 字符' }
+    throw invalidRequest([{ field: 'Idempotency-Key', reason }])
+  }
+  return { key, bodyHash: createHash('sha256').update(bytes).digest('base64') }
+}
+
+function render(outcome: unknown): HttpAnswer {
+  if (outcome instanceof Reply) return outcome.answer
+  const data = outcome instanceof JsonText ? outcome.text : JSON.stringify(outcome)
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: `{"code":0,"msg":"success","data":${data}}`,
+  }
+}
+
+function renderRefusal(refusal: Refusal, language: keyof Reason, route: Route | undefined): HttpAnswer {
+  const kind = refusals[refusal.refusal]
+  const errors = refusal.errors?.map((fault: FieldFault) => ({ field: fault.field, reason: fault.reason[language] }))
+  const body = {
+    code: kind.code,
+    msg: kind[language],
+    data: errors === undefined ? null : { errors },
+    ...route?.handler.refusalMembers?.(refusal),
+  }
+  return {
+    status: refusal.status,
+    headers: { 'content-type': 'application/json', ...refusal.headers },
+    body: JSON.stringify(body),
+  }
+}
+
+/** Public words go to the caller; whatever was not meant for one goes whole to the log, and only there. */
+function asRefusal(error: unknown, requestId: string, route: Route | undefined, log: Logger): Refusal {
+  if (error instanceof Refusal) return error
+  const operation = route?.handler.operation.id
+  const away = databaseRefusal(error)
+  if (away !== undefined) {
+    log.warn({ requestId, operation, err: error }, 'the database did not answer')
+    return away
+  }
+  log.error({ requestId, operation, err: error }, 'internal fault')
+  return new Refusal('internalFault')
+}
+
+function bodyFault(reason: Reason, status?: number): Refusal {
+  return invalidRequest([{ field: 'body', reason }], status)
+}
+
+function bodyTooSlow(): Refusal {
+  const refusal = bodyFault({ en: 'did not arrive in time', zh: '未在规定时间内到达' }, 408)
+  refusal.headers.connection = 'close'
+  return refusal
+}
+
+function tooLarge(limit: number): Refusal {
+  return bodyFault({ en: `is larger than ${limit} bytes`, zh: `超过 ${limit} 字节` }, 413)
+}
+
+function wrongMediaType(operation: Operation): Refusal {
+  const form = operation.takesForm ? ' or application/x-www-form-urlencoded' : ''
+  const reason = { en: `must be application/json${form}, in UTF-8`, zh: `必须是 application/json${form}（UTF-8）` }
+  return invalidRequest([{ field: 'Content-Type', reason }], 415)
+}
+
+function unknownPath(): Refusal {
+  return invalidRequest([{ field: 'path', reason: { en: 'is not known', zh: '未知路径' } }], 404)
+}
+
+function wrongMethod(allowed: string[]): Refusal {
+  const allow = allowed.includes('GET') ? [...allowed, 'HEAD'].join(', ') : allowed.join(', ')
+  const refusal = invalidRequest([{ field: 'method', reason: { en: `must be ${allow}`, zh: `必须是 ${allow}` } }], 405)
+  refusal.headers.allow = allow
+  return refusal
+}

@@ -1,0 +1,120 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { type FieldFault, invalidRequest, type Reason } from '../refusals.ts'
+import { coordinates, coordinatesReason, reasonKey } from '../values.ts'
+
+const absent: Reason = { en: 'is required', zh: '必填' }
+const anObject: Reason = { en: 'must be a JSON object', zh: '必须是 JSON 对象' }
+const anArray: Reason = { en: 'must be a JSON array', zh: '必须是 JSON 数组' }
+const misfit: Reason = { en: 'does not have the documented type', zh: '类型与文档不符' }
+
+/** A schema as JSON Schema shows it. */
+interface Shape {
+  type?: string
+  properties?: Record<string, TSchema>
+  required?: string[]
+  items?: TSchema
+  anyOf?: TSchema[]
+  minItems?: number
+  maxItems?: number
+  [reasonKey]?: Reason
+}
+
+type Check = (value: unknown) => boolean
+
+/**
+ * Makes the check of one schema: compiled as a whole for requests that fit, and walked member by member for those
+ * that don't, so that every faulty field is told. Throws 10001.
+ */
+export function validator<Schema extends TSchema>(schema: Schema, root: string): (value: unknown) => Static<Schema> {
+  const whole = Compile(schema)
+  const checks = new Map<TSchema, Check>()
+  return (value) => {
+    if (whole.Check(value)) return value as Static<Schema>
+    throw invalidRequest(faults(schema, value, '', root, checks))
+  }
+}
+
+function faults(
+  schema: TSchema,
+  value: unknown,
+  path: string,
+  root: string,
+  checks: Map<TSchema, Check>,
+): FieldFault[] {
+  const shape = schema as Shape
+  if (shape.properties !== undefined) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return [{ field: path || root, reason: anObject }]
+    }
+    return Object.entries(shape.properties).flatMap(([member, memberSchema]) => {
+      const field = path === '' ? member : `${path}.${member}`
+      const memberValue = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined
+      if (memberValue !== undefined) return faults(memberSchema, memberValue, field, root, checks)
+      return shape.required?.includes(member) ? [{ field, reason: absent }] : []
+    })
+  }
+  if (shape.items !== undefined) {
+    const items = shape.items
+    if (!Array.isArray(value)) return [{ field: path, reason: anArray }]
+    const faulty = value.flatMap((item, index) => faults(items, item, `${path}[${index}]`, root, checks))
+    return faulty.length > 0 || fits(schema, value, checks) ? faulty : [{ field: path, reason: sizeReason(shape) }]
+  }
+  if (fits(schema, value, checks)) return []
+  // An optional object or list is told member by member too; its other alternatives are null and "".
+  const composite = shape.anyOf?.find((option) => (option as Shape).properties ?? (option as Shape).items)
+  if (composite !== undefined && typeof value === 'object') return faults(composite, value, path, root, checks)
+  const special = shape[reasonKey] === (coordinates as Shape)[reasonKey] ? coordinatesReason(value) : undefined
+  return [{ field: path, reason: special ?? shape[reasonKey] ?? misfit }]
+}
+
+function fits(schema: TSchema, value: unknown, checks: Map<TSchema, Check>): boolean {
+  let check = checks.get(schema)
+  if (check === undefined) {
+    const compiled = Compile(schema)
+    check = (candidate) => compiled.Check(candidate)
+    checks.set(schema, check)
+  }
+  return check(value)
+}
+
+function sizeReason(shape: Shape): Reason {
+  const least = shape.minItems ?? 0
+  return shape.maxItems === undefined
+    ? { en: `must hold at least ${least} items`, zh: `至少 ${least} 项` }
+    : { en: `must hold ${least} to ${shape.maxItems} items`, zh: `必须有 ${least} 至 ${shape.maxItems} 项` }
+}
+
+/** Reads a query string for a schema: members that the schema calls integers become numbers. Throws 10001. */
+export function queryReader<Schema extends TObject>(schema: Schema): (query: string) => Static<Schema> {
+  const check = validator(schema, 'query')
+  const integers = new Set(
+    Object.entries(schema.properties).flatMap(([member, memberSchema]) => (isInteger(memberSchema) ? [member] : [])),
+  )
+  return (query) => {
+    const value: Record<string, unknown> = {}
+    const twice: FieldFault[] = []
+    for (const [member, written] of new URLSearchParams(query)) {
+      if (Object.hasOwn(value, member) && Object.hasOwn(schema.properties, member)) {
+        twice.push({ field: member, reason: { en: 'is given twice', zh: '重复给出' } })
+      }
+      Object.defineProperty(value, member, {
+        value: integers.has(member) && /^(0|[1-9]\d{0,15})$/.test(written) ? Number(written) : written,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      })
+    }
+    if (twice.length > 0) throw invalidRequest(twice)
+    return check(value)
+  }
+}
+
+function isInteger(schema: TSchema): boolean {
+  const shape = schema as Shape & { const?: unknown }
+  return (
+    shape.type === 'integer' ||
+    typeof shape.const === 'number' ||
+    (shape.anyOf?.some((option) => isInteger(option)) ?? false)
+  )
+}

@@ -1,0 +1,211 @@
+/** What a refusal says about one field, in both languages. */
+export interface Reason {
+  en: string
+  zh: string
+}
+
+/** One faulty field of a request: its path in the body or query, and why. */
+export interface FieldFault {
+  field: string
+  reason: Reason
+}
+
+interface RefusalKind extends Reason {
+  code: number
+  status: number
+  /** When it is given: the text of the error page. */
+  when: string
+}
+
+/** Every refusal of the service, once. The error page and the OpenAPI document are made from this table. */
+export const refusals = {
+  invalidRequest: {
+    code: 10001,
+    status: 400,
+    en: 'The request is not valid.',
+    zh: '请求无效。',
+    when: 'A parameter, the body, the media type, the path or the method is wrong. `data.errors` names every faulty field. The status is 404 for an unknown path, 405 for a wrong method, 408 for a body that does not arrive in time, 413 for a body that is too large and 415 for a wrong media type.',
+  },
+  tokenInvalid: {
+    code: 10002,
+    status: 401,
+    en: 'The access token is missing, malformed, unknown, expired or revoked.',
+    zh: '访问令牌缺失、格式错误、未知、已过期或已被撤销。',
+    when: 'The `Authorization` header holds no valid access token. The answer carries `WWW-Authenticate: Bearer` (RFC 6750).',
+  },
+  notPermitted: {
+    code: 10003,
+    status: 403,
+    en: 'The caller may not act for this application.',
+    zh: '调用方无权代表该应用操作。',
+    when: 'The caller may not act for this `appId`, or may not call this operation. The answer is the same whether that application exists or not.',
+  },
+  applicationNotFound: {
+    code: 10004,
+    status: 404,
+    en: 'There is no such application.',
+    zh: '应用不存在。',
+    when: 'Operators only: no application has this `appId`.',
+  },
+  applicationFrozen: {
+    code: 10005,
+    status: 403,
+    en: 'An operator has frozen this application.',
+    zh: '该应用已被运营方冻结。',
+    when: 'An operator froze the application; its tokens stop working within 1 second.',
+  },
+  applicationOffline: {
+    code: 10006,
+    status: 409,
+    en: 'The application is offline, so no device can be created.',
+    zh: '应用已下线，不能创建设备。',
+    when: 'Create device while the application is offline (document §4.2).',
+  },
+  tooManyRequests: {
+    code: 10007,
+    status: 429,
+    en: 'The application sends more requests than its limit allows.',
+    zh: '请求过于频繁，超出应用的限额。',
+    when: 'The application is over its `rateLimitPerSecond`. `Retry-After` says when to come back.',
+  },
+  idempotencyKeyReused: {
+    code: 10008,
+    status: 422,
+    en: 'This Idempotency-Key was used before with another body.',
+    zh: '该 Idempotency-Key 已用于另一请求体。',
+    when: 'The same `Idempotency-Key` came with another body within 24 hours.',
+  },
+  clientInvalid: {
+    code: 10030,
+    status: 401,
+    en: 'The client id or the client secret is wrong.',
+    zh: '客户端标识或密钥错误。',
+    when: 'Wrong client id or secret at the token operations.',
+  },
+  deviceNotFound: {
+    code: 20002,
+    status: 404,
+    en: 'There is no such device.',
+    zh: '设备不存在。',
+    when: 'The serial number is unknown, or not this caller’s: one answer for both.',
+  },
+  deviceBoundElsewhere: {
+    code: 20013,
+    status: 409,
+    en: 'The serial number is bound to another application.',
+    zh: '该设备序列号已绑定其他应用。',
+    when: 'The serial number is bound to another application, which is never named.',
+  },
+  deviceUnknown: {
+    code: 20014,
+    status: 422,
+    en: 'The serial number is not in the device inventory.',
+    zh: '该设备序列号不在设备库存中。',
+    when: 'The inventory policy is `required` and the serial number is not in the inventory.',
+  },
+  deviceAlreadyYours: {
+    code: 20017,
+    status: 409,
+    en: 'The serial number is bound to this application already.',
+    zh: '该设备序列号已绑定本应用。',
+    when: 'The serial number is bound to this application already.',
+  },
+  deviceModelNotFound: {
+    code: 20021,
+    status: 404,
+    en: 'There is no such device model.',
+    zh: '设备型号不存在。',
+    when: 'Operators only: no device model has this serial prefix.',
+  },
+  inventoryEntryNotFound: {
+    code: 20022,
+    status: 404,
+    en: 'There is no such inventory entry.',
+    zh: '库存条目不存在。',
+    when: 'Operators only: the serial number is not in the inventory.',
+  },
+  siteNotFound: {
+    code: 30002,
+    status: 404,
+    en: 'There is no such site.',
+    zh: '站点不存在。',
+    when: 'No site of this application has this id.',
+  },
+  thirdPartyConfigMissing: {
+    code: 30003,
+    status: 409,
+    en: 'The third-party configuration of this application has not been made yet.',
+    zh: '该应用尚未完成第三方配置。',
+    when: 'Create site before the third-party configuration was made (document §1, precondition 1). The configuration’s own `detail` answers it too.',
+  },
+  billingRuleNotFound: {
+    code: 40002,
+    status: 409,
+    en: 'There is no such billing rule in this application.',
+    zh: '该应用下不存在此计费规则。',
+    when: 'A site names a billing rule that this application does not have (document §1, precondition 2); `data.errors` names the field. The status is 404 in the rule’s own operations.',
+  },
+  billingRuleWrongType: {
+    code: 40003,
+    status: 409,
+    en: 'The billing rule has another type than this field takes.',
+    zh: '计费规则的类型与该字段不符。',
+    when: 'A site names a billing rule of another type, for example an occupancy rule as `fastChargeBillRuleId`; `data.errors` names the field.',
+  },
+  billingRuleInUse: {
+    code: 40004,
+    status: 409,
+    en: 'A site uses this billing rule.',
+    zh: '有站点正在使用该计费规则。',
+    when: 'Delete of a billing rule while a site names it.',
+  },
+  internalFault: {
+    code: 49999,
+    status: 500,
+    en: 'Something went wrong inside the service. The request id helps to find it.',
+    zh: '服务内部错误，请凭请求编号查询。',
+    when: 'A fault of the service itself. It is logged whole, with the request id.',
+  },
+  unavailable: {
+    code: 50003,
+    status: 503,
+    en: 'The service cannot answer right now. Please try again.',
+    zh: '服务暂时不可用，请稍后重试。',
+    when: 'The database is away or the service is overloaded. `Retry-After` says when to come back. A create that was under way may have happened: retry it with its `Idempotency-Key`.',
+  },
+} as const satisfies Record<string, RefusalKind>
+
+export type RefusalName = keyof typeof refusals
+
+interface RefusalDetails {
+  /** Another status than the table's, where the contract names one for this case. */
+  status?: number
+  errors?: FieldFault[]
+  headers?: Record<string, string>
+}
+
+/** A refusal on its way to the caller. `refusals` holds its public words; it never carries inner ones. */
+export class Refusal extends Error {
+  readonly refusal: RefusalName
+  readonly status: number
+  readonly errors: FieldFault[] | undefined
+  readonly headers: Record<string, string>
+
+  constructor(refusal: RefusalName, details: RefusalDetails = {}) {
+    super(refusal)
+    this.refusal = refusal
+    this.status = details.status ?? refusals[refusal].status
+    this.errors = details.errors
+    this.headers = details.headers ?? {}
+  }
+}
+
+/** Refuses with 10001 and names the faulty fields. */
+export function invalidRequest(errors: FieldFault[], status?: number): Refusal {
+  return new Refusal('invalidRequest', status === undefined ? { errors } : { errors, status })
+}
+
+/** Refuses with 50003 and `Retry-After`, in seconds. */
+export function unavailable(retryAfterSeconds = 1): Refusal {
+  return new Refusal('unavailable', { headers: { 'retry-after': String(retryAfterSeconds) } })
+}

@@ -1,0 +1,10 @@
+import { createRequire } from 'node:module'
+
+// The package's own entry point carries helpers and a nested copy that nobody here needs.
+const divisions: { code: string; name: string }[] = createRequire(import.meta.url)('lcn/data/data.json')
+const namesByCode = new Map(divisions.map(({ code, name }) => [code, name]))
+
+/** The name of a 6-digit national division code; null for a code that the table does not have. */
+export function divisionName(code: string): string | null {
+  return namesByCode.get(code) ?? null
+}

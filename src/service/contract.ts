@@ -1,0 +1,44 @@
+import Type from 'typebox'
+import { operation } from '../http/operation.ts'
+
+const anyone = { method: 'GET', callers: [], refusals: [] } as const
+
+export const getHealth = operation({
+  id: 'getHealth',
+  summary: 'Answers while the process is alive.',
+  path: '/healthz',
+  ...anyone,
+  data: Type.Object({ alive: Type.Boolean() }),
+})
+
+export const getReadiness = operation({
+  id: 'getReadiness',
+  summary: 'Answers whether requests can be served: each check by name. 503 while one fails.',
+  path: '/readyz',
+  ...anyone,
+  data: Type.Object({
+    ready: Type.Boolean(),
+    checks: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean() })),
+  }),
+  refusals: ['unavailable'],
+})
+
+export const getMetrics = operation({
+  id: 'getMetrics',
+  summary: 'Answers the service’s metrics in the Prometheus text format.',
+  path: '/metrics',
+  method: 'GET',
+  callers: ['operator'],
+  data: Type.Unknown(),
+  refusals: [],
+  answers: 'text/plain',
+})
+
+export const getOpenApi = operation({
+  id: 'getOpenApi',
+  summary: 'Answers this API’s OpenAPI 3.1 document.',
+  path: '/openapi.json',
+  ...anyone,
+  data: Type.Unknown(),
+  answers: 'application/json',
+})

@@ -1,0 +1,48 @@
+import { appliedVersion } from '../database/migrate.ts'
+import { openApiDocument } from '../http/openapi.ts'
+import type { Operation } from '../http/operation.ts'
+import { type Handler, handle, Reply } from '../http/serve.ts'
+import type { Platform } from '../platform.ts'
+import { refusals } from '../refusals.ts'
+import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
+
+const json = { 'content-type': 'application/json' }
+
+/** The probes, the metrics and the description of `operations`. */
+export function serviceRoutes({ sql, metrics }: Platform, schemaVersion: number, operations: Operation[]): Handler[] {
+  let document: string | undefined
+
+  return [
+    handle(getHealth, async () => ({ alive: true })),
+
+    handle(getReadiness, async () => {
+      const version = await Promise.race([appliedVersion(sql), timeout(2000)]).catch(() => undefined)
+      const checks = [
+        { name: 'database', ok: version !== undefined },
+        { name: 'migrations', ok: version === schemaVersion },
+      ]
+      if (checks.every((check) => check.ok)) return { ready: true, checks }
+      const { code, status, en } = refusals.unavailable
+      const body = JSON.stringify({ code, msg: en, data: { ready: false, checks } })
+      return new Reply({ status, headers: { ...json, 'retry-after': '1' }, body })
+    }),
+
+    handle(getMetrics, async () => {
+      const { registry } = metrics
+      return new Reply({
+        status: 200,
+        headers: { 'content-type': registry.contentType },
+        body: await registry.metrics(),
+      })
+    }),
+
+    handle(getOpenApi, async () => {
+      document ??= JSON.stringify(openApiDocument(operations), null, 2)
+      return new Reply({ status: 200, headers: { ...json }, body: document })
+    }),
+  ]
+}
+
+function timeout(milliseconds: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds, undefined))
+}

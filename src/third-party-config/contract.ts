@@ -1,0 +1,62 @@
+import Type, { type Static } from 'typebox'
+import { eventTypes } from '../events/contract.ts'
+import { operation } from '../http/operation.ts'
+import { appId, moment, name, nullable, optional, reasonKey, text } from '../values.ts'
+
+const folder = '/api/charging/v1/thirdPartyConfig'
+
+/** What an application tells of itself and of its callback. */
+export const thirdPartyConfigMembers = {
+  operatorName: name,
+  operatorId: optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9]{9}$',
+      [reasonKey]: { en: 'must be 9 letters or digits', zh: '必须是 9 位字母或数字' },
+    }),
+  ),
+  callbackUrl: optional(text(2048, 'https; http only where the setting allows it')),
+  callbackEvents: optional(
+    Type.Array(
+      Type.Union(
+        eventTypes.map((type) => Type.Literal(type)),
+        {
+          [reasonKey]: { en: `must be one of ${eventTypes.join(', ')}`, zh: `必须是 ${eventTypes.join('、')} 之一` },
+        },
+      ),
+      { minItems: 1, maxItems: eventTypes.length },
+    ),
+  ),
+}
+
+export const ThirdPartyConfigRecord = Type.Object({
+  appId: Type.String(),
+  operatorName: Type.String(),
+  operatorId: nullable(Type.String()),
+  callbackUrl: nullable(Type.String()),
+  callbackEvents: Type.Array(Type.String()),
+  callbackSecret: nullable(Type.String({ description: 'shown when it is made; null from then on' })),
+  updateTime: moment,
+})
+export type ThirdPartyConfigRecord = Static<typeof ThirdPartyConfigRecord>
+
+export const saveThirdPartyConfig = operation({
+  id: 'saveThirdPartyConfig',
+  summary: 'Creates or replaces the third-party configuration of an application.',
+  method: 'POST',
+  path: `${folder}/save`,
+  callers: ['application', 'operator'],
+  body: Type.Object({ appId, ...thirdPartyConfigMembers }),
+  data: ThirdPartyConfigRecord,
+  refusals: ['applicationNotFound'],
+})
+
+export const getThirdPartyConfig = operation({
+  id: 'getThirdPartyConfig',
+  summary: 'Answers the third-party configuration of an application.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  callers: ['application', 'operator'],
+  query: Type.Object({ appId }),
+  data: ThirdPartyConfigRecord,
+  refusals: ['applicationNotFound', 'thirdPartyConfigMissing'],
+})

@@ -1,0 +1,122 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { hashSecret } from '../http/authenticate.ts'
+import { type Handler, handle, Reply } from '../http/serve.ts'
+import type { Platform } from '../platform.ts'
+import { invalidRequest, type Reason, Refusal } from '../refusals.ts'
+import { issueToken, revokeToken } from './contract.ts'
+import { type Client, deleteToken, findClient, insertToken } from './store.ts'
+
+const noStore = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' }
+
+export function tokenRoutes({ sql, access }: Platform): Handler[] {
+  /** RFC 6749 §2.3.1: by HTTP Basic or in the body, not both. Throws 10001 and 10030. */
+  async function requireClient(authorization: string | null, body: Record<string, unknown>): Promise<Client> {
+    const { id, secret } = authorization === null ? bodyCredentials(body) : basicCredentials(authorization, body)
+    const client = storable(id) ? await findClient(sql, id) : undefined
+    const expected = Buffer.from(client?.secretHash ?? hashSecret(''))
+    if (!timingSafeEqual(Buffer.from(hashSecret(secret)), expected) || client === undefined) {
+      throw clientInvalid(authorization !== null)
+    }
+    return client
+  }
+
+  return [
+    handle(
+      issueToken,
+      async ({ body, header }) => {
+        const grantType = requireText(body, 'grant_type')
+        const authorization = header('authorization')
+        const client = await requireClient(authorization, body)
+        if (grantType !== 'client_credentials') throw unsupportedGrantType()
+        if (client.isFrozen) throw new Refusal('applicationFrozen')
+        const token = randomBytes(32).toString('base64url')
+        if (!(await insertToken(sql, client, hashSecret(token)))) throw clientInvalid(authorization !== null)
+        const answer = {
+          code: 0,
+          msg: 'success',
+          data: { accessToken: token, tokenType: 'Bearer', expiresIn: client.tokenLifetimeSeconds },
+          access_token: token,
+          token_type: 'Bearer',
+          expires_in: client.tokenLifetimeSeconds,
+        }
+        return new Reply({ status: 200, headers: { ...noStore }, body: JSON.stringify(answer) })
+      },
+      oauthError,
+    ),
+
+    handle(
+      revokeToken,
+      async ({ body, header }) => {
+        const client = await requireClient(header('authorization'), body)
+        await deleteToken(sql, client.appId, hashSecret(requireText(body, 'token')))
+        await access.refresh()
+        return {}
+      },
+      oauthError,
+    ),
+  ]
+}
+
+interface Credentials {
+  id: string
+  secret: string
+}
+
+function bodyCredentials(body: Record<string, unknown>): Credentials {
+  const given = (member: string) => typeof body[member] === 'string' && body[member] !== ''
+  const missing = ['client_id', 'client_secret'].filter((member) => !given(member))
+  if (missing.length > 0) throw invalidRequest(missing.map((field) => ({ field, reason: nonEmptyText })))
+  return { id: body.client_id as string, secret: body.client_secret as string }
+}
+
+function basicCredentials(authorization: string, body: Record<string, unknown>): Credentials {
+  const encoded = /^basic +([A-Za-z0-9+/_-]+=*)$/i.exec(authorization)?.[1]
+  if (encoded === undefined) throw clientInvalid(true)
+  if (body.client_secret !== undefined) {
+    const reason = { en: 'must not be given beside HTTP Basic', zh: '不得与 HTTP Basic 同时给出' }
+    throw invalidRequest([{ field: 'client_secret', reason }])
+  }
+  const pair = Buffer.from(encoded, 'base64').toString()
+  const colon = pair.indexOf(':')
+  if (colon === -1) throw clientInvalid(true)
+  try {
+    // RFC 6749 §2.3.1: both are form-encoded before they are joined.
+    const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
+    return { id: decode(pair.slice(0, colon)), secret: decode(pair.slice(colon + 1)) }
+  } catch {
+    throw clientInvalid(true)
+  }
+}
+
+const nonEmptyText: Reason = { en: 'must be a non-empty string', zh: '必须是非空字符串' }
+
+function requireText(body: Record<string, unknown>, member: string): string {
+  const value = body[member]
+  if (typeof value !== 'string' || value === '') throw invalidRequest([{ field: member, reason: nonEmptyText }])
+  return value
+}
+
+/** The database takes neither NUL nor lone surrogates, and no application id holds them. */
+function storable(text: string): boolean {
+  return /^[\x21-\x7e]{1,64}$/.test(text)
+}
+
+function clientInvalid(byBasic: boolean): Refusal {
+  return new Refusal('clientInvalid', { headers: byBasic ? { 'www-authenticate': 'Basic realm="forecourt"' } : {} })
+}
+
+function unsupportedGrantType(): Refusal {
+  return invalidRequest([
+    { field: 'grant_type', reason: { en: 'must be client_credentials', zh: '必须是 client_credentials' } },
+  ])
+}
+
+/** RFC 6749 §5.2: the members that a stock OAuth client reads. */
+function oauthError(refusal: Refusal): Record<string, unknown> {
+  if (refusal.refusal === 'clientInvalid') return { error: 'invalid_client' }
+  if (refusal.refusal === 'applicationFrozen') return { error: 'unauthorized_client' }
+  if (refusal.refusal === 'unavailable') return { error: 'temporarily_unavailable' }
+  if (refusal.refusal !== 'invalidRequest') return { error: 'server_error' }
+  const grantType = refusal.errors?.some(({ field, reason }) => field === 'grant_type' && reason !== nonEmptyText)
+  return { error: grantType ? 'unsupported_grant_type' : 'invalid_request' }
+}

@@ -1,0 +1,95 @@
+import type { Sql, Statements } from '../database/open.ts'
+
+export interface Client {
+  appId: string
+  secretHash: string
+  isFrozen: boolean
+  tokenLifetimeSeconds: number
+}
+
+export async function findClient(sql: Statements, appId: string): Promise<Client | undefined> {
+  const [row] = await sql`
+    select app_id, secret_hash, status, token_lifetime_seconds from application where app_id = ${appId}`
+  if (row === undefined) return undefined
+  return {
+    appId: row.app_id,
+    secretHash: row.secret_hash,
+    isFrozen: row.status === 2,
+    tokenLifetimeSeconds: row.token_lifetime_seconds,
+  }
+}
+
+/**
+ * Keeps a token, unless the secret that it was asked for with has been replaced in the meantime. Answers whether it
+ * did. The row lock makes a rotation that runs at the same moment wait, and then delete this token too.
+ */
+export async function insertToken(sql: Sql, client: Client, tokenHash: string): Promise<boolean> {
+  const inserted = await sql`
+    with client as (
+      select app_id from application
+      where app_id = ${client.appId} and secret_hash = ${client.secretHash} for share
+    )
+    insert into access_token (token_hash, app_id, expires_at)
+    select ${tokenHash}, app_id, now() + make_interval(secs => ${client.tokenLifetimeSeconds}) from client`
+  return inserted.count === 1
+}
+
+export interface KnownToken {
+  appId: string
+  isFrozen: boolean
+  rateLimitPerSecond: number | null
+  /** The application's `access_changed_at` in microseconds, as of this reading. */
+  accessVersion: number
+  /** How long the token is still valid, by the database's clock. */
+  remainingMs: number
+}
+
+export async function findToken(sql: Statements, tokenHash: string): Promise<KnownToken | undefined> {
+  const [row] = await sql`
+    select app_id, status, rate_limit_per_second,
+      (extract(epoch from access_changed_at) * 1000000)::bigint as access_version,
+      (extract(epoch from expires_at - now()) * 1000)::double precision as remaining_ms
+    from access_token join application using (app_id)
+    where token_hash = ${tokenHash} and expires_at > now()`
+  if (row === undefined) return undefined
+  return {
+    appId: row.app_id,
+    isFrozen: row.status === 2,
+    rateLimitPerSecond: row.rate_limit_per_second,
+    accessVersion: row.access_version,
+    remainingMs: row.remaining_ms,
+  }
+}
+
+/** Deletes one token of a client and tells every process. Unknown tokens are nobody's business (RFC 7009 §2.2). */
+export async function deleteToken(sql: Sql, appId: string, tokenHash: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    const deleted = await tx`delete from access_token where token_hash = ${tokenHash} and app_id = ${appId}`
+    if (deleted.count === 0) return
+    await tx`update application set access_changed_at = clock_timestamp() where app_id = ${appId}`
+  })
+}
+
+export interface AccessChange {
+  appId: string
+  accessVersion: number
+}
+
+/**
+ * The applications whose access changed in the last half minute. A change becomes visible at its commit, later than
+ * the time it carries, but never by more than a transaction may last; hence the generous window.
+ */
+export async function recentAccessChanges(sql: Statements): Promise<AccessChange[]> {
+  const rows = await sql`
+    select app_id, (extract(epoch from access_changed_at) * 1000000)::bigint as access_version
+    from application where access_changed_at > now() - interval '30 seconds'`
+  return rows.map((row) => ({ appId: row.app_id, accessVersion: row.access_version }))
+}
+
+/** Removes some expired tokens; answers how many. */
+export async function deleteExpiredTokens(sql: Sql): Promise<number> {
+  const deleted = await sql`
+    delete from access_token where token_hash in (
+      select token_hash from access_token where expires_at < now() - interval '1 hour' limit 1000)`
+  return deleted.count
+}

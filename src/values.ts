@@ -1,0 +1,170 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import type { Reason } from './refusals.ts'
+
+// Contract §2. Everything a string may not hold stands in its pattern, so that the compiled check, the OpenAPI
+// document and the refusals' reasons come from one place. Patterns run with the `u` flag: they count characters
+// (code points), and \p{Cs} matches lone surrogates only.
+const storable = String.raw`[^\p{Cc}\p{Cs}]`
+
+/** The reason told when a value does not fit its schema; the OpenAPI document shows it as the description. */
+export const reasonKey = 'x-reason'
+
+/** Required text of 1 to `max` characters, at least one of them not white space. */
+export function text(max: number, description?: string) {
+  return Type.String({
+    pattern: String.raw`^(?=[\s\S]*\S)${storable}{1,${max}}$`,
+    ...(description === undefined ? {} : { description }),
+    [reasonKey]: {
+      en: `must be a string of 1 to ${max} characters, not only white space, without control characters or lone surrogates`,
+      zh: `必须是 1 至 ${max} 个字符的字符串，不能全为空白，且不含控制字符或孤立代理项`,
+    } satisfies Reason,
+  })
+}
+
+/** Optional: absent, `null` and `""` all mean "not given" (contract §2). */
+export function optional<Schema extends TSchema>(schema: Schema) {
+  return Type.Optional(
+    Type.Union([schema, Type.Null(), Type.Literal('')], {
+      [reasonKey]: (schema as Record<string, unknown>)[reasonKey],
+    }),
+  )
+}
+
+/** The value, or null when it was not given. */
+export function given<Value>(value: Value | null | undefined | ''): Exclude<Value, ''> | null {
+  return value === undefined || value === '' ? null : (value as Exclude<Value, ''> | null)
+}
+
+/** A member of an answer that may be unknown. */
+export function nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()])
+}
+
+/** An integer from `minimum` to `maximum`; by default 0 to 2^53 − 1. */
+export function integer(minimum = 0, maximum = Number.MAX_SAFE_INTEGER) {
+  return Type.Integer({
+    minimum,
+    maximum,
+    [reasonKey]: {
+      en: `must be an integer from ${minimum} to ${maximum}`,
+      zh: `必须是 ${minimum} 至 ${maximum} 的整数`,
+    } satisfies Reason,
+  })
+}
+
+/** One of a few integers. */
+export function oneOf<const Values extends number[]>(...values: Values) {
+  return Type.Union(
+    values.map((value) => Type.Literal(value)),
+    {
+      [reasonKey]: {
+        en: `must be one of ${values.join(', ')}`,
+        zh: `必须是 ${values.join('、')} 之一`,
+      } satisfies Reason,
+    },
+  ) as unknown as ReturnType<typeof Type.Unsafe<Values[number]>>
+}
+
+export const appId = text(64, 'application id')
+export const name = text(64)
+export const phone = text(32)
+export const divisionCode = text(12)
+export const address = text(255)
+export const tag = text(512)
+export const reasonText = text(255)
+
+/** A device's serial number: 1 to 64 characters, no white space. */
+export const deviceNo = Type.String({
+  pattern: String.raw`^[^\s\p{Cc}\p{Cs}]{1,64}$`,
+  description: 'device serial number',
+  [reasonKey]: {
+    en: 'must be a string of 1 to 64 characters without white space, control characters or lone surrogates',
+    zh: '必须是 1 至 64 个字符的字符串，不含空白、控制字符或孤立代理项',
+  } satisfies Reason,
+})
+
+const hourMinuteSecond = String.raw`([01]\d|2[0-3]):[0-5]\d:[0-5]\d`
+
+/** A time of day, HH:mm:ss. */
+export const timeOfDay = Type.String({
+  pattern: `^${hourMinuteSecond}$`,
+  [reasonKey]: {
+    en: 'must be a time of day, HH:mm:ss, from 00:00:00 to 23:59:59',
+    zh: '必须是 HH:mm:ss 格式的时间，00:00:00 至 23:59:59',
+  } satisfies Reason,
+})
+
+/** A closing time: also 24:00:00; earlier than the opening time means past midnight. */
+export const closingTime = Type.String({
+  pattern: `^(${hourMinuteSecond}|24:00:00)$`,
+  [reasonKey]: {
+    en: 'must be a time of day, HH:mm:ss, from 00:00:00 to 24:00:00',
+    zh: '必须是 HH:mm:ss 格式的时间，00:00:00 至 24:00:00',
+  } satisfies Reason,
+})
+
+const longitude = String.raw`-?(180(\.0+)?|(1[0-7]\d|0?\d{1,2})(\.\d+)?)`
+const latitude = String.raw`-?(90(\.0+)?|[0-8]?\d(\.\d+)?)`
+
+/** `longitude,latitude` in decimal degrees, −180…180 and −90…90, spaces round the comma allowed. */
+export const coordinates = Type.String({
+  pattern: `^(?=.{1,64}$)${longitude} *, *${latitude}$`,
+  description: 'longitude,latitude in decimal degrees',
+  [reasonKey]: {
+    en: 'must be longitude,latitude in decimal degrees, −180 to 180 and −90 to 90, at most 64 characters',
+    zh: '必须是“经度,纬度”（十进制度），经度 −180 至 180，纬度 −90 至 90，最多 64 个字符',
+  } satisfies Reason,
+})
+
+const swappedCoordinates = new RegExp(`^(?=.{1,64}$)${latitude} *, *${longitude}$`, 'u')
+
+/** The reason for coordinates that do not fit; a pair that fits the other way round is told so. */
+export function coordinatesReason(value: unknown): Reason | undefined {
+  if (typeof value !== 'string' || !swappedCoordinates.test(value)) return undefined
+  return {
+    en: 'is out of range; it looks like latitude,longitude, but longitude comes first',
+    zh: '超出范围；看起来是“纬度,经度”，应将经度写在前面',
+  }
+}
+
+/** The numbers of checked coordinates; all null without coordinates. */
+export function readCoordinates(value: string | null): { longitude: number | null; latitude: number | null } {
+  if (value === null) return { longitude: null, latitude: null }
+  const comma = value.indexOf(',')
+  return { longitude: Number(value.slice(0, comma)), latitude: Number(value.slice(comma + 1)) }
+}
+
+/** Money in yuan: a decimal string with up to 4 decimals, never a float. */
+export const money = Type.String({
+  pattern: String.raw`^(0|[1-9]\d{0,8})(\.\d{1,4})?$`,
+  description: 'yuan, a decimal string with up to 4 decimals',
+  [reasonKey]: {
+    en: 'must be a decimal string from "0" to "999999999.9999" with up to 4 decimals',
+    zh: '必须是十进制字符串，"0" 至 "999999999.9999"，最多 4 位小数',
+  } satisfies Reason,
+})
+
+/** A moment as the service shows it, in its own time zone. */
+export const moment = Type.String({ description: 'yyyy-MM-dd HH:mm:ss in the service’s time zone' })
+
+/** Query members of every page operation (contract §5). */
+export const pageQuery = {
+  pageNo: optional(integer(1, 1_000_000)),
+  pageSize: optional(integer(1, 100)),
+  cursor: optional(text(2048)),
+}
+
+/** The answer of every page operation (contract §5). */
+export function pageOf<Schema extends TSchema>(schema: Schema) {
+  return Type.Object({
+    list: Type.Array(schema),
+    total: Type.Integer({ description: 'exact to 100000' }),
+    totalIsExact: Type.Boolean(),
+    pageNo: nullable(Type.Integer()),
+    pageSize: Type.Integer(),
+    pages: Type.Integer(),
+    nextCursor: nullable(Type.String()),
+  })
+}
+
+export type Page<Schema extends TSchema> = Static<ReturnType<typeof pageOf<Schema>>>

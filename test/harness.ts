@@ -1,0 +1,281 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Static, TObject, TSchema } from 'typebox'
+import { createApplication, takeApplicationOffline } from '../src/applications/contract.ts'
+import type { DeviceRegistration } from '../src/devices/contract.ts'
+import type { Operation } from '../src/http/operation.ts'
+import type { SiteRegistration } from '../src/sites/contract.ts'
+import { issueToken } from '../src/tokens/contract.ts'
+
+export const projectFolder = join(import.meta.dirname, '..')
+const bun = join(projectFolder, 'node_modules', '.bin', 'bun')
+
+export interface ServiceOptions {
+  /** `bun` runs the source, `node` runs dist/. Default: FORECOURT_TEST_RUNTIME, else bun. */
+  runtime?: 'bun' | 'node'
+  /** Settings beside the port, the data folder and the operator key. */
+  env?: Record<string, string>
+  /** A folder to start on again; otherwise a fresh one that is removed at the end. */
+  dataDir?: string
+}
+
+export interface Service {
+  url: string
+  operatorKey: string
+  dataDir: string
+  process: ChildProcess
+  /** What it has written so far. */
+  stdout(): string
+  stderr(): string
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>
+  /** Sends a signal to the service's own process and waits for its end. */
+  kill(signal: NodeJS.Signals): Promise<void>
+}
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Starts a real service on a free port; rejects with its words when it ends before it is ready. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const started = spawnService(options)
+  const { child, dataDir, operatorKey, output } = started
+  const url = await new Promise<string>((resolve, reject) => {
+    const look = () => {
+      const ready = /^Forecourt is ready at (\S+)$/m.exec(output.stdout)
+      if (ready?.[1] !== undefined) resolve(ready[1])
+    }
+    child.stdout?.on('data', look)
+    child.once('exit', (code) => reject(new Error(`the service ended with ${code}: ${output.stderr}`)))
+    setTimeout(() => reject(new Error(`the service is not ready: ${output.stderr}`)), 30_000).unref()
+  })
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const removeFolder = () => {
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
+  }
+  return {
+    url,
+    operatorKey,
+    dataDir,
+    process: child,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    async stop() {
+      child.kill('SIGTERM')
+      const code = await ended
+      removeFolder()
+      return code
+    },
+    async kill(signal) {
+      child.kill(signal)
+      await ended
+    },
+  }
+}
+
+/** Runs a service that is expected to end by itself. */
+export async function runServiceToItsEnd(options: ServiceOptions = {}): Promise<Ended> {
+  const { child, output } = spawnService(options)
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
+  return { code, ...output }
+}
+
+function spawnService(options: ServiceOptions) {
+  const runtime = options.runtime ?? (process.env.FORECOURT_TEST_RUNTIME === 'node' ? 'node' : 'bun')
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'forecourt-test-'))
+  const operatorKey = options.env?.FORECOURT_OPERATOR_KEY ?? randomBytes(24).toString('hex')
+  const [command, ...args] =
+    runtime === 'node' ? ['node', join(projectFolder, 'dist', 'main.js')] : [bun, join(projectFolder, 'src', 'main.ts')]
+  const environment: Record<string, string | undefined> = {
+    ...process.env,
+    FORECOURT_HOST: '127.0.0.1',
+    FORECOURT_PORT: '0',
+    FORECOURT_DATA_DIR: dataDir,
+    FORECOURT_OPERATOR_KEY: operatorKey,
+    FORECOURT_LOG_LEVEL: 'warn',
+    DATABASE_URL: undefined,
+    ...options.env,
+  }
+  const child = spawn(command as string, args, { env: environment as NodeJS.ProcessEnv, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = { stdout: '', stderr: '' }
+  child.stdout?.on('data', (piece) => {
+    output.stdout += piece
+  })
+  child.stderr?.on('data', (piece) => {
+    output.stderr += piece
+  })
+  return { child, dataDir, operatorKey, output }
+}
+
+export interface Answer<Data> {
+  status: number
+  headers: Headers
+  code: number
+  msg: string
+  data: Data
+  /** The whole body as text. */
+  text: string
+}
+
+export interface CallOptions {
+  token?: string | undefined
+  headers?: Record<string, string>
+}
+
+/** A refusal's data, for tests that look into it. */
+export interface Faults {
+  errors: { field: string; reason: string }[]
+}
+
+/** Calls operations by their contracts, as a program would. */
+export class Client {
+  readonly url: string
+  readonly operatorKey: string
+
+  constructor(service: { url: string; operatorKey: string }) {
+    this.url = service.url
+    this.operatorKey = service.operatorKey
+  }
+
+  /** Sends `input` as the body of a POST or as the query of a GET. Answers whatever comes back. */
+  async call<Body extends TObject, Query extends TObject, Data extends TSchema>(
+    operation: Operation<Body, Query, Data>,
+    input: unknown,
+    options: CallOptions = {},
+  ): Promise<Answer<Static<Data>>> {
+    const { method, path } = operation
+    const headers: Record<string, string> = { ...options.headers }
+    if (options.token !== undefined) headers.authorization = `Bearer ${options.token}`
+    if (method === 'GET') {
+      const query = new URLSearchParams(input as Record<string, string>).toString()
+      return this.send(query === '' ? path : `${path}?${query}`, { method, headers })
+    }
+    headers['content-type'] ??= 'application/json'
+    return this.send(path, { method, headers, body: typeof input === 'string' ? input : JSON.stringify(input) })
+  }
+
+  /** The same, as an operator. */
+  operate<Body extends TObject, Query extends TObject, Data extends TSchema>(
+    operation: Operation<Body, Query, Data>,
+    input: unknown,
+    options: CallOptions = {},
+  ): Promise<Answer<Static<Data>>> {
+    return this.call(operation, input, { token: this.operatorKey, ...options })
+  }
+
+  /** Sends anything, and reads the envelope when there is one. */
+  async send<Data>(path: string, request: RequestInit): Promise<Answer<Data>> {
+    const response = await fetch(this.url + path, request)
+    const text = await response.text()
+    const envelope = text.startsWith('{') ? JSON.parse(text) : {}
+    return { status: response.status, headers: response.headers, text, ...envelope }
+  }
+}
+
+export interface TestApplication {
+  appId: string
+  appSecret: string
+  token: string
+}
+
+/** Makes an application of the test's own: configured, without a rate limit, with a token. */
+export async function newApplication(
+  client: Client,
+  members: Record<string, unknown> = {},
+): Promise<TestApplication> {
+  const created = await client.operate(createApplication, {
+    appName: 'test',
+    rateLimitPerSecond: null,
+    thirdPartyConfig: { operatorName: 'Test operator' },
+    ...members,
+  })
+  if (created.code !== 0) throw new Error(`no application: ${created.text}`)
+  const { appId, appSecret } = created.data
+  return { appId, appSecret, token: await newToken(client, appId, appSecret) }
+}
+
+export async function newToken(client: Client, appId: string, appSecret: string): Promise<string> {
+  const issued = await client.call(issueToken, {
+    grant_type: 'client_credentials',
+    client_id: appId,
+    client_secret: appSecret,
+  })
+  if (issued.code !== 0) throw new Error(`no token: ${issued.text}`)
+  return issued.data.accessToken
+}
+
+export async function takeOffline(client: Client, appId: string): Promise<void> {
+  const answer = await client.operate(takeApplicationOffline, { appId })
+  if (answer.code !== 0) throw new Error(`not offline: ${answer.text}`)
+}
+
+/** A serial that no other test uses. */
+export function newSerial(prefix = 'SN'): string {
+  return `${prefix}-${randomBytes(9).toString('hex')}`
+}
+
+/** Everything that create device takes. */
+export function deviceBody(appId: string, members: Record<string, unknown> = {}): DeviceRegistration {
+  return {
+    appId,
+    deviceNo: newSerial(),
+    deviceName: 'East gate barrier',
+    tag: 'lane=1',
+    provinceCode: '360000',
+    cityCode: '360100',
+    districtCode: '360102',
+    detailAddress: 'No. 1 Yangming Road',
+    coordinates: '115.899918,28.676493',
+    ...members,
+  }
+}
+
+/** Everything that create site requires, and a little more. */
+export function siteBody(appId: string, members: Record<string, unknown> = {}): SiteRegistration {
+  return {
+    appId,
+    siteName: 'Riverside charging park',
+    contacts: 'Wang Fang',
+    contactsPhone: '13800000000',
+    customerServicePhone: '4000000000',
+    businessWeekDay: 'Monday to Sunday',
+    businessStartTime: '08:00:00',
+    businessClosingTime: '22:00:00',
+    provinceCode: '360000',
+    provinceName: '江西省',
+    cityCode: '360100',
+    cityName: '南昌市',
+    districtCode: '360102',
+    districtName: '东湖区',
+    ...members,
+  }
+}
+
+/** Whether Debian's oldest supported PostgreSQL is on this machine. */
+export const oldestPostgres = '/usr/lib/postgresql/15/bin'
+export const hasOldestPostgres = existsSync(join(oldestPostgres, 'initdb'))
+
+let shared: Promise<Service> | undefined
+
+/**
+ * The service that a test file talks to: FORECOURT_BASE_URL with FORECOURT_OPERATOR_KEY when they are given, so that
+ * the same tests can hold any deployment to the contract; else one that is started for the whole test run.
+ */
+export async function target(): Promise<Client> {
+  const url = process.env.FORECOURT_BASE_URL
+  const operatorKey = process.env.FORECOURT_OPERATOR_KEY
+  if (url !== undefined && operatorKey !== undefined) return new Client({ url, operatorKey })
+  shared ??= startService()
+  return new Client(await shared)
+}
+
+/** Stops the service that `target` started; the test runner's preload calls it when all files are done. */
+export async function stopTarget(): Promise<void> {
+  if (shared !== undefined) await (await shared).stop()
+}

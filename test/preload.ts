@@ -1,0 +1,4 @@
+import { afterAll } from 'bun:test'
+import { stopTarget } from './harness.ts'
+
+afterAll(stopTarget)
