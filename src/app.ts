@@ -16,6 +16,7 @@ import type { HttpHandler } from './http/message.ts'
 import { Metrics } from './http/metrics.ts'
 import { type Handler, serve } from './http/serve.ts'
 import { momentFormat } from './moments.ts'
+import { operations } from './operations.ts'
 import type { Platform } from './platform.ts'
 import { serviceRoutes } from './service/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
@@ -25,9 +26,9 @@ import { AccessCache } from './tokens/access-cache.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { startUpkeep } from './upkeep.ts'
 
-/** Everything that the service answers, in the order of the API reference. */
-export function routes(platform: Platform, schemaVersion: number): Handler[] {
-  const api = [
+/** What happens at each operation. */
+function routes(platform: Platform, schemaVersion: number): Handler[] {
+  const handlers = [
     ...tokenRoutes(platform),
     ...siteRoutes(platform),
     ...billingRuleRoutes(platform),
@@ -36,9 +37,12 @@ export function routes(platform: Platform, schemaVersion: number): Handler[] {
     ...applicationRoutes(platform),
     ...deviceModelRoutes(platform),
     ...deviceInventoryRoutes(platform),
+    ...serviceRoutes(platform, schemaVersion),
   ]
-  const operations = api.map((handler) => handler.operation)
-  return [...api, ...serviceRoutes(platform, schemaVersion, operations)]
+  const handled = new Set(handlers.map((handler) => handler.operation))
+  const forgotten = operations.filter((operation) => !handled.has(operation)).map((operation) => operation.id)
+  if (forgotten.length > 0) throw new Error(`no handler for ${forgotten.join(', ')}`)
+  return handlers
 }
 
 /** The SQL functions that the database must hold before the first request. */
@@ -80,7 +84,8 @@ export function createApp({ config, log, sql, openWriterSql, schemaVersion }: Ap
     deadlines,
     metrics,
     log,
-    answerTimeoutMs: config.statementTimeoutMs,
+    // A little earlier than the database gives up, so that the answer is there within the statement timeout.
+    answerTimeoutMs: config.statementTimeoutMs * 0.9,
     bodyTimeoutMs: 10_000,
     maxInFlight: config.maxWaitingCreates,
   })

@@ -52,8 +52,26 @@ async function start(config: Config): Promise<void> {
 async function startEmbedded(config: Config, log: (message: string) => void): Promise<Target> {
   const lock = await lockDataDir(config.dataDir)
   stops.push(() => lock.release())
-  const database = await startEmbeddedDatabase(config.dataDir, log)
-  stops.push(() => database.stop())
+  let database = await startEmbeddedDatabase(config.dataDir, log)
+  let restart: Promise<void> | undefined
+  // A database that died (killed for its memory, say) comes back at the same address, and the pools find it there.
+  const watch = setInterval(() => {
+    if (database.isRunning() || restart !== undefined) return
+    log('the embedded database has ended; it is started again')
+    restart = startEmbeddedDatabase(config.dataDir, log)
+      .then((started) => {
+        database = started
+      })
+      .catch((error: Error) => log(`the embedded database does not start: ${error.message}`))
+      .finally(() => {
+        restart = undefined
+      })
+  }, 250)
+  stops.push(async () => {
+    clearInterval(watch)
+    await restart
+    await database.stop()
+  })
   return database.connection
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -88,7 +88,7 @@ export async function runServiceToItsEnd(options: ServiceOptions = {}): Promise<
 
 function spawnService(options: ServiceOptions) {
   const runtime = options.runtime ?? (process.env.FORECOURT_TEST_RUNTIME === 'node' ? 'node' : 'bun')
-  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'forecourt-test-'))
+  const dataDir = options.dataDir ?? newDataDir()
   const operatorKey = options.env?.FORECOURT_OPERATOR_KEY ?? randomBytes(24).toString('hex')
   const [command, ...args] =
     runtime === 'node' ? ['node', join(projectFolder, 'dist', 'main.js')] : [bun, join(projectFolder, 'src', 'main.ts')]
@@ -102,7 +102,10 @@ function spawnService(options: ServiceOptions) {
     DATABASE_URL: undefined,
     ...options.env,
   }
-  const child = spawn(command as string, args, { env: environment as NodeJS.ProcessEnv, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command as string, args, {
+    env: environment as NodeJS.ProcessEnv,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const output = { stdout: '', stderr: '' }
   child.stdout?.on('data', (piece) => {
     output.stdout += piece
@@ -111,6 +114,13 @@ function spawnService(options: ServiceOptions) {
     output.stderr += piece
   })
   return { child, dataDir, operatorKey, output }
+}
+
+/** A fresh data folder that the user who runs the embedded database can reach. */
+export function newDataDir(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'forecourt-test-'))
+  chmodSync(folder, 0o755)
+  return folder
 }
 
 export interface Answer<Data> {
@@ -185,10 +195,7 @@ export interface TestApplication {
 }
 
 /** Makes an application of the test's own: configured, without a rate limit, with a token. */
-export async function newApplication(
-  client: Client,
-  members: Record<string, unknown> = {},
-): Promise<TestApplication> {
+export async function newApplication(client: Client, members: Record<string, unknown> = {}): Promise<TestApplication> {
   const created = await client.operate(createApplication, {
     appName: 'test',
     rateLimitPerSecond: null,

@@ -45,16 +45,16 @@ test('of many instances that start at once one gets the folder, empty or with th
       await gone
     }
   }
-}, 15_000)
+}, 30_000)
 
 test('a lock is refused while it is held and free when it was released', async () => {
   const dataDir = join(home, 'one', 'more')
   const first = await lockDataDir(dataDir)
-  expect(lockDataDir(dataDir)).rejects.toThrow(`Another Forecourt (process ${process.pid}) already uses`)
+  await expect(lockDataDir(dataDir)).rejects.toThrow(`Another Forecourt (process ${process.pid}) already uses`)
   first.release()
   const second = await lockDataDir(dataDir)
   first.release()
-  expect(lockDataDir(dataDir)).rejects.toThrow('already uses')
+  await expect(lockDataDir(dataDir)).rejects.toThrow('already uses')
   second.release()
   expect(readdirSync(dataDir)).toEqual([])
 })
@@ -74,5 +74,5 @@ test('a lock whose process number now belongs to another process, or that lost i
 test('a data folder that is a file is refused in one sentence', async () => {
   const dataDir = join(home, 'file')
   writeFileSync(dataDir, '')
-  expect(lockDataDir(dataDir)).rejects.toThrow(`The data folder ${dataDir} is not a folder.`)
+  await expect(lockDataDir(dataDir)).rejects.toThrow(`The data folder ${dataDir} is not a folder.`)
 })

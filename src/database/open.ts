@@ -35,13 +35,45 @@ export function openDatabase(options: OpenOptions): Sql {
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
       // The write path's routines are prepared once; planning them anew would cost more than running them.
-      plan_cache_mode: 'auto',
+      plan_cache_mode: 'force_generic_plan',
       jit: 'off',
     } as Record<string, string | number>,
   }
-  return typeof options.target === 'string'
-    ? postgres(options.target, settings)
-    : postgres({ ...settings, ...options.target })
+  if (typeof options.target !== 'string') return postgres({ ...settings, ...options.target })
+  const { url, ...connection } = readUrl(options.target)
+  try {
+    return postgres(url, { ...settings, ...connection })
+  } catch {
+    // The driver's own words could repeat the URL, and with it the password.
+    throw new StartError('DATABASE_URL is not a URL that PostgreSQL understands.')
+  }
+}
+
+interface UrlParts {
+  url: string
+  host?: string
+  port?: number
+  target_session_attrs?: 'read-write'
+}
+
+/**
+ * What the driver does not read from a URL by itself: a socket folder as libpq writes it (`?host=/folder&port=5432`),
+ * and that of several hosts the one that takes writes is meant.
+ */
+function readUrl(url: string): UrlParts {
+  const [base = url, query = ''] = url.split('?')
+  const parameters = new URLSearchParams(query)
+  const host = parameters.get('host')
+  const port = parameters.get('port')
+  parameters.delete('host')
+  parameters.delete('port')
+  const authority = base.slice(base.indexOf('://') + 3).split('/')[0] ?? ''
+  return {
+    url: parameters.size === 0 ? base : `${base}?${parameters}`,
+    ...(host === null ? {} : { host }),
+    ...(port === null ? {} : { port: Number(port) }),
+    ...(authority.includes(',') ? { target_session_attrs: 'read-write' as const } : {}),
+  }
 }
 
 /** Fails with one clear sentence when the database cannot be reached or is too old. */

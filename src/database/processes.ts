@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A process that cannot be mistaken for another that got the same number later. */
@@ -57,18 +57,35 @@ export function isPostgresIn(pid: number, folder: string): boolean {
   return /postgres/.test(stdout) && stdout.includes(folder)
 }
 
+/** A name that PostgreSQL shows in the titles of all processes that serve this folder. */
+export function serverName(folder: string): string {
+  return `forecourt-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`
+}
+
 function worksIn(pid: number, folder: string): boolean {
   try {
-    const program = basename(readlinkSync(`/proc/${pid}/exe`)).replace(/ \(deleted\)$/, '')
-    // PostgreSQL's processes live in their data folder. Who owns the folder must own the process, because we signal it.
-    return (
-      (program === 'postgres' || program === 'initdb') &&
-      readlinkSync(`/proc/${pid}/cwd`) === folder &&
-      statSync(`/proc/${pid}`).uid === statSync(folder).uid
-    )
+    // Who owns the folder must own the process, because we may signal it.
+    if (!['postgres', 'initdb'].includes(readFileSync(`/proc/${pid}/comm`, 'utf8').trim())) return false
+    if (statSync(`/proc/${pid}`).uid !== statSync(folder).uid) return false
+    return currentFolder(pid) === folder || titleNames(pid, folder)
   } catch {
     return false
   }
+}
+
+/** PostgreSQL's processes live in their data folder, wherever it was moved to. */
+function currentFolder(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    // Root in a container commonly may not look at other users' processes so closely.
+    return undefined
+  }
+}
+
+function titleNames(pid: number, folder: string): boolean {
+  const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+  return title.includes(folder) || (title[0] ?? '').startsWith(`postgres: ${serverName(folder)}:`)
 }
 
 /** Ticks count from the boot, so the boot's own id belongs to the moment. */
@@ -78,10 +95,22 @@ function startedByProc(pid: number): string | undefined {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
     const [state, ticks] = [fields[0], fields[19]]
     if (!ticks || state === 'Z' || state === 'X') return undefined
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${ticks}`
+    return `${bootId()}/${ticks}`
   } catch {
     return undefined
   }
+}
+
+let knownBootId: string | undefined
+
+/** Some sandboxes have none; there, ticks have to do. */
+function bootId(): string {
+  try {
+    knownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    knownBootId = 'unknown'
+  }
+  return knownBootId
 }
 
 function startedByPs(pid: number): string | undefined {

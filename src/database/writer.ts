@@ -1,4 +1,4 @@
-import type { Deadlines } from '../http/limits.ts'
+import { type Deadlines, deadlineIn } from '../http/limits.ts'
 import { unavailable } from '../refusals.ts'
 import type { Sql } from './open.ts'
 
@@ -24,10 +24,11 @@ export class Writer {
     const used = this.sql
     let late = false
     try {
-      return await this.deadlines.guard(run(used), this.timeoutMs, () => {
+      const deadline = deadlineIn(this.timeoutMs, () => {
         late = true
         return unavailable()
       })
+      return await this.deadlines.guard(run(used), deadline)
     } finally {
       if (late && this.sql === used) {
         this.sql = this.open()

@@ -1,5 +1,14 @@
 import type { Sql } from '../database/open.ts'
-import { applicationLock, callRoutine, column, joinColumn, routine } from '../database/routine.ts'
+import {
+  applicationLock,
+  batchRows,
+  type Columns,
+  callRoutine,
+  column,
+  joinBatch,
+  joinColumn,
+  routine,
+} from '../database/routine.ts'
 import type { RefusalName } from '../refusals.ts'
 
 /** A device that is composed and waits to be written. */
@@ -46,13 +55,9 @@ const columns = {
   key: (device) => device.idempotency?.key ?? null,
   body_hash: (device) => device.idempotency?.bodyHash ?? null,
   record: (device) => device.record,
-} as const satisfies Record<string, (device: DeviceInsert) => string | null>
+} as const satisfies Columns<DeviceInsert>
 
 type ColumnName = keyof typeof columns
-
-/** Rows made of some columns of the batch. */
-const rowsOf = (...names: ColumnName[]) =>
-  `unnest(${names.map((name) => column(`p_${name}`)).join(', ')}) as i (${names.join(', ')})`
 
 const deviceColumns = [
   'app_id',
@@ -73,10 +78,29 @@ const deviceColumns = [
 const keyOfRow = `k.app_id = i.app_id and k.operation = 'createDevice' and k.key = i.key
         and k.created_at > p_now - interval '24 hours'`
 
+/** The device rows of a batch, where nothing stands against them; what is bound is answered. */
+const insertDevices = (size: 'one' | 'many', admitted: string) => `
+    insert into device (${deviceColumns.join(', ')}, bound_at)
+    select ${deviceColumns.map((name) => `i.${name}`).join(', ')}, p_now
+    from ${batchRows([...deviceColumns, 'key'], size)}
+    where ${admitted}
+      and (p_unknown = '' or i.device_no <> all(${column('p_unknown')}))
+      and (i.key is null or not exists (select from idempotency_key k where ${keyOfRow}))
+    on conflict (device_no) do nothing
+    returning device_no`
+
+const insertEvents = (size: 'one' | 'many', from: string) => `
+    insert into event (app_id, type, time, actor, subject, data)
+    select i.app_id, 'device.bound', p_now, i.actor, i.device_no, i.record
+    from ${batchRows(['app_id', 'actor', 'device_no', 'record'] satisfies ColumnName[], size)} ${from}`
+
 /**
  * Writes a batch of devices: locks, rows, events and idempotency keys in one transaction. The offline rule holds
  * because the application's state is read by a statement that begins after its lock was had. The serials of a batch
  * differ from each other and come sorted, so that two batches wait for each other in one order.
+ *
+ * A lone device, which is what an idle service sees, takes the same steps without the machinery that makes rows of
+ * arrays: setting that up costs several times the insert itself.
  *
  * Answers a row for each device that was not written, and why; usually none.
  */
@@ -89,50 +113,43 @@ export const registerDevicesRoutine = routine(
     p_unknown: 'text',
     p_count: 'integer',
     p_has_keys: 'boolean',
-    ...Object.fromEntries(Object.keys(columns).map((name) => [`p_${name}`, 'text'])),
   },
+  Object.keys(columns),
   'device_no text, outcome text, body_hash text, answer text',
-  `#variable_conflict use_column
-declare
-  v_online text[];
+  `  v_online text[];
   v_bound text[];
-begin
-  perform ${applicationLock('app_id')} from unnest(${column('p_apps')}) as a (app_id);
-
-  if (select version from device_catalogue) <> p_catalogue_version then
-    return query select null, 'again', null, null;
-    return;
+  v_is_complete boolean;`,
+  `  if p_count = 1 then
+    perform ${applicationLock('p_apps')};
+    with bound as (${insertDevices(
+      'one',
+      `exists (select from application a, device_catalogue
+        where a.app_id = i.app_id and a.online_status = 1 and version = p_catalogue_version)`,
+    )}
+    )${insertEvents('one', 'join bound using (device_no)')};
+    v_is_complete := found;
+    v_bound := case when found then array[c_device_no] end;
+  else
+    perform ${applicationLock('app_id')} from unnest(${column('p_apps')}) as a (app_id);
+    v_online := array(select app_id from application, device_catalogue
+      where app_id = any(${column('p_apps')}) and online_status = 1 and version = p_catalogue_version);
+    with bound as (${insertDevices('many', 'i.app_id = any(v_online)')}
+    )
+    select array_agg(device_no) into v_bound from bound;
+    v_is_complete := coalesce(cardinality(v_bound), 0) = p_count;
+    ${insertEvents('many', 'where v_is_complete or i.device_no = any(v_bound)')};
   end if;
-
-  v_online := array(select app_id from application where app_id = any(${column('p_apps')}) and online_status = 1);
-
-  with bound as (
-    insert into device (${deviceColumns.join(', ')}, bound_at)
-    select ${deviceColumns.map((name) => `i.${name}`).join(', ')}, p_now
-    from ${rowsOf(...deviceColumns, 'key')}
-    where i.app_id = any(v_online)
-      and (p_unknown = '' or i.device_no <> all(${column('p_unknown')}))
-      and (i.key is null or not exists (select from idempotency_key k where ${keyOfRow}))
-    on conflict (device_no) do nothing
-    returning device_no
-  )
-  select array_agg(device_no) into v_bound from bound;
-
-  insert into event (app_id, type, time, actor, subject, data)
-  select i.app_id, 'device.bound', p_now, i.actor, i.device_no, i.record
-  from ${rowsOf('app_id', 'actor', 'device_no', 'record')}
-  where cardinality(v_bound) = p_count or i.device_no = any(v_bound);
 
   if p_has_keys then
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
     select i.app_id, 'createDevice', i.key, i.body_hash, i.record, p_now
-    from ${rowsOf('app_id', 'device_no', 'key', 'body_hash', 'record')}
+    from ${batchRows(['app_id', 'device_no', 'key', 'body_hash', 'record'] satisfies ColumnName[], 'many')}
     where i.key is not null and i.device_no = any(v_bound)
     on conflict (app_id, operation, key) do update
       set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
   end if;
 
-  if cardinality(v_bound) = p_count then
+  if v_is_complete then
     return;
   end if;
   return query
@@ -143,20 +160,20 @@ begin
       when a.online_status <> 1 then 'applicationOffline'
       when d.app_id = i.app_id then 'deviceAlreadyYours'
       when d.app_id is not null then 'deviceBoundElsewhere'
+      when (select version from device_catalogue) <> p_catalogue_version then 'again'
       when i.device_no = any(${column('p_unknown')}) then 'deviceUnknown'
       else 'again'
     end,
     k.body_hash, k.answer
-  from ${rowsOf('app_id', 'device_no', 'key')}
+  from ${batchRows(['app_id', 'device_no', 'key'] satisfies ColumnName[], 'many')}
   left join application a on a.app_id = i.app_id
   left join device d on d.device_no = i.device_no
   left join idempotency_key k on ${keyOfRow}
-  where v_bound is null or i.device_no <> all(v_bound);
-end`,
+  where v_bound is null or i.device_no <> all(v_bound);`,
 )
 
 interface ExceptionRow {
-  device_no: string | null
+  device_no: string
   outcome: RefusalName | 'replay' | 'again'
   body_hash: string | null
   answer: string | null
@@ -179,9 +196,8 @@ export async function registerDevices(
     unknown.length === 0 ? '' : joinColumn(unknown, (device) => device.deviceNo),
     devices.length,
     devices.some((device) => device.idempotency !== undefined),
-    ...Object.values(columns).map((read) => joinColumn(sorted, read)),
+    joinBatch(sorted, columns),
   ])
-  if (rows[0]?.device_no === null) return devices.map(() => ({ again: true }))
   const exceptions = new Map(rows.map((row) => [row.device_no, row]))
   return devices.map((device) => toOutcome(device, exceptions.get(device.deviceNo)))
 }

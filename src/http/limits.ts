@@ -31,9 +31,10 @@ export class RateLimiter {
   }
 }
 
-interface Pending {
-  deadline: number
-  expire: () => void
+/** When a request's patience ends, by the monotonic clock, and what it is told then. It moves as the request does. */
+export interface Deadline {
+  at: number
+  late: () => Error
 }
 
 /**
@@ -41,36 +42,32 @@ interface Pending {
  * Precision is a quarter of a second.
  */
 export class Deadlines {
-  private readonly pending = new Set<Pending>()
+  private readonly pending = new Map<Deadline, (reason: Error) => void>()
   private readonly sweep: ReturnType<typeof setInterval>
 
   constructor() {
     this.sweep = setInterval(() => {
       const now = performance.now()
-      for (const entry of this.pending) if (entry.deadline <= now) entry.expire()
+      for (const [deadline, reject] of this.pending) {
+        if (deadline.at > now) continue
+        this.pending.delete(deadline)
+        reject(deadline.late())
+      }
     }, 250)
     this.sweep.unref()
   }
 
-  /** The promise's outcome, or a rejection with `late()` after `timeoutMs`. */
-  guard<Value>(promise: Promise<Value>, timeoutMs: number, late: () => Error = unavailable): Promise<Value> {
+  /** The promise's outcome, or a rejection with `deadline.late()` once the deadline has passed. */
+  guard<Value>(promise: Promise<Value>, deadline: Deadline): Promise<Value> {
     return new Promise((resolve, reject) => {
-      const settle = () => this.pending.delete(entry)
-      const entry: Pending = {
-        deadline: performance.now() + timeoutMs,
-        expire: () => {
-          settle()
-          reject(late())
-        },
-      }
-      this.pending.add(entry)
+      this.pending.set(deadline, reject)
       promise.then(
         (value) => {
-          settle()
+          this.pending.delete(deadline)
           resolve(value)
         },
         (error: Error) => {
-          settle()
+          this.pending.delete(deadline)
           reject(error)
         },
       )
@@ -80,4 +77,9 @@ export class Deadlines {
   stop(): void {
     clearInterval(this.sweep)
   }
+}
+
+/** A deadline from now on. */
+export function deadlineIn(milliseconds: number, late: () => Error = unavailable): Deadline {
+  return { at: performance.now() + milliseconds, late }
 }

@@ -109,10 +109,12 @@ class BunRequest implements HttpRequest {
     return this.request.headers.get(name)
   }
 
-  async body(limitBytes: number): Promise<Uint8Array> {
+  body(limitBytes: number): Promise<Uint8Array> {
     // With a length that was checked, the runtime reads the body at once; without one, every piece is counted.
-    if (this.request.headers.get('content-length') !== null) return new Uint8Array(await this.request.arrayBuffer())
-    if (this.request.body === null) return new Uint8Array()
+    if (this.request.headers.get('content-length') !== null) {
+      return (this.request as unknown as { bytes(): Promise<Uint8Array> }).bytes()
+    }
+    if (this.request.body === null) return Promise.resolve(new Uint8Array())
     return collect(this.request.body as unknown as AsyncIterable<Uint8Array>, limitBytes)
   }
 }

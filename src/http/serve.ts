@@ -7,7 +7,7 @@ import type { Caller } from './authenticate.ts'
 import { actorOf } from './authenticate.ts'
 import { JsonFault, parseJson } from './json.ts'
 import { preferredLanguage } from './language.ts'
-import type { Deadlines, RateLimiter } from './limits.ts'
+import { type Deadline, type Deadlines, deadlineIn, type RateLimiter } from './limits.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
 import type { Metrics } from './metrics.ts'
 import type { Operation } from './operation.ts'
@@ -109,7 +109,8 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       if (methods === undefined) throw unknownPath()
       if (route === undefined) throw wrongMethod([...methods.keys()])
       if (inFlight > options.maxInFlight && route.handler.operation.callers.length > 0) throw unavailable()
-      answer = render(await answerFor(route, request, options))
+      const deadline = deadlineIn(options.answerTimeoutMs)
+      answer = render(await options.deadlines.guard(answerFor(route, request, options, deadline), deadline))
     } catch (error) {
       const refusal = asRefusal(error, requestId, route, options.log)
       code = refusals[refusal.refusal].code
@@ -145,51 +146,61 @@ function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route
 }
 
 /** The order of checks is the contract's: token, then what was sent, then what the operation itself decides. */
-async function answerFor(route: Route, request: HttpRequest, options: ServeOptions): Promise<unknown> {
+async function answerFor(route: Route, request: HttpRequest, options: ServeOptions, deadline: Deadline) {
   const { operation, run } = route.handler
-  const caller = await admit(operation, request, options)
-  const idempotencyKey = operation.idempotent ? request.header('idempotency-key') : null
-  const contentType = request.header('content-type')
-  const isForm = operation.takesForm === true && contentType !== null && formMediaType.test(contentType)
-  let body: unknown
-  let idempotency: Idempotency | undefined
-  if (operation.method === 'POST') {
-    if (!isForm && (contentType === null || !jsonMediaType.test(contentType))) throw wrongMediaType(operation)
-    const bytes = await readBytes(request, operation, options)
-    body = isForm ? readForm(bytes) : readJson(bytes)
-    if (idempotencyKey !== null) idempotency = idempotencyOf(idempotencyKey, bytes)
-    if (route.readBody !== undefined) body = route.readBody(body)
-  }
+  const admitted = admit(operation, request, options)
+  const caller = admitted instanceof Promise ? await admitted : admitted
+  const header = (name: string) => request.header(name)
   const query = route.readQuery?.(request.query)
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
-  const header = (name: string) => request.header(name)
-  return options.deadlines.guard(run({ caller, actor, body, query, idempotency, header }), options.answerTimeoutMs)
+  if (operation.method === 'GET') return run({ caller, actor, body: undefined, query, idempotency: undefined, header })
+
+  const contentType = request.header('content-type')
+  const isForm = operation.takesForm === true && contentType !== null && formMediaType.test(contentType)
+  if (!isForm && (contentType === null || !isJson(contentType))) throw wrongMediaType(operation)
+  deadline.at = performance.now() + options.bodyTimeoutMs
+  deadline.late = bodyTooSlow
+  const bytes = await readBytes(request, operation)
+  deadline.at = performance.now() + options.answerTimeoutMs
+  deadline.late = unavailable
+  const sent = isForm ? readForm(bytes) : readJson(bytes)
+  const body = route.readBody === undefined ? sent : route.readBody(sent)
+  const key = operation.idempotent ? request.header('idempotency-key') : null
+  const idempotency = key === null ? undefined : idempotencyOf(key, bytes)
+  return run({ caller, actor, body, query, idempotency, header })
+}
+
+function isJson(contentType: string): boolean {
+  return contentType === 'application/json' || jsonMediaType.test(contentType)
 }
 
 /** Operations that ask for no token get this caller; their handlers don't look at it. */
 const nobody: Caller = { kind: 'operator', name: 'nobody' }
 
-async function admit(operation: Operation, request: HttpRequest, options: ServeOptions): Promise<Caller> {
+/** Answers at once in the steady state, so that a request does not wait a turn for what is in memory. */
+function admit(operation: Operation, request: HttpRequest, options: ServeOptions): Caller | Promise<Caller> {
   if (operation.callers.length === 0) return nobody
-  const checked = options.authenticate(request.header('authorization'))
-  const caller = checked instanceof Promise ? await options.deadlines.guard(checked, options.answerTimeoutMs) : checked
-  if (caller.kind === 'application' && caller.rateLimitPerSecond !== null) {
-    options.rateLimiter.take(caller.appId, caller.rateLimitPerSecond)
+  const limited = (caller: Caller) => {
+    if (caller.kind === 'application' && caller.rateLimitPerSecond !== null) {
+      options.rateLimiter.take(caller.appId, caller.rateLimitPerSecond)
+    }
+    if (!operation.callers.includes(caller.kind)) throw new Refusal('notPermitted')
+    return caller
   }
-  if (!operation.callers.includes(caller.kind)) throw new Refusal('notPermitted')
-  return caller
+  const checked = options.authenticate(request.header('authorization'))
+  return checked instanceof Promise ? checked.then(limited) : limited(checked)
 }
 
-async function readBytes(request: HttpRequest, operation: Operation, options: ServeOptions): Promise<Uint8Array> {
+async function readBytes(request: HttpRequest, operation: Operation): Promise<Uint8Array> {
   const limit = operation.maxBodyBytes ?? defaultMaxBodyBytes
   const announced = request.header('content-length')
   if (announced !== null && Number(announced) > limit) throw tooLarge(limit)
   try {
-    return await options.deadlines.guard(request.body(limit), options.bodyTimeoutMs, bodyTooSlow)
+    return await request.body(limit)
   } catch (error) {
-    if (error instanceof BodyTooLarge) throw tooLarge(limit)
-    if (error instanceof Refusal) throw error
-    throw bodyFault({ en: 'broke off before its end', zh: '传输中断' })
+    throw error instanceof BodyTooLarge
+      ? tooLarge(limit)
+      : bodyFault({ en: 'broke off before its end', zh: '传输中断' })
   }
 }
 

@@ -1,15 +1,15 @@
 import { appliedVersion } from '../database/migrate.ts'
 import { openApiDocument } from '../http/openapi.ts'
-import type { Operation } from '../http/operation.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
+import { operations } from '../operations.ts'
 import type { Platform } from '../platform.ts'
 import { refusals } from '../refusals.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
 
 const json = { 'content-type': 'application/json' }
 
-/** The probes, the metrics and the description of `operations`. */
-export function serviceRoutes({ sql, metrics }: Platform, schemaVersion: number, operations: Operation[]): Handler[] {
+/** The probes, the metrics and the description of the API. */
+export function serviceRoutes({ sql, metrics }: Platform, schemaVersion: number): Handler[] {
   let document: string | undefined
 
   return [
@@ -37,7 +37,7 @@ export function serviceRoutes({ sql, metrics }: Platform, schemaVersion: number,
     }),
 
     handle(getOpenApi, async () => {
-      document ??= JSON.stringify(openApiDocument(operations), null, 2)
+      document ??= `${JSON.stringify(openApiDocument(operations), null, 2)}\n`
       return new Reply({ status: 200, headers: { ...json }, body: document })
     }),
   ]

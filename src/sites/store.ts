@@ -1,5 +1,5 @@
 import type { Sql } from '../database/open.ts'
-import { applicationLock, callRoutine, column, joinColumn, routine } from '../database/routine.ts'
+import { applicationLock, type Columns, callRoutine, column, joinBatch, routine } from '../database/routine.ts'
 import type { RefusalName } from '../refusals.ts'
 
 /** A site that is composed and waits to be written. */
@@ -69,16 +69,11 @@ const columns = {
   key: (site) => site.idempotency?.key ?? null,
   body_hash: (site) => site.idempotency?.bodyHash ?? null,
   record: (site) => site.recordAfterId,
-} as const satisfies Record<string, (site: SiteInsert) => string | number | null>
+} as const satisfies Columns<SiteInsert>
 
 const names = Object.keys(columns)
-const parameters = {
-  p_now: 'timestamptz',
-  p_has_keys: 'boolean',
-  ...Object.fromEntries(names.map((name) => [`p_${name}`, 'text'])),
-}
 /** The rows of the batch, numbered. */
-const batch = `unnest(${names.map((name) => column(`p_${name}`)).join(', ')})
+const batch = `unnest(${names.map((name) => column(`c_${name}`)).join(', ')})
     with ordinality as i (${names.join(', ')}, n)`
 const replayed = `exists (select from idempotency_key k
       where k.app_id = i.app_id and k.operation = 'saveSite' and k.key = i.key
@@ -94,14 +89,12 @@ const ruleFits = (field: string, type: number) =>
  */
 export const saveSitesRoutine = routine(
   'save_sites',
-  parameters,
+  { p_now: 'timestamptz', p_has_keys: 'boolean' },
+  names,
   'id bigint, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text',
-  `#variable_conflict use_column
-declare
-  v_ids bigint[];
-begin
-  perform ${applicationLock('a.app_id')} from (
-    select distinct app_id from unnest(${column('p_app_id')}) as i (app_id) order by app_id) a;
+  '  v_ids bigint[];',
+  `  perform ${applicationLock('a.app_id')} from (
+    select distinct app_id from unnest(${column('c_app_id')}) as i (app_id) order by app_id) a;
 
   with checked as materialized (
     select i.* from ${batch}
@@ -144,8 +137,7 @@ begin
   from ${batch}
   left join idempotency_key k on k.app_id = i.app_id and k.operation = 'saveSite' and k.key = i.key
     and k.created_at > p_now - interval '24 hours'
-  where array_position(v_ids, null) is not null;
-end`,
+  where array_position(v_ids, null) is not null;`,
 )
 
 interface SavedRow {
@@ -164,7 +156,7 @@ export async function saveSites(sql: Sql, sites: SiteInsert[], now: Date): Promi
   const rows = await callRoutine<SavedRow>(sql, saveSitesRoutine, [
     now.toISOString(),
     sites.some((site) => site.idempotency !== undefined),
-    ...Object.values(columns).map((read) => joinColumn(sites, read)),
+    joinBatch(sites, columns),
   ])
   return sites.map((site, index) => toOutcome(site, rows[index] as SavedRow))
 }

@@ -1,0 +1,171 @@
+import { existsSync, mkdirSync, realpathSync } from 'node:fs'
+import postgres from 'postgres'
+import { type Binaries, defaultSystemFolders, findBinaries, usableBinaries } from './embedded/binaries.ts'
+import { makeCluster, removeHalfMade, requireSameMajor } from './embedded/cluster.ts'
+import { keepLogSmall } from './embedded/log.ts'
+import { type Place, removeSocketFolder, requireReachable, settle, socketFolder } from './embedded/place.ts'
+import { type EmbeddedRecord, readRecord, writeRecord } from './embedded/record.ts'
+import { becomesReady, findServer, isAsWeStartIt, launch, serverFailure, stopServer } from './embedded/server.ts'
+import { isRunning, type ProcessId } from './processes.ts'
+import { explainFault, StartError } from './start-error.ts'
+
+export interface EmbeddedDatabase {
+  /** Options for postgres.js. The same at every start while the data folder stays where it is. */
+  connection: { host: string; port: number; user: string; password: string; database: string }
+  /** The database has never been handed out before. */
+  firstStart: boolean
+  pid: number
+  /** False when somebody else ended the server; starting it again is safe, and open pools find it again. */
+  isRunning(): boolean
+  /** Shuts the server down fast and waits until it is gone. */
+  stop(): Promise<void>
+}
+
+export interface EmbeddedOptions {
+  /** Instead of what npm installed. */
+  binaries?: Binaries
+  /** Instead of /var/lib/forecourt and /var/tmp/forecourt. */
+  systemFolders?: string[]
+}
+
+type Log = (message: string) => void
+
+const database = 'forecourt'
+const logCheckSeconds = 60
+
+/**
+ * Starts the PostgreSQL that lives in the data folder, making it at the first start, or takes over one that a killed
+ * Forecourt left running. The caller holds the folder's lock (`lockDataDir`). Refusals are a StartError.
+ */
+export async function startEmbeddedDatabase(
+  dataDir: string,
+  log: Log = () => {},
+  options: EmbeddedOptions = {},
+): Promise<EmbeddedDatabase> {
+  try {
+    if (process.platform === 'win32') {
+      throw new StartError('The embedded database does not run on Windows: set DATABASE_URL.')
+    }
+    mkdirSync(dataDir, { recursive: true })
+    return await start(realpathSync(dataDir), log, options)
+  } catch (fault) {
+    throw explainFault(fault, dataDir)
+  }
+}
+
+async function start(dataDir: string, log: Log, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const systemFolders = options.systemFolders ?? defaultSystemFolders
+  const binaries = options.binaries ?? (await findBinaries())
+  const earlier = readRecord(dataDir)
+  if (earlier && !earlier.complete) await removeHalfMade(earlier.cluster)
+  const place = settle(dataDir, systemFolders, log)
+  const firstStart = !place.record.complete
+  if (existsSync(place.cluster)) requireSameMajor(place, binaries.version)
+  let server = await adopt(place, log)
+  if (!server) {
+    const binFolder = usableBinaries(binaries, place.user, systemFolders)
+    if (!existsSync(place.cluster)) await makeCluster(place, binFolder)
+    requireReachable(place)
+    remember(place, { socketDir: socketFolder(place) })
+    server = await launch(place, binFolder, log)
+  }
+  try {
+    await ensureDatabase(place)
+    remember(place, { complete: true })
+  } catch (fault) {
+    await stopServer(server, place.cluster)
+    throw fault
+  }
+  return handle(place, server, firstStart)
+}
+
+/** The server that is still running, if it is as we would start it and answers; any other is stopped. */
+async function adopt(place: Place, log: Log): Promise<ProcessId | undefined> {
+  const server = findServer(place.cluster)
+  if (!server) return undefined
+  if (isAsWeStartIt(place) && (await becomesReady(server, place.cluster, log)) && (await answers(place.record))) {
+    log('The embedded database was still running and goes on.')
+    return server
+  }
+  log('The embedded database was still running, but not in order, and is started again.')
+  await stopServer(server, place.cluster)
+  return undefined
+}
+
+function handle(place: Place, server: ProcessId, firstStart: boolean): EmbeddedDatabase {
+  const { cluster, user, record } = place
+  const timer = setInterval(() => {
+    if (!isRunning(server)) return clearInterval(timer)
+    try {
+      keepLogSmall(cluster, user)
+    } catch {
+      // A log that cannot be opened now is looked at again later.
+    }
+  }, logCheckSeconds * 1000)
+  timer.unref()
+  let stopping: Promise<void> | undefined
+  const stop = async () => {
+    clearInterval(timer)
+    await stopServer(server, cluster)
+    removeSocketFolder(place)
+  }
+  return {
+    connection: connectionTo(record, database),
+    firstStart,
+    pid: server.pid,
+    isRunning: () => isRunning(server),
+    stop: () => {
+      stopping ??= stop()
+      return stopping
+    },
+  }
+}
+
+function connectionTo({ socketDir, port, user, password }: EmbeddedRecord, name: string) {
+  return { host: socketDir, port, user, password, database: name }
+}
+
+/** Makes the database at the first start, and makes sure that it lets us in at the others. */
+async function ensureDatabase({ cluster, record }: Place): Promise<void> {
+  try {
+    if (record.complete) await run(record, database, 'select 1')
+    else await run(record, 'postgres', `create database ${database}`).catch(ignoreDuplicate)
+  } catch (fault) {
+    throw serverFailure(cluster, (fault as Error).message)
+  }
+}
+
+/** A first start that was cut short had made it already. */
+function ignoreDuplicate(fault: { code?: string }): void {
+  if (fault.code !== '42P04') throw fault
+}
+
+async function answers(record: EmbeddedRecord): Promise<boolean> {
+  try {
+    await run(record, 'postgres', 'select 1', 2)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Runs one statement on a connection of its own, and gives up on a server that says nothing. */
+async function run(record: EmbeddedRecord, name: string, statement: string, patienceSeconds = 30): Promise<void> {
+  const sql = postgres({ ...connectionTo(record, name), max: 1, fetch_types: false, ssl: false, onnotice: () => {} })
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('it does not answer')), patienceSeconds * 1000)
+  })
+  try {
+    await Promise.race([sql.unsafe(statement), silence])
+  } finally {
+    clearTimeout(timer)
+    await sql.end({ timeout: 0 })
+  }
+}
+
+function remember(place: Place, change: Partial<EmbeddedRecord>): void {
+  const record = { ...place.record, ...change }
+  if (JSON.stringify(record) !== JSON.stringify(place.record)) writeRecord(place.dataDir, record)
+  place.record = record
+}

@@ -1,0 +1,42 @@
+import * as applications from './applications/contract.ts'
+import * as billingRules from './billing-rules/contract.ts'
+import * as deviceInventory from './device-inventory/contract.ts'
+import * as deviceModels from './device-models/contract.ts'
+import * as devices from './devices/contract.ts'
+import type { Operation } from './http/operation.ts'
+import * as service from './service/contract.ts'
+import * as sites from './sites/contract.ts'
+import * as thirdPartyConfig from './third-party-config/contract.ts'
+import * as tokens from './tokens/contract.ts'
+
+/** Every operation, in the order of the API reference. The service refuses to start when one has no handler. */
+export const operations = [
+  tokens.issueToken,
+  tokens.revokeToken,
+  sites.saveSite,
+  billingRules.saveBillingRule,
+  billingRules.getBillingRule,
+  billingRules.pageBillingRules,
+  thirdPartyConfig.saveThirdPartyConfig,
+  thirdPartyConfig.getThirdPartyConfig,
+  devices.createDevice,
+  applications.createApplication,
+  applications.updateApplication,
+  applications.takeApplicationOnline,
+  applications.takeApplicationOffline,
+  applications.freezeApplication,
+  applications.unfreezeApplication,
+  applications.rotateApplicationSecret,
+  applications.getApplication,
+  applications.pageApplications,
+  deviceModels.saveDeviceModel,
+  deviceModels.deleteDeviceModel,
+  deviceModels.pageDeviceModels,
+  deviceInventory.importDeviceInventory,
+  deviceInventory.pageDeviceInventory,
+  deviceInventory.deleteDeviceInventory,
+  service.getHealth,
+  service.getReadiness,
+  service.getMetrics,
+  service.getOpenApi,
+] as unknown as readonly Operation[]

@@ -1,0 +1,264 @@
+import { afterAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { openDatabase } from '../src/database/open.ts'
+import { createDevice, DeviceRegistration } from '../src/devices/contract.ts'
+import type { Operation } from '../src/http/operation.ts'
+import { operations } from '../src/operations.ts'
+import { refusals } from '../src/refusals.ts'
+import { SiteRegistration, saveSite } from '../src/sites/contract.ts'
+import { type Answer, Client, deviceBody, newApplication, newSerial, siteBody, startService } from './harness.ts'
+
+// Never a 5xx, always the envelope, stored equals sent. The seed stands in fast-check's message.
+
+const cases = 20_000
+const sideBySide = 64
+
+const service = await startService()
+const client = new Client(service)
+const application = await newApplication(client)
+const database = openDatabase({
+  target: connectionOf(service.dataDir),
+  connections: 2,
+  statementTimeoutMs: 10_000,
+  applicationName: 'fuzz',
+})
+afterAll(async () => {
+  await database.end()
+  await service.stop()
+})
+
+function connectionOf(dataDir: string) {
+  const { socketDir, port, user, password } = JSON.parse(readFileSync(join(dataDir, 'embedded.json'), 'utf8'))
+  return { host: socketDir, port, user, password, database: 'forecourt' }
+}
+
+const codes = new Set<number>(Object.values(refusals).map((kind) => kind.code))
+
+function expectEnvelope(answer: Answer<unknown>): void {
+  expect(answer.status).toBeLessThan(500)
+  expect(answer.headers.get('x-request-id')).toBeTruthy()
+  const envelope = JSON.parse(answer.text)
+  if (answer.status === 200) {
+    expect(Object.keys(envelope).slice(0, 3)).toEqual(['code', 'msg', 'data'])
+    expect([envelope.code, envelope.msg]).toEqual([0, 'success'])
+  } else {
+    expect(codes.has(envelope.code)).toBe(true)
+    expect(envelope.msg).toBeString()
+  }
+}
+
+/** Text of every kind: plain, wide, combining, astral, with control characters, with lone surrogates. */
+const anyText = fc.oneof(
+  fc.string({ maxLength: 80 }),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 20 }).map((units) => String.fromCharCode(...units)),
+  fc.constantFrom('', ' ', '\0', '\n', '\u2028', '\ud800', '__proto__', 'null', '360000', '115.9,28.7', '28.7,115.9'),
+  fc.constantFrom(
+    '24:00:00',
+    '00:00:00',
+    '7:00:00',
+    '\u202e',
+    'a'.repeat(5000),
+    '𝄞'.repeat(64),
+    '\x1e',
+    '\x1f',
+    '\r\n',
+  ),
+)
+
+/** Any JSON value; numbers are written as text, so that 2^53+1, 1e400 and −0 arrive as they are. */
+const anyNumber = fc.constantFrom(
+  '0',
+  '-0',
+  '1',
+  '2',
+  '3',
+  '-1',
+  '1.5',
+  '1e2',
+  '1e400',
+  '-1e400',
+  '9007199254740991',
+  '9007199254740992',
+  '9007199254740993',
+  '1e-7',
+  '2147483648',
+  '123456789012345678901234567890',
+)
+const anyValue: fc.Arbitrary<string> = fc.oneof(
+  { weight: 6, arbitrary: anyText.map((text) => JSON.stringify(text)) },
+  { weight: 3, arbitrary: anyNumber },
+  { weight: 1, arbitrary: fc.constantFrom('null', 'true', 'false', '[]', '{}', '[null]', '{"a":1}', '[[[]]]') },
+  { weight: 1, arbitrary: fc.json({ maxDepth: 3 }) },
+)
+
+/** A body that would fit, with some members replaced, left out or added; written as JSON text. */
+function bodyFor(base: () => object, members: string[]): fc.Arbitrary<string> {
+  const changes = fc.array(
+    fc.tuple(
+      fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...members) }, { weight: 1, arbitrary: anyText }),
+      fc.option(anyValue),
+    ),
+    { maxLength: 3 },
+  )
+  return changes.map((list) => {
+    const written = new Map(Object.entries(base()).map(([member, value]) => [member, JSON.stringify(value)]))
+    for (const [member, value] of list) {
+      if (value === null) written.delete(member)
+      else written.set(member, value)
+    }
+    return `{${[...written].map(([member, value]) => `${JSON.stringify(member)}:${value}`).join(',')}}`
+  })
+}
+
+/** Runs `check` over generated bodies, many side by side: races between odd requests are part of it. */
+async function fuzz(arbitrary: fc.Arbitrary<string>, runs: number, check: (bodies: string[]) => Promise<void>) {
+  const batches = fc.array(arbitrary, { minLength: sideBySide, maxLength: sideBySide })
+  await fc.assert(fc.asyncProperty(batches, check), { numRuns: Math.ceil(runs / sideBySide), endOnFailure: true })
+}
+
+const deviceMembers = Object.keys(DeviceRegistration.properties)
+const siteMembers = Object.keys(SiteRegistration.properties)
+
+test('createDevice stores and answers exactly what was sent, or refuses it', async () => {
+  const base = () => deviceBody(application.appId, { deviceNo: newSerial('FZ') })
+  await fuzz(bodyFor(base, deviceMembers), cases * 0.4, async (bodies) => {
+    const answers = await Promise.all(
+      bodies.map((body) => client.call(createDevice, body, { token: application.token })),
+    )
+    answers.forEach(expectEnvelope)
+    const created = answers.flatMap((answer, index) =>
+      answer.status === 200 ? [{ record: answer.data, sent: JSON.parse(bodies[index] as string) }] : [],
+    )
+    const serials = JSON.stringify(created.map(({ record }) => record.deviceNo))
+    const rows = await database`
+      select * from device where device_no in (select json_array_elements_text(${serials}::text::json))`
+    const stored = new Map(rows.map((row) => [row.device_no, row]))
+    for (const { record, sent } of created) {
+      const given = (member: string) => (sent[member] === '' ? null : (sent[member] ?? null))
+      const { deviceBattery } = record
+      expect<unknown>([record.deviceNo, record.deviceName, record.tag, deviceBattery.detailAddress]).toEqual([
+        sent.deviceNo,
+        sent.deviceName,
+        given('tag'),
+        given('detailAddress'),
+      ])
+      expect([deviceBattery.provinceCode, deviceBattery.cityCode, deviceBattery.coordinates]).toEqual([
+        given('provinceCode') ?? '360000',
+        given('cityCode') ?? '360100',
+        sent.coordinates,
+      ])
+      const row = stored.get(record.deviceNo)
+      expect([
+        row?.app_id,
+        row?.device_name,
+        row?.tag,
+        row?.coordinates,
+        row?.district_code,
+        row?.detail_address,
+      ]).toEqual([
+        application.appId,
+        sent.deviceName,
+        given('tag'),
+        sent.coordinates,
+        sent.districtCode,
+        given('detailAddress'),
+      ])
+    }
+  })
+})
+
+test('saveSite stores and answers exactly what was sent, or refuses it', async () => {
+  await fuzz(
+    bodyFor(() => siteBody(application.appId), siteMembers),
+    cases * 0.4,
+    async (bodies) => {
+      const answers = await Promise.all(bodies.map((body) => client.call(saveSite, body, { token: application.token })))
+      answers.forEach(expectEnvelope)
+      const created = answers.flatMap((answer, index) =>
+        answer.status === 200 ? [{ record: answer.data, sent: JSON.parse(bodies[index] as string) }] : [],
+      )
+      const ids = JSON.stringify(created.map(({ record }) => record.id))
+      const rows = await database`
+        select id, site_name, detail_address, coordinates, longitude from site
+        where app_id = ${application.appId}
+          and id in (select json_array_elements_text(${ids}::text::json)::bigint)`
+      const stored = new Map(rows.map((row) => [row.id, row]))
+      const events = await database`
+        select subject, data from event
+        where app_id = ${application.appId} and type = 'site.created'
+          and subject in (select json_array_elements_text(${ids}::text::json))`
+      const logged = new Map(events.map((event) => [Number(event.subject), event.data]))
+      for (const { record, sent } of created) {
+        for (const member of siteMembers) {
+          const value = sent[member] === undefined || sent[member] === '' ? null : sent[member]
+          expect((record as Record<string, unknown>)[member]).toEqual(value)
+        }
+        expect(JSON.parse(logged.get(record.id) as string)).toEqual(record)
+        const row = stored.get(record.id)
+        expect([row?.site_name, row?.detail_address, row?.coordinates, row?.longitude]).toEqual([
+          record.siteName,
+          record.detailAddress,
+          record.coordinates,
+          record.longitude,
+        ])
+      }
+    },
+  )
+})
+
+/** Everything else that takes input, but for what would end the run: the token that the test itself uses. */
+const others = operations.filter(
+  ({ id, body, query }) =>
+    (body !== undefined || query !== undefined) && !['createDevice', 'saveSite', 'importDeviceInventory'].includes(id),
+)
+
+test('every other operation answers anything with its envelope', async () => {
+  const memberNames = (operation: Operation) => Object.keys((operation.body ?? operation.query)?.properties ?? {})
+  const runs = (cases * 0.2) / others.length
+  for (const operation of others) {
+    const base = () => ({ appId: 'no-such-application' })
+    await fuzz(bodyFor(base, [...memberNames(operation), 'appId']), runs, async (bodies) => {
+      const answers = await Promise.all(
+        bodies.map((body) => {
+          if (operation.method === 'POST') return client.operate(operation, body)
+          const query = new URLSearchParams(
+            Object.entries(JSON.parse(body)).map(([member, value]) => [member, String(value)] as [string, string]),
+          )
+          return client.operate(operation, Object.fromEntries(query))
+        }),
+      )
+      answers.forEach(expectEnvelope)
+    })
+  }
+})
+
+test('bytes that are no JSON are refused as such', async () => {
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    fc
+      .constantFrom('', '{', '[]', 'null', '"', '{"a":1,"a":2}', '{"a":1}}', '\ufeff{}', '{"a":01}', '{a:1}')
+      .map(toBytes),
+    fc.integer({ min: 1, max: 30_000 }).map((depth) => toBytes('['.repeat(depth))),
+    fc.integer({ min: 1, max: 10_000 }).map((depth) => toBytes('{"a":'.repeat(depth))),
+  )
+  await fc.assert(
+    fc.asyncProperty(bytes, async (body) => {
+      const answer = await client.send(createDevice.path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${application.token}` },
+        body,
+      })
+      expectEnvelope(answer)
+      expect([answer.status, answer.code]).toEqual([400, 10001])
+    }),
+    { numRuns: 300, endOnFailure: true },
+  )
+})
+
+function toBytes(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
+}
