@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { applicationRoutes } from './applications/routes.ts'
 import { billingRuleRoutes } from './billing-rules/routes.ts'
 import type { Config } from './config.ts'
-import type { Sql } from './database/open.ts'
+import { connectionStates, type Sql } from './database/open.ts'
 import type { Routine } from './database/routine.ts'
 import { Writer } from './database/writer.ts'
 import { deviceInventoryRoutes } from './device-inventory/routes.ts'
@@ -89,6 +89,11 @@ export function createApp({ config, log, sql, openWriterSql, schemaVersion }: Ap
     bodyTimeoutMs: 10_000,
     maxInFlight: config.maxWaitingCreates,
   })
+  metrics.gaugeByState(
+    'forecourt_database_connections',
+    'Connections of this process’s pools to the database, by what they do.',
+    () => connectionStates(sql, config.statementTimeoutMs),
+  )
   access.start()
   const upkeep = startUpkeep(sql, log)
   return {

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { newSecret } from './applications/routes.ts'
 import { insertApplication, requireLockedApplication } from './applications/store.ts'
 import { insertBillingRule } from './billing-rules/store.ts'
 import { insertEvent } from './events/store.ts'
-import { hashSecret } from './http/authenticate.ts'
+import { hashSecret, newSecret } from './http/authenticate.ts'
 import type { Platform } from './platform.ts'
-import { saveConfig } from './third-party-config/routes.ts'
+import { saveConfig } from './third-party-config/save.ts'
 
 const actor = 'operator:first start'
 const noTerms = { periods: null, freeMinutes: null, unitMinutes: null, unitPrice: null, dailyCap: null }

@@ -28,7 +28,6 @@ async function start(config: Config): Promise<void> {
       target,
       connections,
       statementTimeoutMs: config.statementTimeoutMs,
-      applicationName: 'forecourt',
     })
   const sql = open(lookUpConnections)
   stops.push(() => sql.end({ timeout: 2 }))

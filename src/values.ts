@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import type { Reason } from './refusals.ts'
 
 // Contract §2. Everything a string may not hold stands in its pattern, so that the compiled check, the OpenAPI
@@ -166,5 +166,3 @@ export function pageOf<Schema extends TSchema>(schema: Schema) {
     nextCursor: nullable(Type.String()),
   })
 }
-
-export type Page<Schema extends TSchema> = Static<ReturnType<typeof pageOf<Schema>>>

@@ -22,7 +22,6 @@ const database = openDatabase({
   target: connectionOf(service.dataDir),
   connections: 2,
   statementTimeoutMs: 10_000,
-  applicationName: 'fuzz',
 })
 afterAll(async () => {
   await database.end()

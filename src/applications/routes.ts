@@ -1,18 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { EventType } from '../events/contract.ts'
 import { insertEvent } from '../events/store.ts'
-import { hashSecret } from '../http/authenticate.ts'
+import { hashSecret, newSecret } from '../http/authenticate.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
-import { saveConfig } from '../third-party-config/routes.ts'
+import { saveConfig } from '../third-party-config/save.ts'
 import { given } from '../values.ts'
 import * as contract from './contract.ts'
 import * as store from './store.ts'
-
-/** 256 random bits in base64url. */
-export function newSecret(): string {
-  return randomBytes(32).toString('base64url')
-}
 
 export function applicationRoutes(platform: Platform): Handler[] {
   const { sql, access, showMoment } = platform

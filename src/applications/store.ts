@@ -40,7 +40,7 @@ export function showApplication(application: Application, showMoment: (instant: 
 }
 
 /** Waits for every writer of the application's rows, and holds them off until the transaction ends. */
-export async function lockApplication(tx: Statements, appId: string): Promise<void> {
+async function lockApplication(tx: Statements, appId: string): Promise<void> {
   await tx.unsafe(`select ${applicationLock('$1::text')}`, [appId])
 }
 
@@ -94,12 +94,13 @@ export async function updateApplication(
   appId: string,
   change: ApplicationChange,
 ): Promise<Application> {
-  const assignments = Object.entries(change).map(
-    ([member, value]) => tx`${tx.unsafe(changeableColumns[member as keyof ApplicationChange])} = ${value}, `,
+  const members = Object.keys(change) as (keyof ApplicationChange)[]
+  const assignments = members.map((member, index) => `${changeableColumns[member]} = $${index + 2}, `)
+  const [row] = await tx.unsafe(
+    `update application set ${assignments.join('')} access_changed_at = clock_timestamp()
+    where app_id = $1 returning ${columns}`,
+    [appId, ...members.map((member) => change[member] ?? null)],
   )
-  const [row] = await tx`
-    update application set ${assignments} access_changed_at = clock_timestamp()
-    where app_id = ${appId} returning ${tx.unsafe(columns)}`
   return toApplication(row as Row)
 }
 

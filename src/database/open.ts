@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import postgres from 'postgres'
 import { StartError } from './start-error.ts'
 
@@ -12,8 +13,10 @@ export interface OpenOptions {
   target: Target
   connections: number
   statementTimeoutMs: number
-  applicationName: string
 }
+
+/** Tells this process's connections from those of other processes on the same database. */
+const applicationName = `forecourt ${hostname()} ${process.pid}`
 
 /** Opens a pool. No connection is made before the first statement. */
 export function openDatabase(options: OpenOptions): Sql {
@@ -31,7 +34,7 @@ export function openDatabase(options: OpenOptions): Sql {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
     },
     connection: {
-      application_name: options.applicationName,
+      application_name: applicationName,
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
       // The write path's routines are prepared once; planning them anew would cost more than running them.
@@ -89,4 +92,13 @@ export async function requireDatabase(sql: Sql): Promise<void> {
   if (version < 150000) {
     throw new StartError(`Forecourt needs PostgreSQL 15 or newer, but this one is ${Math.floor(version / 10000)}.`)
   }
+}
+
+/** How many connections of this process are in which state; none when the database does not answer in time. */
+export async function connectionStates(sql: Sql, timeoutMs: number): Promise<{ state: string; count: number }[]> {
+  const asked = sql<{ state: string; count: number }[]>`
+    select coalesce(state, 'starting') as state, count(*)::int as count from pg_stat_activity
+    where application_name = left(${applicationName}, 63) group by 1`
+  const late = new Promise<[]>((resolve) => setTimeout(resolve, timeoutMs, []))
+  return Promise.race([asked, late]).catch(() => [])
 }

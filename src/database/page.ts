@@ -43,12 +43,12 @@ export async function readPage<Item>(
   const order = sql.unsafe(
     source.key.map(({ column }) => `page.${column} ${source.newestFirst ? 'desc' : 'asc'}`).join(', '),
   )
-  const rows = await sql`
+  const rows = await rowsOf(sql`
     select page.*, json_build_array(${keyTexts(sql, source)})::text as page_key
     from (${source.rows}) as page
     ${cursor === null ? sql`` : after(sql, source, cursor)}
     order by ${order}
-    limit ${pageSize + 1} offset ${pageNo === null ? 0 : (pageNo - 1) * pageSize}`
+    limit ${pageSize + 1} offset ${pageNo === null ? 0 : (pageNo - 1) * pageSize}`)
   const [counted] = await sql<[{ total: number }]>`
     select count(*) as total from (select from (${source.rows}) as page limit ${countedRows + 1}) as counted`
   const total = Math.min(counted.total, countedRows)
@@ -62,6 +62,15 @@ export async function readPage<Item>(
     pageSize,
     pages: Math.ceil(total / pageSize),
     nextCursor: rows.length > pageSize && last !== undefined ? Buffer.from(last.page_key).toString('base64url') : null,
+  }
+}
+
+/** A cursor can have the shape of ours and name a day that does not exist; the database notices (class 22). */
+async function rowsOf(query: PendingQuery<Row[]>): Promise<Row[]> {
+  try {
+    return await query
+  } catch (error) {
+    throw (error as { code?: string }).code?.startsWith('22') ? foreignCursor() : error
   }
 }
 

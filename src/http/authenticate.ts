@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../refusals.ts'
 
 /** An application, by its access token. */
@@ -9,7 +9,7 @@ export interface ApplicationCaller {
 }
 
 /** A person or program that runs the platform. */
-export interface OperatorCaller {
+interface OperatorCaller {
   kind: 'operator'
   name: string
 }
@@ -21,6 +21,11 @@ export type TokenCheck = (tokenHash: string) => ApplicationCaller | undefined | 
 
 /** 256 bits in base64url. Anything else cannot be one of our tokens and costs no look-up. */
 const tokenShape = /^[A-Za-z0-9_-]{43}$/
+
+/** A new token or secret: 256 random bits in base64url. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url')
+}
 
 /** Tokens and secrets are 256 random bits, so one SHA-256 is enough (no slow hash); this is what is kept of them. */
 export function hashSecret(secret: string): string {
@@ -52,7 +57,7 @@ function orRefuse(caller: ApplicationCaller | undefined): ApplicationCaller {
 }
 
 /** RFC 6750 §3.1: a request without a token is told no error, one with a wrong token is. */
-export function tokenInvalid(error?: 'invalid_token'): Refusal {
+function tokenInvalid(error?: 'invalid_token'): Refusal {
   const challenge = error === undefined ? 'Bearer realm="forecourt"' : `Bearer realm="forecourt", error="${error}"`
   return new Refusal('tokenInvalid', { headers: { 'www-authenticate': challenge } })
 }

@@ -60,4 +60,18 @@ export class Metrics {
       },
     })
   }
+
+  /** Counts by state that are read when they are asked for. */
+  gaugeByState(name: string, help: string, read: () => Promise<{ state: string; count: number }[]>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['state'],
+      registers: [this.registry],
+      async collect() {
+        this.reset()
+        for (const { state, count } of await read()) this.set({ state }, count)
+      },
+    })
+  }
 }

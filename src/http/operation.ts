@@ -1,7 +1,7 @@
-import type { Static, TObject, TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import type { RefusalName } from '../refusals.ts'
 
-export type CallerKind = 'application' | 'operator'
+type CallerKind = 'application' | 'operator'
 
 /** What callers see of one operation. The router, the validator, OpenAPI and the tests are all read off it. */
 export interface Operation<
@@ -38,7 +38,3 @@ export function operation<Body extends TObject, Query extends TObject, Data exte
 ): Operation<Body, Query, Data> {
   return declared
 }
-
-export type BodyOf<Op> = Op extends Operation<infer Body, TObject, TSchema> ? Static<Body> : never
-export type QueryOf<Op> = Op extends Operation<TObject, infer Query, TSchema> ? Static<Query> : never
-export type DataOf<Op> = Op extends Operation<TObject, TObject, infer Data> ? Static<Data> : never

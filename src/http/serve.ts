@@ -95,36 +95,37 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
   const requestIdPrefix = `${randomBytes(6).toString('base64url')}.`
   let requestCount = 0
   let inFlight = 0
+  const logsRequests = options.log.isLevelEnabled('debug')
+
+  /** Answers one request, and the result code for the metrics. */
+  async function respond(request: HttpRequest, route: Route | undefined, requestId: string) {
+    inFlight++
+    try {
+      if (route === undefined) throw unknownTarget(routes.get(request.path))
+      if (inFlight > options.maxInFlight && route.handler.operation.callers.length > 0) throw unavailable()
+      const deadline = deadlineIn(options.answerTimeoutMs)
+      const outcome = await options.deadlines.guard(answerFor(route, request, options, deadline), deadline)
+      return { answer: render(outcome), code: 0 }
+    } catch (error) {
+      const refusal = asRefusal(error, requestId, route, options.log)
+      const language = preferredLanguage(request.header('accept-language'))
+      return { answer: renderRefusal(refusal, language, route), code: refusals[refusal.refusal].code }
+    } finally {
+      inFlight--
+    }
+  }
 
   return async (request) => {
     const startedAt = performance.now()
     const sent = request.header('x-request-id')
     const requestId = sent !== null && saneRequestId.test(sent) ? sent : requestIdPrefix + (++requestCount).toString(36)
-    const methods = routes.get(request.path)
-    const route = methods?.get(request.method === 'HEAD' ? 'GET' : request.method)
-    let answer: HttpAnswer
-    let code = 0
-    inFlight++
-    try {
-      if (methods === undefined) throw unknownPath()
-      if (route === undefined) throw wrongMethod([...methods.keys()])
-      if (inFlight > options.maxInFlight && route.handler.operation.callers.length > 0) throw unavailable()
-      const deadline = deadlineIn(options.answerTimeoutMs)
-      answer = render(await options.deadlines.guard(answerFor(route, request, options, deadline), deadline))
-    } catch (error) {
-      const refusal = asRefusal(error, requestId, route, options.log)
-      code = refusals[refusal.refusal].code
-      answer = renderRefusal(refusal, preferredLanguage(request.header('accept-language')), route)
-    } finally {
-      inFlight--
-    }
+    const route = routes.get(request.path)?.get(request.method === 'HEAD' ? 'GET' : request.method)
+    const { answer, code } = await respond(request, route, requestId)
     answer.headers['x-request-id'] = requestId
-    const operationId = route?.handler.operation.id ?? 'none'
+    const operation = route?.handler.operation.id ?? 'none'
     const milliseconds = performance.now() - startedAt
-    options.metrics.observe(operationId, code, milliseconds / 1000)
-    if (options.log.isLevelEnabled('debug')) {
-      options.log.debug({ requestId, operation: operationId, status: answer.status, code, milliseconds }, 'request')
-    }
+    options.metrics.observe(operation, code, milliseconds / 1000)
+    if (logsRequests) options.log.debug({ requestId, operation, status: answer.status, code, milliseconds }, 'request')
     return answer
   }
 }
@@ -291,12 +292,12 @@ function wrongMediaType(operation: Operation): Refusal {
   return invalidRequest([{ field: 'Content-Type', reason }], 415)
 }
 
-function unknownPath(): Refusal {
-  return invalidRequest([{ field: 'path', reason: { en: 'is not known', zh: '未知路径' } }], 404)
-}
-
-function wrongMethod(allowed: string[]): Refusal {
-  const allow = allowed.includes('GET') ? [...allowed, 'HEAD'].join(', ') : allowed.join(', ')
+/** 404 for a path that no operation has, 405 for one whose operations have other methods. */
+function unknownTarget(methods: Map<string, Route> | undefined): Refusal {
+  if (methods === undefined) {
+    return invalidRequest([{ field: 'path', reason: { en: 'is not known', zh: '未知路径' } }], 404)
+  }
+  const allow = [...methods.keys(), ...(methods.has('GET') ? ['HEAD'] : [])].join(', ')
   const refusal = invalidRequest([{ field: 'method', reason: { en: `must be ${allow}`, zh: `必须是 ${allow}` } }], 405)
   refusal.headers.allow = allow
   return refusal

@@ -43,29 +43,34 @@ function faults(
   checks: Map<TSchema, Check>,
 ): FieldFault[] {
   const shape = schema as Shape
-  if (shape.properties !== undefined) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return [{ field: path || root, reason: anObject }]
-    }
-    return Object.entries(shape.properties).flatMap(([member, memberSchema]) => {
-      const field = path === '' ? member : `${path}.${member}`
-      const memberValue = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined
-      if (memberValue !== undefined) return faults(memberSchema, memberValue, field, root, checks)
-      return shape.required?.includes(member) ? [{ field, reason: absent }] : []
-    })
-  }
-  if (shape.items !== undefined) {
-    const items = shape.items
-    if (!Array.isArray(value)) return [{ field: path, reason: anArray }]
-    const faulty = value.flatMap((item, index) => faults(items, item, `${path}[${index}]`, root, checks))
-    return faulty.length > 0 || fits(schema, value, checks) ? faulty : [{ field: path, reason: sizeReason(shape) }]
-  }
+  if (shape.properties !== undefined) return objectFaults(shape, value, path, root, checks)
+  if (shape.items !== undefined) return arrayFaults(schema, value, path, root, checks)
   if (fits(schema, value, checks)) return []
   // An optional object or list is told member by member too; its other alternatives are null and "".
   const composite = shape.anyOf?.find((option) => (option as Shape).properties ?? (option as Shape).items)
   if (composite !== undefined && typeof value === 'object') return faults(composite, value, path, root, checks)
   const special = shape[reasonKey] === (coordinates as Shape)[reasonKey] ? coordinatesReason(value) : undefined
   return [{ field: path, reason: special ?? shape[reasonKey] ?? misfit }]
+}
+
+function objectFaults(shape: Shape, value: unknown, path: string, root: string, checks: Map<TSchema, Check>) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return [{ field: path || root, reason: anObject }]
+  }
+  return Object.entries(shape.properties ?? {}).flatMap(([member, memberSchema]) => {
+    const field = path === '' ? member : `${path}.${member}`
+    const memberValue = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined
+    if (memberValue !== undefined) return faults(memberSchema, memberValue, field, root, checks)
+    return shape.required?.includes(member) ? [{ field, reason: absent }] : []
+  })
+}
+
+function arrayFaults(schema: TSchema, value: unknown, path: string, root: string, checks: Map<TSchema, Check>) {
+  const shape = schema as Shape
+  if (!Array.isArray(value)) return [{ field: path, reason: anArray }]
+  const items = shape.items as TSchema
+  const faulty = value.flatMap((item, index) => faults(items, item, `${path}[${index}]`, root, checks))
+  return faulty.length > 0 || fits(schema, value, checks) ? faulty : [{ field: path, reason: sizeReason(shape) }]
 }
 
 function fits(schema: TSchema, value: unknown, checks: Map<TSchema, Check>): boolean {

@@ -1,5 +1,5 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { hashSecret } from '../http/authenticate.ts'
+import { timingSafeEqual } from 'node:crypto'
+import { hashSecret, newSecret } from '../http/authenticate.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { invalidRequest, type Reason, Refusal } from '../refusals.ts'
@@ -11,7 +11,10 @@ const noStore = { 'content-type': 'application/json', 'cache-control': 'no-store
 export function tokenRoutes({ sql, access }: Platform): Handler[] {
   /** RFC 6749 §2.3.1: by HTTP Basic or in the body, not both. Throws 10001 and 10030. */
   async function requireClient(authorization: string | null, body: Record<string, unknown>): Promise<Client> {
-    const { id, secret } = authorization === null ? bodyCredentials(body) : basicCredentials(authorization, body)
+    const { id, secret } =
+      authorization === null
+        ? { id: body.client_id as string, secret: body.client_secret as string }
+        : basicCredentials(authorization, body)
     const client = storable(id) ? await findClient(sql, id) : undefined
     const expected = Buffer.from(client?.secretHash ?? hashSecret(''))
     if (!timingSafeEqual(Buffer.from(hashSecret(secret)), expected) || client === undefined) {
@@ -24,12 +27,12 @@ export function tokenRoutes({ sql, access }: Platform): Handler[] {
     handle(
       issueToken,
       async ({ body, header }) => {
-        const grantType = requireText(body, 'grant_type')
         const authorization = header('authorization')
+        requireTexts(body, authorization, 'grant_type')
         const client = await requireClient(authorization, body)
-        if (grantType !== 'client_credentials') throw unsupportedGrantType()
+        if (body.grant_type !== 'client_credentials') throw unsupportedGrantType()
         if (client.isFrozen) throw new Refusal('applicationFrozen')
-        const token = randomBytes(32).toString('base64url')
+        const token = newSecret()
         if (!(await insertToken(sql, client, hashSecret(token)))) throw clientInvalid(authorization !== null)
         const answer = {
           code: 0,
@@ -47,8 +50,10 @@ export function tokenRoutes({ sql, access }: Platform): Handler[] {
     handle(
       revokeToken,
       async ({ body, header }) => {
-        const client = await requireClient(header('authorization'), body)
-        await deleteToken(sql, client.appId, hashSecret(requireText(body, 'token')))
+        const authorization = header('authorization')
+        requireTexts(body, authorization, 'token')
+        const client = await requireClient(authorization, body)
+        await deleteToken(sql, client.appId, hashSecret(body.token as string))
         await access.refresh()
         return {}
       },
@@ -60,13 +65,6 @@ export function tokenRoutes({ sql, access }: Platform): Handler[] {
 interface Credentials {
   id: string
   secret: string
-}
-
-function bodyCredentials(body: Record<string, unknown>): Credentials {
-  const given = (member: string) => typeof body[member] === 'string' && body[member] !== ''
-  const missing = ['client_id', 'client_secret'].filter((member) => !given(member))
-  if (missing.length > 0) throw invalidRequest(missing.map((field) => ({ field, reason: nonEmptyText })))
-  return { id: body.client_id as string, secret: body.client_secret as string }
 }
 
 function basicCredentials(authorization: string, body: Record<string, unknown>): Credentials {
@@ -90,10 +88,11 @@ function basicCredentials(authorization: string, body: Record<string, unknown>):
 
 const nonEmptyText: Reason = { en: 'must be a non-empty string', zh: '必须是非空字符串' }
 
-function requireText(body: Record<string, unknown>, member: string): string {
-  const value = body[member]
-  if (typeof value !== 'string' || value === '') throw invalidRequest([{ field: member, reason: nonEmptyText }])
-  return value
+/** Refuses with every member that is missing: the operation's own, and the credentials unless HTTP Basic holds them. */
+function requireTexts(body: Record<string, unknown>, authorization: string | null, member: string): void {
+  const needed = authorization === null ? [member, 'client_id', 'client_secret'] : [member]
+  const missing = needed.filter((name) => typeof body[name] !== 'string' || body[name] === '')
+  if (missing.length > 0) throw invalidRequest(missing.map((field) => ({ field, reason: nonEmptyText })))
 }
 
 /** The database takes neither NUL nor lone surrogates, and no application id holds them. */
@@ -105,10 +104,10 @@ function clientInvalid(byBasic: boolean): Refusal {
   return new Refusal('clientInvalid', { headers: byBasic ? { 'www-authenticate': 'Basic realm="forecourt"' } : {} })
 }
 
+const otherGrantType: Reason = { en: 'must be client_credentials', zh: '必须是 client_credentials' }
+
 function unsupportedGrantType(): Refusal {
-  return invalidRequest([
-    { field: 'grant_type', reason: { en: 'must be client_credentials', zh: '必须是 client_credentials' } },
-  ])
+  return invalidRequest([{ field: 'grant_type', reason: otherGrantType }])
 }
 
 /** RFC 6749 §5.2: the members that a stock OAuth client reads. */
@@ -117,6 +116,6 @@ function oauthError(refusal: Refusal): Record<string, unknown> {
   if (refusal.refusal === 'applicationFrozen') return { error: 'unauthorized_client' }
   if (refusal.refusal === 'unavailable') return { error: 'temporarily_unavailable' }
   if (refusal.refusal !== 'invalidRequest') return { error: 'server_error' }
-  const grantType = refusal.errors?.some(({ field, reason }) => field === 'grant_type' && reason !== nonEmptyText)
-  return { error: grantType ? 'unsupported_grant_type' : 'invalid_request' }
+  const isOtherGrantType = refusal.errors?.some(({ reason }) => reason === otherGrantType)
+  return { error: isOtherGrantType ? 'unsupported_grant_type' : 'invalid_request' }
 }
