@@ -86,7 +86,7 @@ export function createApp({ config, log, sql, openWriterSql, schemaVersion }: Ap
     log,
     // A little earlier than the database gives up, so that the answer is there within the statement timeout.
     answerTimeoutMs: config.statementTimeoutMs * 0.9,
-    bodyTimeoutMs: 10_000,
+    bodyTimeoutMs: 5_000,
     maxInFlight: config.maxWaitingCreates,
   })
   metrics.gaugeByState(

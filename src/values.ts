@@ -21,6 +21,18 @@ export function text(max: number, description?: string) {
   })
 }
 
+/** Text of 1 to `max` characters for an optional member: there, white space alone is a value like any other. */
+export function freeText(max: number, description?: string) {
+  return Type.String({
+    pattern: `^${storable}{1,${max}}$`,
+    ...(description === undefined ? {} : { description }),
+    [reasonKey]: {
+      en: `must be a string of at most ${max} characters, without control characters or lone surrogates`,
+      zh: `必须是最多 ${max} 个字符的字符串，且不含控制字符或孤立代理项`,
+    } satisfies Reason,
+  })
+}
+
 /** Optional: absent, `null` and `""` all mean "not given" (contract §2). */
 export function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(
@@ -38,6 +50,15 @@ export function given<Value>(value: Value | null | undefined | ''): Exclude<Valu
 /** A member of an answer that may be unknown. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
+}
+
+/**
+ * A stored string, or null, as JSON. No stored string holds a control character or a lone surrogate, so only a quote
+ * and a backslash need escaping, and hardly any string has one.
+ */
+export function quoted(value: string | null): string {
+  if (value === null) return 'null'
+  return value.includes('"') || value.includes('\\') ? JSON.stringify(value) : `"${value}"`
 }
 
 /** An integer from `minimum` to `maximum`; by default 0 to 2^53 − 1. */
@@ -69,8 +90,8 @@ export const appId = text(64, 'application id')
 export const name = text(64)
 export const phone = text(32)
 export const divisionCode = text(12)
-export const address = text(255)
-export const tag = text(512)
+export const address = freeText(255)
+export const tag = freeText(512)
 export const reasonText = text(255)
 
 /** A device's serial number: 1 to 64 characters, no white space. */

@@ -94,6 +94,8 @@ function spawnService(options: ServiceOptions) {
     runtime === 'node' ? ['node', join(projectFolder, 'dist', 'main.js')] : [bun, join(projectFolder, 'src', 'main.ts')]
   const environment: Record<string, string | undefined> = {
     ...process.env,
+    // As `npm start` sets it.
+    BUN_JSC_forceRAMSize: '536870912',
     FORECOURT_HOST: '127.0.0.1',
     FORECOURT_PORT: '0',
     FORECOURT_DATA_DIR: dataDir,

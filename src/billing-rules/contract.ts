@@ -55,6 +55,7 @@ export const saveBillingRule = operation({
   body: Type.Object({ appId, ...ruleMembers }),
   data: BillingRuleRecord,
   refusals: ['applicationNotFound'],
+  idempotent: true,
 })
 
 export const getBillingRule = operation({

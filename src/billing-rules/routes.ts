@@ -1,7 +1,8 @@
 import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import { findKeptAnswer, keepAnswer } from '../database/idempotency.ts'
 import { insertEvent } from '../events/store.ts'
 import { requireActingFor } from '../http/authenticate.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, handle, JsonText } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { invalidRequest } from '../refusals.ts'
 import { getBillingRule, pageBillingRules, saveBillingRule } from './contract.ts'
@@ -10,18 +11,24 @@ import { insertBillingRule, pageOfBillingRules, requireBillingRule } from './sto
 
 export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
   return [
-    handle(saveBillingRule, async ({ caller, body }) => {
+    handle(saveBillingRule, async ({ caller, body, idempotency }) => {
       const { terms, faults } = readTerms(body)
       if (faults.length > 0) throw invalidRequest(faults)
       const { appId, ruleName, ruleType } = body
       const actor = requireActingFor(caller, appId)
-      return sql.begin(async (tx) => {
+      const create = idempotency && { appId, operation: saveBillingRule.id, ...idempotency }
+      const answer = await sql.begin(async (tx) => {
         await requireLockedApplication(tx, appId)
+        const kept = create && (await findKeptAnswer(tx, create))
+        if (kept !== undefined) return kept
         const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...terms }, showMoment)
         const subject = String(rule.id)
         await insertEvent(tx, { appId, type: 'billingRule.created', time: new Date(), actor, subject, data: rule })
-        return rule
+        const text = JSON.stringify(rule)
+        if (create !== undefined) await keepAnswer(tx, create, text)
+        return text
       })
+      return new JsonText(answer)
     }),
 
     handle(getBillingRule, async ({ caller, query }) => {

@@ -1,4 +1,4 @@
-import { type Deadlines, deadlineIn } from '../http/limits.ts'
+import type { Deadlines } from '../http/limits.ts'
 import { unavailable } from '../refusals.ts'
 import type { Sql } from './open.ts'
 
@@ -20,21 +20,27 @@ export class Writer {
   }
 
   /** Runs one write. Rejects with 50003, its outcome unknown, when the database does not answer in time. */
-  async write<Answer>(run: (sql: Sql) => Promise<Answer>): Promise<Answer> {
+  write<Answer>(run: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     const used = this.sql
-    let late = false
-    try {
-      const deadline = deadlineIn(this.timeoutMs, () => {
-        late = true
-        return unavailable()
-      })
-      return await this.deadlines.guard(run(used), deadline)
-    } finally {
-      if (late && this.sql === used) {
-        this.sql = this.open()
-        void used.end({ timeout: 0 })
+    return new Promise((resolve, reject) => {
+      const deadline = {
+        at: performance.now() + this.timeoutMs,
+        expire: () => {
+          if (this.sql === used) this.replace()
+          reject(unavailable())
+        },
       }
-    }
+      this.deadlines.enter(deadline)
+      run(used)
+        .then(resolve, reject)
+        .finally(() => this.deadlines.leave(deadline))
+    })
+  }
+
+  private replace(): void {
+    const given = this.sql
+    this.sql = this.open()
+    void given.end({ timeout: 0 })
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
-import { deviceNo, moment, name, nullable, optional, pageOf, pageQuery, text } from '../values.ts'
+import { deviceNo, freeText, moment, name, nullable, optional, pageOf, pageQuery } from '../values.ts'
 
 const folder = '/api/platform/v1/deviceModel'
 
@@ -26,9 +26,9 @@ export const saveDeviceModel = operation({
   body: Type.Object({
     serialPrefix,
     modelName: name,
-    productPictureUrl: optional(text(2048)),
-    deviceType: optional(text(64)),
-    deviceTypeName: optional(name),
+    productPictureUrl: optional(freeText(2048)),
+    deviceType: optional(freeText(64)),
+    deviceTypeName: optional(freeText(64)),
   }),
   data: DeviceModelRecord,
   refusals: [],

@@ -5,7 +5,7 @@ import { type Handler, handle, type Idempotency, JsonText } from '../http/serve.
 import { laneOptions, type Platform } from '../platform.ts'
 import { Refusal, unavailable } from '../refusals.ts'
 import { divisionName } from '../regions/names.ts'
-import { given } from '../values.ts'
+import { given, quoted } from '../values.ts'
 import {
   createDevice,
   type DeviceRecord,
@@ -120,6 +120,28 @@ function composeDevice(
     deviceTypeName,
     isUnknown: isInventoryRequired && !lookup.isInInventory(deviceNo),
     idempotency,
-    record: JSON.stringify(record),
+    record: deviceText(record),
   }
+}
+
+/**
+ * The record as JSON text. Written out, because a serialiser that has to discover the same 27 members every time is
+ * the most expensive step of composing a record. The type still holds it to the contract's members.
+ */
+function deviceText(record: DeviceRecord): string {
+  const { deviceBattery: place, DeviceBatteryOutput: battery } = record
+  return (
+    `{"appId":${quoted(record.appId)},"deviceNo":${quoted(record.deviceNo)},"tag":${quoted(record.tag)},` +
+    `"deviceName":${quoted(record.deviceName)},"modelName":${quoted(record.modelName)},` +
+    `"productPictureUrl":${quoted(record.productPictureUrl)},"deviceType":${quoted(record.deviceType)},` +
+    `"deviceTypeName":${quoted(record.deviceTypeName)},"status":${record.status},` +
+    `"onlineStatus":${record.onlineStatus},"statusRemark":${quoted(record.statusRemark)},` +
+    `"runStatus":${record.runStatus},"version":${quoted(record.version)},"deviceNumber":${record.deviceNumber},` +
+    `"deviceBattery":{"cityCode":${quoted(place.cityCode)},"cityName":${quoted(place.cityName)},` +
+    `"coordinates":${quoted(place.coordinates)},"detailAddress":${quoted(place.detailAddress)},` +
+    `"districtCode":${quoted(place.districtCode)},"districtName":${quoted(place.districtName)},` +
+    `"provinceCode":${quoted(place.provinceCode)},"provinceName":${quoted(place.provinceName)}},` +
+    `"DeviceBatteryOutput":{"batteryStatus":${battery.batteryStatus},` +
+    `"batteryEnergy":${quoted(battery.batteryEnergy)}},"createTime":${quoted(record.createTime)}}`
+  )
 }

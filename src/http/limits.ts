@@ -1,4 +1,4 @@
-import { Refusal, unavailable } from '../refusals.ts'
+import { Refusal } from '../refusals.ts'
 
 interface Bucket {
   tokens: number
@@ -31,10 +31,10 @@ export class RateLimiter {
   }
 }
 
-/** When a request's patience ends, by the monotonic clock, and what it is told then. It moves as the request does. */
+/** When something's patience ends, by the monotonic clock, and what happens then. The time may move meanwhile. */
 export interface Deadline {
   at: number
-  late: () => Error
+  expire: () => void
 }
 
 /**
@@ -42,44 +42,31 @@ export interface Deadline {
  * Precision is a quarter of a second.
  */
 export class Deadlines {
-  private readonly pending = new Map<Deadline, (reason: Error) => void>()
+  private readonly pending = new Set<Deadline>()
   private readonly sweep: ReturnType<typeof setInterval>
 
   constructor() {
     this.sweep = setInterval(() => {
       const now = performance.now()
-      for (const [deadline, reject] of this.pending) {
+      for (const deadline of this.pending) {
         if (deadline.at > now) continue
         this.pending.delete(deadline)
-        reject(deadline.late())
+        deadline.expire()
       }
     }, 250)
     this.sweep.unref()
   }
 
-  /** The promise's outcome, or a rejection with `deadline.late()` once the deadline has passed. */
-  guard<Value>(promise: Promise<Value>, deadline: Deadline): Promise<Value> {
-    return new Promise((resolve, reject) => {
-      this.pending.set(deadline, reject)
-      promise.then(
-        (value) => {
-          this.pending.delete(deadline)
-          resolve(value)
-        },
-        (error: Error) => {
-          this.pending.delete(deadline)
-          reject(error)
-        },
-      )
-    })
+  /** Watches the deadline until it is left or expires. */
+  enter(deadline: Deadline): void {
+    this.pending.add(deadline)
+  }
+
+  leave(deadline: Deadline): void {
+    this.pending.delete(deadline)
   }
 
   stop(): void {
     clearInterval(this.sweep)
   }
-}
-
-/** A deadline from now on. */
-export function deadlineIn(milliseconds: number, late: () => Error = unavailable): Deadline {
-  return { at: performance.now() + milliseconds, late }
 }

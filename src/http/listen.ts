@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { refusals } from '../refusals.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
 
 // The one file that knows the runtime.
@@ -40,12 +41,13 @@ class Drain {
     this.handler = handler
   }
 
-  answer(request: HttpRequest): Promise<HttpAnswer> {
+  /** Answers a request in the runtime's own form. */
+  answer<Form>(request: HttpRequest, toForm: (answer: HttpAnswer) => Form): Promise<Form> {
     this.inFlight++
     return this.handler(request).then((answer) => {
       this.inFlight--
       if (this.stopping) answer.headers.connection = 'close'
-      return answer
+      return toForm(answer)
     })
   }
 
@@ -60,7 +62,9 @@ class Drain {
   }
 }
 
-function splitTarget(target: string, from: number): { path: string; query: string } {
+/** Splits a request's target: a path, or, as proxies may send it and as Bun shows it, a whole URL. */
+function splitTarget(target: string): { path: string; query: string } {
+  const from = target.startsWith('/') ? 0 : Math.max(0, target.indexOf('/', target.indexOf('://') + 3))
   const mark = target.indexOf('?', from)
   return mark === -1
     ? { path: target.slice(from), query: '' }
@@ -74,7 +78,7 @@ function listenOnBun(host: string, port: number, drain: Drain): Listener {
     // Bun would refuse larger bodies itself, without the envelope; the handler counts and refuses them first.
     maxRequestBodySize: 1024 * 1024 * 1024,
     idleTimeout: 60,
-    fetch: (request) => drain.answer(new BunRequest(request)).then(toResponse),
+    fetch: (request) => drain.answer(new BunRequest(request), toResponse),
   })
   return {
     url: `http://${hostInUrl(host)}:${server.port}`,
@@ -97,8 +101,7 @@ class BunRequest implements HttpRequest {
   private readonly request: Request
 
   constructor(request: Request) {
-    const url = request.url
-    const target = splitTarget(url, url.indexOf('/', 8))
+    const target = splitTarget(request.url)
     this.request = request
     this.method = request.method
     this.path = target.path
@@ -130,15 +133,33 @@ async function collect(pieces: AsyncIterable<Uint8Array>, limitBytes: number): P
   return kept.length === 1 && kept[0] !== undefined ? kept[0] : Buffer.concat(kept)
 }
 
+/** What Node cannot parse never becomes a request, so it gets its envelope here. */
+const malformedBody = JSON.stringify({
+  code: refusals.invalidRequest.code,
+  msg: refusals.invalidRequest.en,
+  data: { errors: [{ field: 'request', reason: 'is not well-formed HTTP' }] },
+})
+const malformedRequest = [
+  'HTTP/1.1 400 Bad Request',
+  'content-type: application/json',
+  `content-length: ${Buffer.byteLength(malformedBody)}`,
+  'connection: close',
+  '',
+  malformedBody,
+].join('\r\n')
+
 async function listenOnNode(host: string, port: number, drain: Drain): Promise<Listener> {
   const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (incoming, outgoing) => {
-    void drain.answer(new NodeRequest(incoming)).then((answer) => {
+    void drain.answer(new NodeRequest(incoming), (answer) => {
       // A body that was not read (refused before, or too large) would be taken for the next request's head.
       if (!incoming.complete) answer.headers.connection = 'close'
       answer.headers['content-length'] = String(Buffer.byteLength(answer.body))
       outgoing.writeHead(answer.status, answer.headers)
       outgoing.end(incoming.method === 'HEAD' ? undefined : answer.body)
     })
+  })
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end(malformedRequest)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -161,7 +182,7 @@ class NodeRequest implements HttpRequest {
   private readonly incoming: IncomingMessage
 
   constructor(incoming: IncomingMessage) {
-    const target = splitTarget(incoming.url ?? '/', 0)
+    const target = splitTarget(incoming.url ?? '/')
     this.incoming = incoming
     this.method = incoming.method ?? 'GET'
     this.path = target.path

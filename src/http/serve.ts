@@ -7,7 +7,7 @@ import type { Caller } from './authenticate.ts'
 import { actorOf } from './authenticate.ts'
 import { JsonFault, parseJson } from './json.ts'
 import { preferredLanguage } from './language.ts'
-import { type Deadline, type Deadlines, deadlineIn, type RateLimiter } from './limits.ts'
+import type { Deadline, Deadlines, RateLimiter } from './limits.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
 import type { Metrics } from './metrics.ts'
 import type { Operation } from './operation.ts'
@@ -97,36 +97,47 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
   let inFlight = 0
   const logsRequests = options.log.isLevelEnabled('debug')
 
-  /** Answers one request, and the result code for the metrics. */
-  async function respond(request: HttpRequest, route: Route | undefined, requestId: string) {
-    inFlight++
-    try {
-      if (route === undefined) throw unknownTarget(routes.get(request.path))
-      if (inFlight > options.maxInFlight && route.handler.operation.callers.length > 0) throw unavailable()
-      const deadline = deadlineIn(options.answerTimeoutMs)
-      const outcome = await options.deadlines.guard(answerFor(route, request, options, deadline), deadline)
-      return { answer: render(outcome), code: 0 }
-    } catch (error) {
-      const refusal = asRefusal(error, requestId, route, options.log)
-      const language = preferredLanguage(request.header('accept-language'))
-      return { answer: renderRefusal(refusal, language, route), code: refusals[refusal.refusal].code }
-    } finally {
-      inFlight--
-    }
-  }
-
-  return async (request) => {
+  return (request) => {
     const startedAt = performance.now()
     const sent = request.header('x-request-id')
     const requestId = sent !== null && saneRequestId.test(sent) ? sent : requestIdPrefix + (++requestCount).toString(36)
     const route = routes.get(request.path)?.get(request.method === 'HEAD' ? 'GET' : request.method)
-    const { answer, code } = await respond(request, route, requestId)
-    answer.headers['x-request-id'] = requestId
+    inFlight++
+
+    // One promise a request: each further one would cost as much as the routing.
+    return new Promise((resolve) => {
+      let isAnswered = false
+      const patience: Patience = {
+        at: startedAt + options.answerTimeoutMs,
+        late: unavailable,
+        expire: () => refuse(patience.late()),
+      }
+      function finish(answer: HttpAnswer, code: number): void {
+        if (isAnswered) return
+        isAnswered = true
+        inFlight--
+        options.deadlines.leave(patience)
+        answer.headers['x-request-id'] = requestId
+        observe(route, answer.status, code, requestId, performance.now() - startedAt)
+        resolve(answer)
+      }
+      function refuse(error: unknown): void {
+        const refusal = asRefusal(error, requestId, route, options.log)
+        const language = preferredLanguage(request.header('accept-language'))
+        finish(renderRefusal(refusal, language, route), refusals[refusal.refusal].code)
+      }
+
+      if (route === undefined) return refuse(unknownTarget(routes.get(request.path)))
+      if (inFlight > options.maxInFlight && route.handler.operation.callers.length > 0) return refuse(unavailable())
+      options.deadlines.enter(patience)
+      answerFor(route, request, options, patience).then((outcome) => finish(render(outcome), 0), refuse)
+    })
+  }
+
+  function observe(route: Route | undefined, status: number, code: number, requestId: string, milliseconds: number) {
     const operation = route?.handler.operation.id ?? 'none'
-    const milliseconds = performance.now() - startedAt
     options.metrics.observe(operation, code, milliseconds / 1000)
-    if (logsRequests) options.log.debug({ requestId, operation, status: answer.status, code, milliseconds }, 'request')
-    return answer
+    if (logsRequests) options.log.debug({ requestId, operation, status, code, milliseconds }, 'request')
   }
 }
 
@@ -146,8 +157,13 @@ function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route
   return routes
 }
 
+/** How long a request is waited for, and what it is told when it took too long. */
+interface Patience extends Deadline {
+  late: () => Refusal
+}
+
 /** The order of checks is the contract's: token, then what was sent, then what the operation itself decides. */
-async function answerFor(route: Route, request: HttpRequest, options: ServeOptions, deadline: Deadline) {
+async function answerFor(route: Route, request: HttpRequest, options: ServeOptions, patience: Patience) {
   const { operation, run } = route.handler
   const admitted = admit(operation, request, options)
   const caller = admitted instanceof Promise ? await admitted : admitted
@@ -159,11 +175,11 @@ async function answerFor(route: Route, request: HttpRequest, options: ServeOptio
   const contentType = request.header('content-type')
   const isForm = operation.takesForm === true && contentType !== null && formMediaType.test(contentType)
   if (!isForm && (contentType === null || !isJson(contentType))) throw wrongMediaType(operation)
-  deadline.at = performance.now() + options.bodyTimeoutMs
-  deadline.late = bodyTooSlow
+  patience.at = performance.now() + options.bodyTimeoutMs
+  patience.late = bodyTooSlow
   const bytes = await readBytes(request, operation)
-  deadline.at = performance.now() + options.answerTimeoutMs
-  deadline.late = unavailable
+  patience.at = performance.now() + options.answerTimeoutMs
+  patience.late = unavailable
   const sent = isForm ? readForm(bytes) : readJson(bytes)
   const body = route.readBody === undefined ? sent : route.readBody(sent)
   const key = operation.idempotent ? request.header('idempotency-key') : null

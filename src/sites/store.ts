@@ -85,13 +85,13 @@ const ruleFits = (field: string, type: number) =>
 
 /**
  * Writes a batch of sites: the locks, the checks of document §1, the rows, their events and their idempotency keys in
- * one transaction. Answers a row a site, in order: its id, or why it was not written.
+ * one transaction. Answers a row a site, in any order: its place in the batch, and its id or why it was not written.
  */
 export const saveSitesRoutine = routine(
   'save_sites',
   { p_now: 'timestamptz', p_has_keys: 'boolean' },
   names,
-  'id bigint, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text',
+  'n bigint, id bigint, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text',
   '  v_ids bigint[];',
   `  perform ${applicationLock('a.app_id')} from (
     select distinct app_id from unnest(${column('c_app_id')}) as i (app_id) order by app_id) a;
@@ -126,21 +126,24 @@ export const saveSitesRoutine = routine(
   select array_agg(numbered.id order by i.n) into v_ids
   from ${batch} left join numbered using (n);
 
+  if array_position(v_ids, null) is null then
+    return query
+    select written.n, written.id, true, true, null::smallint, null::smallint, null::smallint, null::text, null::text
+    from unnest(v_ids) with ordinality as written (id, n);
+    return;
+  end if;
   return query
-  select written.id, true, true, null::smallint, null::smallint, null::smallint, null::text, null::text
-  from unnest(v_ids) with ordinality as written (id, n)
-  where array_position(v_ids, null) is null
-  union all
-  select v_ids[i.n], exists (select from application a where a.app_id = i.app_id),
+  select i.n, v_ids[i.n], exists (select from application a where a.app_id = i.app_id),
     exists (select from third_party_config c where c.app_id = i.app_id),
     ${ruleType('fast_rule_id')}, ${ruleType('slow_rule_id')}, ${ruleType('occupancy_rule_id')}, k.body_hash, k.answer
   from ${batch}
   left join idempotency_key k on k.app_id = i.app_id and k.operation = 'saveSite' and k.key = i.key
-    and k.created_at > p_now - interval '24 hours'
-  where array_position(v_ids, null) is not null;`,
+    and k.created_at > p_now - interval '24 hours';`,
 )
 
 interface SavedRow {
+  /** The site's place in the batch, from 1. */
+  n: number
   id: number | null
   has_application: boolean
   has_config: boolean
@@ -158,7 +161,8 @@ export async function saveSites(sql: Sql, sites: SiteInsert[], now: Date): Promi
     sites.some((site) => site.idempotency !== undefined),
     joinBatch(sites, columns),
   ])
-  return sites.map((site, index) => toOutcome(site, rows[index] as SavedRow))
+  const rowsByPlace = new Map(rows.map((row) => [row.n, row]))
+  return sites.map((site, index) => toOutcome(site, rowsByPlace.get(index + 1) as SavedRow))
 }
 
 function toOutcome(site: SiteInsert, row: SavedRow): SiteOutcome {

@@ -1,0 +1,56 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { startEmbeddedDatabase } from '../src/database/embedded.ts'
+import type { Sql } from '../src/database/open.ts'
+
+/** One database of the cluster that all figures share. */
+export interface Database {
+  sql: Sql
+  /** For Forecourt: a URL with the socket's folder as libpq writes it. */
+  url: string
+  /** For drivers: libpq's environment. */
+  env: Record<string, string>
+}
+
+export interface Cluster {
+  /** Of the postmaster. */
+  pid: number
+  admin: Sql
+  createDatabase(name: string): Promise<Database>
+  stop(): Promise<void>
+}
+
+/** Starts a fresh PostgreSQL, as Forecourt itself starts one: with fsync on. */
+export async function startCluster(): Promise<Cluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'forecourt-bench-'))
+  // Root runs PostgreSQL as another user, who must be able to enter; the cluster inside is closed to others anyway.
+  chmodSync(folder, 0o755)
+  const { connection, pid, stop } = await startEmbeddedDatabase(folder)
+  const open = (database: string) => postgres({ ...connection, database, max: 1, onnotice: () => {} })
+  const admin = open(connection.database)
+  const opened = [admin]
+
+  return {
+    pid,
+    admin,
+    async createDatabase(name) {
+      await admin`create database ${admin(name)}`
+      const sql = open(name)
+      opened.push(sql)
+      const { host, port, user, password } = connection
+      const query = new URLSearchParams({ host, port: String(port) })
+      return {
+        sql,
+        url: `postgres://${user}:${encodeURIComponent(password)}@localhost/${name}?${query}`,
+        env: { PGHOST: host, PGPORT: String(port), PGUSER: user, PGPASSWORD: password, PGDATABASE: name },
+      }
+    },
+    async stop() {
+      for (const sql of opened) await sql.end({ timeout: 1 })
+      await stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

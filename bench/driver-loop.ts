@@ -1,0 +1,75 @@
+// What one connection can do without Forecourt: a loop of postgres.js that waits for each create before the next.
+// `insert` writes only the device's row; `whole` does the durable work of a create, a statement after the other.
+import { randomBytes } from 'node:crypto'
+import postgres from 'postgres'
+import { deviceBody } from '../test/harness.ts'
+import { databaseCpu, processCpu } from './cpu.ts'
+import { type Figure, median } from './measure.ts'
+import { type SerialOrder, serialSource } from './serials.ts'
+
+/** The same as of a server; the client that it needs no server for stands in its place. */
+export type DriverFigure = Pick<Figure, 'perSecond' | 'p50Ms' | 'serverMicros' | 'databaseMicros'>
+
+const [kind, seconds, serials, postmaster] = process.argv.slice(2)
+const warmUpSeconds = 1
+
+// Its database comes from libpq's environment.
+const sql = postgres({ max: 1, fetch_types: false })
+const newSerial = serialSource(serials as SerialOrder)
+const appId = randomBytes(10).toString('hex')
+
+function insertDevice(tx: postgres.ISql, body: ReturnType<typeof deviceBody>, now: Date) {
+  return tx`
+    insert into device (device_no, app_id, device_name, tag, province_code, city_code, district_code,
+      detail_address, coordinates, bound_at)
+    values (${body.deviceNo}, ${appId}, ${body.deviceName}, ${body.tag ?? null}, ${body.provinceCode ?? null},
+      ${body.cityCode ?? null}, ${body.districtCode}, ${body.detailAddress ?? null}, ${body.coordinates}, ${now})
+    on conflict (device_no) do nothing`
+}
+
+async function create(): Promise<void> {
+  const body = deviceBody(appId, { deviceNo: newSerial() })
+  const now = new Date()
+  if (kind === 'insert') {
+    await insertDevice(sql, body, now)
+    return
+  }
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${appId}, 0))`
+    const [application] = await tx`select online_status from application where app_id = ${appId}`
+    if (application?.online_status !== 1) throw new Error('offline')
+    await insertDevice(tx, body, now)
+    await tx`
+      insert into event (app_id, type, time, actor, subject, data)
+      values (${appId}, 'device.bound', ${now}, ${`application:${appId}`}, ${body.deviceNo}, ${JSON.stringify(body)})`
+  })
+}
+
+async function createFor(milliseconds: number): Promise<DriverFigure> {
+  const latencies: number[] = []
+  const cpu = () => ({ client: processCpu(process.pid), database: databaseCpu(Number(postmaster)) })
+  const before = cpu()
+  const start = performance.now()
+  let now = start
+  while (now - start < milliseconds) {
+    await create()
+    const end = performance.now()
+    latencies.push(end - now)
+    now = end
+  }
+  const after = cpu()
+  const creates = latencies.length
+  return {
+    perSecond: (creates * 1000) / (now - start),
+    p50Ms: median(latencies),
+    serverMicros: (after.client - before.client) / creates,
+    databaseMicros: (after.database - before.database) / creates,
+  }
+}
+
+await sql`
+  insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
+  values (${appId}, 'driver loop', '', 7200, now(), now())`
+await createFor(warmUpSeconds * 1000)
+process.stdout.write(JSON.stringify(await createFor(Number(seconds) * 1000)))
+await sql.end()

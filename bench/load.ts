@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { deviceBody } from '../test/harness.ts'
+import { newRunMark, type SerialOrder, serialPlaceholder } from './serials.ts'
+import type { Server } from './servers.ts'
+
+export interface LoadOptions {
+  connections: number
+  seconds: number
+  serials: SerialOrder
+}
+
+export interface LoadResult {
+  requests: number
+  seconds: number
+  p50Ms: number
+  p99Ms: number
+  /** Processor time of the load generator itself, in microseconds. */
+  cpu: number
+}
+
+/** wrk gives up on an answer after this; the baseline's slowest take a good part of a second. */
+const answerTimeoutSeconds = 10
+
+export function requireWrk(): void {
+  if (Bun.which('wrk') === null) {
+    throw new Error('The load is made by wrk, which is not installed: run "apt-get install wrk".')
+  }
+}
+
+/** Creates devices on a server as fast as it takes them. A load with a single failed request is an error. */
+export async function load(server: Server, { connections, seconds, serials }: LoadOptions): Promise<LoadResult> {
+  const threads = Math.min(connections, 2)
+  const wrk = Bun.spawn({
+    cmd: [
+      'wrk',
+      `-t${threads}`,
+      `-c${connections}`,
+      `-d${seconds}s`,
+      `--timeout=${answerTimeoutSeconds}s`,
+      `--script=${join(import.meta.dirname, 'create.lua')}`,
+      server.url,
+    ],
+    env: {
+      ...process.env,
+      BENCH_BODY: JSON.stringify(deviceBody(server.appId, { deviceNo: serialPlaceholder })),
+      BENCH_PLACEHOLDER: serialPlaceholder,
+      BENCH_TOKEN: server.token,
+      BENCH_RUN: newRunMark(),
+      BENCH_SERIALS: serials,
+    },
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: (seconds + 3 * answerTimeoutSeconds) * 1000,
+  })
+  const [output, complaint] = await Promise.all([wrk.stdout.text(), wrk.stderr.text(), wrk.exited])
+  const line = /^RESULT (.+)$/m.exec(output)?.[1]
+  if (line === undefined) throw new Error(`wrk gave no result for ${server.name}: ${complaint || output}`)
+  const result = JSON.parse(line)
+  if (result.status + result.broken > 0 || result.requests === 0) {
+    throw new Error(
+      `This is not a result: of ${result.requests} requests to ${server.name}, ${result.status} were refused and ` +
+        `${result.broken} got no answer.`,
+    )
+  }
+  return {
+    requests: result.requests,
+    seconds: result.microseconds / 1e6,
+    p50Ms: result.p50 / 1000,
+    p99Ms: result.p99 / 1000,
+    cpu: Number(wrk.resourceUsage()?.cpuTime.total ?? 0),
+  }
+}

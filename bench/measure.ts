@@ -1,0 +1,107 @@
+import type { Cluster } from './cluster.ts'
+import { databaseCpu, processCpu } from './cpu.ts'
+import { type LoadOptions, load } from './load.ts'
+import type { Registry, Server } from './servers.ts'
+
+/** One measurement, or the median of several. Microseconds are processor time for one create. */
+export interface Figure {
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  serverMicros: number
+  databaseMicros: number
+  loadMicros: number
+}
+
+const warmUpSeconds = 2
+/** What a server may use in 200 ms for its own upkeep. */
+const quietMicros = 10_000
+
+/** Loads a server, and takes what it cost. What was created is counted in the database, not in the answers. */
+export async function measure(cluster: Cluster, server: Server, options: LoadOptions): Promise<Figure> {
+  await load(server, { ...options, seconds: warmUpSeconds })
+  await becomesQuiet(server)
+  const cpu = () => ({ server: processCpu(server.pid), database: databaseCpu(cluster.pid) })
+  const eventsBefore = await countEvents(server)
+  const before = cpu()
+  const result = await load(server, options)
+  await becomesQuiet(server)
+  const after = cpu()
+  const created = await countEvents(server)
+  const creates = created === undefined ? result.requests : created - (eventsBefore ?? 0)
+  requireAllDurable(server, creates, result.requests, options.connections)
+  return {
+    perSecond: result.requests / result.seconds,
+    p50Ms: result.p50Ms,
+    p99Ms: result.p99Ms,
+    serverMicros: (after.server - before.server) / creates,
+    // What the database does beside the floor's load is not the floor's.
+    databaseMicros: server.database === undefined ? 0 : (after.database - before.database) / creates,
+    loadMicros: result.cpu / creates,
+  }
+}
+
+/** Waits for the end of what the load left under way when it hung up; that belongs to its creates, too. */
+async function becomesQuiet(server: Server): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    const before = processCpu(server.pid)
+    await Bun.sleep(200)
+    if (processCpu(server.pid) - before <= quietMicros && !(await hasStatements(server))) return
+  }
+  throw new Error(`${server.name} is still busy 20 seconds after its load has ended.`)
+}
+
+/** Whether the server waits for its database, which may take long without costing it anything. */
+async function hasStatements({ database }: Server): Promise<boolean> {
+  if (database === undefined) return false
+  const rows = await database.sql`
+    select from pg_stat_activity
+    where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()
+      and backend_type = 'client backend'`
+  return rows.length > 0
+}
+
+/** The creates of a server's application, by its events. The floor keeps nothing. */
+async function countEvents({ database, appId }: Server): Promise<number | undefined> {
+  if (database === undefined) return undefined
+  const [row] = await database.sql<{ events: number }[]>`
+    select count(*)::int as events from event where app_id = ${appId} and type = 'device.bound'`
+  return row?.events
+}
+
+/** Every answer of the load stands for one create; those that were under way when it ended may be there as well. */
+function requireAllDurable(server: Server, creates: number, answers: number, connections: number): void {
+  if (creates >= answers && creates <= answers + connections) return
+  throw new Error(`This is not a result: ${server.name} answered ${answers} creates, but ${creates} are there.`)
+}
+
+/** Every device has its event, so that no figure was had by leaving one out. */
+export async function requireEvents(server: Registry): Promise<void> {
+  const { name, appId, database } = server
+  const [row] = await database.sql`select count(*)::int as devices from device where app_id = ${appId}`
+  const events = await countEvents(server)
+  if (row?.devices === events) return
+  throw new Error(`This is not a result: ${name} has ${row?.devices} devices and ${events} events.`)
+}
+
+/** The middle one of a few numbers; of an even count the mean of the two in the middle. */
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN
+  return (lower + upper) / 2
+}
+
+/** The median of each member by itself. */
+export function medianFigure<Some extends Partial<Figure>>(figures: Some[]): Some {
+  const members = Object.keys(figures[0] ?? {}) as (keyof Figure)[]
+  return Object.fromEntries(
+    members.map((member) => [member, median(figures.map((figure) => figure[member] ?? Number.NaN))]),
+  ) as unknown as Some
+}
+
+/** The order of a round: each round begins with another one, so that whatever drifts hits all alike. */
+export function rotated<Item>(items: readonly Item[], round: number): Item[] {
+  const start = round % items.length
+  return [...items.slice(start), ...items.slice(0, start)]
+}

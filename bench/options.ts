@@ -1,0 +1,42 @@
+import { parseArgs } from 'node:util'
+import { type SerialOrder, serialOrders } from './serials.ts'
+
+export interface Options {
+  /** Every figure is measured once a round; the median is told. */
+  rounds: number
+  /** How long each measurement lasts. */
+  seconds: number
+  connections: number
+  serials: SerialOrder
+  /** For growth.ts: how many devices are there already. */
+  devices: number
+}
+
+/** Reads the command line. A wrong option ends the program with one sentence. */
+export function readOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      connections: { type: 'string', default: '256' },
+      serials: { type: 'string', default: 'scattered' },
+      devices: { type: 'string', default: '5000000' },
+    },
+  })
+  const serials = serialOrders.find((order) => order === values.serials)
+  if (serials === undefined) throw new Error(`--serials must be one of ${serialOrders.join(', ')}.`)
+  return {
+    rounds: positive('rounds', values.rounds ?? (values.quick ? '1' : '3')),
+    seconds: positive('seconds', values.seconds ?? (values.quick ? '3' : '8')),
+    connections: positive('connections', values.connections),
+    serials,
+    devices: positive('devices', values.devices),
+  }
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text)
+  if (Number.isInteger(value) && value > 0) return value
+  throw new Error(`--${name} must be a whole number above 0, but it is "${text}".`)
+}

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createDevice } from '../src/devices/contract.ts'
+import { Client, newApplication, startService } from '../test/harness.ts'
+import type { Database } from './cluster.ts'
+
+/** A server under load, and what a request to it needs. */
+export interface Server {
+  name: string
+  pid: number
+  url: string
+  appId: string
+  token: string
+  /** Where the devices end up; the floor has none. */
+  database?: Database
+  stop(): Promise<unknown>
+}
+
+/** A server that keeps what it answers. */
+export type Registry = Server & { database: Database }
+
+const path = createDevice.path
+
+/** Starts Forecourt on a database of its own, with one application that has no rate limit. */
+export async function startForecourt(name: string, runtime: 'bun' | 'node', database: Database): Promise<Registry> {
+  const service = await startService({ runtime, env: { DATABASE_URL: database.url } })
+  const { appId, token } = await newApplication(new Client(service))
+  const { pid } = service.process
+  return { name, pid: pid as number, url: service.url + path, appId, token, database, stop: () => service.stop() }
+}
+
+/** Starts the baseline with a database of its own, and an application that has a token. */
+export async function startBaseline(name: string, database: Database, ...args: 'prepared'[]): Promise<Registry> {
+  const { child, url } = await startServer('node', ['baseline.mjs', ...args], database.env)
+  const appId = randomBytes(10).toString('hex')
+  const token = randomBytes(32).toString('base64url')
+  const hash = createHash('sha256').update(token).digest('base64')
+  await database.sql`insert into application (app_id) values (${appId})`
+  await database.sql`insert into access_token (token_hash, app_id) values (${hash}, ${appId})`
+  return { name, pid: child.pid as number, url: url + path, appId, token, database, stop: () => end(child) }
+}
+
+export async function startEcho(name: string): Promise<Server> {
+  const { child, url } = await startServer(process.execPath, ['echo.ts'], {})
+  // Of the same lengths as the real ones.
+  const appId = randomBytes(10).toString('hex')
+  const token = randomBytes(32).toString('base64url')
+  return { name, pid: child.pid as number, url: url + path, appId, token, stop: () => end(child) }
+}
+
+/** Starts one of the servers of this folder; each tells where it listens. */
+async function startServer(command: string, args: string[], env: Record<string, string>) {
+  const child = spawn(command, args, {
+    cwd: import.meta.dirname,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    let output = ''
+    child.stdout.on('data', (piece) => {
+      output += piece
+      const ready = /^ready at (\S+)$/m.exec(output)
+      if (ready?.[1] !== undefined) resolve(ready[1])
+    })
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`bench/${args[0]} ended with ${code} before it was ready.`)))
+  })
+  return { child, url }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}

@@ -1,0 +1,198 @@
+import { expect, test } from 'bun:test'
+import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/device-models/contract.ts'
+import { newApplication, newSerial } from '../harness.ts'
+import { astral, client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
+import { neverText, notGiven, storedAsSent } from './texts.ts'
+
+const full = {
+  productPictureUrl: 'https://example.com/barrier.png',
+  deviceType: '17',
+  deviceTypeName: '道闸',
+}
+
+function save(members: Record<string, unknown>) {
+  return client.operate(saveDeviceModel, { serialPrefix: newSerial('M'), modelName: 'Barrier', ...members })
+}
+
+async function remove(serialPrefix: string): Promise<void> {
+  expectSuccess(await client.operate(deleteDeviceModel, { serialPrefix }))
+}
+
+/** The models whose prefix begins so, as the page shows them. */
+async function modelsFrom(serialPrefix: string) {
+  return expectSuccess(await client.operate(pageDeviceModels, { serialPrefix, pageSize: 100 })).list
+}
+
+test('saveDeviceModel makes a model of exactly its members, and the page shows it', async () => {
+  const serialPrefix = newSerial('M')
+  const model = expectSuccess(await save({ serialPrefix, ...full }))
+  const { createTime, ...rest } = model
+  expect(rest).toEqual({ serialPrefix, modelName: 'Barrier', ...full })
+  expectNow(createTime)
+  expect(await modelsFrom(serialPrefix)).toEqual([model])
+  await remove(serialPrefix)
+})
+
+test('saveDeviceModel replaces the model of its prefix: what is not given is cleared', async () => {
+  const serialPrefix = newSerial('M')
+  expectSuccess(await save({ serialPrefix, ...full }))
+  const replaced = expectSuccess(await save({ serialPrefix, modelName: 'Gate' }))
+  expect(replaced).toMatchObject({ modelName: 'Gate', productPictureUrl: null, deviceType: null, deviceTypeName: null })
+  expect(await modelsFrom(serialPrefix)).toEqual([replaced])
+  await remove(serialPrefix)
+})
+
+test('deleteDeviceModel answers the model and takes it away', async () => {
+  const serialPrefix = newSerial('M')
+  const model = expectSuccess(await save({ serialPrefix }))
+  expect(expectSuccess(await client.operate(deleteDeviceModel, { serialPrefix }))).toEqual(model)
+  expect(await modelsFrom(serialPrefix)).toEqual([])
+})
+
+test('deleting a model that does not exist is 404 with a code of the device band', async () => {
+  const answer = await client.operate(deleteDeviceModel, { serialPrefix: newSerial('M') })
+  expect(answer.status).toBe(404)
+  expect(answer.code).toBe(20021)
+  expect(answer.data as unknown).toBeNull()
+})
+
+test('a device takes its model from the prefix that its serial begins with', async () => {
+  const application = await newApplication(client)
+  const serialPrefix = newSerial('M')
+  expectSuccess(await save({ serialPrefix, ...full }))
+  const device = expectSuccess(await createDeviceOf(application, { deviceNo: `${serialPrefix}-001` }))
+  expect(device).toMatchObject({ modelName: 'Barrier', ...full })
+  await remove(serialPrefix)
+})
+
+test('a device takes only what its model tells; the rest is null', async () => {
+  const application = await newApplication(client)
+  const serialPrefix = newSerial('M')
+  expectSuccess(await save({ serialPrefix, deviceType: '17' }))
+  expect(expectSuccess(await createDeviceOf(application, { deviceNo: `${serialPrefix}-001` }))).toMatchObject({
+    modelName: 'Barrier',
+    productPictureUrl: null,
+    deviceType: '17',
+    deviceTypeName: null,
+  })
+  await remove(serialPrefix)
+})
+
+test('the longest matching prefix decides, whatever the order in which the models were made', async () => {
+  const application = await newApplication(client)
+  const base = newSerial('M')
+  const prefixes = [`${base}A`, base, `${base}ABC`, `${base}AB`]
+  for (const serialPrefix of prefixes) expectSuccess(await save({ serialPrefix, modelName: `model ${serialPrefix}` }))
+  const modelOf = async (deviceNo: string) => expectSuccess(await createDeviceOf(application, { deviceNo })).modelName
+  expect(await modelOf(`${base}ABCD`)).toBe(`model ${base}ABC`)
+  expect(await modelOf(`${base}ABC`)).toBe(`model ${base}ABC`)
+  expect(await modelOf(`${base}ABX`)).toBe(`model ${base}AB`)
+  expect(await modelOf(`${base}AX`)).toBe(`model ${base}A`)
+  expect(await modelOf(`${base}X`)).toBe(`model ${base}`)
+  expect(await modelOf(base)).toBe(`model ${base}`)
+  expect(await modelOf(base.slice(0, -1))).toBeNull()
+  expect(await modelOf(`x${base}`)).toBeNull()
+  for (const serialPrefix of prefixes) await remove(serialPrefix)
+})
+
+test('a prefix is text, not a pattern', async () => {
+  const application = await newApplication(client)
+  const base = newSerial('M')
+  const patterns = [`${base}%`, `${base}_`, `${base}.*`]
+  for (const serialPrefix of patterns) expectSuccess(await save({ serialPrefix }))
+  expect(expectSuccess(await createDeviceOf(application, { deviceNo: `${base}x1` })).modelName).toBeNull()
+  expect(expectSuccess(await createDeviceOf(application, { deviceNo: `${base}%1` })).modelName).toBe('Barrier')
+  for (const serialPrefix of patterns) await remove(serialPrefix)
+})
+
+test('a model that is saved, changed or deleted decides for the next device at once', async () => {
+  const application = await newApplication(client)
+  const serialPrefix = newSerial('M')
+  let serial = 0
+  const nextModel = async () =>
+    expectSuccess(await createDeviceOf(application, { deviceNo: `${serialPrefix}-${++serial}` })).modelName
+  for (let round = 0; round < 3; round++) {
+    expect(await nextModel()).toBeNull()
+    expectSuccess(await save({ serialPrefix, modelName: 'First' }))
+    expect(await nextModel()).toBe('First')
+    expectSuccess(await save({ serialPrefix, modelName: 'Second' }))
+    expect(await nextModel()).toBe('Second')
+    await remove(serialPrefix)
+  }
+})
+
+test('devices that are created while models change are all created', async () => {
+  const application = await newApplication(client)
+  const serialPrefix = newSerial('M')
+  const devices = Array.from({ length: 100 }, (_, index) =>
+    createDeviceOf(application, { deviceNo: `${serialPrefix}-${index}` }),
+  )
+  for (const modelName of ['First', 'Second', 'Third']) expectSuccess(await save({ serialPrefix, modelName }))
+  for (const answer of await Promise.all(devices)) {
+    expect([null, 'First', 'Second', 'Third']).toContain(expectSuccess(answer).modelName)
+  }
+  await remove(serialPrefix)
+})
+
+test('a serial prefix is 1 to 64 characters without white space', async () => {
+  const rule = { max: 64, withoutWhiteSpace: true }
+  for (const serialPrefix of [...neverText(rule), ...notGiven]) {
+    expectFaults(await save({ serialPrefix }), ['serialPrefix'])
+    expectFaults(await client.operate(deleteDeviceModel, { serialPrefix }), ['serialPrefix'])
+  }
+  const longest = [...newSerial('M'), ...astral.repeat(64)].slice(0, 64).join('')
+  expect(expectSuccess(await save({ serialPrefix: longest })).serialPrefix).toBe(longest)
+  await remove(longest)
+})
+
+const textFields = { modelName: 64, productPictureUrl: 2048, deviceType: 64, deviceTypeName: 64 }
+
+test('the members of a model are stored as they are sent, up to their limits', async () => {
+  const serialPrefix = newSerial('M')
+  for (const [field, max] of Object.entries(textFields)) {
+    for (const value of storedAsSent({ max })) {
+      expectSuccess(await save({ serialPrefix, [field]: value }))
+      expect((await modelsFrom(serialPrefix))[0]).toMatchObject({ [field]: value })
+    }
+    for (const value of neverText({ max })) expectFaults(await save({ serialPrefix, [field]: value }), [field])
+  }
+  await remove(serialPrefix)
+})
+
+test('only the prefix and the name of a model are required; absent, null and empty are the same for the rest', async () => {
+  for (const modelName of notGiven) expectFaults(await save({ modelName }), ['modelName'])
+  expectFaults(await client.operate(saveDeviceModel, {}), ['serialPrefix', 'modelName'])
+  const serialPrefix = newSerial('M')
+  for (const nothing of [undefined, null, '']) {
+    const members = { productPictureUrl: nothing, deviceType: nothing, deviceTypeName: nothing }
+    expect(expectSuccess(await save({ serialPrefix, ...members }))).toMatchObject({
+      productPictureUrl: null,
+      deviceType: null,
+      deviceTypeName: null,
+    })
+  }
+  await remove(serialPrefix)
+})
+
+test('pageDeviceModels finds models by their prefix’s beginning and by a part of their name, in order of prefix', async () => {
+  const base = newSerial('M')
+  const unique = crypto.randomUUID()
+  const prefixes = [`${base}b`, `${base}a`, `${base}B`]
+  for (const serialPrefix of prefixes) expectSuccess(await save({ serialPrefix, modelName: `Gate ${unique}` }))
+  const shown = (models: { serialPrefix: string }[]) => models.map((model) => model.serialPrefix)
+  expect(shown(await modelsFrom(base))).toEqual(prefixes.toSorted())
+  expect(shown(await modelsFrom(`${base}b`))).toEqual([`${base}b`])
+  expect(await modelsFrom(`${base}%`)).toEqual([])
+  const byName = expectSuccess(await client.operate(pageDeviceModels, { modelName: unique.slice(2) }))
+  expect(shown(byName.list)).toEqual(prefixes.toSorted())
+  for (const serialPrefix of prefixes) await remove(serialPrefix)
+})
+
+test('applications have no business with device models', async () => {
+  const { token } = await newApplication(client)
+  const serialPrefix = newSerial('M')
+  expectRefusal(await client.call(saveDeviceModel, { serialPrefix, modelName: 'x' }, { token }), 'notPermitted')
+  expectRefusal(await client.call(deleteDeviceModel, { serialPrefix }, { token }), 'notPermitted')
+  expectRefusal(await client.call(pageDeviceModels, {}, { token }), 'notPermitted')
+  expect(await modelsFrom(serialPrefix)).toEqual([])
+})

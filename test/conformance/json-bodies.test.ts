@@ -1,0 +1,261 @@
+import { expect, test } from 'bun:test'
+import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { deviceBody, newApplication } from '../harness.ts'
+import {
+  bearer,
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectSuccess,
+  jsonHeaders,
+  post,
+  RawConnection,
+  raw,
+  withRaw,
+} from './support.ts'
+
+const path = createDevice.path
+
+test.each([
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/json;charset=UTF-8',
+  'Application/JSON; Charset="utf-8"',
+])('the Content-Type %s is application/json', async (contentType) => {
+  const { appId, token } = await newApplication(client)
+  expectSuccess(await client.call(createDevice, deviceBody(appId), { token, headers: { 'content-type': contentType } }))
+})
+
+test.each([
+  'text/plain',
+  'text/json',
+  'application/jsonp',
+  'application/json-patch+json',
+  'application/xml',
+  'application/octet-stream',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/json; charset=gbk',
+  'application/json; charset=utf-16',
+  'application',
+  '*/*',
+])('the Content-Type %s is 415 with the envelope', async (contentType) => {
+  const { appId, token } = await newApplication(client)
+  const answer = await client.call(createDevice, deviceBody(appId), { token, headers: { 'content-type': contentType } })
+  expectFaults(answer, ['Content-Type'], 'invalidRequest', { status: 415 })
+})
+
+test('a body without a Content-Type is 415 with the envelope', async () => {
+  const { appId, token } = await newApplication(client)
+  const body = JSON.stringify(deviceBody(appId))
+  const connection = new RawConnection()
+  connection.writeHead(path, { authorization: `Bearer ${token}`, 'content-length': String(Buffer.byteLength(body)) })
+  connection.write(body)
+  expectFaults(await connection.answer(), ['Content-Type'], 'invalidRequest', { status: 415 })
+  connection.close()
+})
+
+const brokenJson = [
+  '',
+  ' ',
+  '{',
+  '}',
+  '{"appId"}',
+  '{"appId":}',
+  '{"appId":"x",}',
+  '{appId:"x"}',
+  "{'appId':'x'}",
+  '{"appId":"x"',
+  '{"appId":"x}',
+  '{"appId":"x"}}',
+  '{"appId":"x"} {}',
+  '{"appId":"x"}//',
+  '{"appId":/**/"x"}',
+  '{"appId":01}',
+  '{"appId":.5}',
+  '{"appId":+1}',
+  '{"appId":NaN}',
+  '{"appId":Infinity}',
+  '{"appId":undefined}',
+  '{"appId":"\\x41"}',
+  '{"appId":"\\u12"}',
+  '{"appId":"a\nb"}',
+  '{"appId":"a\0b"}',
+  '{"appId":"a\tb"}',
+  '\0',
+  '{"appId":"x"}\0',
+  'null,',
+  'nul',
+  'appId=x&deviceNo=y',
+  '<appId>x</appId>',
+  '"',
+  '\\',
+  '{"\\":1}',
+]
+
+test('a body that is not JSON is refused as the body’s fault', async () => {
+  const { token } = await newApplication(client)
+  for (const body of brokenJson) expectFaults(await post(path, body, bearer(token)), ['body'])
+})
+
+test.each(['[]', '[{}]', '"text"', '12', 'true', 'false', 'null'])(
+  'the body %s is JSON but no object, and is refused as the body’s fault',
+  async (body) => {
+    const { token } = await newApplication(client)
+    expectFaults(await post(path, body, bearer(token)), ['body'])
+  },
+)
+
+test('white space round the JSON is no fault', async () => {
+  const { appId, token } = await newApplication(client)
+  expectSuccess(
+    await client.call(createDevice, `\r\n\t ${JSON.stringify(deviceBody(appId), null, 2)}\r\n\t `, { token }),
+  )
+})
+
+const invalidUtf8: [string, number[]][] = [
+  ['a lone continuation byte', [0x80]],
+  ['a byte that UTF-8 never uses', [0xff]],
+  ['a sequence that breaks off', [0xe4, 0xb8]],
+  ['an overlong NUL', [0xc0, 0x80]],
+  ['an overlong slash', [0xe0, 0x80, 0xaf]],
+  ['an encoded surrogate', [0xed, 0xa0, 0x80]],
+  ['a surrogate pair in CESU-8', [0xed, 0xa1, 0x82, 0xed, 0xbe, 0xb7]],
+  ['a character beyond U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
+  ['GBK text', [0xb6, 0xab, 0xba, 0xfe]],
+]
+
+test.each(invalidUtf8)('a body with %s is not UTF-8 and is refused, not repaired', async (_, bytes) => {
+  const { appId, token } = await newApplication(client)
+  const [before, after] = JSON.stringify(deviceBody(appId, { tag: raw })).split(raw)
+  const body = Buffer.concat([Buffer.from(before as string), Buffer.from(bytes), Buffer.from(after as string)])
+  expectFaults(await post(path, new Uint8Array(body), bearer(token)), ['body'])
+})
+
+test('a body in UTF-16 is refused', async () => {
+  const { appId, token } = await newApplication(client)
+  const body = new Uint8Array(Buffer.from(`\ufeff${JSON.stringify(deviceBody(appId))}`, 'utf16le'))
+  expectFaults(await post(path, body, bearer(token)), ['body'])
+})
+
+test('an object that names a member twice is refused, at any depth, also with equal values and with escapes', async () => {
+  const { appId, token } = await newApplication(client)
+  const text = JSON.stringify(deviceBody(appId))
+  for (const twice of [
+    `${text.slice(0, -1)},"deviceName":"another"}`,
+    `${text.slice(0, -1)},"appId":${JSON.stringify(appId)}}`,
+    `${text.slice(0, -1)},"\\u0061ppId":"another"}`,
+    `${text.slice(0, -1)},"unknown":{"a":1,"a":1}}`,
+    `${text.slice(0, -1)},"unknown":[{"a":[{"b":1,"c":2,"b":3}]}]}`,
+    `${text.slice(0, -1)},"__proto__":1,"__proto__":2}`,
+  ]) {
+    expectFaults(await client.call(createDevice, twice, { token }), ['body'])
+  }
+})
+
+test('colons, quotes and braces inside strings are not taken for members', async () => {
+  const { appId, token } = await newApplication(client)
+  const tag = '{"a":1,"a":2}[[[:::"\\":\\\\'
+  expect(expectSuccess(await client.call(createDevice, deviceBody(appId, { tag }), { token })).tag).toBe(tag)
+})
+
+test('equal member names in different objects are no fault', async () => {
+  const { appId, token } = await newApplication(client)
+  const body = deviceBody(appId, { unknown: { appId: 1, inner: { appId: 2 } }, list: [{ a: 1 }, { a: 1 }] })
+  expectSuccess(await client.call(createDevice, body, { token }))
+})
+
+test('JSON that nests 400,000 deep is refused, with arrays and with objects, closed or not', async () => {
+  const deep = 400_000
+  for (const body of [
+    '['.repeat(deep),
+    '['.repeat(deep) + ']'.repeat(deep),
+    `{"entries":${'['.repeat(deep)}${']'.repeat(deep)}}`,
+    `${'{"entries":'.repeat(deep)}1${'}'.repeat(deep)}`,
+  ]) {
+    const answer = await client.operate(importDeviceInventory, body)
+    expectFaults(answer, ['body'])
+  }
+})
+
+test('JSON that nests 400,000 deep is too large for an operation that takes 64 KiB', async () => {
+  const { token } = await newApplication(client)
+  const answer = await client.call(createDevice, '['.repeat(400_000), { token })
+  expectFaults(answer, ['body'], 'invalidRequest', { status: 413 })
+})
+
+test('JSON that nests 30,000 deep within 64 KiB is refused, also in a member that is not known', async () => {
+  const { appId, token } = await newApplication(client)
+  const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
+  expectFaults(await client.call(createDevice, deep, { token }), ['body'])
+  expectFaults(await client.call(createDevice, withRaw(deviceBody(appId, { unknown: raw }), deep), { token }), ['body'])
+})
+
+test('a member that is not known may nest a little', async () => {
+  const { appId, token } = await newApplication(client)
+  const nested = withRaw(deviceBody(appId, { unknown: raw }), `${'['.repeat(10)}${']'.repeat(10)}`)
+  expectSuccess(await client.call(createDevice, nested, { token }))
+})
+
+test('__proto__, constructor and prototype are unknown members like any other: ignored, and they set nothing', async () => {
+  const { appId, token } = await newApplication(client)
+  const text = JSON.stringify(deviceBody(appId, { tag: undefined }))
+  for (const member of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']) {
+    const body = `${text.slice(0, -1).replace(/"deviceNo":"[^"]*"/, `"deviceNo":"${crypto.randomUUID()}"`)},"${member}":{"tag":"polluted","prototype":{"tag":"polluted"}}}`
+    expect(expectSuccess(await client.call(createDevice, body, { token })).tag).toBeNull()
+  }
+  expect(expectSuccess(await createDeviceOf({ appId, token, appSecret: '' }, { tag: undefined })).tag).toBeNull()
+})
+
+test('members that only a __proto__ brings are not given', async () => {
+  const { appId, token } = await newApplication(client)
+  const body = `{"__proto__":${JSON.stringify(deviceBody(appId))}}`
+  expectFaults(await client.call(createDevice, body, { token }), [
+    'appId',
+    'deviceNo',
+    'deviceName',
+    'districtCode',
+    'coordinates',
+  ])
+})
+
+test('numbers beyond every double are refused where text is asked for, and ignored in unknown members', async () => {
+  const { appId, token } = await newApplication(client)
+  expectFaults(await client.call(createDevice, withRaw(deviceBody(appId, { tag: raw }), '1e400'), { token }), ['tag'])
+  expectSuccess(await client.call(createDevice, withRaw(deviceBody(appId, { unknown: raw }), '-1e400'), { token }))
+})
+
+test('control characters and lone surrogates are refused however they are escaped, and pairs are one character', async () => {
+  const { appId, token } = await newApplication(client)
+  const send = (written: string) =>
+    client.call(createDevice, withRaw(deviceBody(appId, { tag: raw }), written), { token })
+  for (const written of [
+    '"\\u0000"',
+    '"a\\u0000"',
+    '"\\t"',
+    '"\\n"',
+    '"\\b"',
+    '"\\u009F"',
+    '"\\ud800"',
+    '"\\uDFFFa"',
+    '"\\udc00\\ud800"',
+  ]) {
+    expectFaults(await send(written), ['tag'])
+  }
+  expect(expectSuccess(await send('"\\ud842\\udfb7"')).tag).toBe('𠮷')
+  expect(expectSuccess(await send('"\\u0041\\/"')).tag).toBe('A/')
+})
+
+test('control characters and lone surrogates in a member’s name do no harm', async () => {
+  const { appId, token } = await newApplication(client)
+  const text = JSON.stringify(deviceBody(appId))
+  expectSuccess(await client.call(createDevice, `${text.slice(0, -1)},"\\u0000":1,"\\ud800":2,"":3}`, { token }))
+})
+
+test('the token operation refuses broken JSON with the envelope and RFC 6749’s error', async () => {
+  const answer = await post(issueToken.path, '{', jsonHeaders)
+  expectFaults(answer, ['body'], 'invalidRequest', { beside: ['error'] })
+  expect(JSON.parse(answer.text).error).toBe('invalid_request')
+})

@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test'
+import { takeApplicationOnline } from '../../src/applications/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { deviceBody, newApplication, newSerial, takeOffline } from '../harness.ts'
+import { client, createDeviceOf, expectRefusal, expectSuccess } from './support.ts'
+
+test('createDevice is refused while the application is offline', async () => {
+  const application = await newApplication(client)
+  await takeOffline(client, application.appId)
+  const answer = await createDeviceOf(application)
+  expectRefusal(answer, 'applicationOffline')
+  expect(answer.data).toBeNull()
+})
+
+test('createDevice by an operator is refused while the application is offline', async () => {
+  const { appId } = await newApplication(client)
+  await takeOffline(client, appId)
+  expectRefusal(await client.operate(createDevice, deviceBody(appId)), 'applicationOffline')
+})
+
+test('createDevice works again once the application is online', async () => {
+  const application = await newApplication(client)
+  const deviceNo = newSerial()
+  await takeOffline(client, application.appId)
+  expectRefusal(await createDeviceOf(application, { deviceNo }), 'applicationOffline')
+  expectSuccess(await client.operate(takeApplicationOnline, { appId: application.appId }))
+  expectSuccess(await createDeviceOf(application, { deviceNo }))
+})
+
+test('a createDevice that the offline application was refused binds nothing: another application can have the serial', async () => {
+  const [offline, other] = await Promise.all([newApplication(client), newApplication(client)])
+  const deviceNo = newSerial()
+  await takeOffline(client, offline.appId)
+  expectRefusal(await createDeviceOf(offline, { deviceNo }), 'applicationOffline')
+  expectSuccess(await createDeviceOf(other, { deviceNo }))
+})
+
+test('an offline application stops no other application’s devices, also not of a request beside it', async () => {
+  const [offline, online] = await Promise.all([newApplication(client), newApplication(client)])
+  await takeOffline(client, offline.appId)
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => createDeviceOf(index % 2 === 0 ? offline : online)),
+  )
+  answers.forEach((answer, index) => {
+    if (index % 2 === 0) expectRefusal(answer, 'applicationOffline')
+    else expectSuccess(answer)
+  })
+})
+
+test('once offline has answered, no device is created, and no request that was waiting slips through', async () => {
+  for (let round = 0; round < 10; round++) {
+    const application = await newApplication(client)
+    const { appId } = application
+    const early = Array.from({ length: 32 }, () => newSerial())
+    const waiting = early.map((deviceNo) => createDeviceOf(application, { deviceNo }))
+    await takeOffline(client, appId)
+    const late = await Promise.all(Array.from({ length: 8 }, () => createDeviceOf(application)))
+    for (const answer of late) expectRefusal(answer, 'applicationOffline')
+
+    // What was waiting is created or refused, and what was refused is bound to nobody.
+    const refused: string[] = []
+    for (const [index, answer] of (await Promise.all(waiting)).entries()) {
+      if (answer.code === 0) expectSuccess(answer)
+      else {
+        expectRefusal(answer, 'applicationOffline')
+        refused.push(early[index] as string)
+      }
+    }
+    const other = await newApplication(client)
+    for (const deviceNo of refused) expectSuccess(await createDeviceOf(other, { deviceNo }))
+  }
+})
+
+test('taking an application offline answers quickly while its devices are being created', async () => {
+  const application = await newApplication(client)
+  let stop = false
+  const writers = Array.from({ length: 16 }, async () => {
+    while (!stop) await createDeviceOf(application)
+  })
+  await Bun.sleep(100)
+  const startedAt = performance.now()
+  await takeOffline(client, application.appId)
+  const elapsed = performance.now() - startedAt
+  stop = true
+  await Promise.all(writers)
+  expect(elapsed).toBeLessThan(1000)
+})

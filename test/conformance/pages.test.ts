@@ -1,0 +1,267 @@
+import { expect, test } from 'bun:test'
+import { createApplication, pageApplications } from '../../src/applications/contract.ts'
+import { pageBillingRules, saveBillingRule } from '../../src/billing-rules/contract.ts'
+import {
+  deleteDeviceInventory,
+  importDeviceInventory,
+  pageDeviceInventory,
+} from '../../src/device-inventory/contract.ts'
+import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/device-models/contract.ts'
+import type { Answer } from '../harness.ts'
+import { newSerial } from '../harness.ts'
+import { client, expectFaults, expectSuccess, newIdleApplication, onePeriod } from './support.ts'
+
+interface Page {
+  list: Record<string, unknown>[]
+  total: number
+  totalIsExact: boolean
+  pageNo: number | null
+  pageSize: number
+  pages: number
+  nextCursor: string | null
+}
+
+/** A page operation with rows of the test's own, found by a filter. */
+interface Paged {
+  id: string
+  /** The member that names a row. */
+  name: string
+  newestFirst: boolean
+  /** Makes some rows; answers their names in order of making, and how to find them. */
+  make(
+    count: number,
+  ): Promise<{ names: string[]; filter: Record<string, string>; add(): Promise<string>; clear(): Promise<void> }>
+  ask(query: Record<string, unknown>): Promise<Answer<unknown>>
+}
+
+const nothing = async () => {}
+
+const paged: Paged[] = [
+  {
+    id: 'pageApplications',
+    name: 'appName',
+    newestFirst: true,
+    async make(count) {
+      const unique = crypto.randomUUID()
+      let made = 0
+      const add = async () => {
+        const appName = `${unique} ${made++}`
+        expectSuccess(await client.operate(createApplication, { appName }))
+        return appName
+      }
+      return { names: await times(count, add), filter: { appName: unique }, add, clear: nothing }
+    },
+    ask: (query) => client.operate(pageApplications, query),
+  },
+  {
+    id: 'pageBillingRules',
+    name: 'ruleName',
+    newestFirst: true,
+    async make(count) {
+      const { appId } = await newIdleApplication()
+      let made = 0
+      const add = async () => {
+        const ruleName = `rule ${made++}`
+        expectSuccess(await client.operate(saveBillingRule, { appId, ruleName, ruleType: 1, periods: onePeriod }))
+        return ruleName
+      }
+      return { names: await times(count, add), filter: { appId }, add, clear: nothing }
+    },
+    ask: async (query) => {
+      const appId = query.appId ?? (await newIdleApplication()).appId
+      return client.operate(pageBillingRules, { ...query, appId })
+    },
+  },
+  {
+    id: 'pageDeviceModels',
+    name: 'serialPrefix',
+    newestFirst: false,
+    async make(count) {
+      const base = newSerial('P')
+      const names: string[] = []
+      const add = async () => {
+        const serialPrefix = `${base}${String(names.length).padStart(3, '0')}`
+        expectSuccess(await client.operate(saveDeviceModel, { serialPrefix, modelName: 'paged' }))
+        names.push(serialPrefix)
+        return serialPrefix
+      }
+      const clear = async () => {
+        for (const serialPrefix of names) await client.operate(deleteDeviceModel, { serialPrefix })
+      }
+      return { names: await times(count, add), filter: { serialPrefix: base }, add, clear }
+    },
+    ask: (query) => client.operate(pageDeviceModels, query),
+  },
+  {
+    id: 'pageDeviceInventory',
+    name: 'deviceNo',
+    newestFirst: false,
+    async make(count) {
+      const base = newSerial('P')
+      const model = { serialPrefix: newSerial('P'), modelName: `model ${base}` }
+      expectSuccess(await client.operate(saveDeviceModel, model))
+      const names: string[] = []
+      const add = async () => {
+        const deviceNo = `${base}${String(names.length).padStart(3, '0')}`
+        const entries = [{ deviceNo, modelName: model.modelName }]
+        expectSuccess(await client.operate(importDeviceInventory, { entries }))
+        names.push(deviceNo)
+        return deviceNo
+      }
+      const clear = async () => {
+        for (const deviceNo of names) await client.operate(deleteDeviceInventory, { deviceNo })
+        await client.operate(deleteDeviceModel, { serialPrefix: model.serialPrefix })
+      }
+      return { names: await times(count, add), filter: { deviceNo: base }, add, clear }
+    },
+    ask: (query) => client.operate(pageDeviceInventory, query),
+  },
+]
+
+async function times(count: number, make: () => Promise<string>): Promise<string[]> {
+  const made: string[] = []
+  for (let index = 0; index < count; index++) made.push(await make())
+  return made
+}
+
+for (const { id, name, newestFirst, make, ask } of paged) {
+  const page = async (query: Record<string, unknown>) => expectSuccess(await ask(query)) as Page
+  const namesOf = ({ list }: Page) => list.map((row) => row[name])
+
+  test(`${id} answers ten rows by default, with the total, the pages and a cursor for the next`, async () => {
+    const { names, filter, clear } = await make(23)
+    const first = await page(filter)
+    expect({ ...first, list: first.list.length, nextCursor: typeof first.nextCursor }).toEqual({
+      list: 10,
+      total: 23,
+      totalIsExact: true,
+      pageNo: 1,
+      pageSize: 10,
+      pages: 3,
+      nextCursor: 'string',
+    })
+    const ordered = newestFirst ? names.toReversed() : names
+    expect(namesOf(first)).toEqual(ordered.slice(0, 10))
+    expect(namesOf(await page({ ...filter, pageNo: 2 }))).toEqual(ordered.slice(10, 20))
+    const last = await page({ ...filter, pageNo: 3 })
+    expect(namesOf(last)).toEqual(ordered.slice(20))
+    expect(last).toMatchObject({ total: 23, pageNo: 3, pages: 3, nextCursor: null })
+    expect(await page({ ...filter, pageNo: 4 })).toMatchObject({ list: [], total: 23, pageNo: 4, nextCursor: null })
+    expect(await page({ ...filter, pageSize: 100 })).toMatchObject({ pageSize: 100, pages: 1, nextCursor: null })
+    expect(await page({ ...filter, pageSize: 23 })).toMatchObject({ pages: 1, nextCursor: null })
+    await clear()
+  })
+
+  test(`${id} walks by cursor through every row once, and skips nothing that existed throughout`, async () => {
+    const { names, filter, add, clear } = await make(9)
+    const walked: unknown[] = []
+    let cursor: string | null = ''
+    let steps = 0
+    while (cursor !== null) {
+      const step: Page = await page({ ...filter, pageSize: 2, cursor })
+      walked.push(...namesOf(step))
+      expect(step.pageSize).toBe(2)
+      expect(++steps).toBeLessThan(20)
+      await (steps < 4 ? add() : nothing())
+      cursor = step.nextCursor
+    }
+    expect(new Set(walked).size).toBe(walked.length)
+    const ordered = newestFirst ? names.toReversed() : names
+    expect(walked.filter((row) => names.includes(String(row)))).toEqual(ordered)
+    await clear()
+  })
+
+  test(`${id} of nothing is an empty page`, async () => {
+    const { filter } = await make(0)
+    expect(await page(filter)).toEqual({
+      list: [],
+      total: 0,
+      totalIsExact: true,
+      pageNo: 1,
+      pageSize: 10,
+      pages: 0,
+      nextCursor: null,
+    })
+  })
+
+  test(`${id} takes a pageNo from 1 and a pageSize of 1 to 100`, async () => {
+    const { filter } = await make(0)
+    for (const good of [{ pageSize: 1 }, { pageSize: 100 }, { pageNo: 1 }, { pageNo: 1000 }]) {
+      expect(await page({ ...filter, ...good })).toMatchObject(good)
+    }
+    expect(await page({ ...filter, pageNo: '', pageSize: '', cursor: '' })).toMatchObject({ pageNo: 1, pageSize: 10 })
+    for (const value of [
+      '0',
+      '-1',
+      '1.5',
+      'x',
+      '1e1',
+      ' 1',
+      '+1',
+      '0x1',
+      '9007199254740993',
+      '9'.repeat(400),
+      'null',
+    ]) {
+      expectFaults(await ask({ ...filter, pageNo: value, pageSize: value }), ['pageNo', 'pageSize'])
+    }
+    expectFaults(await ask({ ...filter, pageSize: 101 }), ['pageSize'])
+  })
+
+  test(`${id} refuses a cursor that it did not answer`, async () => {
+    const { filter } = await make(0)
+    const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const foreign = [
+      'x',
+      'null',
+      'e30',
+      encode([]),
+      encode({}),
+      encode('x'),
+      encode(['a', 'b', 'c']),
+      encode([1]),
+      encode([null]),
+      encode(['\0']),
+      encode(['\0', '\0']),
+      encode(["'; drop table device; --", '1', '2', '3']),
+      `${encode(['a'])}!`.repeat(100),
+    ]
+    for (const cursor of foreign) expectFaults(await ask({ ...filter, cursor }), ['cursor'])
+    expectFaults(await ask({ ...filter, cursor: 'x'.repeat(3000) }), ['cursor'])
+  })
+
+  test(`${id} ignores a query member that it does not know`, async () => {
+    const { filter } = await make(0)
+    expect(await page({ ...filter, colour: 'red' })).toMatchObject({ total: 0 })
+  })
+}
+
+test('a cursor of the right shape that holds impossible values is refused', async () => {
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  for (const moment of [
+    '2026-13-45 25:61:61+00',
+    '2026-02-30 00:00:00+00',
+    '999999-01-01 00:00:00+00',
+    '0000-00-00 00:00:00+00',
+  ]) {
+    expectFaults(await client.operate(pageApplications, { cursor: encode([moment, 'x']) }), ['cursor'])
+  }
+  const { appId } = await newIdleApplication()
+  for (const id of ['99999999999999999999', '1.5', '-', '1e3', ' 1', '0x1', '']) {
+    expectFaults(await client.operate(pageBillingRules, { appId, cursor: encode([id]) }), ['cursor'])
+  }
+})
+
+test('a query member that is given twice is refused', async () => {
+  const headers = { authorization: `Bearer ${client.operatorKey}` }
+  const answer = await client.send<unknown>(`${pageApplications.path}?pageNo=1&pageNo=2&pageSize=5`, { headers })
+  expectFaults(answer, ['pageNo'])
+  expectSuccess(await client.send(`${pageApplications.path}?colour=1&colour=2&__proto__=x`, { headers }))
+})
+
+test('another operation’s cursor is refused', async () => {
+  for (let index = 0; index < 2; index++) await newIdleApplication({ appName: 'for a cursor' })
+  const { nextCursor } = expectSuccess(await client.operate(pageApplications, { pageSize: 1 }))
+  expectFaults(await client.operate(pageDeviceModels, { cursor: nextCursor }), ['cursor'])
+  expectFaults(await client.operate(pageDeviceInventory, { cursor: nextCursor }), ['cursor'])
+})

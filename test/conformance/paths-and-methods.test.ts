@@ -1,0 +1,88 @@
+import { expect, test } from 'bun:test'
+import { operations } from '../../src/operations.ts'
+import { newApplication } from '../harness.ts'
+import { client, expectFaults, expectSuccess, post, RawConnection } from './support.ts'
+
+const createPath = '/api/device/entrance/guard/create'
+
+test.each([
+  '/nowhere',
+  '/api',
+  '/api/device/entrance/guard',
+  `${createPath}/`,
+  `${createPath}x`,
+  `/x${createPath}`,
+  '/api/device/entrance/guard/Create',
+  '/API/device/entrance/guard/create',
+  '/api/v1/device/entrance/guard/create',
+  '/api/charging/siteManageThird/save',
+  '/api/device/entrance/guard/%63reate',
+  '/api//device/entrance/guard/create',
+  '/__proto__',
+  '/constructor',
+  '/%00',
+  '/%ff',
+  `/${'x'.repeat(4000)}`,
+])('the path %s is not known: 404 with the envelope, whatever the method', async (path) => {
+  expectFaults(await client.send(path, { method: 'GET' }), ['path'], 'invalidRequest', { status: 404 })
+  expectFaults(await post(path, '{}', {}), ['path'], 'invalidRequest', { status: 404 })
+})
+
+const paths = [...new Set(operations.map((operation) => operation.path))]
+
+for (const path of paths) {
+  const served = operations.filter((operation) => operation.path === path).map((operation) => operation.method)
+
+  test(`${path} answers 405 with Allow to methods that it does not serve`, async () => {
+    const unserved = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
+      (method) => !served.includes(method as 'GET'),
+    )
+    for (const method of unserved) {
+      const answer = await client.send(path, { method })
+      expectFaults(answer, ['method'], 'invalidRequest', { status: 405 })
+      const allowed = answer.headers.get('allow')?.split(/\s*,\s*/) ?? []
+      for (const method of served) expect(allowed).toContain(method)
+      expect(allowed).not.toContain(method)
+    }
+  })
+}
+
+test('HEAD of a write is 405 with Allow, and has no body', async () => {
+  const response = await fetch(client.url + createPath, { method: 'HEAD' })
+  expect(response.status).toBe(405)
+  expect(response.headers.get('allow')).toBe('POST')
+  expect(await response.text()).toBe('')
+})
+
+test('HEAD of a read answers as GET does, without the body', async () => {
+  const response = await fetch(`${client.url}/healthz`, { method: 'HEAD' })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(await response.text()).toBe('')
+})
+
+test('a method that does not exist is 405 with the envelope', async () => {
+  const answer = await client.send(createPath, { method: 'PROPFIND' })
+  expectFaults(answer, ['method'], 'invalidRequest', { status: 405 })
+})
+
+test('404 and 405 are told in Chinese too', async () => {
+  const headers = { 'accept-language': 'zh-CN' }
+  for (const answer of [await client.send('/nowhere', { headers }), await client.send(createPath, { headers })]) {
+    expect(answer.msg).toMatch(/\p{Script=Han}/u)
+  }
+})
+
+test('a query beside a write is ignored', async () => {
+  const { token } = await newApplication(client)
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const answer = await post(`${createPath}?appId=x&deviceNo=y`, '{}', headers)
+  expectFaults(answer, ['appId', 'deviceNo', 'deviceName', 'districtCode', 'coordinates'])
+})
+
+test('a probe that speaks HTTP/1.0 and names no host is answered', async () => {
+  const connection = new RawConnection()
+  connection.write('GET /healthz HTTP/1.0\r\n\r\n')
+  expectSuccess(await connection.answer())
+  connection.close()
+})

@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import { updateApplication } from '../../src/applications/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { type Answer, deviceBody, newApplication, type TestApplication } from '../harness.ts'
+import { client, createDeviceOf, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
+
+/** Many requests at once that cost no device. */
+function burst({ token }: TestApplication, requests: number): Promise<Answer<unknown>[]> {
+  return Promise.all(Array.from({ length: requests }, () => client.call(createDevice, {}, { token })))
+}
+
+function refusedOf(answers: Answer<unknown>[]): Answer<unknown>[] {
+  return answers.filter((answer) => answer.code === 10007)
+}
+
+test('an application over its limit is told tooManyRequests and when to come back', async () => {
+  const application = await newApplication(client, { rateLimitPerSecond: 3 })
+  const answers = await burst(application, 60)
+  const refused = refusedOf(answers)
+  expect(refused.length).toBeGreaterThan(0)
+  expect(refused.length).toBeLessThan(60)
+  for (const answer of refused) {
+    expectRefusal(answer, 'tooManyRequests')
+    expect(answer.data).toBeNull()
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+  }
+})
+
+test('an application within its limit is not refused', async () => {
+  const application = await newApplication(client, { rateLimitPerSecond: 50 })
+  expect(refusedOf(await burst(application, 40))).toEqual([])
+})
+
+test('one application’s limit does not touch another, nor operators', async () => {
+  const [limited, other] = await Promise.all([
+    newApplication(client, { rateLimitPerSecond: 1 }),
+    newApplication(client, { rateLimitPerSecond: 1000 }),
+  ])
+  expect(refusedOf(await burst(limited, 40)).length).toBeGreaterThan(0)
+  expectSuccess(await createDeviceOf(other))
+  expectSuccess(await client.operate(createDevice, deviceBody(limited.appId)))
+})
+
+test('an application with a limit of null has none', async () => {
+  const application = await newApplication(client, { rateLimitPerSecond: null })
+  expect(refusedOf(await burst(application, 300))).toEqual([])
+})
+
+test('a new limit holds within 1 s', async () => {
+  const application = await newApplication(client, { rateLimitPerSecond: null })
+  const { appId, token } = application
+  expectSuccess(await client.operate(updateApplication, { appId, rateLimitPerSecond: 1 }))
+  await withinOneSecond(() => client.call(createDevice, {}, { token }), 10007)
+  expectSuccess(await client.operate(updateApplication, { appId, rateLimitPerSecond: null }))
+  await withinOneSecond(() => client.call(createDevice, {}, { token }), 10001)
+  expect(refusedOf(await burst(application, 50))).toEqual([])
+})

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { deleteDeviceInventory, importDeviceInventory } from '../../src/device-inventory/contract.ts'
+import { saveDeviceModel } from '../../src/device-models/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import {
+  Client,
+  deviceBody,
+  newApplication,
+  newSerial,
+  type Service,
+  siteBody,
+  startService,
+  takeOffline,
+} from '../harness.ts'
+import { expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
+
+const timeZone = 'America/St_Johns'
+
+// A deployment that is given by its address has the settings that it has.
+describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of other settings', () => {
+  let service: Service
+  let client: Client
+
+  beforeAll(async () => {
+    service = await startService({
+      env: {
+        FORECOURT_INVENTORY_POLICY: 'required',
+        FORECOURT_PRIVATE_CALLBACKS: 'allow',
+        FORECOURT_TIME_ZONE: timeZone,
+      },
+    })
+    client = new Client(service)
+    expectSuccess(await client.operate(saveDeviceModel, { serialPrefix: 'SN', modelName: 'Barrier' }))
+  })
+
+  afterAll(async () => {
+    await service?.stop()
+  })
+
+  async function stock(): Promise<string> {
+    const deviceNo = newSerial()
+    const entries = [{ deviceNo, modelName: 'Barrier' }]
+    expectSuccess(await client.operate(importDeviceInventory, { entries }))
+    return deviceNo
+  }
+
+  test('with the inventory policy "required", a serial that is not in the inventory is deviceUnknown', async () => {
+    const { appId, token } = await newApplication(client)
+    const answer = await client.call(createDevice, deviceBody(appId), { token })
+    expectRefusal(answer, 'deviceUnknown')
+    expect(answer.data).toBeNull()
+    expectRefusal(await client.operate(createDevice, deviceBody(appId)), 'deviceUnknown')
+  })
+
+  test('with the inventory policy "required", a serial in the inventory is created, with its model', async () => {
+    const { appId, token } = await newApplication(client)
+    const body = deviceBody(appId, { deviceNo: await stock() })
+    expect(expectSuccess(await client.call(createDevice, body, { token })).modelName).toBe('Barrier')
+  })
+
+  test('a serial that was refused as unknown can be created once it is imported', async () => {
+    const { appId, token } = await newApplication(client)
+    const body = deviceBody(appId)
+    const withKey = { token, headers: { 'idempotency-key': 'key' } }
+    expectRefusal(await client.call(createDevice, body, withKey), 'deviceUnknown')
+    const entries = [{ deviceNo: body.deviceNo, modelName: 'Barrier' }]
+    expectSuccess(await client.operate(importDeviceInventory, { entries }))
+    expectSuccess(await client.call(createDevice, body, withKey))
+  })
+
+  test('createDevice looks at whether the application is online, and at the serial, before the inventory policy', async () => {
+    const [owner, other] = await Promise.all([newApplication(client), newApplication(client)])
+    const deviceNo = await stock()
+    expectSuccess(await client.call(createDevice, deviceBody(owner.appId, { deviceNo }), { token: owner.token }))
+    expectSuccess(await client.operate(deleteDeviceInventory, { deviceNo }))
+    const create = ({ appId, token }: typeof owner) =>
+      client.call(createDevice, deviceBody(appId, { deviceNo }), { token })
+    expectRefusal(await create(owner), 'deviceAlreadyYours')
+    expectRefusal(await create(other), 'deviceBoundElsewhere')
+    await takeOffline(client, other.appId)
+    expectRefusal(
+      await client.call(createDevice, deviceBody(other.appId), { token: other.token }),
+      'applicationOffline',
+    )
+  })
+
+  test('with private callbacks allowed, a callback may be http and go to a private address', async () => {
+    const { appId, token } = await newApplication(client)
+    const save = (callbackUrl: string) =>
+      client.call(saveThirdPartyConfig, { appId, operatorName: 'Operator', callbackUrl }, { token })
+    for (const url of ['http://127.0.0.1:9000/cb', 'http://localhost/cb', 'https://10.0.0.1/', 'http://example.com']) {
+      expect(expectSuccess(await save(url)).callbackUrl).toBe(url)
+    }
+    for (const url of ['ftp://127.0.0.1/', 'nonsense', 'http://']) expectFaults(await save(url), ['callbackUrl'])
+  })
+
+  test('times are shown in the time zone of the setting', async () => {
+    const { appId, token } = await newApplication(client)
+    expectNow(expectSuccess(await client.call(saveSite, siteBody(appId), { token })).createTime, timeZone)
+    const body = deviceBody(appId, { deviceNo: await stock() })
+    expectNow(expectSuccess(await client.call(createDevice, body, { token })).createTime, timeZone)
+  })
+})

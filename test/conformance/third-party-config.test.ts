@@ -1,0 +1,214 @@
+import { expect, test } from 'bun:test'
+import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { newApplication, type TestApplication, takeOffline } from '../harness.ts'
+import {
+  client,
+  expectFaults,
+  expectNow,
+  expectRefusal,
+  expectSuccess,
+  newBareApplication,
+  newIdleApplication,
+  saveSiteOf,
+} from './support.ts'
+import { neverText, notGiven, storedAsSent } from './texts.ts'
+
+/** Contract §6. */
+const eventTypes = [
+  'site.created',
+  'site.updated',
+  'site.deleted',
+  'device.bound',
+  'device.updated',
+  'device.unbound',
+  'device.transferred',
+  'device.stateChanged',
+  'billingRule.created',
+  'billingRule.updated',
+  'billingRule.deleted',
+  'application.online',
+  'application.offline',
+  'application.frozen',
+  'application.unfrozen',
+  'thirdPartyConfig.saved',
+]
+
+const recordMembers = [
+  'appId',
+  'callbackEvents',
+  'callbackSecret',
+  'callbackUrl',
+  'operatorId',
+  'operatorName',
+  'updateTime',
+]
+
+function save({ appId, token }: TestApplication, members: Record<string, unknown> = {}) {
+  return client.call(saveThirdPartyConfig, { appId, operatorName: 'Operator', ...members }, { token })
+}
+
+async function detail({ appId, token }: TestApplication) {
+  return expectSuccess(await client.call(getThirdPartyConfig, { appId }, { token }))
+}
+
+test('saveThirdPartyConfig makes the configuration, and its detail answers it without the secret', async () => {
+  const application = await newBareApplication()
+  const sent = {
+    operatorName: 'Parking Ltd',
+    operatorId: 'MA1234567',
+    callbackUrl: 'https://example.com/callback?x=1',
+    callbackEvents: ['device.bound', 'site.created'],
+  }
+  const saved = expectSuccess(await save(application, sent))
+  expect(Object.keys(saved).sort()).toEqual(recordMembers)
+  expect(saved).toMatchObject({ appId: application.appId, ...sent })
+  expect(saved.callbackSecret).toMatch(/^whsec_[A-Za-z0-9+/]{32,}=*$/)
+  expectNow(saved.updateTime)
+  expect(await detail(application)).toEqual({ ...saved, callbackSecret: null })
+})
+
+test('only operatorName is required, and the events default to all', async () => {
+  const application = await newBareApplication()
+  expect(expectSuccess(await save(application))).toMatchObject({ operatorId: null, callbackUrl: null })
+  expect((await detail(application)).callbackEvents.toSorted()).toEqual(eventTypes.toSorted())
+  for (const members of [{ operatorName: undefined }, { operatorName: null }, { operatorName: '' }]) {
+    expectFaults(await save(application, members), ['operatorName'])
+  }
+})
+
+test('saving again replaces the configuration: what is not given is cleared', async () => {
+  const application = await newBareApplication()
+  const first = { operatorId: 'MA1234567', callbackUrl: 'https://example.com/a', callbackEvents: ['device.bound'] }
+  expectSuccess(await save(application, first))
+  expectSuccess(await save(application, { operatorName: 'Another' }))
+  const replaced = await detail(application)
+  expect(replaced).toMatchObject({ operatorName: 'Another', operatorId: null, callbackUrl: null })
+  expect(replaced.callbackEvents).toHaveLength(eventTypes.length)
+})
+
+test('the callback secret is shown when it is made, and not when the configuration is saved again', async () => {
+  const application = await newBareApplication()
+  const { callbackSecret } = expectSuccess(await save(application))
+  const again = await save(application, { operatorName: 'Another' })
+  expect(expectSuccess(again).callbackSecret).toBeNull()
+  expect(again.text).not.toContain(String(callbackSecret))
+})
+
+test('two applications have different callback secrets', async () => {
+  const [one, two] = await Promise.all([newBareApplication(), newBareApplication()])
+  const [first, second] = [expectSuccess(await save(one)), expectSuccess(await save(two))]
+  expect(first.callbackSecret).not.toBe(second.callbackSecret)
+})
+
+test('a refused configuration makes none: sites stay refused', async () => {
+  const application = await newBareApplication()
+  expectFaults(await save(application, { callbackUrl: 'http://example.com' }), ['callbackUrl'])
+  expectRefusal(await saveSiteOf(application), 'thirdPartyConfigMissing')
+})
+
+test('a refused configuration leaves the one that there is', async () => {
+  const application = await newBareApplication()
+  expectSuccess(await save(application, { operatorName: 'First' }))
+  const before = await detail(application)
+  expectFaults(await save(application, { operatorName: 'Second', callbackUrl: 'nonsense' }), ['callbackUrl'])
+  expect(await detail(application)).toEqual(before)
+})
+
+test('an operatorName has 1 to 64 characters and is stored as it is sent', async () => {
+  const application = await newBareApplication()
+  for (const operatorName of storedAsSent({ max: 64 })) {
+    expectSuccess(await save(application, { operatorName }))
+    expect((await detail(application)).operatorName).toBe(operatorName)
+  }
+  for (const operatorName of [...neverText({ max: 64 }), ...notGiven]) {
+    expectFaults(await save(application, { operatorName }), ['operatorName'])
+  }
+})
+
+test('an operatorId is 9 letters or digits, or not given', async () => {
+  const application = await newBareApplication()
+  for (const operatorId of ['123456789', 'MA1234567', 'abcdefghi', 'ZZZZZZZZZ']) {
+    expect(expectSuccess(await save(application, { operatorId })).operatorId).toBe(operatorId)
+  }
+  for (const operatorId of [undefined, null, '']) {
+    expect(expectSuccess(await save(application, { operatorId })).operatorId).toBeNull()
+  }
+  const refused = [
+    '12345678',
+    '1234567890',
+    '12345 789',
+    '12345-789',
+    '１２３４５６７８９',
+    'MA123456Ω',
+    ' 12345678',
+    '123456789\n',
+  ]
+  for (const operatorId of [...refused, 123456789, true, {}]) {
+    expectFaults(await save(application, { operatorId }), ['operatorId'])
+  }
+})
+
+test('callbackEvents are documented types, at least one, and not given means all', async () => {
+  const application = await newBareApplication()
+  for (const type of eventTypes) {
+    expect(expectSuccess(await save(application, { callbackEvents: [type] })).callbackEvents).toEqual([type])
+  }
+  for (const callbackEvents of [undefined, null, '', eventTypes]) {
+    expect(expectSuccess(await save(application, { callbackEvents })).callbackEvents).toHaveLength(eventTypes.length)
+  }
+  for (const callbackEvents of [[], {}, 'device.bound', 5, true]) {
+    expectFaults(await save(application, { callbackEvents }), ['callbackEvents'])
+  }
+})
+
+test('every unknown callback event is named by its place', async () => {
+  const application = await newBareApplication()
+  const callbackEvents = ['device.bound', 'device.*', '', 'Device.Bound', 5, null]
+  expectFaults(await save(application, { callbackEvents }), [
+    'callbackEvents[1]',
+    'callbackEvents[2]',
+    'callbackEvents[3]',
+    'callbackEvents[4]',
+    'callbackEvents[5]',
+  ])
+})
+
+test('every faulty member is named at once, with the callback URL’s length', async () => {
+  const application = await newBareApplication()
+  const faulty = {
+    operatorName: ' ',
+    operatorId: 'x',
+    callbackUrl: `https://example.com/${'x'.repeat(2029)}`,
+    callbackEvents: [],
+  }
+  expectFaults(await save(application, faulty), Object.keys(faulty))
+})
+
+test('the detail of an application without configuration is thirdPartyConfigMissing', async () => {
+  const { appId, token } = await newBareApplication()
+  expectRefusal(await client.call(getThirdPartyConfig, { appId }, { token }), 'thirdPartyConfigMissing')
+})
+
+test('an application sees and changes only its own configuration', async () => {
+  const [application, other] = await Promise.all([newApplication(client), newApplication(client)])
+  for (const appId of [other.appId, 'no-such-application']) {
+    expectRefusal(await save({ ...application, appId }), 'notPermitted')
+    expectRefusal(await client.call(getThirdPartyConfig, { appId }, { token: application.token }), 'notPermitted')
+  }
+  expect((await detail(other)).operatorName).toBe('Test operator')
+})
+
+test('an operator names the application, and an unknown one is applicationNotFound', async () => {
+  const { appId } = await newIdleApplication()
+  expectSuccess(await client.operate(saveThirdPartyConfig, { appId, operatorName: 'By an operator' }))
+  expect(expectSuccess(await client.operate(getThirdPartyConfig, { appId })).operatorName).toBe('By an operator')
+  const unknown = { appId: 'no-such-application', operatorName: 'x' }
+  expectRefusal(await client.operate(saveThirdPartyConfig, unknown), 'applicationNotFound')
+  expectRefusal(await client.operate(getThirdPartyConfig, { appId: unknown.appId }), 'applicationNotFound')
+})
+
+test('an offline application can make its configuration', async () => {
+  const application = await newBareApplication()
+  await takeOffline(client, application.appId)
+  expectSuccess(await save(application))
+})

@@ -1,0 +1,260 @@
+import { expect, test } from 'bun:test'
+import { freezeApplication } from '../../src/applications/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { type Answer, deviceBody, newApplication, takeOffline } from '../harness.ts'
+import type { RefusalName } from './refusals.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, jsonHeaders, newIdleApplication, post } from './support.ts'
+
+const path = '/api/auth/v1/oauth/token'
+const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' }
+const grant = { grant_type: 'client_credentials' }
+
+interface Credentials {
+  appId: string
+  appSecret: string
+}
+
+function inBody({ appId, appSecret }: Credentials, members: Record<string, unknown> = {}) {
+  return { ...grant, client_id: appId, client_secret: appSecret, ...members }
+}
+
+function basic(id: string, secret: string) {
+  return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` }
+}
+
+function form(members: Record<string, unknown>): string {
+  return new URLSearchParams(members as Record<string, string>).toString()
+}
+
+/** Contract §3: the envelope's members and a stock OAuth library's, at once. Answers the token. */
+function expectToken(answer: Answer<unknown>, expiresIn = 7200): string {
+  expect(answer.status).toBe(200)
+  const body = JSON.parse(answer.text)
+  const token = body.access_token
+  expect(body).toEqual({
+    code: 0,
+    msg: 'success',
+    data: { accessToken: token, tokenType: 'Bearer', expiresIn },
+    access_token: token,
+    token_type: 'Bearer',
+    expires_in: expiresIn,
+  })
+  expect(token).toMatch(/^[A-Za-z0-9._~+/-]{43,}=*$/)
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+  return token
+}
+
+function expectOAuthError(answer: Answer<unknown>, error: string, refusal: RefusalName = 'invalidRequest'): void {
+  expectRefusal(answer, refusal, { beside: ['error'] })
+  expect(JSON.parse(answer.text).error).toBe(error)
+  expect(answer.text).not.toContain('access_token')
+}
+
+async function expectWorking(application: Credentials, token: string): Promise<void> {
+  expectSuccess(await client.call(createDevice, deviceBody(application.appId), { token }))
+}
+
+test('the authentication operation is POST /api/auth/v1/oauth/token', () => {
+  expect(issueToken.path).toBe(path)
+  expect(issueToken.method).toBe('POST')
+})
+
+test('a token is issued for a JSON body with client_id and client_secret', async () => {
+  const application = await newIdleApplication()
+  const token = expectToken(await post(path, JSON.stringify(inBody(application)), jsonHeaders))
+  await expectWorking(application, token)
+})
+
+test('a token is issued for a form body with client_id and client_secret', async () => {
+  const application = await newIdleApplication()
+  await expectWorking(application, expectToken(await post(path, form(inBody(application)), formHeaders)))
+  const withCharset = { 'content-type': 'application/x-www-form-urlencoded; charset=UTF-8' }
+  await expectWorking(application, expectToken(await post(path, form(inBody(application)), withCharset)))
+})
+
+test('a token is issued for HTTP Basic with a form body', async () => {
+  const application = await newIdleApplication()
+  const headers = { ...formHeaders, ...basic(application.appId, application.appSecret) }
+  await expectWorking(application, expectToken(await post(path, form(grant), headers)))
+})
+
+test('a token is issued for HTTP Basic with a JSON body', async () => {
+  const application = await newIdleApplication()
+  const headers = { ...jsonHeaders, ...basic(application.appId, application.appSecret) }
+  await expectWorking(application, expectToken(await post(path, JSON.stringify(grant), headers)))
+})
+
+test('HTTP Basic credentials are form-encoded before they are joined (RFC 6749 §2.3.1)', async () => {
+  const { appId, appSecret } = await newIdleApplication()
+  const encode = (text: string) => [...text].map((c) => `%${c.charCodeAt(0).toString(16).padStart(2, '0')}`).join('')
+  const headers = { ...formHeaders, ...basic(encode(appId), encode(appSecret)) }
+  expectToken(await post(path, form(grant), headers))
+})
+
+test('members that RFC 6749 does not name for this grant are ignored', async () => {
+  const application = await newIdleApplication()
+  expectToken(await post(path, form(inBody(application, { scope: 'all', audience: 'x' })), formHeaders))
+})
+
+test('every request gets a token of its own, and all of them work', async () => {
+  const application = await newIdleApplication()
+  const body = JSON.stringify(inBody(application))
+  const answers = await Promise.all(Array.from({ length: 10 }, () => post(path, body, jsonHeaders)))
+  const tokens = answers.map((answer) => expectToken(answer))
+  expect(new Set(tokens).size).toBe(10)
+  for (const token of tokens) await expectWorking(application, token)
+})
+
+test('a token tells nothing of its application', async () => {
+  const application = await newIdleApplication()
+  const token = expectToken(await post(path, JSON.stringify(inBody(application)), jsonHeaders))
+  expect(token).not.toContain(application.appId)
+  expect(Buffer.from(token, 'base64url').toString('latin1')).not.toContain(application.appId)
+})
+
+test.each([1, 60, 604_800])('the lifetime is the application’s own: %i s', async (tokenLifetimeSeconds) => {
+  const application = await newIdleApplication({ tokenLifetimeSeconds })
+  expectToken(await post(path, JSON.stringify(inBody(application)), jsonHeaders), tokenLifetimeSeconds)
+})
+
+test('an application that is offline gets tokens: only its devices are refused', async () => {
+  const application = await newIdleApplication()
+  await takeOffline(client, application.appId)
+  expectToken(await post(path, JSON.stringify(inBody(application)), jsonHeaders))
+})
+
+test('a wrong secret and an unknown client are one answer: clientInvalid and invalid_client', async () => {
+  const { appId, appSecret } = await newIdleApplication()
+  const other = await newIdleApplication()
+  const pairs: [string, string][] = [
+    [appId, 'wrong'],
+    [appId, `${appSecret}x`],
+    [appId, appSecret.slice(0, -1)],
+    [appId, appSecret.toLowerCase() === appSecret ? appSecret.toUpperCase() : appSecret.toLowerCase()],
+    [appId, other.appSecret],
+    [appId, appId],
+    ['no-such-application', appSecret],
+    [appId.toUpperCase(), appSecret],
+    [` ${appId}`, appSecret],
+    [`${appId}\0`, appSecret],
+    ['\ud800', appSecret],
+    ['x'.repeat(10_000), 'y'.repeat(10_000)],
+    ["' or 1=1 --", "' or 1=1 --"],
+  ]
+  const bodies = pairs.map(([client_id, client_secret]) => JSON.stringify({ ...grant, client_id, client_secret }))
+  const answers = await Promise.all(bodies.map((body) => post(path, body, jsonHeaders)))
+  for (const answer of answers) {
+    expectOAuthError(answer, 'invalid_client', 'clientInvalid')
+    expect(answer.data).toBeNull()
+    expect(answer.text).toBe(answers[0]?.text as string)
+  }
+})
+
+test('a client that failed by HTTP Basic is challenged with Basic (RFC 6749 §5.2)', async () => {
+  const { appId, appSecret } = await newIdleApplication()
+  const wrong = [
+    basic(appId, 'wrong').authorization,
+    basic('no-such-application', appSecret).authorization,
+    `Basic ${Buffer.from(appId).toString('base64')}`,
+    'Basic !!!',
+    'Basic',
+    `Basic ${Buffer.from('%:%').toString('base64')}`,
+    `Basic ${Buffer.from([0xff, 0x3a, 0xfe]).toString('base64')}`,
+    `Bearer ${appSecret}`,
+  ]
+  for (const authorization of wrong) {
+    const answer = await post(path, form(grant), { ...formHeaders, authorization })
+    expectOAuthError(answer, 'invalid_client', 'clientInvalid')
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /)
+  }
+})
+
+test('credentials by HTTP Basic and in the body at once are invalid_request (RFC 6749 §2.3)', async () => {
+  const application = await newIdleApplication()
+  const headers = { ...formHeaders, ...basic(application.appId, application.appSecret) }
+  expectOAuthError(await post(path, form(inBody(application)), headers), 'invalid_request')
+})
+
+test('client_id, client_secret and grant_type that are missing, empty or not text are named: invalid_request', async () => {
+  const application = await newIdleApplication()
+  for (const member of ['client_id', 'client_secret', 'grant_type']) {
+    for (const value of [undefined, null, '', 5, true, {}, ['x']]) {
+      const answer = await post(path, JSON.stringify(inBody(application, { [member]: value })), jsonHeaders)
+      expectFaults(answer, [member], 'invalidRequest', { beside: ['error'] })
+      expect(JSON.parse(answer.text).error).toBe('invalid_request')
+    }
+  }
+})
+
+test('every member that is missing is named at once', async () => {
+  for (const answer of [await post(path, '{}', jsonHeaders), await post(path, '', formHeaders)]) {
+    expectFaults(answer, ['client_id', 'client_secret', 'grant_type'], 'invalidRequest', { beside: ['error'] })
+    expect(JSON.parse(answer.text).error).toBe('invalid_request')
+  }
+})
+
+test.each(['password', 'authorization_code', 'refresh_token', 'CLIENT_CREDENTIALS', 'client_credentials '])(
+  'the grant type %s is unsupported_grant_type',
+  async (grant_type) => {
+    const application = await newIdleApplication()
+    const answer = await post(path, JSON.stringify(inBody(application, { grant_type })), jsonHeaders)
+    expectFaults(answer, ['grant_type'], 'invalidRequest', { beside: ['error'] })
+    expect(JSON.parse(answer.text).error).toBe('unsupported_grant_type')
+  },
+)
+
+test('a form that names a member twice is invalid_request (RFC 6749 §3.2)', async () => {
+  const application = await newIdleApplication()
+  const answer = await post(path, `${form(inBody(application))}&grant_type=client_credentials`, formHeaders)
+  expectFaults(answer, ['grant_type'], 'invalidRequest', { beside: ['error'] })
+  expect(JSON.parse(answer.text).error).toBe('invalid_request')
+})
+
+test('a form that is broken is refused, not misread', async () => {
+  for (const body of ['%', '%zz=%', '=', '&&&', '\0', '{"grant_type":"client_credentials"}', '__proto__=x']) {
+    expectOAuthError(await post(path, body, formHeaders), 'invalid_request')
+  }
+})
+
+test('credentials in the query are not credentials', async () => {
+  const application = await newIdleApplication()
+  const answer = await post(`${path}?${form(inBody(application))}`, '{}', jsonHeaders)
+  expectFaults(answer, ['client_id', 'client_secret', 'grant_type'], 'invalidRequest', { beside: ['error'] })
+})
+
+test('a media type that is neither JSON nor a form is 415 with invalid_request', async () => {
+  const application = await newIdleApplication()
+  const answer = await post(path, form(inBody(application)), { 'content-type': 'text/plain' })
+  expectFaults(answer, ['Content-Type'], 'invalidRequest', { status: 415, beside: ['error'] })
+  expect(JSON.parse(answer.text).error).toBe('invalid_request')
+})
+
+test('a frozen application gets no token: applicationFrozen and unauthorized_client', async () => {
+  const application = await newIdleApplication()
+  expectSuccess(await client.operate(freezeApplication, { appId: application.appId, reason: 'test' }))
+  const answer = await post(path, JSON.stringify(inBody(application)), jsonHeaders)
+  expectOAuthError(answer, 'unauthorized_client', 'applicationFrozen')
+})
+
+test('whether an application is frozen is told only to who has its secret', async () => {
+  const { appId } = await newIdleApplication()
+  expectSuccess(await client.operate(freezeApplication, { appId, reason: 'test' }))
+  const body = JSON.stringify({ ...grant, client_id: appId, client_secret: 'wrong' })
+  expectOAuthError(await post(path, body, jsonHeaders), 'invalid_client', 'clientInvalid')
+})
+
+test('an operator key is no client secret', async () => {
+  const { appId } = await newIdleApplication()
+  const body = JSON.stringify({ ...grant, client_id: appId, client_secret: client.operatorKey })
+  expectOAuthError(await post(path, body, jsonHeaders), 'invalid_client', 'clientInvalid')
+})
+
+test('refusals of the token operation speak Chinese too, and their error stays RFC 6749’s', async () => {
+  const { appId } = await newApplication(client)
+  const body = JSON.stringify({ ...grant, client_id: appId, client_secret: 'wrong' })
+  const answer = await post(path, body, { ...jsonHeaders, 'accept-language': 'zh' })
+  expectOAuthError(answer, 'invalid_client', 'clientInvalid')
+  expect(answer.msg).toMatch(/\p{Script=Han}/u)
+})

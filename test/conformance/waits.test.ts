@@ -1,0 +1,113 @@
+import { expect, test } from 'bun:test'
+import { updateApplication } from '../../src/applications/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { revokeToken } from '../../src/tokens/contract.ts'
+import { deviceBody, newApplication, newToken, siteBody } from '../harness.ts'
+import {
+  bearer,
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectRefusal,
+  expectSuccess,
+  newIdleApplication,
+  post,
+  RawConnection,
+} from './support.ts'
+
+// Whatever the features, these tests wait for clocks; so they wait together.
+
+/** Asks with a body that is refused for other reasons, so that only the token decides what is answered. */
+function tryToken(token: string) {
+  return client.call(createDevice, {}, { token })
+}
+
+const tokenWorks = 10001
+
+test.concurrent('a token with a lifetime of 1 s works at once and is invalid when the second is over', async () => {
+  const { appId, appSecret } = await newIdleApplication({ tokenLifetimeSeconds: 1 })
+  const askedAt = performance.now()
+  const token = await newToken(client, appId, appSecret)
+  expect((await tryToken(token)).code).toBe(tokenWorks)
+  await Bun.sleep(1000 - (performance.now() - askedAt) + 200)
+  const answer = await tryToken(token)
+  expectRefusal(answer, 'tokenInvalid')
+  expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
+})
+
+test.concurrent('a token that is used all the time ends with its lifetime too', async () => {
+  const { appId, appSecret } = await newIdleApplication({ tokenLifetimeSeconds: 1 })
+  const token = await newToken(client, appId, appSecret)
+  const issuedAt = performance.now()
+  let answer = await tryToken(token)
+  expect(answer.code).toBe(tokenWorks)
+  while (answer.code === tokenWorks && performance.now() - issuedAt < 1500) {
+    await Bun.sleep(20)
+    answer = await tryToken(token)
+  }
+  expectRefusal(answer, 'tokenInvalid')
+})
+
+test.concurrent('a new lifetime holds for tokens issued from then on; those that exist keep theirs', async () => {
+  const { appId, appSecret } = await newIdleApplication({ tokenLifetimeSeconds: 1 })
+  const short = await newToken(client, appId, appSecret)
+  expectSuccess(await client.operate(updateApplication, { appId, tokenLifetimeSeconds: 100 }))
+  const long = await newToken(client, appId, appSecret)
+  await Bun.sleep(1300)
+  expectRefusal(await tryToken(short), 'tokenInvalid')
+  expect((await tryToken(long)).code).toBe(tokenWorks)
+})
+
+test.concurrent('a body that never arrives is refused in the end, and others are answered meanwhile', async () => {
+  const application = await newApplication(client)
+  const silent = new RawConnection()
+  const headers = { authorization: `Bearer ${application.token}`, 'content-type': 'application/json' }
+  silent.writeHead(createDevice.path, { ...headers, 'content-length': '100' })
+  silent.write('{"appId":')
+  const refused = silent.answer()
+  for (let round = 0; round < 20; round++) expectSuccess(await createDeviceOf(application))
+  expectFaults(await refused, ['body'], 'invalidRequest', { status: 408 })
+  silent.close()
+})
+
+test.concurrent('another client cannot revoke a token', async () => {
+  const [application, other] = await Promise.all([newApplication(client), newApplication(client)])
+  expectSuccess(
+    await client.call(revokeToken, {
+      client_id: other.appId,
+      client_secret: other.appSecret,
+      token: application.token,
+    }),
+  )
+  await Bun.sleep(1000)
+  expectSuccess(await createDeviceOf(application))
+})
+
+for (const { operation, body } of [
+  { operation: createDevice, body: deviceBody },
+  { operation: saveSite, body: siteBody },
+]) {
+  test.concurrent(`${operation.id} with the same key and body gets the first answer again, byte for byte, also later`, async () => {
+    const { appId, token } = await newApplication(client)
+    const sent = JSON.stringify(body(appId))
+    const headers = { ...bearer(token), 'idempotency-key': 'key' }
+    const first = await post(operation.path, sent, headers)
+    expectSuccess(first)
+    await Bun.sleep(1100)
+    for (const _ of [1, 2, 3]) {
+      const again = await post(operation.path, sent, headers)
+      expectSuccess(again)
+      expect(again.text).toBe(first.text)
+    }
+  })
+}
+
+test.concurrent('after Retry-After the application is admitted again', async () => {
+  const application = await newApplication(client, { rateLimitPerSecond: 2 })
+  const burst = Array.from({ length: 40 }, () => client.call(createDevice, {}, { token: application.token }))
+  const refused = (await Promise.all(burst)).find((answer) => answer.code === 10007)
+  expect(refused).toBeDefined()
+  await Bun.sleep(Number(refused?.headers.get('retry-after')) * 1000)
+  expectSuccess(await createDeviceOf(application))
+})
