@@ -27,7 +27,8 @@ export function laneOptions(platform: Platform, lane: string, queueLength: () =>
   return {
     maxBatch: 512,
     maxWaiting: config.maxWaitingCreates,
-    maxWaitMs: config.statementTimeoutMs,
+    // Shorter than a request is waited for: what is refused for its waiting is never written afterwards.
+    maxWaitMs: config.statementTimeoutMs * 0.8,
     onBatch: (size: number) => metrics.observeBatch(lane, size),
   }
 }
