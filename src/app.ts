@@ -2,16 +2,17 @@ import type { Logger } from 'pino'
 import { applicationRoutes } from './applications/routes.ts'
 import { billingRuleRoutes } from './billing-rules/routes.ts'
 import type { Config } from './config.ts'
+import { GuardedPool } from './database/guarded-pool.ts'
 import { connectionStates, type Sql } from './database/open.ts'
 import type { Routine } from './database/routine.ts'
-import { Writer } from './database/writer.ts'
+import { Deadlines } from './deadlines.ts'
 import { deviceInventoryRoutes } from './device-inventory/routes.ts'
 import { Catalogue } from './device-models/catalogue.ts'
 import { deviceModelRoutes } from './device-models/routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/store.ts'
 import { authenticator } from './http/authenticate.ts'
-import { Deadlines, RateLimiter } from './http/limits.ts'
+import { RateLimiter } from './http/limits.ts'
 import type { HttpHandler } from './http/message.ts'
 import { Metrics } from './http/metrics.ts'
 import { type Handler, serve } from './http/serve.ts'
@@ -60,27 +61,33 @@ export interface AppOptions {
   log: Logger
   sql: Sql
   openWriterSql: () => Sql
+  openAccessSql: () => Sql
   schemaVersion: number
 }
 
 /** Joins the parts: operations and handlers on the one side, the database on the other. */
-export function createApp({ config, log, sql, openWriterSql, schemaVersion }: AppOptions): App {
+export function createApp({ config, log, sql, openWriterSql, openAccessSql, schemaVersion }: AppOptions): App {
   const deadlines = new Deadlines()
   const metrics = new Metrics()
-  const access = new AccessCache(sql)
+  const rateLimiter = new RateLimiter()
+  const writer = new GuardedPool(openWriterSql, deadlines, config.statementTimeoutMs + 1000)
+  // Connections of its own: what decides about access never waits behind an operator's long list.
+  const accessPool = new GuardedPool(openAccessSql, deadlines, config.statementTimeoutMs)
+  const access = new AccessCache(accessPool)
   const platform: Platform = {
     config,
     log,
     metrics,
+    rateLimiter,
     sql,
-    writer: new Writer(openWriterSql, deadlines, config.statementTimeoutMs + 1000),
+    writer,
     access,
-    catalogue: new Catalogue(sql),
+    catalogue: new Catalogue(writer),
     showMoment: momentFormat(config.timeZone),
   }
   const handler = serve(routes(platform, schemaVersion), {
     authenticate: authenticator(config.operatorKey, (tokenHash) => access.check(tokenHash)),
-    rateLimiter: new RateLimiter(),
+    rateLimiter,
     deadlines,
     metrics,
     log,
@@ -92,7 +99,7 @@ export function createApp({ config, log, sql, openWriterSql, schemaVersion }: Ap
   metrics.gaugeByState(
     'forecourt_database_connections',
     'Connections of this process’s pools to the database, by what they do.',
-    () => connectionStates(sql, config.statementTimeoutMs),
+    () => connectionStates(sql, 1000),
   )
   access.start()
   const upkeep = startUpkeep(sql, log)
@@ -103,7 +110,7 @@ export function createApp({ config, log, sql, openWriterSql, schemaVersion }: Ap
       access.stop()
       upkeep.stop()
       deadlines.stop()
-      await platform.writer.close()
+      await Promise.all([writer.close(), accessPool.close()])
     },
   }
 }

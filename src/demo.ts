@@ -32,8 +32,10 @@ export interface Demo {
   commands(url: string): string
 }
 
-/** Makes the application `demo` on an empty data folder: its configuration and one billing rule of each type. */
-export async function createDemo(platform: Platform): Promise<Demo> {
+/** Makes the application `demo` while there is no other: its configuration and one billing rule of each type. */
+export async function createDemoOnce(platform: Platform): Promise<Demo | undefined> {
+  const [known] = await platform.sql`select from application limit 1`
+  if (known !== undefined) return undefined
   const appSecret = newSecret()
   const appId = randomBytes(10).toString('hex')
   const ruleIds = await platform.sql.begin(async (tx) => {

@@ -1,15 +1,15 @@
 import { join } from 'node:path'
-import pino from 'pino'
 import { createApp, routines } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { startEmbeddedDatabase } from './database/embedded.ts'
 import { lockDataDir } from './database/instance-lock.ts'
 import { migrate, readMigrations } from './database/migrate.ts'
-import { openDatabase, requireDatabase, type Target } from './database/open.ts'
+import { openDatabase, requireDatabase, type Sql, type Target } from './database/open.ts'
 import { installRoutines } from './database/routine.ts'
 import { StartError } from './database/start-error.ts'
-import { createDemo } from './demo.ts'
+import { createDemoOnce } from './demo.ts'
 import { ListenError, listen } from './http/listen.ts'
+import { openLog } from './log.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 const lookUpConnections = 8
@@ -18,34 +18,45 @@ const lookUpConnections = 8
 const stops: (() => unknown)[] = []
 
 async function start(config: Config): Promise<void> {
-  const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: false, minLength: 0 }))
+  const log = openLog(config.logLevel)
   stops.push(() => log.flush())
 
   const isEmbedded = config.databaseUrl === undefined
   const target = config.databaseUrl ?? (await startEmbedded(config, (message) => log.info(message)))
-  const open = (connections: number) =>
-    openDatabase({
-      target,
-      connections,
-      statementTimeoutMs: config.statementTimeoutMs,
-    })
+  const open = (connections: number, isWritePath = false) =>
+    openDatabase({ target, connections, statementTimeoutMs: config.statementTimeoutMs, isWritePath })
   const sql = open(lookUpConnections)
-  stops.push(() => sql.end({ timeout: 2 }))
+  stops.push(() => sql.end({ timeout: 1 }))
   await requireDatabase(sql)
-  const { wasEmpty } = await migrate(sql, migrationsFolder)
-  await installRoutines(sql, routines)
+  await prepareSchema(sql)
 
   const schemaVersion = readMigrations(migrationsFolder).length
-  // One connection a lane: devices and sites.
-  const app = createApp({ config, log, sql, openWriterSql: () => open(2), schemaVersion })
+  const app = createApp({
+    config,
+    log,
+    sql,
+    // A connection a lane, devices and sites, and one for what they look up.
+    openWriterSql: () => open(3, true),
+    openAccessSql: () => open(2),
+    schemaVersion,
+  })
   stops.push(() => app.stop())
-  const demo = wasEmpty && isEmbedded ? await createDemo(app.platform) : undefined
-
   const listener = await listen(config.host, config.port, app.handler)
   stops.push(() => listener.stop())
+  const demo = isEmbedded ? await createDemoOnce(app.platform) : undefined
   process.stdout.write(`Forecourt is ready at ${listener.url}\n`)
   if (demo !== undefined) process.stdout.write(demo.commands(listener.url))
   log.info({ url: listener.url, database: isEmbedded ? 'embedded' : 'external' }, 'ready')
+}
+
+async function prepareSchema(sql: Sql): Promise<void> {
+  try {
+    await migrate(sql, migrationsFolder)
+    await installRoutines(sql, routines)
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    throw new StartError(`The database's schema cannot be brought up to date: ${(error as Error).message}.`)
+  }
 }
 
 async function startEmbedded(config: Config, log: (message: string) => void): Promise<Target> {
@@ -61,7 +72,10 @@ async function startEmbedded(config: Config, log: (message: string) => void): Pr
       .then((started) => {
         database = started
       })
-      .catch((error: Error) => log(`the embedded database does not start: ${error.message}`))
+      .catch(async (error: Error) => {
+        log(`the embedded database does not start: ${error.message}`)
+        await new Promise((resolve) => setTimeout(resolve, 2000))
+      })
       .finally(() => {
         restart = undefined
       })
@@ -74,25 +88,42 @@ async function startEmbedded(config: Config, log: (message: string) => void): Pr
   return database.connection
 }
 
+let starting: Promise<void> = Promise.resolve()
 let stopping: Promise<void> | undefined
 
-/** Stops everything that was started, the newest first. */
+/** Stops everything that was started, the newest first; what is still starting is waited for. */
 function stop(): Promise<void> {
   stopping ??= (async () => {
-    for (const stopOne of stops.toReversed()) await Promise.resolve(stopOne()).catch(() => {})
+    await starting.catch(() => {})
+    for (const stopOne of stops.toReversed()) {
+      try {
+        await stopOne()
+      } catch {
+        // The others must be stopped all the same.
+      }
+    }
   })()
   return stopping
 }
 
+/** A supervisor kills what does not end within 10 s; a database that is left then is adopted at the next start. */
+const stopWithinMs = 9_500
+
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.on(signal, () => void stop().then(() => process.exit(0)))
+  process.on(signal, () => {
+    setTimeout(() => process.exit(1), stopWithinMs).unref()
+    void stop().then(() => process.exit(0))
+  })
 }
 
 try {
-  await start(readConfig(process.env))
+  starting = start(readConfig(process.env))
+  await starting
 } catch (error) {
-  const isExplained = error instanceof ConfigError || error instanceof StartError || error instanceof ListenError
-  process.stderr.write(isExplained ? `${error.message}\n` : `${(error as Error).stack}\n`)
-  await stop()
-  process.exit(1)
+  if (stopping === undefined) {
+    const isExplained = error instanceof ConfigError || error instanceof StartError || error instanceof ListenError
+    process.stderr.write(isExplained ? `${error.message}\n` : `${(error as Error).stack}\n`)
+    await stop()
+    process.exit(1)
+  }
 }

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import type { GuardedPool } from './database/guarded-pool.ts'
 import type { Sql } from './database/open.ts'
-import type { Writer } from './database/writer.ts'
 import type { Catalogue } from './device-models/catalogue.ts'
+import type { RateLimiter } from './http/limits.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { AccessCache } from './tokens/access-cache.ts'
 
@@ -11,19 +12,18 @@ export interface Platform {
   config: Config
   log: Logger
   metrics: Metrics
+  rateLimiter: RateLimiter
   sql: Sql
   /** The connections of the write path's lanes. */
-  writer: Writer
+  writer: GuardedPool
   access: AccessCache
   catalogue: Catalogue
   /** Shows an instant in the service's time zone. */
   showMoment(instant: Date): string
 }
 
-/** How a write path's lane is set up, and the numbers that operators see of it. */
-export function laneOptions(platform: Platform, lane: string, queueLength: () => number) {
-  const { config, metrics } = platform
-  metrics.gauge(`forecourt_queue_length_${lane}`, `Creates that wait for a batch in the lane ${lane}.`, queueLength)
+/** How a write path's lane is set up. */
+export function laneOptions({ config, metrics }: Platform, lane: string) {
   return {
     maxBatch: 512,
     maxWaiting: config.maxWaitingCreates,
@@ -31,4 +31,10 @@ export function laneOptions(platform: Platform, lane: string, queueLength: () =>
     maxWaitMs: config.statementTimeoutMs * 0.8,
     onBatch: (size: number) => metrics.observeBatch(lane, size),
   }
+}
+
+/** Shows operators how many creates wait in a lane. */
+export function showQueue({ metrics }: Platform, lane: string, queue: { queueLength: number }): void {
+  const help = `Creates that wait for a batch in the lane ${lane}.`
+  metrics.gauge(`forecourt_queue_length_${lane}`, help, () => queue.queueLength)
 }

@@ -225,7 +225,10 @@ test('every other operation answers anything with its envelope', async () => {
         bodies.map((body) => {
           if (operation.method === 'POST') return client.operate(operation, body)
           const query = new URLSearchParams(
-            Object.entries(JSON.parse(body)).map(([member, value]) => [member, String(value)] as [string, string]),
+            Object.entries(JSON.parse(body)).map(
+              ([member, value]) =>
+                [member, typeof value === 'string' ? value : JSON.stringify(value)] as [string, string],
+            ),
           )
           return client.operate(operation, Object.fromEntries(query))
         }),

@@ -4,7 +4,7 @@ import { insertEvent } from '../events/store.ts'
 import { hashSecret, newSecret } from '../http/authenticate.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
-import { saveConfig } from '../third-party-config/save.ts'
+import { configFaults, saveConfig } from '../third-party-config/save.ts'
 import { given } from '../values.ts'
 import * as contract from './contract.ts'
 import * as store from './store.ts'
@@ -33,24 +33,27 @@ export function applicationRoutes(platform: Platform): Handler[] {
   }
 
   return [
-    handle(contract.createApplication, async ({ body, actor }) => {
-      const appSecret = newSecret()
-      return sql.begin(async (tx) => {
-        const application = await store.insertApplication(tx, {
-          appId: randomBytes(10).toString('hex'),
-          appName: body.appName,
-          secretHash: hashSecret(appSecret),
-          tokenLifetimeSeconds: given(body.tokenLifetimeSeconds) ?? contract.defaultTokenLifetimeSeconds,
-          rateLimitPerSecond:
-            body.rateLimitPerSecond === undefined ? contract.defaultRateLimitPerSecond : body.rateLimitPerSecond,
+    handle(
+      contract.createApplication,
+      async ({ body, actor }) => {
+        const appSecret = newSecret()
+        return sql.begin(async (tx) => {
+          const application = await store.insertApplication(tx, {
+            appId: randomBytes(10).toString('hex'),
+            appName: body.appName,
+            secretHash: hashSecret(appSecret),
+            tokenLifetimeSeconds: given(body.tokenLifetimeSeconds) ?? contract.defaultTokenLifetimeSeconds,
+            rateLimitPerSecond:
+              body.rateLimitPerSecond === undefined ? contract.defaultRateLimitPerSecond : body.rateLimitPerSecond,
+          })
+          const config = given(body.thirdPartyConfig)
+          const { appId } = application
+          const thirdPartyConfig = config === null ? null : await saveConfig(platform, tx, { ...config, appId }, actor)
+          return { ...show(application), appSecret, thirdPartyConfig }
         })
-        const config = given(body.thirdPartyConfig)
-        const { appId } = application
-        const thirdPartyConfig =
-          config === null ? null : await saveConfig(platform, tx, { ...config, appId }, actor, 'thirdPartyConfig.')
-        return { ...show(application), appSecret, thirdPartyConfig }
-      })
-    }),
+      },
+      { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, platform.config, 'thirdPartyConfig.') },
+    ),
 
     handle(contract.updateApplication, async ({ body }) => {
       const change: store.ApplicationChange = {}

@@ -88,7 +88,13 @@ const changeableColumns = {
   secretHash: 'secret_hash',
 } as const satisfies Record<keyof ApplicationChange, string>
 
-/** Changes an application that exists, and tells every process's access cache to look at it again. */
+/** Always later than before, whatever the clock does: a process that knows the old value must see a newer one. */
+export const nextAccessVersion = `greatest(clock_timestamp(), access_changed_at + interval '1 microsecond')`
+
+/** What decides whether and how a token works. */
+const accessMembers: (keyof ApplicationChange)[] = ['status', 'secretHash', 'rateLimitPerSecond']
+
+/** Changes an application that exists. A change of its access tells every process's access cache to look at it again. */
 export async function updateApplication(
   tx: Statements,
   appId: string,
@@ -96,8 +102,10 @@ export async function updateApplication(
 ): Promise<Application> {
   const members = Object.keys(change) as (keyof ApplicationChange)[]
   const assignments = members.map((member, index) => `${changeableColumns[member]} = $${index + 2}, `)
+  const isAccessChange = members.some((member) => accessMembers.includes(member))
   const [row] = await tx.unsafe(
-    `update application set ${assignments.join('')} access_changed_at = clock_timestamp()
+    `update application set ${assignments.join('')}
+      access_changed_at = ${isAccessChange ? nextAccessVersion : 'access_changed_at'}
     where app_id = $1 returning ${columns}`,
     [appId, ...members.map((member) => change[member] ?? null)],
   )

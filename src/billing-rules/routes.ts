@@ -4,32 +4,33 @@ import { insertEvent } from '../events/store.ts'
 import { requireActingFor } from '../http/authenticate.ts'
 import { type Handler, handle, JsonText } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
-import { invalidRequest } from '../refusals.ts'
 import { getBillingRule, pageBillingRules, saveBillingRule } from './contract.ts'
-import { readTerms } from './rules.ts'
+import { readTerms, ruleFaults } from './rules.ts'
 import { insertBillingRule, pageOfBillingRules, requireBillingRule } from './store.ts'
 
 export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
   return [
-    handle(saveBillingRule, async ({ caller, body, idempotency }) => {
-      const { terms, faults } = readTerms(body)
-      if (faults.length > 0) throw invalidRequest(faults)
-      const { appId, ruleName, ruleType } = body
-      const actor = requireActingFor(caller, appId)
-      const create = idempotency && { appId, operation: saveBillingRule.id, ...idempotency }
-      const answer = await sql.begin(async (tx) => {
-        await requireLockedApplication(tx, appId)
-        const kept = create && (await findKeptAnswer(tx, create))
-        if (kept !== undefined) return kept
-        const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...terms }, showMoment)
-        const subject = String(rule.id)
-        await insertEvent(tx, { appId, type: 'billingRule.created', time: new Date(), actor, subject, data: rule })
-        const text = JSON.stringify(rule)
-        if (create !== undefined) await keepAnswer(tx, create, text)
-        return text
-      })
-      return new JsonText(answer)
-    }),
+    handle(
+      saveBillingRule,
+      async ({ caller, body, idempotency }) => {
+        const { appId, ruleName, ruleType } = body
+        const actor = requireActingFor(caller, appId)
+        const create = idempotency && { appId, operation: saveBillingRule.id, ...idempotency }
+        const answer = await sql.begin(async (tx) => {
+          await requireLockedApplication(tx, appId)
+          const kept = create && (await findKeptAnswer(tx, create))
+          if (kept !== undefined) return kept
+          const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) }, showMoment)
+          const subject = String(rule.id)
+          await insertEvent(tx, { appId, type: 'billingRule.created', time: new Date(), actor, subject, data: rule })
+          const text = JSON.stringify(rule)
+          if (create !== undefined) await keepAnswer(tx, create, text)
+          return text
+        })
+        return new JsonText(answer)
+      },
+      { check: ruleFaults },
+    ),
 
     handle(getBillingRule, async ({ caller, query }) => {
       requireActingFor(caller, query.appId)

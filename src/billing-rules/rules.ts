@@ -16,35 +16,34 @@ export interface RuleTerms {
 
 const required: Reason = { en: 'is required for this rule type', zh: '此类型的规则必填' }
 
-/** Reads the terms of a rule, and tells every fault that its members have together. */
-export function readTerms(body: RuleBody): { terms: RuleTerms; faults: FieldFault[] } {
+/** The faults that the members of a rule have together. */
+export function ruleFaults(body: Partial<RuleBody>): FieldFault[] {
+  if (body.ruleType === undefined) return []
+  const periods = given(body.periods)
+  if (body.ruleType !== ruleType.occupancy) {
+    return periods === null ? [{ field: 'periods', reason: required }] : periodFaults(periods)
+  }
+  const needed = ['freeMinutes', 'unitMinutes', 'unitPrice'] as const
+  return needed.filter((field) => given(body[field]) === null).map((field) => ({ field, reason: required }))
+}
+
+/** Reads the terms of a rule that has no faults: those of its type, and only the documented members. */
+export function readTerms(body: RuleBody): RuleTerms {
   if (body.ruleType === ruleType.occupancy) {
-    const terms = {
+    return {
       periods: null,
       freeMinutes: given(body.freeMinutes),
       unitMinutes: given(body.unitMinutes),
       unitPrice: given(body.unitPrice),
       dailyCap: given(body.dailyCap),
     }
-    const needed = ['freeMinutes', 'unitMinutes', 'unitPrice'] as const
-    const faults = needed.filter((field) => terms[field] === null).map((field) => ({ field, reason: required }))
-    return { terms, faults }
   }
-  const periods = given(body.periods)
-  const terms = {
-    // Only the documented members are kept.
-    periods:
-      periods?.map(({ startTime, electricityPrice, servicePrice }) => ({
-        startTime,
-        electricityPrice,
-        servicePrice,
-      })) ?? null,
-    freeMinutes: null,
-    unitMinutes: null,
-    unitPrice: null,
-    dailyCap: null,
-  }
-  return { terms, faults: periods === null ? [{ field: 'periods', reason: required }] : periodFaults(periods) }
+  const periods = given(body.periods)?.map(({ startTime, electricityPrice, servicePrice }) => ({
+    startTime,
+    electricityPrice,
+    servicePrice,
+  }))
+  return { periods: periods ?? null, freeMinutes: null, unitMinutes: null, unitPrice: null, dailyCap: null }
 }
 
 function periodFaults(periods: readonly Period[]): FieldFault[] {

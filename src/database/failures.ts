@@ -21,6 +21,11 @@ export function databaseRefusal(error: unknown): Refusal | undefined {
 }
 
 /** The database answered the statement with an error, so nothing of it was kept. */
-export function isStatementError(error: unknown): boolean {
+function isStatementError(error: unknown): boolean {
   return (error as DatabaseError).name === 'PostgresError'
+}
+
+/** The database undid the transaction because of its neighbours (a deadlock, say): the same again can succeed. */
+export function isRolledBack(error: unknown): boolean {
+  return isStatementError(error) && (error as DatabaseError).code?.startsWith('40') === true
 }

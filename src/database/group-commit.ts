@@ -1,5 +1,5 @@
 import { unavailable } from '../refusals.ts'
-import { databaseRefusal, isStatementError } from './failures.ts'
+import { databaseRefusal, isRolledBack } from './failures.ts'
 
 export interface GroupCommitOptions<Item, Outcome> {
   /** Writes a batch in one transaction and answers one outcome an item, in order, after the commit. */
@@ -39,11 +39,14 @@ export class GroupCommit<Item, Outcome> {
     return this.waiting.length
   }
 
-  /** Resolves with the item's outcome after its batch has been committed. Rejects with 50003 when the queue is full. */
-  submit(item: Item): Promise<Outcome> {
+  /**
+   * Resolves with the item's outcome after its batch has been committed. Rejects with 50003 when the queue is full.
+   * `since` is when the item began to wait, where that was earlier than now.
+   */
+  submit(item: Item, since = performance.now()): Promise<Outcome> {
     if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(unavailable())
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, since: performance.now(), resolve, reject })
+      this.waiting.push({ item, since, resolve, reject })
       if (!this.running) {
         this.running = true
         setImmediate(() => void this.run())
@@ -105,8 +108,7 @@ export class GroupCommit<Item, Outcome> {
    * again could tell an item that lost against itself, so its caller settles it with the idempotency key.
    */
   private async afterFailure(batch: Waiting<Item, Outcome>[], error: unknown): Promise<void> {
-    const fault = isStatementError(error) && databaseRefusal(error) === undefined
-    if (!fault || batch.length === 1) {
+    if (batch.length === 1 || (databaseRefusal(error) !== undefined && !isRolledBack(error))) {
       for (const entry of batch) entry.reject(error)
       return
     }

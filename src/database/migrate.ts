@@ -25,13 +25,14 @@ export function readMigrations(folder: string): Migration[] {
 
 /**
  * Brings the schema up to this program's version, forward only. Two processes that start at once wait for each other.
- * Refuses a database that a newer program has migrated. Answers whether the database was empty before.
+ * Refuses a database that a newer program has migrated.
  */
-export async function migrate(sql: Sql, folder: string): Promise<{ wasEmpty: boolean }> {
+export async function migrate(sql: Sql, folder: string): Promise<void> {
   const migrations = readMigrations(folder)
-  return sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(${migrationLock})`
+  await sql.begin(async (tx) => {
+    // Before the lock: another process may take its time with a migration.
     await tx`set local statement_timeout = 0`
+    await tx`select pg_advisory_xact_lock(${migrationLock})`
     await tx`
       create table if not exists schema_migration (
         version integer primary key,
@@ -48,7 +49,6 @@ export async function migrate(sql: Sql, folder: string): Promise<{ wasEmpty: boo
       await tx.unsafe(readFileSync(join(folder, file), 'utf8'))
       await tx`insert into schema_migration (version, file) values (${version}, ${file})`
     }
-    return { wasEmpty: applied === 0 }
   })
 }
 

@@ -13,10 +13,23 @@ export interface OpenOptions {
   target: Target
   connections: number
   statementTimeoutMs: number
+  /** For the write path's routines, whose plans are made once, on tables that may be empty then. */
+  isWritePath?: boolean
 }
 
 /** Tells this process's connections from those of other processes on the same database. */
 const applicationName = `forecourt ${hostname()} ${process.pid}`
+
+/**
+ * Planning a routine's statements anew would cost more than running them. The one plan that is kept must be right when
+ * the tables have grown, so it may only reach into them by their keys.
+ */
+const writePathSettings = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+}
 
 /** Opens a pool. No connection is made before the first statement. */
 export function openDatabase(options: OpenOptions): Sql {
@@ -37,9 +50,8 @@ export function openDatabase(options: OpenOptions): Sql {
       application_name: applicationName,
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
-      // The write path's routines are prepared once; planning them anew would cost more than running them.
-      plan_cache_mode: 'force_generic_plan',
       jit: 'off',
+      ...(options.isWritePath ? writePathSettings : {}),
     } as Record<string, string | number>,
   }
   if (typeof options.target !== 'string') return postgres({ ...settings, ...options.target })

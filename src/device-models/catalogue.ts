@@ -1,4 +1,4 @@
-import type { Sql } from '../database/open.ts'
+import type { GuardedPool } from '../database/guarded-pool.ts'
 import { modelNamesOf } from '../device-inventory/store.ts'
 import { type CatalogueState, type DeviceModel, readCatalogue } from './store.ts'
 
@@ -15,11 +15,11 @@ export interface SerialLookup {
  * checks the version in its own transaction, so an outdated copy costs a second try, never a wrong record.
  */
 export class Catalogue {
-  private readonly sql: Sql
+  private readonly pool: GuardedPool
   private known: Promise<KnownModels> | undefined
 
-  constructor(sql: Sql) {
-    this.sql = sql
+  constructor(pool: GuardedPool) {
+    this.pool = pool
   }
 
   /** Forgets the copy, because the database has a newer version. */
@@ -31,12 +31,14 @@ export class Catalogue {
   async lookUp(serials: readonly string[]): Promise<SerialLookup> {
     this.known ??= this.read()
     const known = await this.known
-    const modelNames = known.hasInventory ? await modelNamesOf(this.sql, serials) : undefined
+    const modelNames = known.hasInventory ? await this.pool.run((sql) => modelNamesOf(sql, serials)) : undefined
     return {
       version: known.version,
       modelOf(serial) {
         const modelName = modelNames?.get(serial)
-        return modelName === undefined ? known.byPrefix(serial) : known.byName.get(modelName)
+        if (modelName === undefined) return known.byPrefix(serial)
+        // The inventory's word holds also where its model has been deleted since.
+        return known.byName.get(modelName) ?? { ...unknownModel, modelName }
       },
       isInInventory: (serial) => modelNames?.has(serial) ?? false,
     }
@@ -44,13 +46,15 @@ export class Catalogue {
 
   private async read(): Promise<KnownModels> {
     try {
-      return new KnownModels(await readCatalogue(this.sql))
+      return new KnownModels(await this.pool.run(readCatalogue))
     } catch (error) {
       this.forget()
       throw error
     }
   }
 }
+
+const unknownModel = { serialPrefix: '', productPictureUrl: null, deviceType: null, deviceTypeName: null }
 
 class KnownModels {
   readonly version: number

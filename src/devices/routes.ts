@@ -2,7 +2,7 @@ import { GroupCommit } from '../database/group-commit.ts'
 import type { SerialLookup } from '../device-models/catalogue.ts'
 import { requireActingFor } from '../http/authenticate.ts'
 import { type Handler, handle, type Idempotency, JsonText } from '../http/serve.ts'
-import { laneOptions, type Platform } from '../platform.ts'
+import { laneOptions, type Platform, showQueue } from '../platform.ts'
 import { Refusal, unavailable } from '../refusals.ts'
 import { divisionName } from '../regions/names.ts'
 import { given, quoted } from '../values.ts'
@@ -29,7 +29,7 @@ export function deviceRoutes(platform: Platform): Handler[] {
   const isInventoryRequired = config.inventoryPolicy === 'required'
 
   const lane: GroupCommit<Submission, DeviceOutcome> = new GroupCommit({
-    ...laneOptions(platform, 'devices', () => lane.queueLength),
+    ...laneOptions(platform, 'devices'),
     claims: ({ body, idempotency }) =>
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
     async write(submissions) {
@@ -39,17 +39,20 @@ export function deviceRoutes(platform: Platform): Handler[] {
       const devices = submissions.map((submission) =>
         composeDevice(submission, lookup, createTime, isInventoryRequired),
       )
-      const outcomes = await writer.write((sql) => registerDevices(sql, devices, lookup.version, now))
+      const outcomes = await writer.run((sql) => registerDevices(sql, devices, lookup.version, now))
       if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
       return outcomes
     },
   })
 
+  showQueue(platform, 'devices', lane)
+
   return [
     handle(createDevice, async ({ caller, body, idempotency }) => {
       const actor = requireActingFor(caller, body.appId)
+      const since = performance.now()
       for (let tries = 0; tries < maxTries; tries++) {
-        const outcome = await lane.submit({ body, actor, idempotency })
+        const outcome = await lane.submit({ body, actor, idempotency }, since)
         if ('record' in outcome) return new JsonText(outcome.record)
         if ('refusal' in outcome) throw new Refusal(outcome.refusal)
       }

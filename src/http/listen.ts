@@ -16,7 +16,7 @@ export class ListenError extends Error {}
 
 /** After the last answer, clients get this long to read `connection: close` before their connection is cut. */
 const lastWordsMs = 50
-const drainMs = 8_000
+const drainMs = 5_500
 
 /** Listens on Bun, or on Node where there is no Bun. */
 export async function listen(host: string, port: number, handler: HttpHandler): Promise<Listener> {

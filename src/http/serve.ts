@@ -2,12 +2,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Static, TObject, TSchema } from 'typebox'
 import { databaseRefusal } from '../database/failures.ts'
+import type { Deadline, Deadlines } from '../deadlines.ts'
 import { type FieldFault, invalidRequest, type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
 import type { Caller } from './authenticate.ts'
 import { actorOf } from './authenticate.ts'
 import { JsonFault, parseJson } from './json.ts'
 import { preferredLanguage } from './language.ts'
-import type { Deadline, Deadlines, RateLimiter } from './limits.ts'
+import type { RateLimiter } from './limits.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
 import type { Metrics } from './metrics.ts'
 import type { Operation } from './operation.ts'
@@ -49,18 +50,21 @@ export class Reply {
 export interface Handler {
   operation: Operation
   run(request: OperationRequest): Promise<unknown>
+  /** Faults that members of the body have together or by a setting; told with those of the schema. */
+  check?: (body: Record<string, unknown>) => FieldFault[]
   /** Adds to the body of each of the operation's refusals, where a standard asks for members of its own. */
   refusalMembers?: (refusal: Refusal) => Record<string, unknown>
 }
+
+type HandlerExtras<Body> = Pick<Handler, 'refusalMembers'> & { check?: (body: Partial<Body>) => FieldFault[] }
 
 /** Joins an operation and the function that carries it out; the contract's types reach the function. */
 export function handle<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   run: (request: OperationRequest<Static<Body>, Static<Query>>) => Promise<Static<Data> | JsonText | Reply>,
-  refusalMembers?: (refusal: Refusal) => Record<string, unknown>,
+  extras: HandlerExtras<Static<Body>> = {},
 ): Handler {
-  const handler = { operation: operation as unknown as Operation, run: run as Handler['run'] }
-  return refusalMembers === undefined ? handler : { ...handler, refusalMembers }
+  return { operation: operation as unknown as Operation, run: run as Handler['run'], ...(extras as Partial<Handler>) }
 }
 
 export interface ServeOptions {
@@ -84,6 +88,7 @@ interface Route {
 }
 
 const defaultMaxBodyBytes = 64 * 1024
+const tokenTrustedForMs = 50
 const saneRequestId = /^[\w.:-]{1,128}$/
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
 const jsonMediaType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i
@@ -102,7 +107,6 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
     const sent = request.header('x-request-id')
     const requestId = sent !== null && saneRequestId.test(sent) ? sent : requestIdPrefix + (++requestCount).toString(36)
     const route = routes.get(request.path)?.get(request.method === 'HEAD' ? 'GET' : request.method)
-    inFlight++
 
     // One promise a request: each further one would cost as much as the routing.
     return new Promise((resolve) => {
@@ -115,7 +119,6 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       function finish(answer: HttpAnswer, code: number): void {
         if (isAnswered) return
         isAnswered = true
-        inFlight--
         options.deadlines.leave(patience)
         answer.headers['x-request-id'] = requestId
         observe(route, answer.status, code, requestId, performance.now() - startedAt)
@@ -128,9 +131,22 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       }
 
       if (route === undefined) return refuse(unknownTarget(routes.get(request.path)))
-      if (inFlight > options.maxInFlight && route.handler.operation.callers.length > 0) return refuse(unavailable())
+      // The probes are answered however busy the service is.
+      const isProbe = !request.path.startsWith('/api/')
+      if (inFlight >= options.maxInFlight && !isProbe) return refuse(unavailable())
+      inFlight++
       options.deadlines.enter(patience)
-      answerFor(route, request, options, patience).then((outcome) => finish(render(outcome), 0), refuse)
+      // What was told 503 for its time still counts until it ends: the bound is on work, not on patience.
+      answerFor(route, request, options, patience).then(
+        (outcome) => {
+          inFlight--
+          finish(render(outcome), 0)
+        },
+        (error: unknown) => {
+          inFlight--
+          refuse(error)
+        },
+      )
     })
   }
 
@@ -149,7 +165,7 @@ function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route
     if (methods.has(method)) throw new Error(`${id}: ${method} ${path} is taken`)
     methods.set(method, {
       handler,
-      readBody: body === undefined ? undefined : validator(body, 'body'),
+      readBody: body === undefined ? undefined : validator(body, 'body', handler.check),
       readQuery: query === undefined ? undefined : queryReader(query),
     })
     routes.set(path, methods)
@@ -177,7 +193,12 @@ async function answerFor(route: Route, request: HttpRequest, options: ServeOptio
   if (!isForm && (contentType === null || !isJson(contentType))) throw wrongMediaType(operation)
   patience.at = performance.now() + options.bodyTimeoutMs
   patience.late = bodyTooSlow
+  const askedAt = performance.now()
   const bytes = await readBytes(request, operation)
+  // A body may take seconds, and a token can lose its power meanwhile.
+  if (performance.now() - askedAt > tokenTrustedForMs && operation.callers.length > 0) {
+    await options.authenticate(request.header('authorization'))
+  }
   patience.at = performance.now() + options.answerTimeoutMs
   patience.late = unavailable
   const sent = isForm ? readForm(bytes) : readJson(bytes)

@@ -26,13 +26,30 @@ type Check = (value: unknown) => boolean
  * Makes the check of one schema: compiled as a whole for requests that fit, and walked member by member for those
  * that don't, so that every faulty field is told. Throws 10001.
  */
-export function validator<Schema extends TSchema>(schema: Schema, root: string): (value: unknown) => Static<Schema> {
+export function validator<Schema extends TSchema>(
+  schema: Schema,
+  root: string,
+  check: ((body: Record<string, unknown>) => FieldFault[]) | undefined,
+): (value: unknown) => Static<Schema> {
   const whole = Compile(schema)
   const checks = new Map<TSchema, Check>()
   return (value) => {
-    if (whole.Check(value)) return value as Static<Schema>
-    throw invalidRequest(faults(schema, value, '', root, checks))
+    const isFitting = whole.Check(value)
+    if (isFitting && check === undefined) return value as Static<Schema>
+    const misfits = isFitting ? [] : faults(schema, value, '', root, checks)
+    const all = check === undefined ? misfits : [...misfits, ...furtherFaults(value, misfits, check)]
+    if (all.length > 0) throw invalidRequest(all)
+    return value as Static<Schema>
   }
+}
+
+/** What the check finds among the members that fit by themselves; a member that does not is told once. */
+function furtherFaults(value: unknown, misfits: FieldFault[], check: (body: Record<string, unknown>) => FieldFault[]) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+  const member = ({ field }: FieldFault) => field.split(/[.[]/, 1)[0] ?? field
+  const faulty = new Set(misfits.map(member))
+  const fitting = Object.fromEntries(Object.entries(value).filter(([name]) => !faulty.has(name)))
+  return check(fitting).filter((fault) => !faulty.has(member(fault)))
 }
 
 function faults(
@@ -69,6 +86,7 @@ function arrayFaults(schema: TSchema, value: unknown, path: string, root: string
   const shape = schema as Shape
   if (!Array.isArray(value)) return [{ field: path, reason: anArray }]
   const items = shape.items as TSchema
+  if (value.length > (shape.maxItems ?? Number.POSITIVE_INFINITY)) return [{ field: path, reason: sizeReason(shape) }]
   const faulty = value.flatMap((item, index) => faults(items, item, `${path}[${index}]`, root, checks))
   return faulty.length > 0 || fits(schema, value, checks) ? faulty : [{ field: path, reason: sizeReason(shape) }]
 }
@@ -92,7 +110,7 @@ function sizeReason(shape: Shape): Reason {
 
 /** Reads a query string for a schema: members that the schema calls integers become numbers. Throws 10001. */
 export function queryReader<Schema extends TObject>(schema: Schema): (query: string) => Static<Schema> {
-  const check = validator(schema, 'query')
+  const check = validator(schema, 'query', undefined)
   const integers = new Set(
     Object.entries(schema.properties).flatMap(([member, memberSchema]) => (isInteger(memberSchema) ? [member] : [])),
   )

@@ -1,7 +1,7 @@
 import { GroupCommit } from '../database/group-commit.ts'
 import { requireActingFor } from '../http/authenticate.ts'
 import { type Handler, handle, type Idempotency, JsonText } from '../http/serve.ts'
-import { laneOptions, type Platform } from '../platform.ts'
+import { laneOptions, type Platform, showQueue } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
 import { given, readCoordinates } from '../values.ts'
 import { type SiteRecord, type SiteRegistration, saveSite } from './contract.ts'
@@ -21,15 +21,17 @@ const fieldOfRule = {
 
 export function siteRoutes(platform: Platform): Handler[] {
   const lane: GroupCommit<Submission, SiteOutcome> = new GroupCommit({
-    ...laneOptions(platform, 'sites', () => lane.queueLength),
+    ...laneOptions(platform, 'sites'),
     claims: ({ body, idempotency }) => (idempotency === undefined ? [] : [`${body.appId} ${idempotency.key}`]),
     write(submissions) {
       const now = new Date()
       const createTime = platform.showMoment(now)
       const sites = submissions.map((submission) => composeSite(submission, createTime))
-      return platform.writer.write((sql) => saveSites(sql, sites, now))
+      return platform.writer.run((sql) => saveSites(sql, sites, now))
     },
   })
+
+  showQueue(platform, 'sites', lane)
 
   return [
     handle(saveSite, async ({ caller, body, idempotency }) => {

@@ -94,7 +94,7 @@ export const saveSitesRoutine = routine(
   'n bigint, id bigint, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text',
   '  v_ids bigint[];',
   `  perform ${applicationLock('a.app_id')} from (
-    select distinct app_id from unnest(${column('c_app_id')}) as i (app_id) order by app_id) a;
+    select distinct app_id collate "C" as app_id from unnest(${column('c_app_id')}) as i (app_id) order by 1) a;
 
   with checked as materialized (
     select i.* from ${batch}

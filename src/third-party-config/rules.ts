@@ -7,6 +7,8 @@ for (const [network, prefix] of [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
+  // A cloud's own agent and metadata address, although it lies among public ones.
+  ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
@@ -40,11 +42,12 @@ function isPrivateAddress(address: string): boolean {
   return !globalUnicast.check(address, 'ipv6') || unsafeGlobalUnicast.check(address, 'ipv6')
 }
 
-const privateNames = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa)\.?$/i
+const privateNames =
+  /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|svc|test|invalid|example|arpa)$/i
 
 /** Why a callback URL cannot be taken; undefined for one that can. Names are resolved and checked when it is called. */
 export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allow'): Reason | undefined {
-  if (!URL.canParse(url)) return { en: 'must be an absolute URL', zh: '必须是绝对 URL' }
+  if (!URL.canParse(url) || /^\s|\s$/u.test(url)) return { en: 'must be an absolute URL', zh: '必须是绝对 URL' }
   const { protocol, hostname, username, password, hash } = new URL(url)
   const allowed = privateCallbacks === 'allow'
   if (protocol !== 'https:' && !(allowed && protocol === 'http:')) {
@@ -55,7 +58,7 @@ export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allo
   }
   if (hash !== '') return { en: 'must not hold a fragment', zh: '不得包含片段（#）' }
   // The parser has turned every spelling of an IPv4 address (decimal, octal, hexadecimal) into the dotted one.
-  const host = hostname.replace(/^\[|\]$/g, '')
+  const host = hostname.replace(/^\[|\]$|\.+$/g, '')
   const isPrivate = isIP(host) === 0 ? privateNames.test(host) || !host.includes('.') : isPrivateAddress(host)
   if (isPrivate && !allowed) {
     return { en: 'must not point to a private, local or reserved address', zh: '不得指向私有、本地或保留地址' }

@@ -4,7 +4,7 @@ import type { Statements } from '../database/open.ts'
 import { eventTypes } from '../events/contract.ts'
 import { insertEvent } from '../events/store.ts'
 import type { Platform } from '../platform.ts'
-import { invalidRequest } from '../refusals.ts'
+import type { FieldFault } from '../refusals.ts'
 import { given } from '../values.ts'
 import type { saveThirdPartyConfig, ThirdPartyConfigRecord } from './contract.ts'
 import { callbackUrlFault } from './rules.ts'
@@ -22,26 +22,19 @@ export function showConfig(
   return { ...members, callbackSecret, updateTime: platform.showMoment(updatedAt) }
 }
 
-/**
- * Saves a configuration, and its event, in a transaction that has made or locked the application.
- * `within` is put before the names of faulty fields, for a body that holds the configuration as a member.
- */
+/** Saves a checked configuration, and its event, in a transaction that has made or locked the application. */
 export async function saveConfig(
   platform: Platform,
   tx: Statements,
   body: ConfigBody,
   actor: string,
-  within = '',
 ): Promise<ThirdPartyConfigRecord> {
-  const callbackUrl = given(body.callbackUrl)
-  const reason = callbackUrl === null ? undefined : callbackUrlFault(callbackUrl, platform.config.privateCallbacks)
-  if (reason !== undefined) throw invalidRequest([{ field: `${within}callbackUrl`, reason }])
   const newSecret = `whsec_${randomBytes(32).toString('base64')}`
   const members = {
     appId: body.appId,
     operatorName: body.operatorName,
     operatorId: given(body.operatorId),
-    callbackUrl,
+    callbackUrl: given(body.callbackUrl),
     callbackEvents: [...new Set(given(body.callbackEvents) ?? eventTypes)],
   }
   const { config, isNew } = await upsertConfig(tx, members, newSecret)
@@ -54,4 +47,15 @@ export async function saveConfig(
     data: showConfig(platform, config, null),
   })
   return showConfig(platform, config, isNew ? newSecret : null)
+}
+
+/** What a configuration's members may not be by a setting; `within` is put before their names. */
+export function configFaults(
+  config: { callbackUrl?: string | null },
+  { privateCallbacks }: Platform['config'],
+  within = '',
+): FieldFault[] {
+  const callbackUrl = given(config.callbackUrl)
+  const reason = callbackUrl === null ? undefined : callbackUrlFault(callbackUrl, privateCallbacks)
+  return reason === undefined ? [] : [{ field: `${within}callbackUrl`, reason }]
 }

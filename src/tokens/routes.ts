@@ -8,7 +8,7 @@ import { type Client, deleteToken, findClient, insertToken } from './store.ts'
 
 const noStore = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' }
 
-export function tokenRoutes({ sql, access }: Platform): Handler[] {
+export function tokenRoutes({ sql, access, rateLimiter }: Platform): Handler[] {
   /** RFC 6749 §2.3.1: by HTTP Basic or in the body, not both. Throws 10001 and 10030. */
   async function requireClient(authorization: string | null, body: Record<string, unknown>): Promise<Client> {
     const { id, secret } =
@@ -20,6 +20,7 @@ export function tokenRoutes({ sql, access }: Platform): Handler[] {
     if (!timingSafeEqual(Buffer.from(hashSecret(secret)), expected) || client === undefined) {
       throw clientInvalid(authorization !== null)
     }
+    if (client.rateLimitPerSecond !== null) rateLimiter.take(client.appId, client.rateLimitPerSecond)
     return client
   }
 
@@ -44,7 +45,7 @@ export function tokenRoutes({ sql, access }: Platform): Handler[] {
         }
         return new Reply({ status: 200, headers: { ...noStore }, body: JSON.stringify(answer) })
       },
-      oauthError,
+      { refusalMembers: oauthError },
     ),
 
     handle(
@@ -57,7 +58,7 @@ export function tokenRoutes({ sql, access }: Platform): Handler[] {
         await access.refresh()
         return {}
       },
-      oauthError,
+      { refusalMembers: oauthError },
     ),
   ]
 }

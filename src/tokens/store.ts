@@ -1,3 +1,4 @@
+import { nextAccessVersion } from '../applications/store.ts'
 import type { Sql, Statements } from '../database/open.ts'
 
 export interface Client {
@@ -5,17 +6,19 @@ export interface Client {
   secretHash: string
   isFrozen: boolean
   tokenLifetimeSeconds: number
+  rateLimitPerSecond: number | null
 }
 
 export async function findClient(sql: Statements, appId: string): Promise<Client | undefined> {
   const [row] = await sql`
-    select app_id, secret_hash, status, token_lifetime_seconds from application where app_id = ${appId}`
+    select app_id, secret_hash, status, token_lifetime_seconds, rate_limit_per_second from application where app_id = ${appId}`
   if (row === undefined) return undefined
   return {
     appId: row.app_id,
     secretHash: row.secret_hash,
     isFrozen: row.status === 2,
     tokenLifetimeSeconds: row.token_lifetime_seconds,
+    rateLimitPerSecond: row.rate_limit_per_second,
   }
 }
 
@@ -64,9 +67,11 @@ export async function findToken(sql: Statements, tokenHash: string): Promise<Kno
 /** Deletes one token of a client and tells every process. Unknown tokens are nobody's business (RFC 7009 §2.2). */
 export async function deleteToken(sql: Sql, appId: string, tokenHash: string): Promise<void> {
   await sql.begin(async (tx) => {
+    // The application first, as a rotation takes them: the other order could meet it half-way.
+    await tx`select from application where app_id = ${appId} for no key update`
     const deleted = await tx`delete from access_token where token_hash = ${tokenHash} and app_id = ${appId}`
     if (deleted.count === 0) return
-    await tx`update application set access_changed_at = clock_timestamp() where app_id = ${appId}`
+    await tx`update application set access_changed_at = ${tx.unsafe(nextAccessVersion)} where app_id = ${appId}`
   })
 }
 
@@ -76,20 +81,20 @@ export interface AccessChange {
 }
 
 /**
- * The applications whose access changed in the last half minute. A change becomes visible at its commit, later than
- * the time it carries, but never by more than a transaction may last; hence the generous window.
+ * The applications whose access changed in the last minutes. A change becomes visible at its commit, later than the
+ * time it carries, but never by more than a transaction may last (at most 2 minutes); hence the generous window.
  */
 export async function recentAccessChanges(sql: Statements): Promise<AccessChange[]> {
   const rows = await sql`
     select app_id, (extract(epoch from access_changed_at) * 1000000)::bigint as access_version
-    from application where access_changed_at > now() - interval '30 seconds'`
+    from application where access_changed_at > now() - interval '3 minutes'`
   return rows.map((row) => ({ appId: row.app_id, accessVersion: row.access_version }))
 }
 
-/** Removes some expired tokens; answers how many. */
-export async function deleteExpiredTokens(sql: Sql): Promise<number> {
+/** Removes at most `limit` expired tokens; answers how many. */
+export async function deleteExpiredTokens(sql: Sql, limit: number): Promise<number> {
   const deleted = await sql`
     delete from access_token where token_hash in (
-      select token_hash from access_token where expires_at < now() - interval '1 hour' limit 1000)`
+      select token_hash from access_token where expires_at < now() - interval '1 hour' limit ${limit})`
   return deleted.count
 }

@@ -1,12 +1,13 @@
-import type { Deadlines } from '../http/limits.ts'
+import type { Deadlines } from '../deadlines.ts'
 import { unavailable } from '../refusals.ts'
 import type { Sql } from './open.ts'
 
 /**
- * The connections that the lanes write through. When the database stops answering without closing them (a host that
- * vanished), nothing would ever settle: then they are given up and new ones are opened.
+ * Connections for what every request waits for: the lanes' batches, token look-ups. When the database stops answering
+ * without closing them (a host that vanished), nothing on them would ever settle: then they are given up and new ones
+ * are opened.
  */
-export class Writer {
+export class GuardedPool {
   private sql: Sql
   private readonly open: () => Sql
   private readonly deadlines: Deadlines
@@ -19,8 +20,8 @@ export class Writer {
     this.sql = open()
   }
 
-  /** Runs one write. Rejects with 50003, its outcome unknown, when the database does not answer in time. */
-  write<Answer>(run: (sql: Sql) => Promise<Answer>): Promise<Answer> {
+  /** Runs statements. Rejects with 50003, their outcome unknown, when the database does not answer in time. */
+  run<Answer>(statements: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     const used = this.sql
     return new Promise((resolve, reject) => {
       const deadline = {
@@ -31,7 +32,7 @@ export class Writer {
         },
       }
       this.deadlines.enter(deadline)
-      run(used)
+      statements(used)
         .then(resolve, reject)
         .finally(() => this.deadlines.leave(deadline))
     })
@@ -44,6 +45,6 @@ export class Writer {
   }
 
   async close(): Promise<void> {
-    await this.sql.end({ timeout: 5 })
+    await this.sql.end({ timeout: 1 })
   }
 }

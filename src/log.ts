@@ -1,0 +1,35 @@
+import pino, { type Logger } from 'pino'
+
+interface LoggedError {
+  name?: string
+  message?: string
+  stack?: string
+  code?: string
+  constraint_name?: string
+  table_name?: string
+  routine?: string
+}
+
+/**
+ * JSON lines on standard error. Of an error only its place is told: the database's own words (detail, where, and the
+ * message of a statement's error) can repeat a row, and with it a telephone number.
+ */
+export function openLog(level: string): Logger {
+  const options = { level, serializers: { err: showError } }
+  return pino(options, pino.destination({ dest: 2, sync: false, minLength: 0 }))
+}
+
+function showError(error: LoggedError): LoggedError & { message: string } {
+  const { name = 'Error', code, constraint_name, table_name, routine } = error
+  const isStatement = name === 'PostgresError'
+  const stack = isStatement ? error.stack?.slice(error.stack.indexOf('\n')) : error.stack
+  return {
+    name,
+    message: isStatement ? 'a statement failed' : (error.message ?? ''),
+    ...(stack === undefined ? {} : { stack }),
+    ...(code === undefined ? {} : { code }),
+    ...(constraint_name === undefined ? {} : { constraint_name }),
+    ...(table_name === undefined ? {} : { table_name }),
+    ...(routine === undefined ? {} : { routine }),
+  }
+}
