@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { insertApplication, requireLockedApplication } from './applications/store.ts'
 import { insertBillingRule } from './billing-rules/store.ts'
+import { transaction } from './database/transaction.ts'
 import { insertEvent } from './events/store.ts'
 import { hashSecret, newSecret } from './http/authenticate.ts'
 import type { Platform } from './platform.ts'
@@ -38,7 +39,7 @@ export async function createDemoOnce(platform: Platform): Promise<Demo | undefin
   if (known !== undefined) return undefined
   const appSecret = newSecret()
   const appId = randomBytes(10).toString('hex')
-  const ruleIds = await platform.sql.begin(async (tx) => {
+  const ruleIds = await transaction(platform.sql, async (tx) => {
     await insertApplication(tx, {
       appId,
       appName: 'demo',

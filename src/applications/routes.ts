@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { transaction } from '../database/transaction.ts'
 import type { EventType } from '../events/contract.ts'
 import { insertEvent } from '../events/store.ts'
 import { hashSecret, newSecret } from '../http/authenticate.ts'
@@ -20,7 +21,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
     type: EventType,
     changed: (application: store.Application) => store.ApplicationChange | undefined,
   ) {
-    const application = await sql.begin(async (tx) => {
+    const application = await transaction(sql, async (tx) => {
       const before = await store.requireLockedApplication(tx, appId)
       const change = changed(before)
       if (change === undefined) return before
@@ -37,7 +38,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
       contract.createApplication,
       async ({ body, actor }) => {
         const appSecret = newSecret()
-        return sql.begin(async (tx) => {
+        return transaction(sql, async (tx) => {
           const application = await store.insertApplication(tx, {
             appId: randomBytes(10).toString('hex'),
             appName: body.appName,
@@ -62,7 +63,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
       if (body.tokenLifetimeSeconds !== undefined) {
         change.tokenLifetimeSeconds = given(body.tokenLifetimeSeconds) ?? contract.defaultTokenLifetimeSeconds
       }
-      const application = await sql.begin(async (tx) => {
+      const application = await transaction(sql, async (tx) => {
         await store.requireLockedApplication(tx, body.appId)
         return store.updateApplication(tx, body.appId, change)
       })
@@ -96,7 +97,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
 
     handle(contract.rotateApplicationSecret, async ({ body }) => {
       const appSecret = newSecret()
-      const application = await sql.begin(async (tx) => {
+      const application = await transaction(sql, async (tx) => {
         await store.requireLockedApplication(tx, body.appId)
         // In this order: the update waits for tokens that are being issued for the old secret, the delete sees them.
         const rotated = await store.updateApplication(tx, body.appId, { secretHash: hashSecret(appSecret) })

@@ -1,5 +1,6 @@
 import { requireApplication, requireLockedApplication } from '../applications/store.ts'
 import { findKeptAnswer, keepAnswer } from '../database/idempotency.ts'
+import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { requireActingFor } from '../http/authenticate.ts'
 import { type Handler, handle, JsonText } from '../http/serve.ts'
@@ -16,7 +17,7 @@ export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
         const { appId, ruleName, ruleType } = body
         const actor = requireActingFor(caller, appId)
         const create = idempotency && { appId, operation: saveBillingRule.id, ...idempotency }
-        const answer = await sql.begin(async (tx) => {
+        const answer = await transaction(sql, async (tx) => {
           await requireLockedApplication(tx, appId)
           const kept = create && (await findKeptAnswer(tx, create))
           if (kept !== undefined) return kept

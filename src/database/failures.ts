@@ -29,3 +29,10 @@ function isStatementError(error: unknown): boolean {
 export function isRolledBack(error: unknown): boolean {
   return isStatementError(error) && (error as DatabaseError).code?.startsWith('40') === true
 }
+
+/** Whether the connection that the error came by is closed, or closes right after it. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = (error as DatabaseError | undefined)?.code
+  if (typeof code !== 'string') return false
+  return isStatementError(error) ? /^(57P|08)/.test(code) : driverCodes.test(code)
+}

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql } from './open.ts'
 import { StartError } from './start-error.ts'
+import { transaction } from './transaction.ts'
 
 interface Migration {
   version: number
@@ -29,7 +30,7 @@ export function readMigrations(folder: string): Migration[] {
  */
 export async function migrate(sql: Sql, folder: string): Promise<void> {
   const migrations = readMigrations(folder)
-  await sql.begin(async (tx) => {
+  await transaction(sql, async (tx) => {
     // Before the lock: another process may take its time with a migration.
     await tx`set local statement_timeout = 0`
     await tx`select pg_advisory_xact_lock(${migrationLock})`

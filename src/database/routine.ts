@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Sql, Statements } from './open.ts'
+import { transaction } from './transaction.ts'
 
 /**
  * SQL of the write path that the database keeps as a function. One call is one round trip and one transaction, and
@@ -49,7 +50,7 @@ $routine$`
 
 /** Creates the routines that the database does not have yet; safe when two processes start at once. */
 export async function installRoutines(sql: Sql, routines: readonly Routine[]): Promise<void> {
-  await sql.begin(async (tx) => {
+  await transaction(sql, async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended('install routines', 0))`
     for (const { name, definition } of routines) {
       const [known] = await tx`select from pg_proc where proname = ${name} and pg_function_is_visible(oid)`

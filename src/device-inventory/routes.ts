@@ -1,3 +1,4 @@
+import { transaction } from '../database/transaction.ts'
 import { touchCatalogue } from '../device-models/store.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
@@ -10,7 +11,7 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Platform):
     handle(importDeviceInventory, async ({ body: { entries } }) => {
       const twice = repeatedSerials(entries)
       if (twice.length > 0) throw invalidRequest(twice)
-      const imported = await sql.begin(async (tx) => {
+      const imported = await transaction(sql, async (tx) => {
         await touchCatalogue(tx)
         const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
         if (unknown.size > 0) throw invalidRequest(unknownModels(entries, unknown))
@@ -21,7 +22,7 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Platform):
     }),
 
     handle(deleteDeviceInventory, async ({ body }) => {
-      const deleted = await sql.begin(async (tx) => {
+      const deleted = await transaction(sql, async (tx) => {
         await touchCatalogue(tx)
         return store.deleteInventoryEntry(tx, body.deviceNo, showMoment)
       })

@@ -1,3 +1,4 @@
+import { transaction } from '../database/transaction.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { given } from '../values.ts'
@@ -14,7 +15,7 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Platform): Han
         deviceType: given(body.deviceType),
         deviceTypeName: given(body.deviceTypeName),
       }
-      const saved = await sql.begin(async (tx) => {
+      const saved = await transaction(sql, async (tx) => {
         await store.touchCatalogue(tx)
         return store.upsertDeviceModel(tx, model, showMoment)
       })
@@ -23,7 +24,7 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Platform): Han
     }),
 
     handle(deleteDeviceModel, async ({ body }) => {
-      const deleted = await sql.begin(async (tx) => {
+      const deleted = await transaction(sql, async (tx) => {
         await store.touchCatalogue(tx)
         return store.deleteDeviceModel(tx, body.serialPrefix, showMoment)
       })

@@ -1,6 +1,7 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
+import { transaction } from '../database/transaction.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import type { DeviceModelRecord } from './contract.ts'
@@ -87,10 +88,14 @@ export interface CatalogueState {
 
 /** All models, whether there is any inventory, and the version that both belong to. */
 export async function readCatalogue(sql: Sql): Promise<CatalogueState> {
-  return sql.begin('isolation level repeatable read read only', async (tx) => {
-    const [state] = await tx`
+  return transaction(
+    sql,
+    async (tx) => {
+      const [state] = await tx`
       select version, exists (select from device_inventory) as has_inventory from device_catalogue`
-    const rows = await tx`select ${tx.unsafe(columns)} from device_model order by serial_prefix`
-    return { version: state?.version, hasInventory: state?.has_inventory, models: rows.map(toModel) }
-  })
+      const rows = await tx`select ${tx.unsafe(columns)} from device_model order by serial_prefix`
+      return { version: state?.version, hasInventory: state?.has_inventory, models: rows.map(toModel) }
+    },
+    'isolation level repeatable read read only',
+  )
 }

@@ -14,6 +14,11 @@ export interface Listener {
 /** A port that cannot be had: one clear sentence. */
 export class ListenError extends Error {}
 
+/**
+ * To stop listening closes kept-alive connections at once, also those on which a request is just arriving. So clients
+ * are first told to close them themselves.
+ */
+const farewellMs = 400
 /** After the last answer, clients get this long to read `connection: close` before their connection is cut. */
 const lastWordsMs = 50
 const drainMs = 5_500
@@ -51,9 +56,14 @@ class Drain {
     })
   }
 
-  /** Resolves when nothing has been under way for a moment: kept-alive connections may still have sent something. */
-  async finish(): Promise<void> {
+  /** From now on every answer closes its connection. Resolves when busy clients have had such an answer. */
+  async begin(): Promise<void> {
     this.stopping = true
+    await new Promise((resolve) => setTimeout(resolve, farewellMs))
+  }
+
+  /** Resolves when nothing has been under way for a moment. */
+  async finish(): Promise<void> {
     const deadline = performance.now() + drainMs
     for (let quiet = 0; quiet < 3 && performance.now() < deadline; ) {
       await new Promise((resolve) => setTimeout(resolve, lastWordsMs))
@@ -83,6 +93,7 @@ function listenOnBun(host: string, port: number, drain: Drain): Listener {
   return {
     url: `http://${hostInUrl(host)}:${server.port}`,
     async stop() {
+      await drain.begin()
       void server.stop()
       await drain.finish()
       await server.stop(true)
@@ -168,6 +179,7 @@ async function listenOnNode(host: string, port: number, drain: Drain): Promise<L
   return {
     url: `http://${hostInUrl(host)}:${portOf(server)}`,
     async stop() {
+      await drain.begin()
       server.close()
       await drain.finish()
       server.closeAllConnections()

@@ -1,4 +1,5 @@
 import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import { transaction } from '../database/transaction.ts'
 import { requireActingFor } from '../http/authenticate.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
@@ -14,7 +15,7 @@ export function thirdPartyConfigRoutes(platform: Platform): Handler[] {
       saveThirdPartyConfig,
       async ({ caller, body }) => {
         const actor = requireActingFor(caller, body.appId)
-        return sql.begin(async (tx) => {
+        return transaction(sql, async (tx) => {
           await requireLockedApplication(tx, body.appId)
           return saveConfig(platform, tx, body, actor)
         })

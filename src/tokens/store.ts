@@ -1,5 +1,6 @@
 import { nextAccessVersion } from '../applications/store.ts'
 import type { Sql, Statements } from '../database/open.ts'
+import { transaction } from '../database/transaction.ts'
 
 export interface Client {
   appId: string
@@ -66,7 +67,7 @@ export async function findToken(sql: Statements, tokenHash: string): Promise<Kno
 
 /** Deletes one token of a client and tells every process. Unknown tokens are nobody's business (RFC 7009 §2.2). */
 export async function deleteToken(sql: Sql, appId: string, tokenHash: string): Promise<void> {
-  await sql.begin(async (tx) => {
+  await transaction(sql, async (tx) => {
     // The application first, as a rotation takes them: the other order could meet it half-way.
     await tx`select from application where app_id = ${appId} for no key update`
     const deleted = await tx`delete from access_token where token_hash = ${tokenHash} and app_id = ${appId}`
