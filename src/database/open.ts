@@ -35,6 +35,9 @@ const writePathSettings = {
 export function openDatabase(options: OpenOptions): Sql {
   const settings: postgres.Options<Record<string, postgres.PostgresType>> = {
     max: options.connections,
+    // Types of arrays are not asked for at each connection: every array that we send or read is cast in the SQL, and
+    // a connection that is cut while the driver asks would end the process.
+    fetch_types: false,
     max_lifetime: null,
     // Short, because a database that is back should be used at once; the driver's own default waits up to 20 s.
     backoff: (retries) => Math.min(0.05 * 2 ** retries, 0.5),

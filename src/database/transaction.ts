@@ -4,30 +4,22 @@ import type { Sql, Statements } from './open.ts'
 /**
  * Runs statements in one transaction, and undoes it when they throw.
  *
- * Not the driver's own `begin`: that one writes its rollback also to a connection that has closed, which ends the
- * process. Here a lost connection is left alone, since the database has undone its transaction already.
+ * When the connection is lost, the driver rejects by itself as soon as it has noticed, and the database has undone the
+ * transaction already. The error must not reach the driver before: it would write a rollback to the closed
+ * connection, and that ends the process.
  */
 export async function transaction<Answer>(
   sql: Sql,
   run: (tx: Statements) => Promise<Answer>,
   mode = '',
 ): Promise<Answer> {
-  const tx = await sql.reserve()
-  let isLost = false
-  try {
-    await tx.unsafe(`begin ${mode}`)
-    const answer = await run(tx)
-    await tx.unsafe('commit')
-    return answer
-  } catch (error) {
-    isLost = isConnectionLost(error)
-    if (!isLost) {
-      await tx.unsafe('rollback').catch(() => {
-        isLost = true
-      })
+  const answer = await sql.begin(mode, async (tx) => {
+    try {
+      return await run(tx)
+    } catch (error) {
+      if (isConnectionLost(error)) return new Promise<never>(() => {})
+      throw error
     }
-    throw error
-  } finally {
-    if (!isLost) tx.release()
-  }
+  })
+  return answer as Answer
 }
