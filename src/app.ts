@@ -99,7 +99,7 @@ export function createApp({ config, log, sql, openWriterSql, openAccessSql, sche
   metrics.gaugeByState(
     'forecourt_database_connections',
     'Connections of this process’s pools to the database, by what they do.',
-    () => connectionStates(sql, 1000),
+    () => connectionStates(sql, Math.min(1000, config.statementTimeoutMs / 2)),
   )
   access.start()
   const upkeep = startUpkeep(sql, log)

@@ -9,14 +9,16 @@ import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
 const json = { 'content-type': 'application/json' }
 
 /** The probes, the metrics and the description of the API. */
-export function serviceRoutes({ sql, metrics }: Platform, schemaVersion: number): Handler[] {
+export function serviceRoutes({ sql, metrics, config }: Platform, schemaVersion: number): Handler[] {
+  // Well before the request itself is given up: a probe that fails must say which check did.
+  const probeMs = Math.min(2000, config.statementTimeoutMs / 2)
   let document: string | undefined
 
   return [
     handle(getHealth, async () => ({ alive: true })),
 
     handle(getReadiness, async () => {
-      const version = await Promise.race([appliedVersion(sql), timeout(2000)]).catch(() => undefined)
+      const version = await Promise.race([appliedVersion(sql), timeout(probeMs)]).catch(() => undefined)
       const checks = [
         { name: 'database', ok: version !== undefined },
         { name: 'migrations', ok: version === schemaVersion },

@@ -111,7 +111,7 @@ export function post(path: string, body: string | Uint8Array<ArrayBuffer>, heade
 export const astral = '𠮷'
 
 /** A date and time as the service shows it: yyyy-MM-dd HH:mm:ss in its time zone. */
-export function shownMoment(instant: Date, timeZone = process.env.FORECOURT_TIME_ZONE ?? 'Asia/Shanghai'): string {
+function shownMoment(instant: Date, timeZone = process.env.FORECOURT_TIME_ZONE ?? 'Asia/Shanghai'): string {
   return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(instant)
 }
 

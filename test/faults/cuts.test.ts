@@ -1,0 +1,209 @@
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { createApplication, takeApplicationOffline, takeApplicationOnline } from '../../src/applications/contract.ts'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { saveDeviceModel } from '../../src/device-models/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { getThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { type Answer, Client, deviceBody, newApplication, newSerial, type Service } from '../harness.ts'
+import { becomesTrue, distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import { contradictions, totals, Writers } from './writers.ts'
+
+const place = new Workplace()
+const random = randomNumbers(seed)
+const said = `seed ${seed}`
+/** What a test that has failed leaves at work. */
+const stops: (() => void)[] = []
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop()
+})
+afterAll(() => place.clear(), 60_000)
+
+const statementTimeoutMs = 1000
+/** A statement that the connection's loss left hanging is given up after its timeout, and then all must go on. */
+const healsWithinMs = 4000
+
+/** A service with callers of every kind of operation: reads, changes of several statements, creates. */
+async function busyService(database: OwnDatabase) {
+  const env = { DATABASE_URL: database.url(), FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) }
+  const service = await place.startService({ env })
+  const client = new Client(service)
+  const app = await newApplication(client)
+  const toggled = await newApplication(client)
+  const { appId, appSecret, token } = app
+  const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
+  let isOnline = true
+  const operations: Record<string, () => Promise<Answer<unknown>>> = {
+    getThirdPartyConfig: () => client.call(getThirdPartyConfig, { appId }, { token }),
+    issueToken: () => client.call(issueToken, credentials),
+    'getThirdPartyConfig with a new token': async () => {
+      const issued = await client.call(issueToken, credentials)
+      if (issued.code !== 0) return issued
+      return client.call(getThirdPartyConfig, { appId }, { token: issued.data.accessToken })
+    },
+    saveDeviceModel: () => client.operate(saveDeviceModel, { serialPrefix: newSerial('M'), modelName: 'model' }),
+    createApplication: () =>
+      client.operate(createApplication, {
+        appName: newSerial('cut'),
+        thirdPartyConfig: { operatorName: 'Test operator' },
+      }),
+    saveBillingRule: () =>
+      client.operate(saveBillingRule, {
+        appId,
+        ruleName: newSerial('rule'),
+        ruleType: 1,
+        periods: [{ startTime: '00:00:00', electricityPrice: '0.5', servicePrice: '0.3' }],
+      }),
+    toggle: () => {
+      isOnline = !isOnline
+      return client.operate(isOnline ? takeApplicationOnline : takeApplicationOffline, { appId: toggled.appId })
+    },
+    createDevice: () => client.call(createDevice, deviceBody(appId), { token }),
+  }
+  const outcomes = new Map<string, number>()
+  const wrong: string[] = []
+  let running = true
+  const loops = Object.entries(operations).flatMap(([name, operation]) =>
+    Array.from({ length: 3 }, async () => {
+      while (running) {
+        const answer = await operation().catch(() => undefined)
+        const outcome = answer === undefined ? 'no answer' : String(answer.status)
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+        if (answer !== undefined && answer.status !== 200 && answer.status !== 503)
+          wrong.push(`${name}: ${answer.text}`)
+        // Every change of a model has all creates composed again, so models change as seldom as they do in life.
+        if (answer?.status !== 200 || name === 'saveDeviceModel') await sleep(10 + random() * 100)
+      }
+    }),
+  )
+  const writers = new Writers(await newApplication(client), service)
+  stops.push(() => {
+    running = false
+    writers.abandon()
+  })
+  return {
+    service,
+    writers,
+    wrong,
+    outcomes,
+    operations,
+    toggled: toggled.appId,
+    async finish() {
+      running = false
+      await Promise.all(loops)
+      await writers.finish()
+    },
+  }
+}
+
+type Busy = Awaited<ReturnType<typeof busyService>>
+
+/** Every kind of operation answers 200 again, each tried until it does. Answers how long that took. */
+async function heals({ service, operations }: Busy, after: string): Promise<number> {
+  const began = performance.now()
+  const asleep = await Promise.all(
+    Object.entries(operations).map(async ([name, operation]) => {
+      const works = () =>
+        operation().then(
+          ({ status }) => status === 200,
+          () => false,
+        )
+      return (await becomesTrue(works, healsWithinMs)) ? [] : [name]
+    }),
+  )
+  expectAlive(service, after)
+  expect(asleep.flat(), `${said}: ${after}, what has not come back in ${healsWithinMs} ms`).toEqual([])
+  return performance.now() - began
+}
+
+function expectAlive(service: Service, after: string): void {
+  const { exitCode, signalCode } = service.process
+  const lastWords = service
+    .stderr()
+    .split('\n')
+    .filter((line) => !line.startsWith('{'))
+    .slice(-12)
+    .join('\n')
+  expect([exitCode, signalCode], `${said}: ${after}, the server has ended: ${lastWords}`).toEqual([null, null])
+}
+
+/** No change is there in part: what one transaction writes is all there or not at all. */
+async function expectWholeChanges(database: OwnDatabase, { toggled, writers, wrong, outcomes }: Busy): Promise<void> {
+  expect(wrong.concat(writers.wrong), said).toEqual([])
+  expect(outcomes.get('no answer') ?? 0, `${said}: requests without an answer`).toBe(0)
+  await database.run(async (sql) => {
+    const halfMade = await sql`
+      select a.app_id, c.app_id is not null as has_config,
+        (select count(*)::int from event e where e.app_id = a.app_id and type = 'thirdPartyConfig.saved') as events
+      from application a left join third_party_config c using (app_id)`
+    expect(
+      halfMade.filter((row) => !row.has_config || row.events !== 1),
+      said,
+    ).toEqual([])
+    const rules = await sql`
+      select r.id as rule, e.id as event
+      from billing_rule r
+      full join (select * from event where type = 'billingRule.created') e
+        on e.app_id = r.app_id and e.subject = r.id::text
+      where r.id is null or e.id is null`
+    expect([...rules], `${said}: rules without an event, or events without a rule`).toEqual([])
+    const toggles = await sql`
+      select type from event where app_id = ${toggled} and type in ('application.online', 'application.offline')
+      order by id`
+    const types = toggles.map((row) => row.type as string)
+    expect(
+      types.filter((type, index) => type === types[index - 1]),
+      `${said}: changes of state that changed nothing`,
+    ).toEqual([])
+    const [state] = await sql`select online_status from application where app_id = ${toggled}`
+    expect(types.at(-1), said).toBe(state?.online_status === 1 ? 'application.online' : 'application.offline')
+    const { appId } = (writers.settled[0]?.body ?? {}) as { appId: string }
+    expect(await contradictions(sql, appId, writers.settled), said).toEqual([])
+    expect(await totals(sql, appId), said).toEqual({ rows: writers.settled.length, events: writers.settled.length })
+  })
+}
+
+test('a server whose database is killed under every kind of operation lives, heals, and leaves nothing half-done', async () => {
+  const database = await place.startDatabase()
+  const busy = await busyService(database)
+  const took: number[] = []
+  for (let kill = 1; kill <= 10; kill++) {
+    await sleep(200 + random() * 100)
+    const victims = kill % 2 === 0 ? [database.pid] : database.processes().map(({ pid }) => pid)
+    for (const pid of victims) process.kill(pid, 'SIGKILL')
+    await becomesTrue(() => !database.isRunning, 2000)
+    await sleep(random() * 300)
+    await database.start()
+    took.push(await heals(busy, `after kill ${kill}`))
+  }
+  await busy.finish()
+  tell(`${took.length} kills of the database: everything works again after ${distribution(took)}`)
+  tell(`answers: ${[...busy.outcomes].map(([outcome, count]) => `${count} of ${outcome}`).join(', ')}`)
+  await expectWholeChanges(database, busy)
+  expect(await busy.service.stop()).toBe(0)
+  await database.stop()
+}, 120_000)
+
+test('a server whose connections are cut one by one under every kind of operation lives, heals, and leaves nothing half-done', async () => {
+  const database = await place.startDatabase()
+  const busy = await busyService(database)
+  let cuts = 0
+  await database.run(async (sql) => {
+    for (const end = performance.now() + 6000; performance.now() < end; ) {
+      await sleep(random() * 30)
+      // What an administrator, a failover and a proxy's restart do: a random connection of the service ends.
+      const ended = await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name like 'forecourt%' order by random() limit 1`
+      cuts += ended.length
+    }
+  })
+  const took = await heals(busy, `after ${cuts} cuts`)
+  await busy.finish()
+  tell(`${cuts} connections cut: everything works again after ${took.toFixed(0)} ms`)
+  tell(`answers: ${[...busy.outcomes].map(([outcome, count]) => `${count} of ${outcome}`).join(', ')}`)
+  expect(cuts, 'cuts').toBeGreaterThan(100)
+  await expectWholeChanges(database, busy)
+  expect(await busy.service.stop()).toBe(0)
+  await database.stop()
+}, 120_000)

@@ -1,0 +1,224 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { findProcess } from '../../src/database/processes.ts'
+import { getReadiness } from '../../src/service/contract.ts'
+import { Client, newApplication, type Service, type TestApplication } from '../harness.ts'
+import type { Killed, KillOrder } from './killer.ts'
+import {
+  becomesTrue,
+  type Connection,
+  distribution,
+  embeddedConnection,
+  postmasterPid,
+  randomNumbers,
+  seed,
+  sleep,
+  tell,
+  Workplace,
+  withSql,
+} from './support.ts'
+import { type Create, contradictions, stored, totals, Writers } from './writers.ts'
+
+const kills = 20
+const place = new Workplace()
+const random = randomNumbers(seed)
+const said = `seed ${seed}`
+/** Of the test that runs. */
+const atWork: Writers[] = []
+let killer: ChildProcess
+let nextKilled: () => Promise<Killed>
+
+beforeAll(() => {
+  killer = spawn(process.execPath, [join(import.meta.dirname, 'killer.ts'), String(seed)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
+  nextKilled = () => lines.next().then(({ value }) => JSON.parse(value))
+})
+afterAll(async () => {
+  killer.stdin?.end()
+  await once(killer, 'exit')
+  await place.clear()
+}, 60_000)
+
+afterEach(() => {
+  for (const writers of atWork.splice(0)) writers.abandon()
+})
+
+/** Lets the outside process kill these at a random moment, and waits until they are gone. */
+async function killSoon(pids: number[], withinMs: number): Promise<Killed> {
+  const order: KillOrder = { pids, withinMs }
+  killer.stdin?.write(`${JSON.stringify(order)}\n`)
+  const killed = await nextKilled()
+  expect(await becomesTrue(() => pids.every((pid) => findProcess(pid) === undefined), 5000), said).toBe(true)
+  return killed
+}
+
+/** Follows the creates of one run over its kills, and holds the database to what the writers were told. */
+class Ledger {
+  readonly app: TestApplication
+  readonly writers: Writers
+  /** Creates whose answer a kill took. */
+  private readonly lost = new Set<Create>()
+  killed = 0
+  readonly backAfter: number[] = []
+  private readonly before = new Map<Create, string>()
+  private checked = 0
+
+  constructor(app: TestApplication, service: Service) {
+    this.app = app
+    this.writers = new Writers(app, service)
+    atWork.push(this.writers)
+  }
+
+  /** Waits until the writers are at work again, except now and then, when the kill falls among the first requests. */
+  async untilBusy(): Promise<void> {
+    const enough = this.writers.settled.length + 40
+    if (random() < 0.8) await becomesTrue(() => this.writers.settled.length > enough, 1000)
+  }
+
+  /** After a restart, while the writers wait: what was acknowledged is there; what was lost is noted as it is. */
+  async check(connection: Connection): Promise<void> {
+    const { appId } = this.app
+    const settled = this.writers.settled.slice(this.checked)
+    const lost = [...this.writers.pending].filter((create) => create.unknown > 0)
+    await withSql(connection, async (sql) => {
+      expect(await contradictions(sql, appId, settled), `${said}: after kill ${this.killed}`).toEqual([])
+      for (const [name, { rows, records, keys }] of await stored(sql, appId, lost)) {
+        expect([name, rows, keys, records.length], said).toEqual([name, rows, rows, rows])
+        const create = lost.find((one) => one.name === name) as Create
+        if (records[0] !== undefined && !this.before.has(create)) this.before.set(create, records[0])
+      }
+    })
+    this.checked += settled.length
+    for (const create of lost) this.lost.add(create)
+    expect(this.writers.wrong, said).toEqual([])
+  }
+
+  /** When the last create is settled: everything once, nothing else, and what was there before stayed the same. */
+  async close(connection: Connection): Promise<void> {
+    const { appId } = this.app
+    await this.writers.finish()
+    const { settled, wrong } = this.writers
+    expect(wrong, said).toEqual([])
+    await withSql(connection, async (sql) => {
+      expect(await contradictions(sql, appId, settled), said).toEqual([])
+      expect(await totals(sql, appId), said).toEqual({ rows: settled.length, events: settled.length })
+    })
+    for (const [create, record] of this.before) expect(create.record, `${said}: ${create.name}`).toBe(record)
+    // Else the kills came between the writes.
+    expect(this.lost.size, `${said}: answers lost`).toBeGreaterThan(this.killed)
+  }
+
+  /** How many of the lost had been committed all the same. */
+  get committed(): number {
+    return this.before.size
+  }
+
+  tell(what: string): void {
+    const { settled } = this.writers
+    tell(`${what}: ${this.killed} kills, ${settled.length} creates acknowledged, ${this.lost.size} answers lost,`)
+    tell(`  ${this.committed} of these had been committed; serving again after ${distribution(this.backAfter)}`)
+  }
+}
+
+/** Writers are at work; the kill falls somewhere in this time. */
+const writingMs = 100
+
+describe.each([
+  { name: 'the server', victims: (service: Service) => [service.process.pid as number] },
+  {
+    name: 'the server and its database at once',
+    victims: (service: Service) => [service.process.pid as number, postmasterPid(service.dataDir)],
+  },
+])('killing $name', ({ name, victims }) => {
+  test(`${kills} times mid-write loses nothing that was acknowledged, and keys settle the rest`, async () => {
+    const dataDir = place.newFolder()
+    let service = await place.startService({ dataDir })
+    const ledger = new Ledger(await newApplication(new Client(service)), service)
+    while (ledger.killed < kills) {
+      await ledger.untilBusy()
+      const { pids } = await killSoon(victims(service), writingMs)
+      expect(pids, said).toEqual(victims(service))
+      ledger.killed++
+      ledger.writers.close()
+      // Now and then the next start is killed as well.
+      if (random() < 0.2) {
+        const restarting = place.startService({ dataDir }).catch(() => undefined)
+        await sleep(random() * 600)
+        for (const { pid } of place.services()) await killSoon([pid], 0)
+        await restarting
+      }
+      const began = performance.now()
+      service = await place.startService({ dataDir })
+      ledger.backAfter.push(performance.now() - began)
+      await ledger.check(embeddedConnection(dataDir))
+      ledger.writers.open(service)
+    }
+    await ledger.close(embeddedConnection(dataDir))
+    ledger.tell(name)
+    expect(ledger.committed, `${said}: lost answers to what had been committed`).toBeGreaterThan(0)
+    expect(await service.stop()).toBe(0)
+  }, 120_000)
+})
+
+test(`killing the database under a live server ${kills} times is told as 503, and heals by itself`, async () => {
+  const database = await place.startDatabase()
+  const statementTimeoutMs = 1000
+  const env = { DATABASE_URL: database.url(), FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) }
+  const service = await place.startService({ env })
+  const client = new Client(service)
+  const ledger = new Ledger(await newApplication(client), service)
+  const probes: number[] = []
+  const answered: number[] = []
+  const probe = async () => {
+    const began = performance.now()
+    const readiness = await client.call(getReadiness, {})
+    probes.push(performance.now() - began)
+    return readiness
+  }
+  while (ledger.killed < kills) {
+    await ledger.untilBusy()
+    // The server alone, whose helpers then end by themselves, or all of them at once as a container's end does it.
+    const victims = random() < 0.5 ? [database.pid] : database.processes().map(({ pid }) => pid)
+    const { pids } = await killSoon(victims, writingMs)
+    expect(pids, said).toContain(database.pid)
+    ledger.killed++
+    ledger.writers.close()
+    const began = performance.now()
+    const { status, headers, code, data } = await probe()
+    expect([status, code, data.ready, data.checks[0]], said).toEqual([
+      503,
+      50003,
+      false,
+      { name: 'database', ok: false },
+    ])
+    expect(headers.get('retry-after'), said).toMatch(/^\d+$/)
+    const areTold = () => [...ledger.writers.pending].every((create) => create.unknown > 0)
+    expect(await becomesTrue(areTold, statementTimeoutMs + 1000), `${said}: all told in time`).toBe(true)
+    answered.push(performance.now() - began)
+    await database.start()
+    const started = performance.now()
+    await ledger.check(database.connection)
+    ledger.writers.open(service)
+    expect(await becomesTrue(async () => (await probe()).status === 200, 5000), `${said}: ready again`).toBe(true)
+    const settled = ledger.writers.settled.length
+    const all = [...ledger.writers.pending]
+    expect(await becomesTrue(() => all.every((create) => create.record !== undefined), 5000), `${said}: healed`).toBe(
+      true,
+    )
+    expect(ledger.writers.settled.length).toBeGreaterThan(settled)
+    ledger.backAfter.push(performance.now() - started)
+  }
+  await ledger.close(database.connection)
+  ledger.tell('the database')
+  tell(`after a kill everybody was told 503 in ${distribution(answered)}`)
+  tell(`/readyz answered in ${distribution(probes)}`)
+  expect(Math.max(...probes), 'the slowest /readyz, in ms').toBeLessThan(statementTimeoutMs + 500)
+  expect(service.process.exitCode, 'the server lives').toBeNull()
+  expect(await service.stop()).toBe(0)
+  await database.stop()
+}, 120_000)

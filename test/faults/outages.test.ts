@@ -1,0 +1,310 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createApplication } from '../../src/applications/contract.ts'
+import { pageBillingRules } from '../../src/billing-rules/contract.ts'
+import type { ProcessId } from '../../src/database/processes.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { getHealth, getReadiness } from '../../src/service/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { getThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import {
+  type Answer,
+  Client,
+  deviceBody,
+  newApplication,
+  newSerial,
+  type Service,
+  siteBody,
+  type TestApplication,
+} from '../harness.ts'
+import {
+  becomesTrue,
+  databaseProcesses,
+  distribution,
+  embeddedConnection,
+  type OwnDatabase,
+  postmasterPid,
+  sleep,
+  tell,
+  Workplace,
+  withSql,
+} from './support.ts'
+
+const place = new Workplace()
+afterAll(() => place.clear(), 60_000)
+
+const statementTimeoutMs = 1000
+
+function serviceOn(database: OwnDatabase, env: Record<string, string> = {}): Promise<Service> {
+  const timeout = String(statementTimeoutMs)
+  return place.startService({ env: { DATABASE_URL: database.url(), FORECOURT_STATEMENT_TIMEOUT_MS: timeout, ...env } })
+}
+
+async function timed<T>(promise: Promise<T>): Promise<{ took: number; answer: T }> {
+  const began = performance.now()
+  const answer = await promise
+  return { took: performance.now() - began, answer }
+}
+
+/** One create with an idempotency key: sends it, and can send it again. */
+function keyedDevice(client: Client, app: TestApplication) {
+  const body = deviceBody(app.appId)
+  const options = { token: app.token, headers: { 'idempotency-key': newSerial('key') } }
+  return { deviceNo: body.deviceNo, send: () => client.call(createDevice, body, options) }
+}
+
+function worksAgain(client: Client, app: TestApplication, withinMs: number): Promise<boolean> {
+  return becomesTrue(async () => (await keyedDevice(client, app).send()).status === 200, withinMs)
+}
+
+const parts: { what: string; choose: (processes: ProcessId[], postmaster: number) => ProcessId[] }[] = [
+  { what: 'the whole database', choose: (processes) => processes },
+  {
+    what: 'the server’s backends',
+    choose: (processes, postmaster) => processes.filter(({ pid }) => pid !== postmaster),
+  },
+]
+
+describe.each(parts)('while $what stands still', ({ what, choose }) => {
+  test('every operation is told 503 in time, and all goes on when it moves again', async () => {
+    const database = await place.startDatabase()
+    const service = await serviceOn(database)
+    const client = new Client(service)
+    const app = await newApplication(client)
+    const { appId, appSecret, token } = app
+    const devices = Array.from({ length: 40 }, () => keyedDevice(client, app))
+    const operations: Record<string, () => Promise<Answer<unknown>>> = {
+      saveSite: () => client.call(saveSite, siteBody(appId), { token }),
+      issueToken: () =>
+        client.call(issueToken, { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }),
+      getThirdPartyConfig: () => client.call(getThirdPartyConfig, { appId }, { token }),
+      'getThirdPartyConfig with an unknown token': () =>
+        client.call(getThirdPartyConfig, { appId }, { token: 'A'.repeat(43) }),
+      pageBillingRules: () => client.operate(pageBillingRules, { appId }),
+      createApplication: () => client.operate(createApplication, { appName: 'test' }),
+      createDevice: () => keyedDevice(client, app).send(),
+    }
+    const stopped = choose(database.processes(), database.pid)
+    expect(stopped.length).toBeGreaterThan(3)
+    const answers: { name: string; took: number; answer: Answer<unknown> }[] = []
+    const ask = async (name: string, operation: () => Promise<Answer<unknown>>) => {
+      answers.push({ name, ...(await timed(operation())) })
+    }
+    for (const { pid } of stopped) process.kill(pid, 'SIGSTOP')
+    try {
+      const all = Promise.all(Object.entries(operations).map(([name, operation]) => ask(name, operation)))
+      // Longer than a hung connection is waited for, so that new ones are tried as well.
+      for (const device of devices) {
+        void ask('createDevice with a key', device.send)
+        await sleep(100)
+      }
+      const health = await timed(client.call(getHealth, {}))
+      expect([health.answer.status, health.took < 300], `/healthz after ${health.took} ms`).toEqual([200, true])
+      if (what === 'the whole database') {
+        const { answer, took } = await timed(client.call(getReadiness, {}))
+        expect(answer.status).toBe(503)
+        expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+        expect(answer.data?.checks ?? [answer.text], '/readyz names its checks').toContainEqual({
+          name: 'database',
+          ok: false,
+        })
+        expect(took, '/readyz, in ms').toBeLessThan(3000)
+      }
+      await all
+      const count = Object.keys(operations).length + devices.length
+      expect(await becomesTrue(() => answers.length === count, 3000), 'all are answered').toBe(true)
+    } finally {
+      for (const { pid } of stopped) process.kill(pid, 'SIGCONT')
+    }
+    const began = performance.now()
+    expect(await worksAgain(client, app, 5000), 'healed within 5 s').toBe(true)
+    tell(
+      `${what}: ${answers.length} told in ${distribution(answers.map(({ took }) => took))}, ` +
+        `creating again ${(performance.now() - began).toFixed(0)} ms after`,
+    )
+    const odd = answers.filter(({ answer }) => answer.status !== 503 || answer.code !== 50003)
+    if (what === 'the whole database') expect(odd.map(({ name, answer }) => `${name}: ${answer.text}`)).toEqual([])
+    // New connections have backends of their own, which may well answer.
+    else expect(odd.filter(({ answer }) => answer.status >= 500).map(({ answer }) => answer.text)).toEqual([])
+    for (const { name, took, answer } of answers) {
+      expect(took, `${name} ${answer.status}, in ms`).toBeLessThan(statementTimeoutMs + 1000)
+      if (answer.status === 503) expect(answer.headers.get('retry-after'), name).toMatch(/^\d+$/)
+    }
+    // What nobody was told of is settled by its key, and is there once.
+    for (const device of devices) {
+      expect((await device.send()).status).toBe(200)
+      const [row] = await database.run(
+        (sql) => sql`
+        select (select count(*)::int from device where device_no = ${device.deviceNo}) as rows,
+          (select count(*)::int from event where app_id = ${appId} and subject = ${device.deviceNo}) as events`,
+      )
+      expect(row).toMatchObject({ rows: 1, events: 1 })
+    }
+    for (const [name, operation] of Object.entries(operations)) {
+      const wanted = name === 'getThirdPartyConfig with an unknown token' ? 401 : 200
+      expect((await operation()).status, name).toBe(wanted)
+    }
+    expect(await service.stop()).toBe(0)
+    await database.stop()
+  }, 60_000)
+})
+
+test('with 5 creates allowed to wait, a flood’s surplus is refused at once and the service stays alive', async () => {
+  const database = await place.startDatabase()
+  const service = await serviceOn(database, {
+    FORECOURT_MAX_WAITING_CREATES: '5',
+    FORECOURT_STATEMENT_TIMEOUT_MS: '3000',
+  })
+  const client = new Client(service)
+  const app = await newApplication(client)
+  expect((await keyedDevice(client, app).send()).status).toBe(200)
+  database.signalAll('SIGSTOP')
+  try {
+    const flood = Array.from({ length: 100 }, () => timed(keyedDevice(client, app).send()))
+    const probes: number[] = []
+    for (let probe = 0; probe < 10; probe++) {
+      const { answer, took } = await timed(client.call(getHealth, {}))
+      expect(answer.status).toBe(200)
+      probes.push(took)
+      await sleep(20)
+    }
+    const answers = await Promise.all(flood)
+    for (const { answer } of answers) {
+      expect([answer.status, answer.code]).toEqual([503, 50003])
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+    }
+    const waited = answers.filter(({ took }) => took > 1000)
+    const surplus = answers.filter(({ took }) => took <= 1000).map(({ took }) => took)
+    tell(`a flood of 100: ${waited.length} waited, the others were refused in ${distribution(surplus)}`)
+    tell(`/healthz meanwhile: ${distribution(probes)}`)
+    // Five in the queue, and at most one batch of others under way.
+    expect(waited.length).toBeGreaterThan(0)
+    expect(waited.length).toBeLessThanOrEqual(10)
+    expect(Math.max(...probes)).toBeLessThan(500)
+  } finally {
+    database.signalAll('SIGCONT')
+  }
+  expect(await worksAgain(client, app, 5000), 'healed within 5 s').toBe(true)
+  expect(await service.stop()).toBe(0)
+  await database.stop()
+}, 40_000)
+
+test('an embedded database that is killed comes back by itself, also when only one of its backends is killed', async () => {
+  const service = await place.startService({ env: { FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) } })
+  const client = new Client(service)
+  const app = await newApplication(client)
+  const took: number[] = []
+  for (let kill = 0; kill < 6; kill++) {
+    const writing = Array.from({ length: 24 }, () => keyedDevice(client, app))
+    const first = Promise.all(writing.map((device) => device.send()))
+    const postmaster = postmasterPid(service.dataDir)
+    const backends = databaseProcesses(service.dataDir).filter(({ pid }) => pid !== postmaster)
+    // The newest is a connection of the service.
+    const victim = kill % 2 === 0 ? postmaster : (backends.at(-1)?.pid as number)
+    process.kill(victim, 'SIGKILL')
+    const began = performance.now()
+    for (const { status, text } of await first) expect([200, 503], text).toContain(status)
+    expect(await worksAgain(client, app, 8000), 'healed within 8 s').toBe(true)
+    took.push(performance.now() - began)
+    for (const device of writing) {
+      // One success is not yet the end of it: a server that lost a backend first ends all the others.
+      const isSettled = async () => (await device.send()).status === 200
+      expect(await becomesTrue(isSettled, 5000), 'settled by its key').toBe(true)
+    }
+    const rows = await withSql(
+      embeddedConnection(service.dataDir),
+      (sql) => sql`
+      select count(*)::int as events from event where subject in ${sql(writing.map((device) => device.deviceNo))}`,
+    )
+    expect(rows[0]?.events).toBe(writing.length)
+  }
+  tell(`an embedded database that was killed: creating again after ${distribution(took)}`)
+  expect((await client.call(getReadiness, {})).status).toBe(200)
+  expect(await service.stop()).toBe(0)
+  expect(databaseProcesses(service.dataDir)).toEqual([])
+}, 60_000)
+
+test('a row that the database will not take fails alone, and its neighbours in the batch are written', async () => {
+  const database = await place.startDatabase()
+  const service = await serviceOn(database)
+  const client = new Client(service)
+  const app = await newApplication(client)
+  await database.run((sql) => sql`alter table device add check (device_name <> 'poison')`)
+  await database.run((sql) => sql`alter table site add check (site_name <> 'poison')`)
+  for (let round = 0; round < 5; round++) {
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, (_, index) => {
+        const name = index % 16 === 7 ? 'poison' : 'good'
+        return index < 16
+          ? client.call(createDevice, deviceBody(app.appId, { deviceName: name }), { token: app.token })
+          : client.call(saveSite, siteBody(app.appId, { siteName: name }), { token: app.token })
+      }),
+    )
+    const told = answers.map(({ status, code }) => `${status} ${code}`)
+    expect(told).toEqual(Array.from({ length: 32 }, (_, index) => (index % 16 === 7 ? '500 49999' : '200 0')))
+    for (const { text } of answers) expect(text).not.toMatch(/constraint|violates|check|relation/i)
+  }
+  const [row] = await database.run(
+    (sql) => sql`
+    select (select count(*)::int from device) as devices, (select count(*)::int from site) as sites,
+      (select count(*)::int from event where type in ('device.bound', 'site.created')) as events`,
+  )
+  expect(row).toMatchObject({ devices: 75, sites: 75, events: 150 })
+  expect(await service.stop()).toBe(0)
+  await database.stop()
+}, 30_000)
+
+/** A small disk of its own, or undefined where none can be mounted. */
+function smallDisk(): string | undefined {
+  const disk = join(place.home, 'disk')
+  mkdirSync(disk)
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=160m,mode=755', 'tmpfs', disk]).status === 0
+  return mounted ? disk : undefined
+}
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a full disk is told as 503, and creates work again when there is room',
+  async () => {
+    const disk = smallDisk()
+    if (disk === undefined) return tell('no disk can be mounted here: not tested')
+    try {
+      const env = { FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) }
+      const service = await place.startService({ dataDir: join(disk, 'data'), env })
+      const client = new Client(service)
+      const app = await newApplication(client)
+      // Room for some more devices and no further.
+      spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'slack')}`, 'bs=1M', 'count=2'])
+      spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'rest')}`, 'bs=64k'])
+      rmSync(join(disk, 'slack'))
+      const filler = 'x'.repeat(500)
+      const send = () => client.call(createDevice, deviceBody(app.appId, { tag: filler }), { token: app.token })
+      const created: string[] = []
+      const statuses = new Map<number, number>()
+      for (const end = performance.now() + 4000; performance.now() < end; ) {
+        for (const { status, data } of await Promise.all(Array.from({ length: 64 }, send))) {
+          statuses.set(status, (statuses.get(status) ?? 0) + 1)
+          if (status === 200) created.push(data.deviceNo)
+        }
+      }
+      expect([...statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([])
+      expect(created.length, 'creates before the disk was full').toBeGreaterThan(0)
+      expect(statuses.get(503) ?? 0, 'creates that were told that there is no room').toBeGreaterThan(0)
+      expect((await client.call(getHealth, {})).status).toBe(200)
+      rmSync(join(disk, 'rest'))
+      const began = performance.now()
+      expect(await worksAgain(client, app, 15_000), 'healed within 15 s').toBe(true)
+      const back = (performance.now() - began).toFixed(0)
+      tell(`a full disk: ${created.length} created, ${statuses.get(503)} told 503, creating again ${back} ms after`)
+      const rows = await withSql(embeddedConnection(service.dataDir), (sql) => sql`select device_no from device`)
+      const kept = new Set(rows.map((row) => row.device_no))
+      expect(created.filter((serial) => !kept.has(serial))).toEqual([])
+      expect(await service.stop()).toBe(0)
+    } finally {
+      spawnSync('umount', ['-l', disk])
+    }
+  },
+  90_000,
+)

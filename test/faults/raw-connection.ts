@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+
+export interface RawAnswer {
+  status: number
+  head: string
+  body: string
+  /** The server says that this connection takes no more requests. */
+  closes: boolean
+}
+
+/** One TCP connection that speaks HTTP/1.1 by hand, so that what a client library hides or repeats is seen. */
+export class RawConnection {
+  private readonly socket: Socket
+  private received = ''
+  /** Whole answers that it has given. */
+  answers = 0
+  private ended: string | undefined
+  private wake = () => {}
+
+  private constructor(socket: Socket) {
+    this.socket = socket
+    socket.setEncoding('latin1')
+    socket.on('data', (piece) => {
+      this.received += piece
+      this.wake()
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => this.end(error.code ?? error.message))
+    socket.on('close', () => this.end('closed'))
+  }
+
+  /** Undefined when the connection is refused. */
+  static async open(url: string): Promise<RawConnection | undefined> {
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    socket.setNoDelay(true)
+    try {
+      await once(socket, 'connect')
+      return new RawConnection(socket)
+    } catch {
+      socket.destroy()
+      return undefined
+    }
+  }
+
+  /** Received of an answer that is not whole. */
+  get characters(): number {
+    return this.received.length
+  }
+
+  send(text: string): void {
+    if (this.ended === undefined) this.socket.write(text)
+  }
+
+  /** The next whole answer. Rejects when the connection ends before it has come. */
+  async answer(): Promise<RawAnswer> {
+    for (;;) {
+      const answer = this.take()
+      if (answer !== undefined) return answer
+      if (this.ended !== undefined) {
+        const got = `${this.answers} answers and ${this.received.length} characters of another`
+        throw new Error(`the connection ended (${this.ended}) after ${got}`)
+      }
+      await new Promise<void>((resolve) => {
+        this.wake = resolve
+      })
+    }
+  }
+
+  close(): void {
+    this.socket.destroy()
+  }
+
+  private take(): RawAnswer | undefined {
+    const headEnd = this.received.indexOf('\r\n\r\n')
+    if (headEnd === -1) return undefined
+    const head = this.received.slice(0, headEnd)
+    const length = /^content-length: (\d+)$/im.exec(head)?.[1]
+    if (length === undefined) throw new Error(`an answer without a length: ${head}`)
+    const end = headEnd + 4 + Number(length)
+    if (this.received.length < end) return undefined
+    const body = this.received.slice(headEnd + 4, end)
+    this.received = this.received.slice(end)
+    this.answers++
+    return { status: Number(head.slice(9, 12)), head, body, closes: /^connection: close$/im.test(head) }
+  }
+
+  private end(why: string): void {
+    this.ended ??= why
+    this.wake()
+  }
+}
+
+/** A POST of JSON, in two parts: what comes before the body, and the body. */
+export function rawPost(path: string, token: string, body: object, headers: string[] = []): [string, string] {
+  const text = JSON.stringify(body)
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    'Host: forecourt',
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    ...headers,
+  ]
+  return [`${lines.join('\r\n')}\r\n\r\n`, text]
+}

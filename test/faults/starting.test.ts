@@ -1,0 +1,366 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { spawn, spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { createDevice } from '../../src/devices/contract.ts'
+import { getReadiness } from '../../src/service/contract.ts'
+import {
+  Client,
+  deviceBody,
+  type Ended,
+  newApplication,
+  newSerial,
+  projectFolder,
+  runServiceToItsEnd,
+  type ServiceOptions,
+  type TestApplication,
+} from '../harness.ts'
+import {
+  becomesTrue,
+  databaseProcesses,
+  embeddedConnection,
+  postmasterPid,
+  randomNumbers,
+  seed,
+  sleep,
+  tell,
+  Workplace,
+  withSql,
+} from './support.ts'
+
+const place = new Workplace()
+const random = randomNumbers(seed)
+const said = `seed ${seed}`
+const servers: Server[] = []
+afterAll(async () => {
+  for (const server of servers) server.close()
+  await place.clear()
+}, 60_000)
+
+/** The server of the folder's database, while there is one. */
+function databaseServer(dataDir: string): number | undefined {
+  return databaseProcesses(dataDir).length === 0 ? undefined : postmasterPid(dataDir)
+}
+
+/** Starts a service that ends by itself: with another code than 0 and one sentence, and nothing left running. */
+async function refusal(options: ServiceOptions): Promise<string> {
+  const dataDir = options.dataDir ?? place.newFolder()
+  const before = databaseServer(dataDir)
+  const began = performance.now()
+  const ended: Ended = await runServiceToItsEnd({ dataDir, ...options })
+  expect(performance.now() - began, 'how long it took to refuse, in ms').toBeLessThan(15_000)
+  expect(ended.code, ended.stderr).toBeGreaterThan(0)
+  expect(ended.stdout).toBe('')
+  expect(ended.stderr, 'one sentence on a line of its own').toMatch(/^[A-Z][^\n]{10,300}\.\n$/)
+  expect(ended.stderr).not.toMatch(/\bat .+:\d+:\d+|undefined|\[object|Error:/)
+  expect(databaseServer(dataDir), 'the server that uses the folder’s database').toBe(before)
+  return ended.stderr.trim()
+}
+
+async function createOne(client: Client, app: TestApplication): Promise<string> {
+  const body = deviceBody(app.appId)
+  const answer = await client.call(createDevice, body, { token: app.token })
+  expect(answer.status, answer.text).toBe(200)
+  return body.deviceNo
+}
+
+/** A port that takes connections and never says a word. */
+async function silentPort(): Promise<number> {
+  const server = createServer(() => {})
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as { port: number }).port
+}
+
+test('a first start takes less than 5 seconds and a second one less than 2', async () => {
+  const dataDir = place.newFolder()
+  const took: number[] = []
+  for (let start = 0; start < 4; start++) {
+    const began = performance.now()
+    const service = await place.startService({ dataDir })
+    took.push(performance.now() - began)
+    expect(await service.stop()).toBe(0)
+    expect(databaseProcesses(dataDir)).toEqual([])
+  }
+  tell(`starts took ${took.map((milliseconds) => `${milliseconds.toFixed(0)} ms`).join(', ')}`)
+  expect(took[0]).toBeLessThan(5000)
+  expect(Math.max(...took.slice(1))).toBeLessThan(2000)
+}, 40_000)
+
+test('a second instance on one data folder is refused, and the first goes on', async () => {
+  const first = await place.startService()
+  const client = new Client(first)
+  const app = await newApplication(client)
+  expect(await refusal({ dataDir: first.dataDir })).toBe(
+    `Another Forecourt (process ${first.process.pid}) already uses the data folder ${first.dataDir}.`,
+  )
+  await createOne(client, app)
+  await first.stop()
+}, 30_000)
+
+test('of four instances that start at once on an empty data folder one runs, and the others are refused', async () => {
+  const dataDir = place.newFolder()
+  const starts = await Promise.all(
+    Array.from({ length: 4 }, () => place.startService({ dataDir }).catch((error: Error) => error.message)),
+  )
+  const running = starts.filter((start) => typeof start !== 'string')
+  const refused = starts.filter((start) => typeof start === 'string')
+  expect([running.length, refused.length], refused.join('\n')).toEqual([1, 3])
+  for (const words of refused) expect(words).toMatch(/Another Forecourt \(process \d+\) already uses the data folder/)
+  const [service] = running
+  if (service === undefined) throw new Error('none runs')
+  await createOne(new Client(service), await newApplication(new Client(service)))
+  expect(await service.stop()).toBe(0)
+}, 40_000)
+
+test('a taken port is refused by its number, and the database is not left running', async () => {
+  const port = await silentPort()
+  expect(await refusal({ env: { FORECOURT_PORT: String(port) } })).toBe(
+    `Port ${port} on 127.0.0.1 is taken by another program.`,
+  )
+}, 20_000)
+
+describe('a database that cannot be used is told in one sentence, without the password:', () => {
+  const secret = 'pa55-w0rd-of-the-database'
+
+  test('nothing listens there', async () => {
+    const words = await refusal({ env: { DATABASE_URL: `postgres://user:${secret}@127.0.0.1:1/forecourt` } })
+    expect(words).toMatch(/^The database cannot be reached: /)
+    expect(words).not.toContain(secret)
+  })
+
+  test('its socket is not there', async () => {
+    const words = await refusal({
+      env: { DATABASE_URL: `postgres://user:${secret}@localhost/forecourt?host=${encodeURIComponent(place.home)}` },
+    })
+    expect(words).toMatch(/^The database cannot be reached: /)
+    expect(words).not.toContain(secret)
+  })
+
+  test('its host has no address', async () => {
+    const words = await refusal({ env: { DATABASE_URL: `postgres://user:${secret}@nowhere.invalid/forecourt` } })
+    expect(words).toMatch(/^The database cannot be reached: /)
+    expect(words).not.toContain(secret)
+  }, 20_000)
+
+  test('it takes the connection and says nothing', async () => {
+    const url = `postgres://user:${secret}@127.0.0.1:${await silentPort()}/forecourt`
+    const words = await refusal({ env: { DATABASE_URL: url, FORECOURT_STATEMENT_TIMEOUT_MS: '1000' } })
+    expect(words).toMatch(/^The database cannot be reached: /)
+    expect(words).not.toContain(secret)
+  }, 20_000)
+
+  test('the password is wrong, the database is not there, or the URL is none', async () => {
+    const database = await place.startDatabase()
+    const { password } = database.connection
+    const wrong = await refusal({ env: { DATABASE_URL: database.url().replace(password, secret) } })
+    expect(wrong).toMatch(/^The database cannot be reached: .*password/)
+    expect(wrong).not.toContain(secret)
+    const missing = await refusal({ env: { DATABASE_URL: database.url('not_there') } })
+    expect(missing).toMatch(/^The database cannot be reached: .*not_there/)
+    expect(missing).not.toContain(password)
+    const none = await refusal({ env: { DATABASE_URL: `postgres://user:${secret}@a b:x/forecourt` } })
+    expect(none).not.toContain(secret)
+    await database.stop()
+  }, 30_000)
+})
+
+test('a newer database is refused, and a service that runs on it already says that it is not ready', async () => {
+  const database = await place.startDatabase()
+  const env = { DATABASE_URL: database.url() }
+  const service = await place.startService({ env })
+  const known = await database.run(async (sql) => {
+    const [row] = await sql`select max(version) as version from schema_migration`
+    await sql`insert into schema_migration (version, file) values (9001, '9001-from-the-future.sql')`
+    return row?.version as number
+  })
+  expect(await refusal({ env })).toBe(
+    `The database is newer than this program: its schema is version 9001, and this program knows ${known}.`,
+  )
+  const readiness = await new Client(service).call(getReadiness, {})
+  expect(readiness.status).toBe(503)
+  expect(readiness.data.checks).toEqual([
+    { name: 'database', ok: true },
+    { name: 'migrations', ok: false },
+  ])
+  await database.run((sql) => sql`delete from schema_migration where version = 9001`)
+  expect((await new Client(service).call(getReadiness, {})).status).toBe(200)
+  expect(await service.stop()).toBe(0)
+  await database.stop()
+}, 30_000)
+
+describe('a setting that cannot be used is named in one sentence:', () => {
+  const bad: [setting: string, value: string, named?: RegExp][] = [
+    ['FORECOURT_HOST', 'no.such.host.invalid', /no\.such\.host\.invalid/],
+    ['FORECOURT_PORT', '80a'],
+    ['FORECOURT_PORT', '70000'],
+    ['DATABASE_URL', 'mysql://localhost/forecourt'],
+    ['FORECOURT_OPERATOR_KEY', 'too short'],
+    ['FORECOURT_TIME_ZONE', 'Mars/Olympus_Mons'],
+    ['FORECOURT_INVENTORY_POLICY', 'closed'],
+    ['FORECOURT_PRIVATE_CALLBACKS', 'yes'],
+    ['FORECOURT_PRESENCE_SECONDS', '0'],
+    ['FORECOURT_LOG_LEVEL', 'loud'],
+    ['FORECOURT_STATEMENT_TIMEOUT_MS', '-1'],
+    ['FORECOURT_MAX_WAITING_CREATES', '1.5'],
+  ]
+  test.each(bad)(
+    '%s is %s',
+    async (setting, value, named = new RegExp(setting)) => {
+      const words = await refusal({ env: { [setting]: value } })
+      expect(words).toMatch(named)
+      // A key is a secret even when it is a bad one.
+      if (setting === 'FORECOURT_OPERATOR_KEY') expect(words).not.toContain(value)
+    },
+    20_000,
+  )
+
+  test('FORECOURT_DATA_DIR is a file', async () => {
+    const file = join(place.home, 'file')
+    writeFileSync(file, '')
+    expect(await refusal({ dataDir: file })).toBe(`The data folder ${file} is not a folder.`)
+    expect(await refusal({ dataDir: join(file, 'below') })).toContain(file)
+  }, 20_000)
+})
+
+test('an embedded database that a killed server has left is taken over or replaced, with all that was acknowledged', async () => {
+  const dataDir = place.newFolder()
+  let service = await place.startService({ dataDir })
+  const app = await newApplication(new Client(service))
+  const created: string[] = []
+  for (let kill = 0; kill < 3; kill++) {
+    created.push(await createOne(new Client(service), app))
+    const left = postmasterPid(dataDir)
+    await service.kill('SIGKILL')
+    expect(
+      databaseProcesses(dataDir).map(({ pid }) => pid),
+      'the database outlives its server',
+    ).toContain(left)
+    // One that does not answer cannot be taken over.
+    if (kill === 2) process.kill(left, 'SIGSTOP')
+    const began = performance.now()
+    service = await place.startService({ dataDir })
+    const took = performance.now() - began
+    tell(`start over a leftover${kill === 2 ? ' that does not answer' : ''}: ${took.toFixed(0)} ms`)
+    if (kill < 2) expect(took).toBeLessThan(2000)
+    expect(postmasterPid(dataDir) === left, 'the leftover is taken over').toBe(kill < 2)
+    const parents = databaseProcesses(dataDir).filter(({ pid }) => pid === postmasterPid(dataDir))
+    expect(parents, 'servers of this folder').toHaveLength(1)
+  }
+  const kept = await withSql(embeddedConnection(dataDir), (sql) => sql`select device_no from device`)
+  expect(kept.map((row) => row.device_no).sort()).toEqual(created.sort())
+  expect(await service.stop()).toBe(0)
+  expect(databaseProcesses(dataDir)).toEqual([])
+}, 60_000)
+
+describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (name) => {
+  test('at any moment is followed by one that works', async () => {
+    const dataDir = place.newFolder()
+    for (let attempt = 0; attempt < 6; attempt++) {
+      const starting = place.startService({ dataDir }).catch((error: Error) => error)
+      const at = random() * 1200
+      await sleep(at)
+      const victims = place.services()
+      for (const { pid } of victims) process.kill(pid, name)
+      const outcome = await starting
+      if (!(outcome instanceof Error) && outcome.process.exitCode === null && outcome.process.signalCode === null) {
+        await new Promise((resolve) => outcome.process.once('exit', resolve))
+      }
+      if (name === 'SIGTERM') {
+        expect(databaseProcesses(dataDir), `${said}: left by a stop ${at.toFixed(0)} ms after the start`).toEqual([])
+      }
+    }
+    const service = await place.startService({ dataDir })
+    await createOne(new Client(service), await newApplication(new Client(service)))
+    expect(await service.stop()).toBe(0)
+    expect(databaseProcesses(dataDir)).toEqual([])
+  }, 60_000)
+})
+
+test('two servers that start at once on one empty database both become ready', async () => {
+  const database = await place.startDatabase()
+  for (const name of ['first', 'second', 'third']) {
+    await database.run((sql) => sql`create database ${sql(name)}`)
+    const env = { DATABASE_URL: database.url(name) }
+    const both = await Promise.all([place.startService({ env }), place.startService({ env })])
+    const [one, two] = both.map((service) => new Client(service)) as [Client, Client]
+    const app = await newApplication(one)
+    for (const client of [one, two]) {
+      expect((await client.call(getReadiness, {})).status).toBe(200)
+      await createOne(client, app)
+    }
+    const versions = await withSql({ ...database.connection, database: name }, (sql) =>
+      sql`select version from schema_migration order by version`.then((rows) => rows.map((row) => row.version)),
+    )
+    expect(versions).toEqual(versions.map((_, index) => index + 1))
+    expect(await Promise.all(both.map((service) => service.stop()))).toEqual([0, 0])
+  }
+  await database.stop()
+  expect(existsSync(database.dataDir)).toBe(true)
+}, 60_000)
+
+test.skipIf(process.getuid?.() !== 0)(
+  'it works as root on a data folder that only root can enter',
+  async () => {
+    const dataDir = join(place.home, 'closed')
+    mkdirSync(dataDir, { mode: 0o700 })
+    let app: TestApplication | undefined
+    for (let start = 0; start < 2; start++) {
+      const service = await place.startService({ dataDir })
+      app ??= await newApplication(new Client(service))
+      await createOne(new Client(service), app)
+      expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
+      expect(await service.stop()).toBe(0)
+      expect(databaseProcesses(dataDir)).toEqual([])
+    }
+  },
+  30_000,
+)
+
+const setpriv = '/usr/bin/setpriv'
+const nobody = 65534
+const asNobody = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
+const main = join(projectFolder, 'src', 'main.ts')
+/** Whether this run may become another user, and that user may read the project. */
+const canBeNobody =
+  process.getuid?.() === 0 &&
+  existsSync(setpriv) &&
+  spawnSync(setpriv, [...asNobody, 'test', '-r', main, '-a', '-x', process.execPath]).status === 0
+
+test.skipIf(!canBeNobody)(
+  'it works as an ordinary user, who also runs the database',
+  async () => {
+    const dataDir = join(place.home, 'ordinary')
+    mkdirSync(dataDir, { mode: 0o700 })
+    chownSync(dataDir, nobody, nobody)
+    const operatorKey = newSerial('a-key-of-an-ordinary-user')
+    const child = spawn(setpriv, [...asNobody, process.execPath, main], {
+      cwd: '/',
+      env: {
+        PATH: '/usr/bin:/bin',
+        FORECOURT_PORT: '0',
+        FORECOURT_DATA_DIR: dataDir,
+        FORECOURT_OPERATOR_KEY: operatorKey,
+        FORECOURT_LOG_LEVEL: 'warn',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let told = ''
+    child.stdout.on('data', (piece) => {
+      told += piece
+    })
+    const isReady = /^Forecourt is ready at (\S+)$/m
+    expect(await becomesTrue(() => isReady.test(told), 10_000), told).toBe(true)
+    const url = isReady.exec(told)?.[1] ?? ''
+    const client = new Client({ url, operatorKey })
+    await createOne(client, await newApplication(client))
+    for (const { pid } of databaseProcesses(dataDir)) expect(statSync(`/proc/${pid}`).uid).toBe(nobody)
+    expect(databaseProcesses(dataDir).length).toBeGreaterThan(0)
+    const code = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGTERM')
+    expect(await code).toBe(0)
+    expect(databaseProcesses(dataDir)).toEqual([])
+  },
+  30_000,
+)

@@ -1,0 +1,194 @@
+import { randomInt } from 'node:crypto'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import postgres from 'postgres'
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../src/database/embedded.ts'
+import { findProcess, goneWithin, type ProcessId, postgresProcessesIn, signal } from '../../src/database/processes.ts'
+import { type Service, type ServiceOptions, startService } from '../harness.ts'
+
+/** FORECOURT_TEST_SEED repeats a run's choices, though not the machine's timing. */
+export const seed = Number(process.env.FORECOURT_TEST_SEED ?? randomInt(2 ** 31))
+
+/** Numbers from 0 to 1 that the seed decides (mulberry32). */
+export function randomNumbers(start: number): () => number {
+  let state = start | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+export function sleep(milliseconds: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, milliseconds))
+}
+
+/** Prints what a test has measured. */
+export function tell(line: string): void {
+  process.stdout.write(`    ${line}\n`)
+}
+
+/** Median, p99 and maximum of some durations, for people. */
+export function distribution(milliseconds: number[]): string {
+  const sorted = milliseconds.toSorted((a, b) => a - b)
+  const at = (share: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1)
+  return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`
+}
+
+/** Polls until it is true; false when it has not become so in time. */
+export async function becomesTrue(look: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
+  const end = performance.now() + withinMs
+  while (!(await look())) {
+    if (performance.now() > end) return false
+    await sleep(10)
+  }
+  return true
+}
+
+export type Connection = EmbeddedDatabase['connection']
+
+/** Runs statements on a connection of their own, around the service. */
+export async function withSql<T>(connection: Connection, use: (sql: postgres.Sql) => Promise<T>): Promise<T> {
+  const sql = postgres({ ...connection, max: 1, onnotice: () => {}, types: { bigint: idsAsNumbers } })
+  try {
+    return await use(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+const idsAsNumbers = { to: 20, from: [20], serialize: String, parse: Number }
+
+/** What the service wrote down of its embedded database. */
+export function embeddedConnection(dataDir: string): Connection & { cluster: string } {
+  const { cluster, socketDir, port, user, password } = JSON.parse(readFileSync(join(dataDir, 'embedded.json'), 'utf8'))
+  return { host: socketDir, port, user, password, database: 'forecourt', cluster: resolve(dataDir, cluster) }
+}
+
+/** The processes of a data folder's embedded database, the server first. */
+export function databaseProcesses(dataDir: string): ProcessId[] {
+  if (!existsSync(join(dataDir, 'embedded.json'))) return []
+  return postgresProcessesIn(embeddedConnection(dataDir).cluster).toSorted((a, b) => a.pid - b.pid)
+}
+
+/** The server of a data folder's embedded database. */
+export function postmasterPid(dataDir: string): number {
+  return Number.parseInt(readFileSync(join(embeddedConnection(dataDir).cluster, 'postmaster.pid'), 'utf8'), 10)
+}
+
+/** A database that the test starts, kills and starts again, with the service outside. */
+export class OwnDatabase {
+  readonly dataDir: string
+  private handle: EmbeddedDatabase | undefined
+
+  constructor(dataDir: string) {
+    this.dataDir = dataDir
+  }
+
+  async start(): Promise<this> {
+    this.handle = await startEmbeddedDatabase(this.dataDir)
+    return this
+  }
+
+  async stop(): Promise<void> {
+    await this.handle?.stop()
+  }
+
+  get connection(): Connection {
+    if (this.handle === undefined) throw new Error('the database was never started')
+    return this.handle.connection
+  }
+
+  get pid(): number {
+    return this.handle?.pid ?? 0
+  }
+
+  get isRunning(): boolean {
+    return this.handle?.isRunning() ?? false
+  }
+
+  /** A DATABASE_URL. */
+  url(database = this.connection.database): string {
+    const { host, port, user, password } = this.connection
+    return `postgres://${user}:${password}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
+  }
+
+  /** The server and all that work for it. */
+  processes(): ProcessId[] {
+    return databaseProcesses(this.dataDir)
+  }
+
+  signalAll(name: NodeJS.Signals): void {
+    for (const one of this.processes()) signal(one, name)
+  }
+
+  run<T>(use: (sql: postgres.Sql) => Promise<T>): Promise<T> {
+    return withSql(this.connection, use)
+  }
+}
+
+/**
+ * Where a test file's processes live: everything that it starts has its folder below `home`, which is how all of it
+ * is found and ended, whatever went wrong. Short, because a socket's path is; open, because PostgreSQL is another user.
+ */
+export class Workplace {
+  readonly home = realpathSync(mkdtempSync(join(tmpdir(), 'fc-')))
+  private folders = 0
+
+  constructor() {
+    chmodSync(this.home, 0o755)
+  }
+
+  /** The path of a data folder that is not there yet. */
+  newFolder(): string {
+    this.folders++
+    return join(this.home, `d${this.folders}`)
+  }
+
+  startService(options: ServiceOptions = {}): Promise<Service> {
+    return startService({ dataDir: this.newFolder(), ...options })
+  }
+
+  startDatabase(): Promise<OwnDatabase> {
+    return new OwnDatabase(this.newFolder()).start()
+  }
+
+  /** Services that run with a data folder below `home`. */
+  services(): ProcessId[] {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter(
+        (pid) => pid > 0 && pid !== process.pid && environmentOf(pid).includes(`FORECOURT_DATA_DIR=${this.home}/`),
+      )
+      .flatMap((pid) => findProcess(pid) ?? [])
+  }
+
+  /** Ends everything and removes it. */
+  async clear(): Promise<void> {
+    await end(this.services())
+    const records = readdirSync(this.home, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('embedded.json'))
+      .map((path) => join(this.home, path, '..'))
+    for (const dataDir of records) {
+      await end(databaseProcesses(dataDir))
+      rmSync(embeddedConnection(dataDir).cluster, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+    }
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+  }
+}
+
+/** Kills processes that this test run started. */
+async function end(processes: ProcessId[]): Promise<void> {
+  for (const one of processes) signal(one, 'SIGKILL')
+  await Promise.all(processes.map((one) => goneWithin(one, 5000)))
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
+import { deleteDeviceModel, saveDeviceModel } from '../../src/device-models/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { getThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { revokeToken } from '../../src/tokens/contract.ts'
+import { Client, deviceBody, newApplication, newSerial, newToken, type TestApplication } from '../harness.ts'
+import { becomesTrue, distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+
+const place = new Workplace()
+const random = randomNumbers(seed)
+const said = `seed ${seed}`
+let database: OwnDatabase
+let a: Client
+let b: Client
+
+beforeAll(async () => {
+  database = await place.startDatabase()
+  const env = { DATABASE_URL: database.url() }
+  const services = await Promise.all([place.startService({ env }), place.startService({ env })])
+  ;[a, b] = services.map((service) => new Client(service)) as [Client, Client]
+}, 60_000)
+afterAll(() => place.clear(), 60_000)
+
+const ask = (client: Client, app: TestApplication) =>
+  client.call(getThirdPartyConfig, { appId: app.appId }, { token: app.token })
+
+const changes: { what: string; refused: number; change: (app: TestApplication) => Promise<unknown> }[] = [
+  {
+    what: 'a frozen application',
+    refused: 10005,
+    change: ({ appId }) => a.operate(freezeApplication, { appId, reason: 'test' }),
+  },
+  {
+    what: 'a revoked token',
+    refused: 10002,
+    change: ({ appId, appSecret, token }) => a.call(revokeToken, { client_id: appId, client_secret: appSecret, token }),
+  },
+  {
+    what: 'a rotated secret',
+    refused: 10002,
+    change: ({ appId }) => a.operate(rotateApplicationSecret, { appId }),
+  },
+]
+
+describe.each(changes)('$what', ({ what, refused, change }) => {
+  test('is refused at once by the process that was told, and within 1 second by the other', async () => {
+    const took = await Promise.all(Array.from({ length: 10 }, () => changeUnderUse(refused, change)))
+    tell(`${what}: admitted by the other process for ${distribution(took)} after the answer`)
+    expect(Math.max(...took), 'how long it was admitted, in ms').toBeLessThan(1000)
+  }, 60_000)
+})
+
+/** Changes an application through A while B is being asked. Answers for how long B still admitted it, in ms. */
+async function changeUnderUse(refused: number, change: (app: TestApplication) => Promise<unknown>): Promise<number> {
+  const app = await newApplication(a)
+  // Both know the token before, and the other keeps being asked while it changes.
+  expect((await ask(a, app)).code).toBe(0)
+  expect((await ask(b, app)).code).toBe(0)
+  const seen: { sentAt: number; answeredAt: number; code: number }[] = []
+  let running = true
+  const asking = Array.from({ length: 2 }, async () => {
+    while (running) {
+      const sentAt = performance.now()
+      const { code } = await ask(b, app)
+      seen.push({ sentAt, answeredAt: performance.now(), code })
+      await sleep(4)
+    }
+  })
+  // The other looks for changes now and then; the change may come at any point between two looks.
+  await sleep(random() * 900)
+  await change(app)
+  const changedAt = performance.now()
+  expect((await ask(a, app)).code, 'the process that was told').toBe(refused)
+  expect((await a.call(createDevice, deviceBody(app.appId), { token: app.token })).code).toBe(refused)
+  await sleep(1200)
+  running = false
+  await Promise.all(asking)
+  expect(
+    seen.filter(({ code }) => code !== 0 && code !== refused),
+    said,
+  ).toEqual([])
+  const lastAdmitted = Math.max(...seen.filter(({ code }) => code === 0).map(({ sentAt }) => sentAt))
+  const firstRefused = Math.min(...seen.filter(({ code }) => code === refused).map(({ answeredAt }) => answeredAt))
+  expect(firstRefused, `${said}: refused by the other process`).toBeLessThan(changedAt + 1000)
+  // A process that has begun to refuse does not begin to admit again.
+  expect(lastAdmitted, `${said}: admitted after it was refused`).toBeLessThan(firstRefused)
+  return Math.max(0, lastAdmitted - changedAt)
+}
+
+test('a token that is used for the first time after the change is refused by both at once', async () => {
+  const app = await newApplication(a)
+  await a.operate(freezeApplication, { appId: app.appId, reason: 'test' })
+  expect([(await ask(b, app)).code, (await ask(a, app)).code]).toEqual([10005, 10005])
+  await a.operate(unfreezeApplication, { appId: app.appId })
+  expect((await ask(a, app)).code).toBe(0)
+  expect(await becomesTrue(async () => (await ask(b, app)).code === 0, 1000), 'admitted again').toBe(true)
+  const { data } = await a.operate(rotateApplicationSecret, { appId: app.appId })
+  expect((await ask(a, { ...app, token: await newToken(b, app.appId, data.appSecret) })).code).toBe(0)
+})
+
+test('a device model that one process saves, replaces or deletes is what a create on the other sees at once', async () => {
+  const app = await newApplication(a)
+  const serialPrefix = newSerial('M')
+  const modelOf = async (client: Client) => {
+    const body = deviceBody(app.appId, { deviceNo: `${serialPrefix}-${newSerial()}` })
+    const answer = await client.call(createDevice, body, { token: app.token })
+    expect(answer.code, answer.text).toBe(0)
+    return answer.data.modelName
+  }
+  for (let round = 0; round < 20; round++) {
+    const [one, other] = (round % 2 === 0 ? [a, b] : [b, a]) as [Client, Client]
+    expect(await modelOf(other)).toBeNull()
+    await one.operate(saveDeviceModel, { serialPrefix, modelName: `first ${round}` })
+    expect(await modelOf(other), said).toBe(`first ${round}`)
+    await one.operate(saveDeviceModel, { serialPrefix, modelName: `second ${round}` })
+    expect(await Promise.all([modelOf(other), modelOf(one)]), said).toEqual([`second ${round}`, `second ${round}`])
+    await one.operate(deleteDeviceModel, { serialPrefix })
+    expect(await modelOf(other), said).toBeNull()
+  }
+}, 30_000)
+
+test('devices that are created on one process while the other changes their model never have a model that is gone', async () => {
+  const app = await newApplication(a)
+  const serialPrefix = newSerial('M')
+  const replace = (version: number) => a.operate(saveDeviceModel, { serialPrefix, modelName: `version ${version}` })
+  await replace(0)
+  let answered = 0
+  let asked = 0
+  const wrong: string[] = []
+  let running = true
+  let created = 0
+  const creators = Array.from({ length: 8 }, async () => {
+    while (running) {
+      const atLeast = answered
+      const body = deviceBody(app.appId, { deviceNo: `${serialPrefix}-${newSerial()}` })
+      const { status, data, text } = await b.call(createDevice, body, { token: app.token })
+      // Nothing but the change of models can make it 503 here, and that it may.
+      if (status === 503) continue
+      const version = Number(data?.modelName?.slice('version '.length))
+      if (!(version >= atLeast && version <= asked)) wrong.push(`between ${atLeast} and ${asked}: ${text}`)
+      created++
+    }
+  })
+  for (let version = 1; version <= 60; version++) {
+    asked = version
+    expect((await replace(version)).code).toBe(0)
+    answered = version
+    await sleep(random() * 30)
+  }
+  running = false
+  await Promise.all(creators)
+  expect(wrong, said).toEqual([])
+  expect(created).toBeGreaterThan(60)
+}, 30_000)
+
+test('a serial that one process puts into the inventory has its model on the other at once', async () => {
+  const app = await newApplication(a)
+  const modelName = newSerial('model')
+  await a.operate(saveDeviceModel, { serialPrefix: newSerial('M'), modelName })
+  for (let round = 0; round < 10; round++) {
+    const [one, other] = (round % 2 === 0 ? [a, b] : [b, a]) as [Client, Client]
+    const deviceNo = newSerial()
+    const imported = await one.operate(importDeviceInventory, { entries: [{ deviceNo, modelName }] })
+    expect(imported.code, imported.text).toBe(0)
+    const answer = await other.call(createDevice, deviceBody(app.appId, { deviceNo }), { token: app.token })
+    expect(answer.data.modelName, `${said}: ${answer.text}`).toBe(modelName)
+  }
+}, 30_000)

@@ -1,0 +1,178 @@
+import type postgres from 'postgres'
+import { createDevice } from '../../src/devices/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { type Answer, Client, deviceBody, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { sleep } from './support.ts'
+
+/** One create, from its first attempt to the answer that settles it. */
+export interface Create {
+  kind: 'device' | 'site'
+  /** Its serial, or its site's name: nothing else has it. */
+  name: string
+  key: string
+  body: object
+  /** Attempts whose outcome was never told: the connection was lost, or the answer was 503. */
+  unknown: number
+  /** The record of the answer 200, as JSON text. */
+  record: string | undefined
+}
+
+const success = '{"code":0,"msg":"success","data":'
+const writersOf = { device: 12, site: 6 }
+const retryAfterMs = 20
+
+/**
+ * Keeps creating devices and sites, each under an idempotency key of its own, as callers should: whatever they were
+ * not told, they ask again with the key. While the writers are shut, whoever lost an answer waits.
+ */
+export class Writers {
+  /** Everything that was answered 200, in the order of the answers. */
+  readonly settled: Create[] = []
+  /** Everything that has been sent and not yet been answered 200. */
+  readonly pending = new Set<Create>()
+  /** Answers that nobody should get. */
+  readonly wrong: string[] = []
+  private readonly app: TestApplication
+  private client: Client
+  private shut: Promise<void> | undefined
+  private reopen = () => {}
+  private running = true
+  private abandoned = false
+  private readonly all: Promise<unknown>
+
+  constructor(app: TestApplication, service: { url: string; operatorKey: string }) {
+    this.app = app
+    this.client = new Client(service)
+    const kinds = (['device', 'site'] as const).flatMap((kind) => Array<'device' | 'site'>(writersOf[kind]).fill(kind))
+    this.all = Promise.all(kinds.map((kind) => this.write(kind)))
+  }
+
+  close(): void {
+    this.shut ??= new Promise((open) => {
+      this.reopen = open
+    })
+  }
+
+  /** Goes on, with a service that may have another address. */
+  open(service: { url: string; operatorKey: string }): void {
+    this.client = new Client(service)
+    this.shut = undefined
+    this.reopen()
+  }
+
+  /** Resolves when every create that was begun has been settled. */
+  async finish(): Promise<void> {
+    this.running = false
+    await this.all
+  }
+
+  /** Leaves everything as it is: the test has failed, or is over. */
+  abandon(): void {
+    this.running = false
+    this.abandoned = true
+    this.reopen()
+  }
+
+  private async write(kind: 'device' | 'site'): Promise<void> {
+    while (this.running) {
+      const create = this.compose(kind)
+      this.pending.add(create)
+      while (!(this.abandoned || (await this.attempt(create)))) {
+        create.unknown++
+        if (this.shut !== undefined) await this.shut
+        else await sleep(retryAfterMs)
+      }
+      this.pending.delete(create)
+    }
+  }
+
+  private compose(kind: 'device' | 'site'): Create {
+    const name = newSerial()
+    const { appId } = this.app
+    const body = kind === 'device' ? deviceBody(appId, { deviceNo: name }) : siteBody(appId, { siteName: name })
+    return { kind, name, key: `key-of-${name}`, body, unknown: 0, record: undefined }
+  }
+
+  /** Answers whether the create is settled. */
+  private async attempt(create: Create): Promise<boolean> {
+    let answer: Answer<object>
+    try {
+      const options = { token: this.app.token, headers: { 'idempotency-key': create.key } }
+      answer = await (create.kind === 'device'
+        ? this.client.call(createDevice, create.body, options)
+        : this.client.call(saveSite, create.body, options))
+    } catch {
+      return false
+    }
+    if (answer.status === 200 && answer.text.startsWith(success)) {
+      create.record = answer.text.slice(success.length, -1)
+      this.settled.push(create)
+      return true
+    }
+    const isUnknown = answer.status === 503 && answer.code === 50003 && answer.headers.get('retry-after') !== null
+    if (!isUnknown) {
+      this.wrong.push(`${create.kind} ${create.name} after ${create.unknown} lost: ${answer.status} ${answer.text}`)
+    }
+    // Whatever it was, it is not tried for ever.
+    return !isUnknown
+  }
+}
+
+interface Stored {
+  rows: number
+  records: string[]
+  keys: number
+}
+
+/** What the database holds of these creates, by their names, at one moment. */
+export function stored(sql: postgres.Sql, appId: string, creates: Create[]): Promise<Map<string, Stored>> {
+  return sql.begin('isolation level repeatable read', (snapshot) => readStored(snapshot, appId, creates)) as Promise<
+    Map<string, Stored>
+  >
+}
+
+async function readStored(
+  sql: postgres.TransactionSql,
+  appId: string,
+  creates: Create[],
+): Promise<Map<string, Stored>> {
+  const found = new Map<string, Stored>(creates.map(({ name }) => [name, { rows: 0, records: [], keys: 0 }]))
+  const names = creates.map((create) => create.name)
+  const rows = await sql`
+    select device_no as name, device_no as subject from device where app_id = ${appId} and device_no = any(${names})
+    union all
+    select site_name, id::text from site where app_id = ${appId} and site_name = any(${names})`
+  const nameOf = new Map(rows.map((row) => [row.subject as string, row.name as string]))
+  for (const row of rows) (found.get(row.name) as Stored).rows++
+  const events = await sql`
+    select subject, data from event
+    where app_id = ${appId} and type in ('device.bound', 'site.created') and subject = any(${[...nameOf.keys()]})`
+  for (const event of events) found.get(nameOf.get(event.subject) as string)?.records.push(event.data)
+  const keys = await sql`
+    select substr(key, 8) as name from idempotency_key where app_id = ${appId} and key = any(${creates.map(keyOf)})`
+  for (const key of keys) (found.get(key.name) as Stored).keys++
+  return found
+}
+
+const keyOf = (create: Create) => create.key
+
+/** What is wrong with creates that were answered 200: each must be there once, with one event, the record it was told. */
+export async function contradictions(sql: postgres.Sql, appId: string, settled: Create[]): Promise<string[]> {
+  const found = await stored(sql, appId, settled)
+  const all = settled.flatMap(({ kind, name, unknown, record }) => {
+    const { rows, records, keys } = found.get(name) as Stored
+    if (rows === 1 && keys === 1 && records.length === 1 && records[0] === record) return []
+    return [`${kind} ${name}, told ${record} after ${unknown} lost: ${rows} rows, ${keys} keys, events ${records}`]
+  })
+  // The first ones tell the story.
+  return all.length > 4 ? [...all.slice(0, 4), `and ${all.length - 4} more`] : all
+}
+
+/** What the application has in all, and how many events for it. */
+export async function totals(sql: postgres.Sql, appId: string): Promise<{ rows: number; events: number }> {
+  const [row] = await sql`
+    select (select count(*) from device where app_id = ${appId})::int
+      + (select count(*) from site where app_id = ${appId})::int as rows,
+      (select count(*) from event where app_id = ${appId} and type in ('device.bound', 'site.created'))::int as events`
+  return { rows: row?.rows, events: row?.events }
+}
