@@ -128,8 +128,15 @@ function expectAlive(service: Service, after: string): void {
 }
 
 /** No change is there in part: what one transaction writes is all there or not at all. */
-async function expectWholeChanges(database: OwnDatabase, { toggled, writers, wrong, outcomes }: Busy): Promise<void> {
-  expect(wrong.concat(writers.wrong), said).toEqual([])
+async function expectWholeChanges(
+  database: OwnDatabase,
+  { service, toggled, writers, wrong, outcomes }: Busy,
+): Promise<void> {
+  const faults = service
+    .stderr()
+    .split('\n')
+    .filter((line) => line.includes('internal fault'))
+  expect(wrong.concat(writers.wrong), `${said}: ${faults.slice(0, 2).join('\n')}`).toEqual([])
   expect(outcomes.get('no answer') ?? 0, `${said}: requests without an answer`).toBe(0)
   await database.run(async (sql) => {
     const halfMade = await sql`
