@@ -21,6 +21,9 @@ async function start(config: Config): Promise<void> {
   const log = openLog(config.logLevel)
   stops.push(() => log.flush())
 
+  // Whoever started the service may close its standard output after the ready line.
+  process.stdout.on('error', () => {})
+
   const isEmbedded = config.databaseUrl === undefined
   const target = config.databaseUrl ?? (await startEmbedded(config, (message) => log.info(message)))
   const open = (connections: number, isWritePath = false) =>

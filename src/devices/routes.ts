@@ -3,7 +3,7 @@ import type { SerialLookup } from '../device-models/catalogue.ts'
 import { requireActingFor } from '../http/authenticate.ts'
 import { type Handler, handle, type Idempotency, JsonText } from '../http/serve.ts'
 import { laneOptions, type Platform, showQueue } from '../platform.ts'
-import { Refusal, unavailable } from '../refusals.ts'
+import { Refusal } from '../refusals.ts'
 import { divisionName } from '../regions/names.ts'
 import { given, quoted } from '../values.ts'
 import {
@@ -20,9 +20,6 @@ interface Submission {
   actor: string
   idempotency: Idempotency | undefined
 }
-
-/** A submission meets a moved catalogue, or a serial that is freed between two statements, hardly ever twice. */
-const maxTries = 5
 
 export function deviceRoutes(platform: Platform): Handler[] {
   const { config, catalogue, showMoment, writer } = platform
@@ -51,12 +48,13 @@ export function deviceRoutes(platform: Platform): Handler[] {
     handle(createDevice, async ({ caller, body, idempotency }) => {
       const actor = requireActingFor(caller, body.appId)
       const since = performance.now()
-      for (let tries = 0; tries < maxTries; tries++) {
+      // A submission can meet a moved catalogue, or a serial that is freed between two statements, again and again;
+      // the lane refuses it once it has waited long enough.
+      for (;;) {
         const outcome = await lane.submit({ body, actor, idempotency }, since)
         if ('record' in outcome) return new JsonText(outcome.record)
         if ('refusal' in outcome) throw new Refusal(outcome.refusal)
       }
-      throw unavailable()
     }),
   ]
 }
