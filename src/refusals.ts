@@ -75,6 +75,13 @@ export const refusals = {
     zh: '该 Idempotency-Key 已用于另一请求体。',
     when: 'The same `Idempotency-Key` came with another body within 24 hours.',
   },
+  preconditionFailed: {
+    code: 10009,
+    status: 412,
+    en: 'The record has changed since it was read.',
+    zh: '记录在读取之后已被修改。',
+    when: 'An update or a delete carries `If-Match`, and the record is no longer the one with that `ETag`. Read it again, and decide anew.',
+  },
   clientInvalid: {
     code: 10030,
     status: 401,

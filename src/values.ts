@@ -87,6 +87,10 @@ export function oneOf<const Values extends number[]>(...values: Values) {
 }
 
 export const appId = text(64, 'application id')
+/** In operations that the document does not show: an application may leave out its own, an operator names one. */
+export const ownAppId = optional(
+  text(64, 'application id; an application may leave out its own, an operator names the one that is meant'),
+)
 export const name = text(64)
 export const phone = text(32)
 export const divisionCode = text(12)

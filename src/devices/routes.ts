@@ -4,16 +4,10 @@ import { requireActingFor } from '../http/authenticate.ts'
 import { type Handler, handle, type Idempotency, JsonText } from '../http/serve.ts'
 import { laneOptions, type Platform, showQueue } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
-import { divisionName } from '../regions/names.ts'
-import { given, quoted } from '../values.ts'
-import {
-  createDevice,
-  type DeviceRecord,
-  type DeviceRegistration,
-  defaultCityCode,
-  defaultProvinceCode,
-} from './contract.ts'
-import { type DeviceInsert, type DeviceOutcome, registerDevices } from './store.ts'
+import { given } from '../values.ts'
+import { createDevice, type DeviceRegistration, defaultCityCode, defaultProvinceCode } from './contract.ts'
+import { type DeviceInsert, type DeviceOutcome, registerDevices } from './register.ts'
+import { type Device, deviceText, freshState, showDevice } from './rules.ts'
 
 interface Submission {
   body: DeviceRegistration
@@ -32,9 +26,8 @@ export function deviceRoutes(platform: Platform): Handler[] {
     async write(submissions) {
       const lookup = await catalogue.lookUp(submissions.map(({ body }) => body.deviceNo))
       const now = new Date()
-      const createTime = showMoment(now)
       const devices = submissions.map((submission) =>
-        composeDevice(submission, lookup, createTime, isInventoryRequired),
+        composeDevice(submission, lookup, now, isInventoryRequired, showMoment),
       )
       const outcomes = await writer.run((sql) => registerDevices(sql, devices, lookup.version, now))
       if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
@@ -62,87 +55,34 @@ export function deviceRoutes(platform: Platform): Handler[] {
 function composeDevice(
   { body, actor, idempotency }: Submission,
   lookup: SerialLookup,
-  createTime: string,
+  now: Date,
   isInventoryRequired: boolean,
+  showMoment: (instant: Date) => string,
 ): DeviceInsert {
   const { appId, deviceNo, deviceName, districtCode, coordinates } = body
   const model = lookup.modelOf(deviceNo)
-  const tag = given(body.tag)
-  const provinceCode = given(body.provinceCode) ?? defaultProvinceCode
-  const cityCode = given(body.cityCode) ?? defaultCityCode
-  const detailAddress = given(body.detailAddress)
-  const modelName = model?.modelName ?? null
-  const productPictureUrl = model?.productPictureUrl ?? null
-  const deviceType = model?.deviceType ?? null
-  const deviceTypeName = model?.deviceTypeName ?? null
-  const record: DeviceRecord = {
+  const device: Device = {
+    ...freshState,
     appId,
     deviceNo,
-    tag,
     deviceName,
-    modelName,
-    productPictureUrl,
-    deviceType,
-    deviceTypeName,
-    status: 1,
-    onlineStatus: 2,
-    statusRemark: null,
-    runStatus: 0,
-    version: null,
-    deviceNumber: 1,
-    // The document calls the address so (§2.3).
-    deviceBattery: {
-      cityCode,
-      cityName: divisionName(cityCode),
-      coordinates,
-      detailAddress,
-      districtCode,
-      districtName: divisionName(districtCode),
-      provinceCode,
-      provinceName: divisionName(provinceCode),
-    },
-    DeviceBatteryOutput: { batteryStatus: null, batteryEnergy: null },
-    createTime,
+    tag: given(body.tag),
+    provinceCode: given(body.provinceCode) ?? defaultProvinceCode,
+    cityCode: given(body.cityCode) ?? defaultCityCode,
+    districtCode,
+    detailAddress: given(body.detailAddress),
+    coordinates,
+    modelName: model?.modelName ?? null,
+    productPictureUrl: model?.productPictureUrl ?? null,
+    deviceType: model?.deviceType ?? null,
+    deviceTypeName: model?.deviceTypeName ?? null,
+    boundAt: now,
   }
   return {
-    appId,
+    ...device,
     actor,
-    deviceNo,
-    deviceName,
-    tag,
-    provinceCode,
-    cityCode,
-    districtCode,
-    detailAddress,
-    coordinates,
-    modelName,
-    productPictureUrl,
-    deviceType,
-    deviceTypeName,
     isUnknown: isInventoryRequired && !lookup.isInInventory(deviceNo),
     idempotency,
-    record: deviceText(record),
+    record: deviceText(showDevice(device, showMoment)),
   }
-}
-
-/**
- * The record as JSON text. Written out, because a serialiser that has to discover the same 27 members every time is
- * the most expensive step of composing a record. The type still holds it to the contract's members.
- */
-function deviceText(record: DeviceRecord): string {
-  const { deviceBattery: place, DeviceBatteryOutput: battery } = record
-  return (
-    `{"appId":${quoted(record.appId)},"deviceNo":${quoted(record.deviceNo)},"tag":${quoted(record.tag)},` +
-    `"deviceName":${quoted(record.deviceName)},"modelName":${quoted(record.modelName)},` +
-    `"productPictureUrl":${quoted(record.productPictureUrl)},"deviceType":${quoted(record.deviceType)},` +
-    `"deviceTypeName":${quoted(record.deviceTypeName)},"status":${record.status},` +
-    `"onlineStatus":${record.onlineStatus},"statusRemark":${quoted(record.statusRemark)},` +
-    `"runStatus":${record.runStatus},"version":${quoted(record.version)},"deviceNumber":${record.deviceNumber},` +
-    `"deviceBattery":{"cityCode":${quoted(place.cityCode)},"cityName":${quoted(place.cityName)},` +
-    `"coordinates":${quoted(place.coordinates)},"detailAddress":${quoted(place.detailAddress)},` +
-    `"districtCode":${quoted(place.districtCode)},"districtName":${quoted(place.districtName)},` +
-    `"provinceCode":${quoted(place.provinceCode)},"provinceName":${quoted(place.provinceName)}},` +
-    `"DeviceBatteryOutput":{"batteryStatus":${battery.batteryStatus},` +
-    `"batteryEnergy":${quoted(battery.batteryEnergy)}},"createTime":${quoted(record.createTime)}}`
-  )
 }

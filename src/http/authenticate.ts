@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { Refusal } from '../refusals.ts'
+import { invalidRequest, Refusal } from '../refusals.ts'
+import { given } from '../values.ts'
 
 /** An application, by its access token. */
 export interface ApplicationCaller {
@@ -67,6 +68,20 @@ function tokenInvalid(error?: 'invalid_token'): Refusal {
 export function requireActingFor(caller: Caller, appId: string): string {
   if (caller.kind === 'application' && caller.appId !== appId) throw new Refusal('notPermitted')
   return actorOf(caller)
+}
+
+/**
+ * The application that a request is about: the one that it names, else the caller's own. Throws 10003 when the caller
+ * may not act for it, and 10001 for an operator who names none.
+ */
+export function applicationOf(caller: Caller, named: string | null | undefined): string {
+  const appId = given(named)
+  if (appId !== null) {
+    requireActingFor(caller, appId)
+    return appId
+  }
+  if (caller.kind === 'application') return caller.appId
+  throw invalidRequest([{ field: 'appId', reason: { en: 'is required of an operator', zh: '运营方必须指定应用' } }])
 }
 
 /** The caller's name in the event log. */

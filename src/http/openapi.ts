@@ -11,6 +11,7 @@ function commonRefusals(operation: Operation): RefusalName[] {
   if (operation.callers.length > 0) common.push('tokenInvalid', 'notPermitted')
   if (operation.callers.includes('application')) common.push('applicationFrozen', 'tooManyRequests')
   if (operation.idempotent) common.push('idempotencyKeyReused')
+  if (operation.conditional) common.push('preconditionFailed')
   return common
 }
 
@@ -78,7 +79,11 @@ function describe(operation: Operation): Json {
     summary: operation.summary,
     tags: [tagOf(operation.path)],
     security: operation.callers.map((kind) => (kind === 'application' ? { accessToken: [] } : { operatorKey: [] })),
-    parameters: [...queryParameters(operation.query), ...(operation.idempotent ? [idempotencyKey] : [])],
+    parameters: [
+      ...queryParameters(operation.query),
+      ...(operation.idempotent ? [idempotencyKey] : []),
+      ...(operation.conditional ? [ifMatch] : []),
+    ],
     ...(operation.body === undefined
       ? {}
       : {
@@ -102,6 +107,19 @@ const idempotencyKey = {
   required: false,
   description: 'Makes a retry safe: the same key and body get the first answer again. Kept 24 hours.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+}
+
+const ifMatch = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'An `ETag` that was answered before: the change is refused with 10009 when the record has changed since.',
+  schema: { type: 'string' },
+}
+
+const etagHeader = {
+  ETag: { description: 'names this state of the record, for `If-Match`', schema: { type: 'string' } },
 }
 
 function queryParameters(query: TObject | undefined): Json[] {
@@ -140,7 +158,8 @@ function responses(operation: Operation): Json {
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
     },
   ])
-  return Object.fromEntries([['200', { description: 'success', content: success }], ...refused])
+  const answered = { description: 'success', ...(operation.tagged ? { headers: etagHeader } : {}), content: success }
+  return Object.fromEntries([['200', answered], ...refused])
 }
 
 /** A schema without what only the service itself reads; a value's reason becomes its description. */

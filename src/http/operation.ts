@@ -24,6 +24,10 @@ export interface Operation<
   refusals: readonly RefusalName[]
   /** Takes an `Idempotency-Key` (contract §4.3). */
   idempotent?: boolean
+  /** Answers the record's `ETag`. */
+  tagged?: boolean
+  /** Takes `If-Match` with an `ETag` that was answered before; 10009 when the record has changed since. */
+  conditional?: boolean
   /** The largest body in bytes, where it is not 64 KiB. */
   maxBodyBytes?: number
   /** Also takes the form media type (the token operations). */

@@ -34,8 +34,10 @@ export interface Idempotency {
 /** The data of an answer that is JSON text already, because the write path serialised it once. */
 export class JsonText {
   readonly text: string
-  constructor(text: string) {
+  readonly headers: Record<string, string> | undefined
+  constructor(text: string, headers?: Record<string, string>) {
     this.text = text
+    this.headers = headers
   }
 }
 
@@ -272,10 +274,11 @@ function idempotencyOf(key: string, bytes: Uint8Array): Idempotency {
 
 function render(outcome: unknown): HttpAnswer {
   if (outcome instanceof Reply) return outcome.answer
-  const data = outcome instanceof JsonText ? outcome.text : JSON.stringify(outcome)
+  const isText = outcome instanceof JsonText
+  const data = isText ? outcome.text : JSON.stringify(outcome)
   return {
     status: 200,
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...(isText ? outcome.headers : undefined) },
     body: `{"code":0,"msg":"success","data":${data}}`,
   }
 }

@@ -1,0 +1,35 @@
+-- What finding, changing and moving records needs.
+
+-- An application's devices by their states, the newest first within each combination: every page that asks for states
+-- reads one range for each of the few combinations that fit, and a page without filters reads all twelve.
+create index device_by_state on device (app_id, status, online_status, run_status, bound_at, device_no);
+-- Room for what changes most often (battery, version, remark), so that those changes touch no index.
+alter table device set (fillfactor = 90);
+
+-- Who held a serial number before. The spell that lasts is the device row itself.
+create sequence device_spell_id;
+create table device_spell (
+  device_no text collate "C" not null,
+  id bigint not null default nextval('device_spell_id'),
+  app_id text collate "C" not null,
+  bound_at timestamptz not null,
+  unbound_at timestamptz not null,
+  unbound_by text not null,
+  reason text,
+  primary key (device_no, id)
+);
+
+-- When a device that is online reported last; narrow, because it is refreshed while nothing else changes.
+create table device_presence (
+  device_no text collate "C" primary key,
+  app_id text collate "C" not null,
+  reported_at timestamptz not null
+) with (fillfactor = 70);
+
+-- The feed of one device or one site.
+create index event_by_subject on event (app_id, subject, id) where subject is not null;
+
+-- Whether a billing rule is in use, and where.
+create index site_by_fast_rule on site (app_id, fast_rule_id) where fast_rule_id is not null;
+create index site_by_slow_rule on site (app_id, slow_rule_id) where slow_rule_id is not null;
+create index site_by_occupancy_rule on site (app_id, occupancy_rule_id) where occupancy_rule_id is not null;
