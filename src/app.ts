@@ -9,14 +9,19 @@ import { Deadlines } from './deadlines.ts'
 import { deviceInventoryRoutes } from './device-inventory/routes.ts'
 import { Catalogue } from './device-models/catalogue.ts'
 import { deviceModelRoutes } from './device-models/routes.ts'
+import { deviceOwnershipRoutes } from './device-ownership/routes.ts'
+import { startPresence } from './device-state/presence.ts'
+import { deviceStateRoutes } from './device-state/routes.ts'
+import { changeStatesRoutine } from './device-state/store.ts'
 import { registerDevicesRoutine } from './devices/register.ts'
 import { deviceRoutes } from './devices/routes.ts'
+import { eventRoutes } from './events/routes.ts'
 import { authenticator } from './http/authenticate.ts'
 import { RateLimiter } from './http/limits.ts'
 import type { HttpHandler } from './http/message.ts'
 import { Metrics } from './http/metrics.ts'
 import { type Handler, serve } from './http/serve.ts'
-import { momentFormat } from './moments.ts'
+import { momentFormat, momentReader } from './moments.ts'
 import { operations } from './operations.ts'
 import type { Platform } from './platform.ts'
 import { serviceRoutes } from './service/routes.ts'
@@ -35,6 +40,9 @@ function routes(platform: Platform, schemaVersion: number): Handler[] {
     ...billingRuleRoutes(platform),
     ...thirdPartyConfigRoutes(platform),
     ...deviceRoutes(platform),
+    ...deviceOwnershipRoutes(platform),
+    ...deviceStateRoutes(platform),
+    ...eventRoutes(platform),
     ...applicationRoutes(platform),
     ...deviceModelRoutes(platform),
     ...deviceInventoryRoutes(platform),
@@ -47,7 +55,7 @@ function routes(platform: Platform, schemaVersion: number): Handler[] {
 }
 
 /** The SQL functions that the database must hold before the first request. */
-export const routines: Routine[] = [registerDevicesRoutine, saveSitesRoutine]
+export const routines: Routine[] = [registerDevicesRoutine, changeStatesRoutine, saveSitesRoutine]
 
 export interface App {
   handler: HttpHandler
@@ -84,6 +92,8 @@ export function createApp({ config, log, sql, openWriterSql, openAccessSql, sche
     access,
     catalogue: new Catalogue(writer),
     showMoment: momentFormat(config.timeZone),
+    readMoment: momentReader(config.timeZone),
+    readMoment: momentReader(config.timeZone),
   }
   const handler = serve(routes(platform, schemaVersion), {
     authenticate: authenticator(config.operatorKey, (tokenHash) => access.check(tokenHash)),
@@ -103,12 +113,14 @@ export function createApp({ config, log, sql, openWriterSql, openAccessSql, sche
   )
   access.start()
   const upkeep = startUpkeep(sql, log)
+  const presence = startPresence(platform)
   return {
     handler,
     platform,
     async stop() {
       access.stop()
       upkeep.stop()
+      presence.stop()
       deadlines.stop()
       await Promise.all([writer.close(), accessPool.close()])
     },

@@ -38,8 +38,8 @@ async function start(config: Config): Promise<void> {
     config,
     log,
     sql,
-    // A connection a lane, devices and sites, and one for what they look up.
-    openWriterSql: () => open(3, true),
+    // A connection a lane (devices, sites, states), and as many for what they look up.
+    openWriterSql: () => open(6, true),
     openAccessSql: () => open(2),
     schemaVersion,
   })

@@ -17,3 +17,61 @@ export function momentFormat(timeZone: string): (instant: Date) => string {
     return lastShown
   }
 }
+
+/**
+ * Makes the function that reads what `momentFormat` shows, of checked texts. A moment that a clock shows twice is the
+ * earlier one, and one that it skips is what the clock shows instead.
+ */
+export function momentReader(timeZone: string): (text: string) => Date {
+  const show = momentFormat(timeZone)
+  const asUtc = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
+  const offsetAt = (instant: number) => asUtc(show(new Date(instant))) - instant
+  const dayMs = 86_400_000
+  return (text) => {
+    const shown = asUtc(text)
+    // A zone is at one of the offsets that it has a day before and a day after.
+    const candidates = [offsetAt(shown - dayMs), offsetAt(shown + dayMs)].map((offset) => shown - offset)
+    const fitting = candidates.filter((instant) => asUtc(show(new Date(instant))) === shown)
+    return new Date(Math.min(...(fitting.length > 0 ? fitting : candidates)))
+  }
+}
+
+/** Which of the instants that show the same moment is meant; the clocks repeat an hour when summer time ends. */
+type Occurrence = 'first' | 'last'
+
+const dayMs = 86_400_000
+
+/**
+ * Makes the function that reads a moment, as `momentText` admits it, back into the instant that shows it, to the
+ * second. A moment that the clocks repeat is its first occurrence unless the last is asked for. One that they skip is
+ * the instant at which they skip it, so that a range from or to it holds what is shown after or before it.
+ */
+export function momentReader(timeZone: string): (text: string, occurrence?: Occurrence) => Date {
+  const show = momentFormat(timeZone)
+  const offsetAt = (instant: number) => asUtc(show(new Date(instant))) - instant
+  return (text, occurrence = 'first') => {
+    const shown = asUtc(text)
+    // No zone is a day away from UTC, so whatever change of the clocks touches the moment lies between these two.
+    const offsets = [offsetAt(shown - dayMs), offsetAt(shown + dayMs)]
+    const early = shown - Math.max(...offsets)
+    const late = shown - Math.min(...offsets)
+    const instants = [early, late].filter((instant) => show(new Date(instant)) === text)
+    return new Date((occurrence === 'first' ? instants[0] : instants.at(-1)) ?? changeBetween(early, late, offsetAt))
+  }
+}
+
+/** The first instant behind a change of the clocks, by halves, to the second. */
+function changeBetween(before: number, behind: number, offsetAt: (instant: number) => number): number {
+  const offsetBefore = offsetAt(before)
+  let [low, high] = [before, behind]
+  while (high - low > 1000) {
+    const middle = low + Math.floor((high - low) / 2000) * 1000
+    if (offsetAt(middle) === offsetBefore) low = middle
+    else high = middle
+  }
+  return high
+}
+
+function asUtc(text: string): number {
+  return Date.parse(`${text.replace(' ', 'T')}Z`)
+}

@@ -2,7 +2,10 @@ import * as applications from './applications/contract.ts'
 import * as billingRules from './billing-rules/contract.ts'
 import * as deviceInventory from './device-inventory/contract.ts'
 import * as deviceModels from './device-models/contract.ts'
+import * as deviceOwnership from './device-ownership/contract.ts'
+import * as deviceState from './device-state/contract.ts'
 import * as devices from './devices/contract.ts'
+import * as events from './events/contract.ts'
 import type { Operation } from './http/operation.ts'
 import * as service from './service/contract.ts'
 import * as sites from './sites/contract.ts'
@@ -20,6 +23,15 @@ export const operations = [
   thirdPartyConfig.saveThirdPartyConfig,
   thirdPartyConfig.getThirdPartyConfig,
   devices.createDevice,
+  devices.createDevices,
+  devices.updateDevice,
+  devices.getDevice,
+  deviceState.reportDeviceState,
+  deviceOwnership.unbindDevice,
+  deviceOwnership.getDeviceHistory,
+  deviceOwnership.forceUnbindDevice,
+  deviceOwnership.transferDevice,
+  events.pageEvents,
   applications.createApplication,
   applications.updateApplication,
   applications.takeApplicationOnline,

@@ -28,3 +28,17 @@ export async function keepAnswer(tx: Statements, create: KeyedCreate, answer: st
     on conflict (app_id, operation, key) do update
       set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`
 }
+
+/**
+ * Whether a batch with this key was sent with another body within 24 hours. Its rows are kept under the key, a space
+ * and their number.
+ */
+export async function findReusedBatchKey(sql: Statements, batch: KeyedCreate): Promise<boolean> {
+  const [reused] = await sql`
+    select from idempotency_key
+    where app_id = ${batch.appId} and operation = ${batch.operation}
+      and key > ${`${batch.key} `} and key < ${`${batch.key}!`}
+      and body_hash <> ${batch.bodyHash} and created_at > now() - interval '24 hours'
+    limit 1`
+  return reused !== undefined
+}

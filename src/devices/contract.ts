@@ -6,11 +6,14 @@ import {
   coordinates,
   deviceNo,
   divisionCode,
+  FieldFaults,
   freeText,
   moment,
   name,
   nullable,
   optional,
+  ownAppId,
+  shownKey,
   tag,
 } from '../values.ts'
 
@@ -18,9 +21,8 @@ import {
 export const defaultProvinceCode = '360000'
 export const defaultCityCode = '360100'
 
-/** What create device takes (document §4.2). */
-export const DeviceRegistration = Type.Object({
-  appId,
+/** What create device takes of a device (document §4.2). */
+const registrationMembers = {
   deviceNo,
   deviceName: name,
   tag: optional(tag),
@@ -29,8 +31,13 @@ export const DeviceRegistration = Type.Object({
   districtCode: divisionCode,
   detailAddress: optional(address),
   coordinates,
-})
+}
+
+export const DeviceRegistration = Type.Object({ appId, ...registrationMembers })
 export type DeviceRegistration = Static<typeof DeviceRegistration>
+
+/** One row of createBatch: as create device takes it, without the application. */
+export const DeviceBatchRow = Type.Object(registrationMembers)
 
 /** The device record (document §2.3). */
 export const DeviceRecord = Type.Object({
@@ -85,4 +92,72 @@ export const createDevice = operation({
     'deviceUnknown',
   ],
   idempotent: true,
+})
+
+/** Beyond 64 KiB, because a thousand devices with every member at its longest fit in no less. */
+const batchBytes = 8 * 1024 * 1024
+
+export const createDevices = operation({
+  id: 'createDevices',
+  summary: 'Registers up to 1000 devices; one outcome a row, in order, and one that is refused stops no other.',
+  method: 'POST',
+  path: '/api/device/entrance/guard/createBatch',
+  callers: ['application', 'operator'],
+  body: Type.Object({
+    appId: ownAppId,
+    // Each row is checked by itself, so that a faulty one is an outcome and not the end of the request.
+    devices: Type.Array(Type.Unknown({ [shownKey]: DeviceBatchRow }), {
+      minItems: 1,
+      maxItems: 1000,
+      description: 'each as create takes it, without appId',
+    }),
+  }),
+  data: Type.Object({
+    results: Type.Array(
+      Type.Object({
+        deviceNo: nullable(Type.String()),
+        code: Type.Integer(),
+        msg: Type.String(),
+        data: Type.Union([DeviceRecord, Type.Null(), FieldFaults]),
+      }),
+    ),
+  }),
+  refusals: ['applicationNotFound'],
+  idempotent: true,
+  maxBodyBytes: batchBytes,
+})
+
+const ofOne = { callers: ['application', 'operator'], refusals: ['applicationNotFound', 'deviceNotFound'] } as const
+
+export const updateDevice = operation({
+  id: 'updateDevice',
+  summary: 'Changes the members that are given; null clears an optional one, or sets a default again.',
+  method: 'POST',
+  path: '/api/device/entrance/guard/update',
+  ...ofOne,
+  body: Type.Object({
+    appId: ownAppId,
+    deviceNo,
+    deviceName: Type.Optional(name),
+    tag: optional(tag),
+    provinceCode: optional(freeText(12)),
+    cityCode: optional(freeText(12)),
+    districtCode: Type.Optional(divisionCode),
+    detailAddress: optional(address),
+    coordinates: Type.Optional(coordinates),
+  }),
+  data: DeviceRecord,
+  tagged: true,
+  conditional: true,
+})
+
+export const getDevice = operation({
+  id: 'getDevice',
+  summary: 'Answers one device. What it reports of its state does not change the `ETag`.',
+  method: 'GET',
+  path: '/api/device/entrance/guard/detail',
+  ...ofOne,
+  query: Type.Object({ appId: ownAppId, deviceNo }),
+  data: DeviceRecord,
+  tagged: true,
 })

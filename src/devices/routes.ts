@@ -1,88 +1,56 @@
-import { GroupCommit } from '../database/group-commit.ts'
-import type { SerialLookup } from '../device-models/catalogue.ts'
-import { requireActingFor } from '../http/authenticate.ts'
-import { type Handler, handle, type Idempotency, JsonText } from '../http/serve.ts'
-import { laneOptions, type Platform, showQueue } from '../platform.ts'
-import { Refusal } from '../refusals.ts'
-import { given } from '../values.ts'
-import { createDevice, type DeviceRegistration, defaultCityCode, defaultProvinceCode } from './contract.ts'
-import { type DeviceInsert, type DeviceOutcome, registerDevices } from './register.ts'
-import { type Device, deviceText, freshState, showDevice } from './rules.ts'
-
-interface Submission {
-  body: DeviceRegistration
-  actor: string
-  idempotency: Idempotency | undefined
-}
+import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import { transaction } from '../database/transaction.ts'
+import { insertEvent } from '../events/store.ts'
+import { applicationOf, requireActingFor } from '../http/authenticate.ts'
+import { etagOf, requireMatch, tagged } from '../http/etag.ts'
+import { type Handler, handle, JsonText } from '../http/serve.ts'
+import type { Platform } from '../platform.ts'
+import { registerBatch } from './batch.ts'
+import { createDevice, createDevices, getDevice, updateDevice } from './contract.ts'
+import { registrationLane } from './registration.ts'
+import { changeDevice, showDevice, updatableMembers } from './rules.ts'
+import { requireDevice, saveChangedDevice } from './store.ts'
 
 export function deviceRoutes(platform: Platform): Handler[] {
-  const { config, catalogue, showMoment, writer } = platform
-  const isInventoryRequired = config.inventoryPolicy === 'required'
-
-  const lane: GroupCommit<Submission, DeviceOutcome> = new GroupCommit({
-    ...laneOptions(platform, 'devices'),
-    claims: ({ body, idempotency }) =>
-      idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
-    async write(submissions) {
-      const lookup = await catalogue.lookUp(submissions.map(({ body }) => body.deviceNo))
-      const now = new Date()
-      const devices = submissions.map((submission) =>
-        composeDevice(submission, lookup, now, isInventoryRequired, showMoment),
-      )
-      const outcomes = await writer.run((sql) => registerDevices(sql, devices, lookup.version, now))
-      if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
-      return outcomes
-    },
-  })
-
-  showQueue(platform, 'devices', lane)
+  const { sql, showMoment } = platform
+  const register = registrationLane(platform)
 
   return [
     handle(createDevice, async ({ caller, body, idempotency }) => {
       const actor = requireActingFor(caller, body.appId)
-      const since = performance.now()
-      // A submission can meet a moved catalogue, or a serial that is freed between two statements, again and again;
-      // the lane refuses it once it has waited long enough.
-      for (;;) {
-        const outcome = await lane.submit({ body, actor, idempotency }, since)
-        if ('record' in outcome) return new JsonText(outcome.record)
-        if ('refusal' in outcome) throw new Refusal(outcome.refusal)
-      }
+      return new JsonText(await register({ body, actor, idempotency }))
+    }),
+
+    handle(createDevices, async ({ caller, actor, body, idempotency, header }) => {
+      const appId = applicationOf(caller, body.appId)
+      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const acceptLanguage = header('accept-language')
+      const batch = { appId, actor, rows: body.devices, idempotency, acceptLanguage }
+      return new JsonText(await registerBatch(platform, register, batch))
+    }),
+
+    handle(updateDevice, async ({ caller, actor, body, header }) => {
+      const appId = applicationOf(caller, body.appId)
+      const device = await transaction(sql, async (tx) => {
+        await requireLockedApplication(tx, appId)
+        const before = await requireDevice(tx, appId, body.deviceNo)
+        requireMatch(header('if-match'), etagOf(updatableMembers(before)))
+        const after = changeDevice(before, body)
+        if (etagOf(updatableMembers(after)) === etagOf(updatableMembers(before))) return before
+        await saveChangedDevice(tx, after)
+        const data = showDevice(after, showMoment)
+        const subject = after.deviceNo
+        await insertEvent(tx, { appId, type: 'device.updated', time: new Date(), actor, subject, data })
+        return after
+      })
+      return tagged(showDevice(device, showMoment), etagOf(updatableMembers(device)))
+    }),
+
+    handle(getDevice, async ({ caller, query }) => {
+      const appId = applicationOf(caller, query.appId)
+      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const device = await requireDevice(sql, appId, query.deviceNo)
+      return tagged(showDevice(device, showMoment), etagOf(updatableMembers(device)))
     }),
   ]
-}
-
-function composeDevice(
-  { body, actor, idempotency }: Submission,
-  lookup: SerialLookup,
-  now: Date,
-  isInventoryRequired: boolean,
-  showMoment: (instant: Date) => string,
-): DeviceInsert {
-  const { appId, deviceNo, deviceName, districtCode, coordinates } = body
-  const model = lookup.modelOf(deviceNo)
-  const device: Device = {
-    ...freshState,
-    appId,
-    deviceNo,
-    deviceName,
-    tag: given(body.tag),
-    provinceCode: given(body.provinceCode) ?? defaultProvinceCode,
-    cityCode: given(body.cityCode) ?? defaultCityCode,
-    districtCode,
-    detailAddress: given(body.detailAddress),
-    coordinates,
-    modelName: model?.modelName ?? null,
-    productPictureUrl: model?.productPictureUrl ?? null,
-    deviceType: model?.deviceType ?? null,
-    deviceTypeName: model?.deviceTypeName ?? null,
-    boundAt: now,
-  }
-  return {
-    ...device,
-    actor,
-    isUnknown: isInventoryRequired && !lookup.isInInventory(deviceNo),
-    idempotency,
-    record: deviceText(showDevice(device, showMoment)),
-  }
 }

@@ -1,6 +1,7 @@
+import type { Static } from 'typebox'
 import { divisionName } from '../regions/names.ts'
-import { quoted } from '../values.ts'
-import type { DeviceRecord } from './contract.ts'
+import { given, quoted } from '../values.ts'
+import { type DeviceRecord, defaultCityCode, defaultProvinceCode, type updateDevice } from './contract.ts'
 
 /** What a device reports of itself; the record shows it from then on. */
 export interface DeviceState {
@@ -40,6 +41,31 @@ export const freshState: DeviceState = {
   version: null,
   batteryStatus: null,
   batteryEnergy: null,
+}
+
+/**
+ * What an update can change, and which spell of ownership it belongs to: the device's entity tag is made of these, so
+ * that a report of its state does not stand in the way of somebody who edits its name.
+ */
+export function updatableMembers({ boundAt, appId, deviceNo, ...device }: Device): object {
+  const { deviceName, tag, provinceCode, cityCode, districtCode, detailAddress, coordinates } = device
+  const place = { provinceCode, cityCode, districtCode, detailAddress, coordinates }
+  return { appId, deviceNo, boundAt, deviceName, tag, ...place }
+}
+
+/** The device with the members that were given: null clears an optional one, and sets a documented default again. */
+export function changeDevice(device: Device, change: Static<NonNullable<typeof updateDevice.body>>): Device {
+  const { tag, provinceCode, cityCode, detailAddress } = change
+  return {
+    ...device,
+    deviceName: change.deviceName ?? device.deviceName,
+    tag: tag === undefined ? device.tag : given(tag),
+    provinceCode: provinceCode === undefined ? device.provinceCode : (given(provinceCode) ?? defaultProvinceCode),
+    cityCode: cityCode === undefined ? device.cityCode : (given(cityCode) ?? defaultCityCode),
+    districtCode: change.districtCode ?? device.districtCode,
+    detailAddress: detailAddress === undefined ? device.detailAddress : given(detailAddress),
+    coordinates: change.coordinates ?? device.coordinates,
+  }
 }
 
 /** The device as its operations answer it (document §2.3). The division names come from the codes. */

@@ -40,3 +40,12 @@ export async function requireDevice(sql: Statements, appId: string, deviceNo: st
   if (row === undefined) throw new Refusal('deviceNotFound')
   return toDevice(row)
 }
+
+/** Writes what an update can change. The transaction holds the application's lock. */
+export async function saveChangedDevice(tx: Statements, device: Device): Promise<void> {
+  await tx`
+    update device set device_name = ${device.deviceName}, tag = ${device.tag}, province_code = ${device.provinceCode},
+      city_code = ${device.cityCode}, district_code = ${device.districtCode}, detail_address = ${device.detailAddress},
+      coordinates = ${device.coordinates}
+    where device_no = ${device.deviceNo}`
+}

@@ -1,5 +1,6 @@
-import type { Statements } from '../database/open.ts'
-import type { EventType } from './contract.ts'
+import type { Sql, Statements } from '../database/open.ts'
+import { type PageQuery, readPage } from '../database/page.ts'
+import { type EventRecord, type EventType, typesOf } from './contract.ts'
 
 export interface NewEvent {
   appId: string
@@ -19,4 +20,75 @@ export async function insertEvent(tx: Statements, event: NewEvent): Promise<void
     insert into event (app_id, type, time, actor, subject, data)
     values (${event.appId}, ${event.type}, ${event.time}, ${event.actor}, ${event.subject},
       ${JSON.stringify(event.data)})`
+}
+
+/** A filter of the feed; what is null does not narrow it. */
+export interface EventFilter extends PageQuery {
+  appId: string
+  type: EventType | null
+  afterId: number | null
+  timeFrom: Date | null
+  timeTo: Date | null
+  /** Each names one record: the events of its kind about it. */
+  deviceNo: string | null
+  siteId: number | null
+  billingRuleId: number | null
+  newestFirst: boolean
+}
+
+/** Pages through an application's events by id. Writers hold the application's lock, so a later id is never seen first. */
+export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: (instant: Date) => string) {
+  const { appId, type, afterId, timeFrom, timeTo } = filter
+  const conditions = [
+    afterId === null ? sql`` : sql`and id > ${afterId}`,
+    // As literals, so that every plan can use the index of the types that are not everyday's.
+    type === null ? sql`` : sql.unsafe(`and type = '${type}'`),
+    timeFrom === null ? sql`` : sql`and time >= ${timeFrom} and id >= ${await idAround(sql, appId, timeFrom, -1)}`,
+    timeTo === null ? sql`` : sql`and time <= ${timeTo} and id <= ${await idAround(sql, appId, timeTo, 1)}`,
+    about(sql, 'device', filter.deviceNo),
+    about(sql, 'site', filter.siteId),
+    about(sql, 'billingRule', filter.billingRuleId),
+  ]
+  const rows = sql`select id, type, app_id, time, actor, data from event where app_id = ${appId} ${conditions}`
+  const key = [{ column: 'id', type: 'bigint' as const }]
+  return readPage(
+    sql,
+    { rows, key, newestFirst: filter.newestFirst },
+    filter,
+    (row): EventRecord => ({
+      id: row.id,
+      type: row.type,
+      appId: row.app_id,
+      time: showMoment(row.time),
+      actor: row.actor,
+      data: JSON.parse(row.data),
+    }),
+  )
+}
+
+function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: string | number | null) {
+  if (subject === null) return sql``
+  const types = typesOf(noun).map((type) => `'${type}'`)
+  return sql`and subject = ${String(subject)} and type in (${sql.unsafe(types.join(', '))})`
+}
+
+/** An event carries the moment at which its change was composed; by how much ids can be out of step with that. */
+const slackMs = 120_000
+
+/**
+ * An id near the first event of a moment: before it for `side` −1, behind it for 1. Ids and times ascend together but
+ * for the slack, so a search by halves costs some two dozen look-ups by key, and creates need not keep an index.
+ */
+async function idAround(sql: Sql, appId: string, moment: Date, side: -1 | 1): Promise<number> {
+  const bound = new Date(moment.getTime() + side * slackMs)
+  const [ends] = await sql`select min(id) as first, max(id) as last from event where app_id = ${appId}`
+  let [low, high] = [ends?.first ?? 0, (ends?.last ?? 0) + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [event] = await sql`
+      select id, time from event where app_id = ${appId} and id >= ${middle} order by id limit 1`
+    if (event !== undefined && event.time < bound) low = event.id + 1
+    else high = middle
+  }
+  return low
 }

@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
 import { type RefusalName, refusals } from '../refusals.ts'
-import { reasonKey } from '../values.ts'
+import { FieldFaults, reasonKey, shownKey } from '../values.ts'
 import type { Operation } from './operation.ts'
 
 type Json = Record<string, unknown>
@@ -51,23 +51,7 @@ const refusalSchema = {
     code: { type: 'integer' },
     msg: { type: 'string' },
     data: {
-      anyOf: [
-        { type: 'null' },
-        {
-          type: 'object',
-          required: ['errors'],
-          properties: {
-            errors: {
-              type: 'array',
-              items: {
-                type: 'object',
-                required: ['field', 'reason'],
-                properties: { field: { type: 'string' }, reason: { type: 'string' } },
-              },
-            },
-          },
-        },
-      ],
+      anyOf: [{ type: 'null' }, FieldFaults],
     },
   },
 }
@@ -166,7 +150,9 @@ function responses(operation: Operation): Json {
 function show(schema: TSchema): unknown {
   return JSON.parse(
     JSON.stringify(schema, (_, value) => {
-      if (typeof value !== 'object' || value === null || !(reasonKey in value)) return value
+      if (typeof value !== 'object' || value === null) return value
+      if (shownKey in value) return value[shownKey]
+      if (!(reasonKey in value)) return value
       const { [reasonKey]: reason, ...rest } = value as Json & { [reasonKey]: { en: string } }
       return rest.anyOf === undefined ? { ...rest, description: rest.description ?? reason?.en } : rest
     }),

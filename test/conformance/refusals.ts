@@ -8,6 +8,7 @@ export const contractRefusals = {
   applicationOffline: { code: 10006, status: 409 },
   tooManyRequests: { code: 10007, status: 429 },
   idempotencyKeyReused: { code: 10008, status: 422 },
+  preconditionFailed: { code: 10009, status: 412 },
   clientInvalid: { code: 10030, status: 401 },
   deviceNotFound: { code: 20002, status: 404 },
   deviceBoundElsewhere: { code: 20013, status: 409 },

@@ -1,0 +1,59 @@
+import Type, { type Static } from 'typebox'
+import { DeviceRecord } from '../devices/contract.ts'
+import { operation } from '../http/operation.ts'
+import { appId, deviceNo, moment, nullable, optional, ownAppId, reasonText } from '../values.ts'
+
+export const unbindDevice = operation({
+  id: 'unbindDevice',
+  summary: 'Frees a serial number at once, for anyone; who held it stays in the history. Answers the last record.',
+  method: 'POST',
+  path: '/api/device/entrance/guard/unbind',
+  callers: ['application', 'operator'],
+  body: Type.Object({ appId: ownAppId, deviceNo, reason: optional(reasonText) }),
+  data: DeviceRecord,
+  refusals: ['applicationNotFound', 'deviceNotFound'],
+  conditional: true,
+})
+
+/** One time of ownership of a serial number. */
+const Spell = Type.Object({
+  appId: Type.String(),
+  boundAt: moment,
+  unboundAt: nullable(Type.String({ description: 'null while it lasts' })),
+  unboundBy: nullable(Type.String()),
+  reason: nullable(Type.String()),
+})
+export type Spell = Static<typeof Spell>
+
+export const getDeviceHistory = operation({
+  id: 'getDeviceHistory',
+  summary: 'Answers who held a serial number and when, newest first; an application sees its own spells only.',
+  method: 'GET',
+  path: '/api/device/entrance/guard/history',
+  callers: ['application', 'operator'],
+  query: Type.Object({ appId: ownAppId, deviceNo }),
+  data: Type.Object({ list: Type.Array(Spell, { description: 'the newest 1000' }) }),
+  refusals: ['applicationNotFound', 'deviceNotFound'],
+})
+
+export const forceUnbindDevice = operation({
+  id: 'forceUnbindDevice',
+  summary: 'Frees a serial number, whoever holds it.',
+  method: 'POST',
+  path: '/api/platform/v1/device/forceUnbind',
+  callers: ['operator'],
+  body: Type.Object({ deviceNo, reason: reasonText }),
+  data: DeviceRecord,
+  refusals: ['deviceNotFound'],
+})
+
+export const transferDevice = operation({
+  id: 'transferDevice',
+  summary: 'Moves a device whole to another application that is online, in one transaction.',
+  method: 'POST',
+  path: '/api/platform/v1/device/transfer',
+  callers: ['operator'],
+  body: Type.Object({ deviceNo, targetAppId: appId, reason: reasonText }),
+  data: DeviceRecord,
+  refusals: ['applicationNotFound', 'applicationOffline', 'deviceNotFound', 'deviceAlreadyYours'],
+})

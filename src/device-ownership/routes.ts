@@ -1,0 +1,97 @@
+import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import type { Statements } from '../database/open.ts'
+import { transaction } from '../database/transaction.ts'
+import { type Device, showDevice, updatableMembers } from '../devices/rules.ts'
+import { requireDevice } from '../devices/store.ts'
+import type { EventType } from '../events/contract.ts'
+import { insertEvent } from '../events/store.ts'
+import { applicationOf } from '../http/authenticate.ts'
+import { etagOf, requireMatch } from '../http/etag.ts'
+import { type Handler, handle } from '../http/serve.ts'
+import type { Platform } from '../platform.ts'
+import { Refusal, unavailable } from '../refusals.ts'
+import { given } from '../values.ts'
+import { forceUnbindDevice, getDeviceHistory, transferDevice, unbindDevice } from './contract.ts'
+import { deleteDevice, type Ending, findOwner, findSpells, moveDevice } from './store.ts'
+
+/** An owner can change between being read and being locked; more often than this in a row, something is wrong. */
+const maxTries = 20
+
+export function deviceOwnershipRoutes({ sql, showMoment }: Platform): Handler[] {
+  async function logged(tx: Statements, type: EventType, device: Device, { at, by }: Ending) {
+    const { appId, deviceNo } = device
+    const data = showDevice(device, showMoment)
+    await insertEvent(tx, { appId, type, time: at, actor: by, subject: deviceNo, data })
+    return data
+  }
+
+  async function unbind(tx: Statements, device: Device, ending: Ending) {
+    await deleteDevice(tx, device, ending)
+    return logged(tx, 'device.unbound', device, ending)
+  }
+
+  /**
+   * Runs a change of the serial's owner under the locks of its owner and of the application named beside. Throws
+   * 20002 when nobody holds the serial.
+   */
+  async function underOwnersLock<Answer>(
+    deviceNo: string,
+    beside: string | undefined,
+    change: (tx: Statements, device: Device) => Promise<Answer>,
+  ): Promise<Answer> {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const owner = await findOwner(sql, deviceNo)
+      if (owner === undefined) throw new Refusal('deviceNotFound')
+      const answer = await transaction(sql, async (tx) => {
+        // In the order in which batches take them, so that two writers never wait for each other in a circle.
+        for (const appId of [...new Set([owner, beside ?? owner])].sort()) await requireLockedApplication(tx, appId)
+        if ((await findOwner(tx, deviceNo)) !== owner) return undefined
+        return { done: await change(tx, await requireDevice(tx, owner, deviceNo)) }
+      })
+      if (answer !== undefined) return answer.done
+    }
+    throw unavailable()
+  }
+
+  return [
+    handle(unbindDevice, async ({ caller, actor, body, header }) => {
+      const appId = applicationOf(caller, body.appId)
+      return transaction(sql, async (tx) => {
+        await requireLockedApplication(tx, appId)
+        const device = await requireDevice(tx, appId, body.deviceNo)
+        requireMatch(header('if-match'), etagOf(updatableMembers(device)))
+        return unbind(tx, device, { at: new Date(), by: actor, reason: given(body.reason) })
+      })
+    }),
+
+    handle(getDeviceHistory, async ({ caller, query }) => {
+      const appId = given(query.appId)
+      if (caller.kind === 'operator' && appId !== null) await requireApplication(sql, appId)
+      // An operator sees every spell, whichever application is named.
+      const visibleTo = caller.kind === 'operator' ? null : applicationOf(caller, appId)
+      const list = await findSpells(sql, query.deviceNo, visibleTo, showMoment)
+      if (list.length === 0) throw new Refusal('deviceNotFound')
+      return { list }
+    }),
+
+    handle(forceUnbindDevice, async ({ actor, body }) =>
+      underOwnersLock(body.deviceNo, undefined, (tx, device) =>
+        unbind(tx, device, { at: new Date(), by: actor, reason: body.reason }),
+      ),
+    ),
+
+    handle(transferDevice, async ({ actor, body: { deviceNo, targetAppId, reason } }) => {
+      await requireApplication(sql, targetAppId)
+      return underOwnersLock(deviceNo, targetAppId, async (tx, device) => {
+        const target = await requireApplication(tx, targetAppId)
+        if (target.onlineStatus !== 1) throw new Refusal('applicationOffline')
+        if (device.appId === targetAppId) throw new Refusal('deviceAlreadyYours')
+        const ending = { at: new Date(), by: actor, reason }
+        await moveDevice(tx, device, targetAppId, ending)
+        // Both logs tell it, each with the record as that application had it or has it: neither learns of the other.
+        await logged(tx, 'device.transferred', device, ending)
+        return logged(tx, 'device.transferred', { ...device, appId: targetAppId, boundAt: ending.at }, ending)
+      })
+    }),
+  ]
+}

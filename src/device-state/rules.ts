@@ -1,0 +1,42 @@
+import type { Static } from 'typebox'
+import type { DeviceState } from '../devices/rules.ts'
+import { given } from '../values.ts'
+import type { reportDeviceState } from './contract.ts'
+
+export type StateReport = Omit<Static<NonNullable<typeof reportDeviceState.body>>, 'appId' | 'deviceNo'>
+
+/** The state with what was reported: null clears what can be unknown, and says nothing of what cannot. */
+export function applyReport(state: DeviceState, report: StateReport): DeviceState {
+  const { statusRemark, version, batteryStatus, batteryEnergy } = report
+  return {
+    status: given(report.status) ?? state.status,
+    onlineStatus: given(report.onlineStatus) ?? state.onlineStatus,
+    runStatus: given(report.runStatus) ?? state.runStatus,
+    statusRemark: statusRemark === undefined ? state.statusRemark : given(statusRemark),
+    version: version === undefined ? state.version : given(version),
+    batteryStatus: batteryStatus === undefined ? state.batteryStatus : given(batteryStatus),
+    batteryEnergy: batteryEnergy === undefined ? state.batteryEnergy : given(batteryEnergy),
+  }
+}
+
+/** Whether a device in this state and one in the other show the same record. */
+export function isSameState(device: DeviceState, state: DeviceState): boolean {
+  return (Object.keys(state) as (keyof DeviceState)[]).every((member) => device[member] === state[member])
+}
+
+/**
+ * How much older than the last report its kept moment may be, as a part of the time-out: an unchanged report within
+ * it writes nothing, and a device is waited for that much longer.
+ */
+const refreshPart = 0.2
+
+/** The moments and intervals of presence, in milliseconds, for a time-out in seconds. */
+export function presenceTimes(timeoutSeconds: number) {
+  const refreshMs = timeoutSeconds * 1000 * refreshPart
+  return {
+    refreshMs,
+    /** Silence by the kept moment that is surely as long as the time-out. */
+    silenceMs: timeoutSeconds * 1000 + refreshMs,
+    tickMs: Math.min(10_000, Math.max(200, refreshMs)),
+  }
+}

@@ -1,0 +1,160 @@
+import type { Row } from 'postgres'
+import type { Statements } from '../database/open.ts'
+import {
+  applicationLock,
+  batchRows,
+  type Columns,
+  callRoutine,
+  column,
+  joinBatch,
+  joinColumn,
+  routine,
+} from '../database/routine.ts'
+import type { Device, DeviceState } from '../devices/rules.ts'
+import { deviceColumns, toDevice } from '../devices/store.ts'
+
+/** A device as it was read, before anybody was asked to wait. */
+export interface KnownDevice {
+  device: Device
+  /** Moves with every change of the row. Opaque. */
+  rowVersion: string
+  /** When it reported last, as far as that is kept; null for a device that is not online. */
+  reportedAt: Date | null
+}
+
+const knownColumns = `${deviceColumns.replace(/\w+/g, 'd.$&')}, d.xmin::text as row_version, p.reported_at`
+
+function toKnown(row: Row): KnownDevice {
+  return { device: toDevice(row), rowVersion: row.row_version, reportedAt: row.reported_at }
+}
+
+/** The devices with these serials that there are. Takes no lock. */
+export async function findDevices(sql: Statements, serials: readonly string[]): Promise<Map<string, KnownDevice>> {
+  const rows = await sql.unsafe(
+    `select ${knownColumns} from device d left join device_presence p using (device_no)
+    where d.device_no = any(${column('$1')})`,
+    [joinColumn(serials, (serial) => serial)],
+    { prepare: true },
+  )
+  return new Map(rows.map((row) => [row.device_no, toKnown(row)]))
+}
+
+/** A new state of a device, composed from what was read. */
+export interface StateChange extends DeviceState {
+  appId: string
+  deviceNo: string
+  actor: string
+  rowVersion: string
+  /** The change holds only if nothing was reported after this moment: for a device that is taken to be offline. */
+  silentSince: Date | null
+  /** The record as JSON text. */
+  record: string
+}
+
+const columns = {
+  app_id: (change: StateChange) => change.appId,
+  device_no: (change) => change.deviceNo,
+  actor: (change) => change.actor,
+  row_version: (change) => change.rowVersion,
+  silent_since: (change) => change.silentSince?.toISOString() ?? null,
+  status: (change) => change.status,
+  online_status: (change) => change.onlineStatus,
+  run_status: (change) => change.runStatus,
+  status_remark: (change) => change.statusRemark,
+  version: (change) => change.version,
+  battery_status: (change) => change.batteryStatus,
+  battery_energy: (change) => change.batteryEnergy,
+  record: (change) => change.record,
+} as const satisfies Columns<StateChange>
+
+type ColumnName = keyof typeof columns
+
+const names = Object.keys(columns)
+const presence = batchRows(['app_id', 'device_no', 'online_status'] satisfies ColumnName[], 'many')
+
+/**
+ * Writes a batch of state changes: locks, rows, their signs of life and events in one transaction. A row that is not
+ * the one that was read is left alone, and is not among the serials that are answered.
+ */
+export const changeStatesRoutine = routine(
+  'change_states',
+  { p_now: 'timestamptz', p_apps: 'text' },
+  names,
+  'device_no text',
+  '  v_changed text[];',
+  `  perform ${applicationLock('app_id')} from unnest(${column('p_apps')}) as a (app_id);
+  with changed as (
+    update device d set status = i.status::smallint, online_status = i.online_status::smallint,
+      run_status = i.run_status::smallint, status_remark = i.status_remark, version = i.version,
+      battery_status = i.battery_status::integer, battery_energy = i.battery_energy
+    from ${batchRows(names, 'many')}
+    where d.device_no = i.device_no and d.app_id = i.app_id and d.xmin = i.row_version::xid
+      and (i.silent_since is null or exists (select from device_presence p
+        where p.device_no = i.device_no and p.reported_at <= i.silent_since::timestamptz))
+    returning d.device_no
+  )
+  select array_agg(device_no) into v_changed from changed;
+
+  insert into event (app_id, type, time, actor, subject, data)
+  select i.app_id, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
+  from ${batchRows(['app_id', 'device_no', 'actor', 'record'] satisfies ColumnName[], 'many')}
+  where i.device_no = any(v_changed);
+
+  insert into device_presence (device_no, app_id, reported_at)
+  select i.device_no, i.app_id, p_now from ${presence}
+  where i.device_no = any(v_changed) and i.online_status = '1'
+  on conflict (device_no) do update set app_id = excluded.app_id, reported_at = excluded.reported_at;
+  delete from device_presence p where p.device_no in (
+    select i.device_no from ${presence} where i.device_no = any(v_changed) and i.online_status = '2');
+
+  return query select unnest(v_changed);`,
+)
+
+/** Writes state changes of different devices in one transaction. Answers the serials that were changed. */
+export async function changeStates(sql: Statements, changes: StateChange[], now: Date): Promise<Set<string>> {
+  const sorted = changes.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
+  const apps = [...new Set(changes.map((change) => change.appId))].sort()
+  const rows = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
+    now.toISOString(),
+    joinColumn(apps, (appId) => appId),
+    joinBatch(sorted, columns),
+  ])
+  return new Set(rows.map((row) => row.device_no))
+}
+
+/** Notes a sign of life of online devices that report nothing new. */
+export async function touchPresence(sql: Statements, devices: readonly Device[], now: Date): Promise<void> {
+  // Sorted, so that two batches take the rows they share in one order.
+  const sorted = devices.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
+  await sql.unsafe(
+    `insert into device_presence (device_no, app_id, reported_at)
+    select device_no, app_id, $3::text::timestamptz
+    from unnest(${column('$1')}, ${column('$2')}) as i (device_no, app_id)
+    on conflict (device_no) do update set reported_at = greatest(device_presence.reported_at, excluded.reported_at)`,
+    [joinColumn(sorted, (device) => device.deviceNo), joinColumn(sorted, (device) => device.appId), now.toISOString()],
+    { prepare: true },
+  )
+}
+
+/** One process at a time looks for silent devices; this transaction is the one, or another process is at it. */
+export async function tryPresenceLock(tx: Statements): Promise<boolean> {
+  const [row] = await tx`select pg_try_advisory_xact_lock(hashtextextended('presence', 0)) as had`
+  return row?.had === true
+}
+
+/** Online devices that have not reported since then, at most `limit`. */
+export async function findSilentDevices(tx: Statements, since: Date, limit: number): Promise<KnownDevice[]> {
+  const rows = await tx.unsafe(
+    `select ${knownColumns} from device_presence p join device d using (device_no)
+    where p.reported_at <= $1::text::timestamptz and d.online_status = 1 limit $2`,
+    [since.toISOString(), limit],
+  )
+  return rows.map((row) => toKnown(row))
+}
+
+/** Forgets signs of life that belong to no online device any more: of serials that were freed at the same moment. */
+export async function deleteIdlePresence(tx: Statements, since: Date): Promise<void> {
+  await tx`
+    delete from device_presence p where p.reported_at <= ${since}
+      and not exists (select from device d where d.device_no = p.device_no and d.online_status = 1)`
+}

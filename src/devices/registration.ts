@@ -1,0 +1,89 @@
+import { GroupCommit } from '../database/group-commit.ts'
+import type { SerialLookup } from '../device-models/catalogue.ts'
+import type { Idempotency } from '../http/serve.ts'
+import { laneOptions, type Platform, showQueue } from '../platform.ts'
+import { Refusal } from '../refusals.ts'
+import { given } from '../values.ts'
+import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from './contract.ts'
+import { type DeviceInsert, type DeviceOutcome, registerDevices } from './register.ts'
+import { type Device, deviceText, freshState, showDevice } from './rules.ts'
+
+/** A device that a caller wants registered. */
+export interface Submission {
+  body: DeviceRegistration
+  actor: string
+  idempotency: Idempotency | undefined
+}
+
+/**
+ * The lane that registers devices, for one request or for the rows of a batch. Answers the record as JSON text, and
+ * throws the registration's refusal.
+ */
+export function registrationLane(platform: Platform): (submission: Submission) => Promise<string> {
+  const { config, catalogue, showMoment, writer } = platform
+  const isInventoryRequired = config.inventoryPolicy === 'required'
+
+  const lane: GroupCommit<Submission, DeviceOutcome> = new GroupCommit({
+    ...laneOptions(platform, 'devices'),
+    claims: ({ body, idempotency }) =>
+      idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
+    async write(submissions) {
+      const lookup = await catalogue.lookUp(submissions.map(({ body }) => body.deviceNo))
+      const now = new Date()
+      const devices = submissions.map((submission) =>
+        composeDevice(submission, lookup, now, isInventoryRequired, showMoment),
+      )
+      const outcomes = await writer.run((sql) => registerDevices(sql, devices, lookup.version, now))
+      if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
+      return outcomes
+    },
+  })
+
+  showQueue(platform, 'devices', lane)
+
+  return async (submission) => {
+    const since = performance.now()
+    // A submission can meet a moved catalogue, or a serial that is freed between two statements, again and again;
+    // the lane refuses it once it has waited long enough.
+    for (;;) {
+      const outcome = await lane.submit(submission, since)
+      if ('record' in outcome) return outcome.record
+      if ('refusal' in outcome) throw new Refusal(outcome.refusal)
+    }
+  }
+}
+
+function composeDevice(
+  { body, actor, idempotency }: Submission,
+  lookup: SerialLookup,
+  now: Date,
+  isInventoryRequired: boolean,
+  showMoment: (instant: Date) => string,
+): DeviceInsert {
+  const { appId, deviceNo, deviceName, districtCode, coordinates } = body
+  const model = lookup.modelOf(deviceNo)
+  const device: Device = {
+    ...freshState,
+    appId,
+    deviceNo,
+    deviceName,
+    tag: given(body.tag),
+    provinceCode: given(body.provinceCode) ?? defaultProvinceCode,
+    cityCode: given(body.cityCode) ?? defaultCityCode,
+    districtCode,
+    detailAddress: given(body.detailAddress),
+    coordinates,
+    modelName: model?.modelName ?? null,
+    productPictureUrl: model?.productPictureUrl ?? null,
+    deviceType: model?.deviceType ?? null,
+    deviceTypeName: model?.deviceTypeName ?? null,
+    boundAt: now,
+  }
+  return {
+    ...device,
+    actor,
+    isUnknown: isInventoryRequired && !lookup.isInInventory(deviceNo),
+    idempotency,
+    record: deviceText(showDevice(device, showMoment)),
+  }
+}

@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  forceUnbindDevice,
+  getDeviceHistory,
+  transferDevice,
+  unbindDevice,
+} from '../../src/device-ownership/contract.ts'
+import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { getDevice } from '../../src/devices/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
+import { newApplication, newSerial, type TestApplication, takeOffline } from '../harness.ts'
+import { client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
+
+const first = await newApplication(client)
+const second = await newApplication(client)
+
+function unbind({ token }: TestApplication, deviceNo: string, members: Record<string, unknown> = {}) {
+  return client.call(unbindDevice, { deviceNo, ...members }, { token })
+}
+
+function detail({ token }: TestApplication, deviceNo: string) {
+  return client.call(getDevice, { deviceNo }, { token })
+}
+
+function history({ token }: TestApplication, deviceNo: string) {
+  return client.call(getDeviceHistory, { deviceNo }, { token })
+}
+
+async function events({ token }: TestApplication, deviceNo: string) {
+  return expectSuccess(await client.call(pageEvents, { deviceNo, pageSize: '100' }, { token })).list
+}
+
+async function newDevice(application: TestApplication, members: Record<string, unknown> = {}) {
+  return expectSuccess(await createDeviceOf(application, members))
+}
+
+const everything = {
+  status: 2,
+  onlineStatus: 1,
+  runStatus: 1,
+  statusRemark: 'E17',
+  version: '1',
+  batteryStatus: 1,
+  batteryEnergy: '50%',
+}
+
+describe('unbindDevice', () => {
+  test('answers the last record and frees the serial at once for any application', async () => {
+    const created = await newDevice(first)
+    const { deviceNo } = created
+    expectRefusal(await createDeviceOf(second, { deviceNo }), 'deviceBoundElsewhere')
+    expect(expectSuccess(await unbind(first, deviceNo))).toEqual(created)
+    expectRefusal(await detail(first, deviceNo), 'deviceNotFound')
+    expectRefusal(await unbind(first, deviceNo), 'deviceNotFound')
+    const again = await newDevice(second, { deviceNo })
+    expect(again.appId).toBe(second.appId)
+    expectSuccess(await unbind(second, deviceNo))
+    expect((await newDevice(first, { deviceNo })).appId).toBe(first.appId)
+  })
+
+  test('leaves nothing of the former owner to the next: no state, tag, name or address', async () => {
+    const created = await newDevice(first, { tag: 'secret tag', deviceName: 'secret name', detailAddress: 'secret' })
+    const { deviceNo } = created
+    expectSuccess(await client.call(reportDeviceState, { deviceNo, ...everything }, { token: first.token }))
+    expectSuccess(await unbind(first, deviceNo))
+    const next = await createDeviceOf(second, { deviceNo, deviceName: 'mine', tag: null, detailAddress: null })
+    expectSuccess(next)
+    expect(next.text).not.toContain('secret')
+    expect(next.data).toMatchObject({ status: 1, onlineStatus: 2, runStatus: 0, statusRemark: null, version: null })
+    expect(next.data.DeviceBatteryOutput).toEqual({ batteryStatus: null, batteryEnergy: null })
+    const shown = await detail(second, deviceNo)
+    expect(shown.data).toEqual(next.data)
+    expect((await events(second, deviceNo)).map(({ type }) => type)).toEqual(['device.bound'])
+    const theirs = await history(second, deviceNo)
+    expect(theirs.text).not.toContain(first.appId)
+    expect(theirs.text).not.toContain('secret')
+  })
+
+  test('works while the application is offline', async () => {
+    const application = await newApplication(client)
+    const { deviceNo } = await newDevice(application)
+    await takeOffline(client, application.appId)
+    expectSuccess(await unbind(application, deviceNo))
+  })
+
+  test('writes one event with the record', async () => {
+    const created = await newDevice(first)
+    expectSuccess(await unbind(first, created.deviceNo))
+    const log = await events(first, created.deviceNo)
+    expect(log.map(({ type, data, actor }) => ({ type, data, actor }))).toEqual([
+      { type: 'device.bound', data: created, actor: `application:${first.appId}` },
+      { type: 'device.unbound', data: created, actor: `application:${first.appId}` },
+    ])
+  })
+
+  test('is refused for another application’s device, which stays bound', async () => {
+    const created = await newDevice(first)
+    expectRefusal(await unbind(second, created.deviceNo), 'deviceNotFound')
+    expectRefusal(await unbind(second, created.deviceNo, { appId: first.appId }), 'notPermitted')
+    expect(expectSuccess(await detail(first, created.deviceNo))).toEqual(created)
+  })
+
+  test('takes If-Match', async () => {
+    const { deviceNo } = await newDevice(first)
+    const body = { deviceNo }
+    const stale = { token: first.token, headers: { 'if-match': '"other"' } }
+    expectRefusal(await client.call(unbindDevice, body, stale), 'preconditionFailed')
+    const etag = (await detail(first, deviceNo)).headers.get('etag') ?? ''
+    expectSuccess(await client.call(unbindDevice, body, { token: first.token, headers: { 'if-match': etag } }))
+  })
+})
+
+describe('getDeviceHistory', () => {
+  test('tells every spell, newest first; an application sees its own only and an operator all', async () => {
+    const deviceNo = newSerial()
+    await newDevice(first, { deviceNo })
+    expectSuccess(await unbind(first, deviceNo, { reason: 'sold' }))
+    await newDevice(second, { deviceNo })
+    expectSuccess(await unbind(second, deviceNo))
+    await newDevice(first, { deviceNo })
+
+    const { list } = expectSuccess(await client.operate(getDeviceHistory, { deviceNo }))
+    expect(list.map(({ appId, unboundBy, reason }) => [appId, unboundBy, reason])).toEqual([
+      [first.appId, null, null],
+      [second.appId, `application:${second.appId}`, null],
+      [first.appId, `application:${first.appId}`, 'sold'],
+    ])
+    expect(list[0]?.unboundAt).toBeNull()
+    for (const spell of list) {
+      expect(Object.keys(spell)).toEqual(['appId', 'boundAt', 'unboundAt', 'unboundBy', 'reason'])
+      expectNow(spell.boundAt)
+      if (spell.unboundAt !== null) expect(spell.unboundAt >= spell.boundAt).toBe(true)
+    }
+    const named = await client.operate(getDeviceHistory, { appId: first.appId, deviceNo })
+    expect(expectSuccess(named).list).toEqual(list)
+    expect(expectSuccess(await history(first, deviceNo)).list).toEqual([list[0], list[2]] as typeof list)
+    expect(expectSuccess(await history(second, deviceNo)).list).toEqual([list[1]] as typeof list)
+  })
+
+  test('is refused where the caller never held the serial', async () => {
+    const { deviceNo } = await newDevice(first)
+    expectRefusal(await history(second, deviceNo), 'deviceNotFound')
+    expectRefusal(await client.operate(getDeviceHistory, { deviceNo: newSerial() }), 'deviceNotFound')
+    const query = { appId: 'no-such-application', deviceNo }
+    expectRefusal(await client.operate(getDeviceHistory, query), 'applicationNotFound')
+    expectRefusal(await client.call(getDeviceHistory, query, { token: first.token }), 'notPermitted')
+  })
+})
+
+describe('forceUnbindDevice', () => {
+  test('frees a serial whoever holds it, and the history tells by whom and why', async () => {
+    const created = await newDevice(first)
+    const { deviceNo } = created
+    const answer = await client.operate(forceUnbindDevice, { deviceNo, reason: 'court order' })
+    expect(expectSuccess(answer)).toEqual(created)
+    const spell = expectSuccess(await history(first, deviceNo)).list[0]
+    expect([spell?.unboundBy, spell?.reason]).toEqual(['operator:operator', 'court order'])
+    const log = await events(first, deviceNo)
+    expect(log.map(({ type, actor }) => [type, actor])).toEqual([
+      ['device.bound', `application:${first.appId}`],
+      ['device.unbound', 'operator:operator'],
+    ])
+    expect((await newDevice(second, { deviceNo })).appId).toBe(second.appId)
+  })
+
+  test('wants a reason and a serial that somebody holds', async () => {
+    const { deviceNo } = await newDevice(first)
+    for (const reason of [undefined, null, '', ' ']) {
+      expectFaults(await client.operate(forceUnbindDevice, { deviceNo, reason }), ['reason'])
+    }
+    expectRefusal(await client.operate(forceUnbindDevice, { deviceNo: newSerial(), reason: 'x' }), 'deviceNotFound')
+    expectSuccess(await detail(first, deviceNo))
+  })
+})
+
+describe('transferDevice', () => {
+  function transfer(deviceNo: string, targetAppId: string, reason: unknown = 'the site was sold') {
+    return client.operate(transferDevice, { deviceNo, targetAppId, reason })
+  }
+
+  test('moves the device whole to the target, and from then on only the target sees it', async () => {
+    const { deviceNo } = await newDevice(first, { tag: 'lane=1' })
+    const state = { deviceNo, ...everything }
+    const before = expectSuccess(await client.call(reportDeviceState, state, { token: first.token }))
+    const after = expectSuccess(await transfer(deviceNo, second.appId))
+    expect(after).toEqual({ ...before, appId: second.appId, createTime: after.createTime })
+    expect(expectSuccess(await detail(second, deviceNo))).toEqual(after)
+    expectRefusal(await detail(first, deviceNo), 'deviceNotFound')
+    const { list } = expectSuccess(await client.operate(getDeviceHistory, { deviceNo }))
+    expect(list.map(({ appId, unboundBy, reason }) => [appId, unboundBy, reason])).toEqual([
+      [second.appId, null, null],
+      [first.appId, 'operator:operator', 'the site was sold'],
+    ])
+  })
+
+  test('is told in both applications’ feeds, each with its own record, so neither learns of the other', async () => {
+    const before = await newDevice(first)
+    const after = expectSuccess(await transfer(before.deviceNo, second.appId))
+    const told = async (application: TestApplication) =>
+      (await events(application, before.deviceNo)).map(({ type, appId, data, actor }) => [type, appId, data, actor])
+    expect((await told(first)).at(-1)).toEqual(['device.transferred', first.appId, before, 'operator:operator'])
+    expect(await told(second)).toEqual([['device.transferred', second.appId, after, 'operator:operator']])
+  })
+
+  test('is refused for an unknown target, an offline one, the owner itself and a free serial', async () => {
+    const { deviceNo } = await newDevice(first)
+    const offline = await newApplication(client)
+    await takeOffline(client, offline.appId)
+    expectRefusal(await transfer(deviceNo, 'no-such-application'), 'applicationNotFound')
+    expectRefusal(await transfer(deviceNo, offline.appId), 'applicationOffline')
+    expectRefusal(await transfer(deviceNo, first.appId), 'deviceAlreadyYours')
+    expectRefusal(await transfer(newSerial(), second.appId), 'deviceNotFound')
+    expectFaults(await transfer(deviceNo, second.appId, ''), ['reason'])
+    expectSuccess(await detail(first, deviceNo))
+    expect(expectSuccess(await history(first, deviceNo)).list).toHaveLength(1)
+  })
+})

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'bun:test'
+import type { Static } from 'typebox'
+import {
+  freezeApplication,
+  takeApplicationOffline,
+  takeApplicationOnline,
+  unfreezeApplication,
+} from '../../src/applications/contract.ts'
+import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
+import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { newApplication, type TestApplication } from '../harness.ts'
+import {
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectNow,
+  expectRefusal,
+  expectSuccess,
+  newRule,
+  saveSiteOf,
+} from './support.ts'
+
+type Page = Static<typeof pageEvents.data>
+
+function page({ token }: TestApplication, query: Record<string, unknown> = {}) {
+  return client.call(pageEvents, { pageSize: '100', ...query }, { token })
+}
+
+async function list(application: TestApplication, query: Record<string, unknown> = {}): Promise<EventRecord[]> {
+  return expectSuccess(await page(application, query)).list
+}
+
+const types = (events: EventRecord[]) => events.map(({ type }) => type)
+
+test('every change is told once, oldest first, with who did it and the record as its operation answered it', async () => {
+  const application = await newApplication(client)
+  const { appId, token } = application
+  const by = `application:${appId}`
+  const config = expectSuccess(await client.call(saveThirdPartyConfig, { appId, operatorName: 'New name' }, { token }))
+  await newRule(application, 3)
+  const site = expectSuccess(await saveSiteOf(application))
+  const device = expectSuccess(await createDeviceOf(application))
+  const offline = expectSuccess(await client.operate(takeApplicationOffline, { appId }))
+  const online = expectSuccess(await client.operate(takeApplicationOnline, { appId }))
+  // Done already, so nothing changes and nothing is told.
+  expectSuccess(await client.operate(takeApplicationOnline, { appId }))
+  const frozen = expectSuccess(await client.operate(freezeApplication, { appId, reason: 'test' }))
+  const unfrozen = expectSuccess(await client.operate(unfreezeApplication, { appId }))
+
+  const events = await list(application)
+  expect(events.map(({ type, actor }) => [type, actor])).toEqual([
+    ['thirdPartyConfig.saved', 'operator:operator'],
+    ['thirdPartyConfig.saved', by],
+    ['billingRule.created', by],
+    ['site.created', by],
+    ['device.bound', by],
+    ['application.offline', 'operator:operator'],
+    ['application.online', 'operator:operator'],
+    ['application.frozen', 'operator:operator'],
+    ['application.unfrozen', 'operator:operator'],
+  ])
+  const data = events.map((event) => event.data)
+  expect([data[1], ...data.slice(3)]).toEqual([config, site, device, offline, online, frozen, unfrozen])
+  for (const [index, event] of events.entries()) {
+    expect(Object.keys(event)).toEqual(['id', 'type', 'appId', 'time', 'actor', 'data'])
+    expect(event.appId).toBe(appId)
+    expectNow(event.time)
+    if (index > 0) expect(event.id).toBeGreaterThan(events[index - 1]?.id as number)
+  }
+})
+
+describe('pageEvents', () => {
+  test('goes on behind the last event with afterId, and tells nothing twice', async () => {
+    const application = await newApplication(client)
+    const seen: EventRecord[] = []
+    for (let round = 0; round < 3; round++) {
+      expectSuccess(await createDeviceOf(application))
+      expectSuccess(await createDeviceOf(application))
+      const news = await list(application, { afterId: seen.at(-1)?.id ?? 0 })
+      expect(types(news).filter((type) => type === 'device.bound')).toHaveLength(2)
+      seen.push(...news)
+      expect(await list(application, { afterId: seen.at(-1)?.id })).toEqual([])
+    }
+    expect(await list(application)).toEqual(seen)
+  })
+
+  test('walks by cursor in either order', async () => {
+    const application = await newApplication(client)
+    for (let count = 0; count < 7; count++) expectSuccess(await createDeviceOf(application))
+    const whole = await list(application)
+    for (const order of ['asc', 'desc']) {
+      const walked: EventRecord[] = []
+      let cursor: string | null = null
+      do {
+        const query: Record<string, unknown> = { order, pageSize: '3', ...(cursor === null ? {} : { cursor }) }
+        const answered: Page = expectSuccess(await page(application, query))
+        expect([answered.total, answered.totalIsExact]).toEqual([8, true])
+        walked.push(...answered.list)
+        cursor = answered.nextCursor
+      } while (cursor !== null)
+      expect(walked).toEqual(order === 'asc' ? whole : whole.toReversed())
+    }
+  })
+
+  test('filters by type, by device, by site and by billing rule', async () => {
+    const application = await newApplication(client)
+    const rule = await newRule(application, 3)
+    const site = expectSuccess(await saveSiteOf(application))
+    const device = expectSuccess(await createDeviceOf(application))
+    // A serial that looks like the site's id is no site.
+    expectSuccess(await createDeviceOf(application, { deviceNo: `${site.id}` }))
+    expect(types(await list(application, { type: 'site.created' }))).toEqual(['site.created'])
+    expect(types(await list(application, { type: 'device.bound' }))).toEqual(['device.bound', 'device.bound'])
+    const ofDevice = await list(application, { deviceNo: device.deviceNo })
+    expect(ofDevice.map(({ data }) => data)).toEqual([device])
+    const ofSite = await list(application, { siteId: site.id })
+    expect(ofSite.map(({ data }) => data)).toEqual([site])
+    expect(types(await list(application, { billingRuleId: rule }))).toEqual(['billingRule.created'])
+    expect(await list(application, { siteId: site.id, type: 'site.deleted' })).toEqual([])
+  })
+
+  test('filters by a range of time, both ends included', async () => {
+    const application = await newApplication(client)
+    const all = await list(application)
+    const [{ time }] = all as [EventRecord]
+    expect(await list(application, { timeFrom: time, timeTo: time })).toEqual(all)
+    expect(await list(application, { timeTo: '2020-01-01 00:00:00' })).toEqual([])
+    expect(await list(application, { timeFrom: '2020-01-01 00:00:00' })).toEqual(all)
+    expect(await list(application, { timeFrom: '2999-01-01 00:00:00' })).toEqual([])
+  })
+
+  test('names every faulty member', async () => {
+    const application = await newApplication(client)
+    const faulty = {
+      afterId: '-1',
+      order: 'up',
+      type: 'device.exploded',
+      timeFrom: 'yesterday',
+      timeTo: '2026-02-30 00:00:00',
+      siteId: 'x',
+    }
+    expectFaults(await page(application, faulty), Object.keys(faulty))
+    expectFaults(await client.operate(pageEvents, {}), ['appId'])
+  })
+
+  test('shows an application its own events only, and an operator those of the application that is named', async () => {
+    const [mine, theirs] = [await newApplication(client), await newApplication(client)]
+    const device = expectSuccess(await createDeviceOf(mine))
+    expect(await list(theirs, { deviceNo: device.deviceNo })).toEqual([])
+    expectRefusal(await page(theirs, { appId: mine.appId }), 'notPermitted')
+    const operated = await client.operate(pageEvents, { appId: mine.appId, pageSize: '100' })
+    expect(expectSuccess(operated).list).toEqual(await list(mine))
+    expectRefusal(await client.operate(pageEvents, { appId: 'no-such-application' }), 'applicationNotFound')
+  })
+})
