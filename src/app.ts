@@ -93,7 +93,6 @@ export function createApp({ config, log, sql, openWriterSql, openAccessSql, sche
     catalogue: new Catalogue(writer),
     showMoment: momentFormat(config.timeZone),
     readMoment: momentReader(config.timeZone),
-    readMoment: momentReader(config.timeZone),
   }
   const handler = serve(routes(platform, schemaVersion), {
     authenticate: authenticator(config.operatorKey, (tokenHash) => access.check(tokenHash)),

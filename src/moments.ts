@@ -18,26 +18,8 @@ export function momentFormat(timeZone: string): (instant: Date) => string {
   }
 }
 
-/**
- * Makes the function that reads what `momentFormat` shows, of checked texts. A moment that a clock shows twice is the
- * earlier one, and one that it skips is what the clock shows instead.
- */
-export function momentReader(timeZone: string): (text: string) => Date {
-  const show = momentFormat(timeZone)
-  const asUtc = (text: string) => Date.parse(`${text.replace(' ', 'T')}Z`)
-  const offsetAt = (instant: number) => asUtc(show(new Date(instant))) - instant
-  const dayMs = 86_400_000
-  return (text) => {
-    const shown = asUtc(text)
-    // A zone is at one of the offsets that it has a day before and a day after.
-    const candidates = [offsetAt(shown - dayMs), offsetAt(shown + dayMs)].map((offset) => shown - offset)
-    const fitting = candidates.filter((instant) => asUtc(show(new Date(instant))) === shown)
-    return new Date(Math.min(...(fitting.length > 0 ? fitting : candidates)))
-  }
-}
-
 /** Which of the instants that show the same moment is meant; the clocks repeat an hour when summer time ends. */
-type Occurrence = 'first' | 'last'
+export type Occurrence = 'first' | 'last'
 
 const dayMs = 86_400_000
 

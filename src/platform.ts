@@ -20,8 +20,8 @@ export interface Platform {
   catalogue: Catalogue
   /** Shows an instant in the service's time zone. */
   showMoment(instant: Date): string
-  /** Reads a checked text as a moment in the service's time zone. */
-  readMoment(text: string): Date
+  /** Reads a moment of the service's time zone; one that the clocks repeat is its first occurrence, or its last. */
+  readMoment(text: string, occurrence?: 'first' | 'last'): Date
 }
 
 /** How a write path's lane is set up. */

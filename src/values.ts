@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { invalidRequest, type Reason } from './refusals.ts'
+import type { Reason } from './refusals.ts'
 
 // Contract §2. Everything a string may not hold stands in its pattern, so that the compiled check, the OpenAPI
 // document and the refusals' reasons come from one place. Patterns run with the `u` flag: they count characters
@@ -173,28 +173,23 @@ export const bbox = Type.Refine(
     } satisfies Reason,
   }),
   (value) => {
-    const { minLongitude, minLatitude, maxLongitude, maxLatitude } = readBbox(value)
-    return minLongitude <= maxLongitude && minLatitude <= maxLatitude
+    const { minLng, minLat, maxLng, maxLat } = readBbox(value)
+    return minLng <= maxLng && minLat <= maxLat
   },
 )
 
-/** A box on the map, its edges within it. */
-export interface Bbox {
-  minLongitude: number
-  minLatitude: number
-  maxLongitude: number
-  maxLatitude: number
+/** A rectangle of the map; its edges belong to it. */
+export interface Box {
+  minLng: number
+  minLat: number
+  maxLng: number
+  maxLat: number
 }
 
-/** The numbers of a checked bbox. */
-export function readBbox(value: string): Bbox {
-  const [minLongitude, minLatitude, maxLongitude, maxLatitude] = value.split(',').map(Number) as [
-    number,
-    number,
-    number,
-    number,
-  ]
-  return { minLongitude, minLatitude, maxLongitude, maxLatitude }
+/** The corners of a checked bbox. */
+export function readBbox(value: string): Box {
+  const [minLng = 0, minLat = 0, maxLng = 0, maxLat = 0] = value.split(',').map(Number)
+  return { minLng, minLat, maxLng, maxLat }
 }
 
 /** Money in yuan: a decimal string with up to 4 decimals, never a float. */
@@ -210,56 +205,13 @@ export const money = Type.String({
 /** A moment as the service shows it, in its own time zone. */
 export const moment = Type.String({ description: 'yyyy-MM-dd HH:mm:ss in the service’s time zone' })
 
-const dayOfYear = '((0[1-9]|1[0-2])-(0[1-9]|1\\d|2\\d)|(0[13-9]|1[0-2])-30|(0[13578]|1[02])-31)'
-
-/** A moment as callers give it in a filter; `readMoment` of the platform turns it into an instant. */
-export const momentText = Type.String({
-  pattern: `^[12]\\d{3}-${dayOfYear} ${hourMinuteSecond}$`,
-  description: 'yyyy-MM-dd HH:mm:ss in the service’s time zone',
-  [reasonKey]: {
-    en: 'must be a moment, yyyy-MM-dd HH:mm:ss',
-    zh: '必须是 yyyy-MM-dd HH:mm:ss 格式的时间',
-  } satisfies Reason,
-})
-
-/** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees, spaces round the commas allowed. */
-export const bbox = Type.String({
-  pattern: `^(?=.{1,128}$)${longitude} *, *${latitude} *, *${longitude} *, *${latitude}$`,
-  description: 'minLng,minLat,maxLng,maxLat in decimal degrees',
-  [reasonKey]: {
-    en: 'must be minLng,minLat,maxLng,maxLat in decimal degrees, −180 to 180 and −90 to 90',
-    zh: '必须是“最小经度,最小纬度,最大经度,最大纬度”（十进制度），经度 −180 至 180，纬度 −90 至 90',
-  } satisfies Reason,
-})
-
-export interface Box {
-  minLng: number
-  minLat: number
-  maxLng: number
-  maxLat: number
-}
-
-/** The corners of a checked rectangle. Throws 10001 when they are the wrong way round. */
-export function readBbox(value: string): Box {
-  const [minLng = 0, minLat = 0, maxLng = 0, maxLat = 0] = value.split(',').map(Number)
-  if (minLng <= maxLng && minLat <= maxLat) return { minLng, minLat, maxLng, maxLat }
-  const reason = {
-    en: 'must give the smaller longitude and latitude first',
-    zh: '应先给出较小的经度和纬度',
-  }
-  throw invalidRequest([{ field: 'bbox', reason }])
-}
-
-const day = {
-  any: String.raw`(0[1-9]|1\d|2[0-8])`,
-  longMonth: String.raw`(0[13578]|1[02])-(29|3[01])`,
-  thirty: String.raw`(0[13-9]|1[0-2])-(29|30)`,
-}
+// The days of a calendar: up to the 28th in every month, the 29th and 30th but for February, the 31st of seven.
+const dayOfYear = String.raw`((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)`
 const leapYear = String.raw`((19|2\d)(0[48]|[2468][048]|[13579][26])|2[048]00)`
 
-/** A moment as callers name it: a real day, in the service's time zone. `Platform.readMoment` reads it. */
+/** A moment as callers name it: a real day, in the service's time zone. `Platform.readMoment` makes it an instant. */
 export const momentText = Type.String({
-  pattern: String.raw`^((19|2\d)\d\d-((0[1-9]|1[0-2])-${day.any}|${day.thirty}|${day.longMonth})|${leapYear}-02-29) ${hourMinuteSecond}$`,
+  pattern: String.raw`^((19|2\d)\d\d-${dayOfYear}|${leapYear}-02-29) ${hourMinuteSecond}$`,
   description: 'yyyy-MM-dd HH:mm:ss in the service’s time zone',
   [reasonKey]: {
     en: 'must be a moment, yyyy-MM-dd HH:mm:ss, of the years 1900 to 2999',

@@ -19,7 +19,7 @@ export function eventRoutes({ sql, showMoment, readMoment }: Platform): Handler[
         afterId: given(query.afterId),
         timeFrom: timeFrom === null ? null : readMoment(timeFrom),
         // A moment is shown to the second, so the last one counts whole.
-        timeTo: timeTo === null ? null : new Date(readMoment(timeTo).getTime() + 999),
+        timeTo: timeTo === null ? null : new Date(readMoment(timeTo, 'last').getTime() + 999),
         deviceNo: given(query.deviceNo),
         siteId: given(query.siteId),
         billingRuleId: given(query.billingRuleId),
