@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import type { TObject, TSchema } from 'typebox'
 import { createApplication } from '../src/applications/contract.ts'
 import { getBillingRule, saveBillingRule } from '../src/billing-rules/contract.ts'
+import { getDeviceHistory, unbindDevice } from '../src/device-ownership/contract.ts'
+import { reportDeviceState } from '../src/device-state/contract.ts'
+import { createDevice, getDevice, updateDevice } from '../src/devices/contract.ts'
 import type { Operation } from '../src/http/operation.ts'
 import { operations } from '../src/operations.ts'
 import { saveSite } from '../src/sites/contract.ts'
@@ -21,6 +25,7 @@ const client = await target()
 const owner = await newApplication(client)
 const stranger = await newApplication(client)
 const rule = await newRule(client, owner)
+const device = await newDevice(client, owner)
 
 /** What each operation takes when it acts for the owner. */
 const inputs: Record<string, unknown> = {
@@ -33,6 +38,16 @@ const inputs: Record<string, unknown> = {
   saveThirdPartyConfig: { appId: owner.appId, operatorName: 'Test operator' },
   getThirdPartyConfig: { appId: owner.appId },
   createDevice: deviceBody(owner.appId),
+  createDevices: { appId: owner.appId, devices: [deviceBody(owner.appId)] },
+  updateDevice: { appId: owner.appId, deviceNo: device, deviceName: 'taken over' },
+  getDevice: { appId: owner.appId, deviceNo: device },
+  reportDeviceState: { appId: owner.appId, deviceNo: device, status: 2 },
+  unbindDevice: { appId: owner.appId, deviceNo: device },
+  getDeviceHistory: { appId: owner.appId, deviceNo: device },
+  forceUnbindDevice: { deviceNo: device, reason: 'taken over' },
+  transferDevice: { deviceNo: device, targetAppId: stranger.appId, reason: 'taken over' },
+  pageEvents: { appId: owner.appId },
+  pageDevices: { appId: owner.appId },
   createApplication: { appName: 'test' },
   updateApplication: { appId: owner.appId, appName: 'taken over' },
   takeApplicationOnline: { appId: owner.appId },
@@ -61,6 +76,11 @@ function occupancyTerms() {
 async function newRule(through: Client, { appId, token }: TestApplication): Promise<number> {
   const saved = await through.call(saveBillingRule, { appId, ...occupancyTerms() }, { token })
   return saved.data.id
+}
+
+async function newDevice(through: Client, { appId, token }: TestApplication): Promise<string> {
+  const created = await through.call(createDevice, deviceBody(appId), { token })
+  return created.data.deviceNo
 }
 
 function inputOf(operation: Operation): unknown {
@@ -123,6 +143,16 @@ for (const operation of operations) {
 }
 
 describe('an id of another application', () => {
+  for (const operation of [getDevice, updateDevice, reportDeviceState, unbindDevice, getDeviceHistory]) {
+    test(`is not found by ${operation.id}`, async () => {
+      for (const appId of [stranger.appId, '']) {
+        const input = { ...(inputs[operation.id] as object), appId }
+        const answer = await client.call<TObject, TObject, TSchema>(operation, input, { token: stranger.token })
+        expect([answer.status, answer.code, answer.data]).toEqual([404, 20002, null])
+      }
+    })
+  }
+
   test('is not found by getBillingRule', async () => {
     const input = { appId: stranger.appId, id: rule }
     const answer = await client.call(getBillingRule, input, { token: stranger.token })
@@ -146,6 +176,8 @@ describe('an id of another application', () => {
 })
 
 test('what was refused above has changed nothing', async () => {
+  const bound = await client.call(getDevice, { deviceNo: device }, { token: owner.token })
+  expect(bound.data).toMatchObject({ appId: owner.appId, deviceName: 'East gate barrier', status: 1 })
   const answer = await client.call(getBillingRule, { appId: owner.appId, id: rule }, { token: owner.token })
   expect(answer.code).toBe(0)
   const fresh = await client.operate(createApplication, { appName: 'probe' })
