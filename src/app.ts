@@ -10,6 +10,7 @@ import { deviceInventoryRoutes } from './device-inventory/routes.ts'
 import { Catalogue } from './device-models/catalogue.ts'
 import { deviceModelRoutes } from './device-models/routes.ts'
 import { deviceOwnershipRoutes } from './device-ownership/routes.ts'
+import { deviceSearchRoutes } from './device-search/routes.ts'
 import { startPresence } from './device-state/presence.ts'
 import { deviceStateRoutes } from './device-state/routes.ts'
 import { changeStatesRoutine } from './device-state/store.ts'
@@ -40,6 +41,7 @@ function routes(platform: Platform, schemaVersion: number): Handler[] {
     ...billingRuleRoutes(platform),
     ...thirdPartyConfigRoutes(platform),
     ...deviceRoutes(platform),
+    ...deviceSearchRoutes(platform),
     ...deviceOwnershipRoutes(platform),
     ...deviceStateRoutes(platform),
     ...eventRoutes(platform),

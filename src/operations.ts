@@ -26,6 +26,7 @@ export const operations = [
   devices.createDevices,
   devices.updateDevice,
   devices.getDevice,
+  devices.pageDevices,
   deviceState.reportDeviceState,
   deviceOwnership.unbindDevice,
   deviceOwnership.getDeviceHistory,

@@ -4,7 +4,7 @@ import { given } from '../values.ts'
 import type { Sql } from './open.ts'
 
 /** Beyond this many rows a total is not counted further (contract §5). */
-const countedRows = 100_000
+export const countedRows = 100_000
 
 export interface PageQuery {
   pageNo?: number | null | ''
@@ -12,11 +12,13 @@ export interface PageQuery {
   cursor?: string | null | ''
 }
 
+/** The columns of a total order, and the type that each is compared as. */
+export type PageKey = { column: string; type: 'text' | 'bigint' | 'timestamptz' }[]
+
 export interface PageSource {
   /** A select without order and limit. It must answer the columns of `key`. */
   rows: PendingQuery<Row[]>
-  /** The columns of a total order, and the type that each is compared as. */
-  key: { column: string; type: 'text' | 'bigint' | 'timestamptz' }[]
+  key: PageKey
   newestFirst: boolean
 }
 
@@ -30,34 +32,43 @@ export interface PageOf<Item> {
   nextCursor: string | null
 }
 
-/** Reads one page: by number for people, by cursor for programs. Throws 10001 for a cursor that is not ours. */
-export async function readPage<Item>(
-  sql: Sql,
-  source: PageSource,
-  query: PageQuery,
-  show: (row: Row) => Item,
-): Promise<PageOf<Item>> {
+/** Which rows a page query asks for. */
+export interface PageWish {
+  pageSize: number
+  /** Null for a page by cursor. */
+  pageNo: number | null
+  /** How many rows come before the page, beside those that the cursor skips. */
+  offset: number
+  /** The key of the row before the page, as texts; null for a page by number. */
+  after: string[] | null
+}
+
+/** Reads the members of a page query. Throws 10001 for a cursor that is not ours. */
+export function readWish(query: PageQuery, key: PageKey): PageWish {
   const pageSize = given(query.pageSize) ?? 10
   const cursor = given(query.cursor)
-  const pageNo = cursor === null ? (given(query.pageNo) ?? 1) : null
-  const order = sql.unsafe(
-    source.key.map(({ column }) => `page.${column} ${source.newestFirst ? 'desc' : 'asc'}`).join(', '),
-  )
-  const rows = await rowsOf(sql`
-    select page.*, json_build_array(${keyTexts(sql, source)})::text as page_key
-    from (${source.rows}) as page
-    ${cursor === null ? sql`` : after(sql, source, cursor)}
-    order by ${order}
-    limit ${pageSize + 1} offset ${pageNo === null ? 0 : (pageNo - 1) * pageSize}`)
-  const [counted] = await sql<[{ total: number }]>`
-    select count(*) as total from (select from (${source.rows}) as page limit ${countedRows + 1}) as counted`
-  const total = Math.min(counted.total, countedRows)
+  if (cursor !== null) return { pageSize, pageNo: null, offset: 0, after: readCursor(cursor, key) }
+  const pageNo = given(query.pageNo) ?? 1
+  return { pageSize, pageNo, offset: (pageNo - 1) * pageSize, after: null }
+}
+
+/**
+ * The answer of a page operation. There is one row more than the page holds when another page follows; each carries
+ * its key in `page_key`, as the JSON text of a list of texts. More rows than are counted count as one more.
+ */
+export function toPage<Item>(
+  { pageSize, pageNo }: PageWish,
+  rows: readonly Row[],
+  counted: number,
+  show: (row: Row) => Item,
+): PageOf<Item> {
+  const total = Math.min(counted, countedRows)
   const list = rows.slice(0, pageSize)
   const last = list.at(-1)
   return {
     list: list.map(show),
     total,
-    totalIsExact: counted.total <= countedRows,
+    totalIsExact: counted <= countedRows,
     pageNo,
     pageSize,
     pages: Math.ceil(total / pageSize),
@@ -65,8 +76,30 @@ export async function readPage<Item>(
   }
 }
 
+/** Reads one page: by number for people, by cursor for programs. Throws 10001 for a cursor that is not ours. */
+export async function readPage<Item>(
+  sql: Sql,
+  source: PageSource,
+  query: PageQuery,
+  show: (row: Row) => Item,
+): Promise<PageOf<Item>> {
+  const wish = readWish(query, source.key)
+  const order = sql.unsafe(
+    source.key.map(({ column }) => `page.${column} ${source.newestFirst ? 'desc' : 'asc'}`).join(', '),
+  )
+  const rows = await rowsOf(sql`
+    select page.*, json_build_array(${keyTexts(sql, source)})::text as page_key
+    from (${source.rows}) as page
+    ${wish.after === null ? sql`` : after(sql, source, wish.after)}
+    order by ${order}
+    limit ${wish.pageSize + 1} offset ${wish.offset}`)
+  const [counted] = await sql<[{ total: number }]>`
+    select count(*) as total from (select from (${source.rows}) as page limit ${countedRows + 1}) as counted`
+  return toPage(wish, rows, counted.total, show)
+}
+
 /** A cursor can have the shape of ours and name a day that does not exist; the database notices (class 22). */
-async function rowsOf(query: PendingQuery<Row[]>): Promise<Row[]> {
+export async function rowsOf(query: Promise<Row[]>): Promise<Row[]> {
   try {
     return await query
   } catch (error) {
@@ -78,11 +111,7 @@ function keyTexts(sql: Sql, { key }: PageSource) {
   return sql.unsafe(key.map(({ column }) => `page.${column}::text`).join(', '))
 }
 
-function after(sql: Sql, { key, newestFirst }: PageSource, cursor: string) {
-  const values = readCursor(cursor)
-  if (values?.length !== key.length) throw foreignCursor()
-  const fits = key.every(({ type }, index) => type === 'text' || fitsType[type].test(values[index] as string))
-  if (!fits) throw foreignCursor()
+function after(sql: Sql, { key, newestFirst }: PageSource, values: string[]) {
   const columns = sql.unsafe(`(${key.map(({ column }) => `page.${column}`).join(', ')})`)
   const bounds = key.map(({ type }, index) => {
     const value = sql`${values[index] as string}::text::${sql.unsafe(type)}`
@@ -96,7 +125,16 @@ const fitsType = {
   timestamptz: /^\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d){0,2}$/,
 }
 
-function readCursor(cursor: string): string[] | undefined {
+/** The values of a cursor that has the shape of ours. */
+function readCursor(cursor: string, key: PageKey): string[] {
+  const values = parseCursor(cursor)
+  if (values?.length !== key.length) throw foreignCursor()
+  const fits = key.every(({ type }, index) => type === 'text' || fitsType[type].test(values[index] as string))
+  if (!fits) throw foreignCursor()
+  return values
+}
+
+function parseCursor(cursor: string): string[] | undefined {
   try {
     const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (!Array.isArray(values)) return undefined

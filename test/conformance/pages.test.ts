@@ -7,8 +7,9 @@ import {
   pageDeviceInventory,
 } from '../../src/device-inventory/contract.ts'
 import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/device-models/contract.ts'
+import { createDevice, pageDevices } from '../../src/devices/contract.ts'
 import type { Answer } from '../harness.ts'
-import { newSerial } from '../harness.ts'
+import { deviceBody, newSerial } from '../harness.ts'
 import { client, expectFaults, expectSuccess, newIdleApplication, onePeriod } from './support.ts'
 
 interface Page {
@@ -70,6 +71,26 @@ const paged: Paged[] = [
     ask: async (query) => {
       const appId = query.appId ?? (await newIdleApplication()).appId
       return client.operate(pageBillingRules, { ...query, appId })
+    },
+  },
+  {
+    id: 'pageDevices',
+    name: 'deviceNo',
+    newestFirst: true,
+    async make(count) {
+      const { appId } = await newIdleApplication()
+      const add = async () => {
+        const deviceNo = newSerial()
+        expectSuccess(await client.operate(createDevice, deviceBody(appId, { deviceNo })))
+        // The order of devices that are made in the same millisecond is that of their serials.
+        await Bun.sleep(2)
+        return deviceNo
+      }
+      return { names: await times(count, add), filter: { appId }, add, clear: nothing }
+    },
+    ask: async (query) => {
+      const appId = query.appId ?? (await newIdleApplication()).appId
+      return client.operate(pageDevices, { ...query, appId })
     },
   },
   {
