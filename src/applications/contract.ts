@@ -74,6 +74,8 @@ export const updateApplication = operation({
   ...ofOne,
   body: Type.Object({ appId, appName: Type.Optional(name), tokenLifetimeSeconds, rateLimitPerSecond }),
   data: ApplicationRecord,
+  tagged: true,
+  conditional: true,
 })
 
 export const takeApplicationOnline = operation({
@@ -134,6 +136,7 @@ export const getApplication = operation({
   ...ofOne,
   query: Type.Object({ appId }),
   data: ApplicationRecord,
+  tagged: true,
 })
 
 export const pageApplications = operation({

@@ -3,6 +3,7 @@ import { transaction } from '../database/transaction.ts'
 import type { EventType } from '../events/contract.ts'
 import { insertEvent } from '../events/store.ts'
 import { hashSecret, newSecret } from '../http/authenticate.ts'
+import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { configFaults, saveConfig } from '../third-party-config/save.ts'
@@ -56,7 +57,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, platform.config, 'thirdPartyConfig.') },
     ),
 
-    handle(contract.updateApplication, async ({ body }) => {
+    handle(contract.updateApplication, async ({ body, header }) => {
       const change: store.ApplicationChange = {}
       if (body.appName !== undefined) change.appName = body.appName
       if (body.rateLimitPerSecond !== undefined) change.rateLimitPerSecond = body.rateLimitPerSecond
@@ -64,11 +65,12 @@ export function applicationRoutes(platform: Platform): Handler[] {
         change.tokenLifetimeSeconds = given(body.tokenLifetimeSeconds) ?? contract.defaultTokenLifetimeSeconds
       }
       const application = await transaction(sql, async (tx) => {
-        await store.requireLockedApplication(tx, body.appId)
+        const before = await store.requireLockedApplication(tx, body.appId)
+        requireMatch(header('if-match'), etagOf(show(before)))
         return store.updateApplication(tx, body.appId, change)
       })
       await access.refresh()
-      return show(application)
+      return tagged(show(application))
     }),
 
     handle(contract.takeApplicationOnline, ({ body, actor }) =>
@@ -108,7 +110,9 @@ export function applicationRoutes(platform: Platform): Handler[] {
       return { ...show(application), appSecret }
     }),
 
-    handle(contract.getApplication, async ({ query }) => show(await store.requireApplication(sql, query.appId))),
+    handle(contract.getApplication, async ({ query }) =>
+      tagged(show(await store.requireApplication(sql, query.appId))),
+    ),
 
     handle(contract.pageApplications, ({ query }) => store.pageOfApplications(sql, query, showMoment)),
   ]

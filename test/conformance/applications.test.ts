@@ -188,6 +188,18 @@ test('updateApplication: a given null clears an optional member, and a required 
   }
 })
 
+test('updateApplication takes If-Match with the ETag of the detail, and refuses one that is outdated', async () => {
+  const { appId } = await newIdleApplication()
+  const etag = (await client.operate(getApplication, { appId })).headers.get('etag') ?? ''
+  const change = (appName: string) =>
+    client.operate(updateApplication, { appId, appName }, { headers: { 'if-match': etag } })
+  const [first, second] = [await change('first'), await change('second')]
+  expectSuccess(first)
+  expectRefusal(second, 'preconditionFailed')
+  expect((await detail(appId)).appName).toBe('first')
+  expect((await client.operate(getApplication, { appId })).headers.get('etag')).toBe(first.headers.get('etag'))
+})
+
 test('updateApplication changes no state: online, offline, freeze and unfreeze do', async () => {
   const { appId } = await newIdleApplication()
   const sent = { appId, onlineStatus: 2, status: 2, frozenReason: 'x', createTime: '2001-01-01 00:00:00' }
