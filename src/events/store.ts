@@ -69,7 +69,9 @@ export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: (i
 function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: string | number | null) {
   if (subject === null) return sql``
   const types = typesOf(noun).map((type) => `'${type}'`)
-  return sql`and subject = ${String(subject)} and type in (${sql.unsafe(types.join(', '))})`
+  const named = String(subject)
+  return sql`
+    and hashtext(subject) = hashtext(${named}) and subject = ${named} and type in (${sql.unsafe(types.join(', '))})`
 }
 
 /** An event carries the moment at which its change was composed; by how much ids can be out of step with that. */
