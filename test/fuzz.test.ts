@@ -2,8 +2,18 @@ import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import type { TObject } from 'typebox'
+import { saveBillingRule } from '../src/billing-rules/contract.ts'
 import { openDatabase } from '../src/database/open.ts'
-import { createDevice, DeviceRegistration } from '../src/devices/contract.ts'
+import { reportDeviceState } from '../src/device-state/contract.ts'
+import {
+  createDevice,
+  createDevices,
+  type DeviceRecord,
+  DeviceRegistration,
+  getDevice,
+  updateDevice,
+} from '../src/devices/contract.ts'
 import type { Operation } from '../src/http/operation.ts'
 import { operations } from '../src/operations.ts'
 import { refusals } from '../src/refusals.ts'
@@ -124,7 +134,7 @@ const siteMembers = Object.keys(SiteRegistration.properties)
 
 test('createDevice stores and answers exactly what was sent, or refuses it', async () => {
   const base = () => deviceBody(application.appId, { deviceNo: newSerial('FZ') })
-  await fuzz(bodyFor(base, deviceMembers), cases * 0.4, async (bodies) => {
+  await fuzz(bodyFor(base, deviceMembers), cases * 0.35, async (bodies) => {
     const answers = await Promise.all(
       bodies.map((body) => client.call(createDevice, body, { token: application.token })),
     )
@@ -209,18 +219,124 @@ test('saveSite stores and answers exactly what was sent, or refuses it', async (
   )
 })
 
-/** Everything else that takes input, but for what would end the run: the token that the test itself uses. */
+/** A device for each of the bodies that are sent side by side. */
+async function newDevices(): Promise<string[]> {
+  const devices = Array.from({ length: sideBySide }, () => deviceBody(application.appId))
+  const created = await client.call(createDevices, { devices }, { token: application.token })
+  expect(created.data.results.every(({ code }) => code === 0)).toBe(true)
+  return devices.map(({ deviceNo }) => deviceNo)
+}
+
+/**
+ * Sends generated changes of devices, one a device side by side: what is refused changes nothing, what is answered is
+ * what is read afterwards, and `show` picks the members that must be as they were sent or else as they were.
+ */
+async function fuzzChanges(
+  operation: typeof updateDevice | typeof reportDeviceState,
+  base: () => object,
+  show: (record: DeviceRecord) => Record<string, unknown>,
+): Promise<void> {
+  const serials = await newDevices()
+  const members = Object.keys(operation.body?.properties ?? {}).filter((member) => member !== 'deviceNo')
+  const readAll = () =>
+    Promise.all(
+      serials.map(async (deviceNo) => (await client.call(getDevice, { deviceNo }, { token: application.token })).data),
+    )
+  await fuzz(bodyFor(base, members), cases * 0.1, async (bodies) => {
+    const sent = bodies.map((body, index) =>
+      `{"deviceNo":${JSON.stringify(serials[index])},${body.slice(1)}`.replace(/,\}$/, '}'),
+    )
+    const before = await readAll()
+    const answers = await Promise.all(
+      sent.map((body) =>
+        client.call<TObject, TObject, typeof DeviceRecord>(operation, body, { token: application.token }),
+      ),
+    )
+    answers.forEach(expectEnvelope)
+    const after = await readAll()
+    for (const [index, { status, data }] of answers.entries()) {
+      if (status !== 200) {
+        expect<unknown>(after[index]).toEqual(before[index])
+        continue
+      }
+      expect<unknown>(after[index]).toEqual(data)
+      const given = JSON.parse(sent[index] as string)
+      const kept = show(before[index] as DeviceRecord)
+      // null and "" clear a member, or say nothing of one that always has a value.
+      const expected = Object.entries(kept).map(([member, value]) => {
+        if (!Object.hasOwn(given, member)) return value
+        return given[member] === '' || given[member] === null ? (alwaysGiven.has(member) ? value : null) : given[member]
+      })
+      expect(JSON.stringify(Object.values(show(data)))).toBe(JSON.stringify(expected))
+    }
+  })
+}
+
+const alwaysGiven = new Set(['status', 'onlineStatus', 'runStatus'])
+
+test('updateDevice shows exactly what was sent and keeps the rest, or refuses it', async () => {
+  await fuzzChanges(
+    updateDevice,
+    () => ({ tag: 'lane=2' }),
+    ({ deviceName, tag, deviceBattery: { districtCode, detailAddress, coordinates } }) => ({
+      deviceName,
+      tag,
+      districtCode,
+      detailAddress,
+      coordinates,
+    }),
+  )
+})
+
+test('reportDeviceState shows exactly what was sent and keeps the rest, or refuses it', async () => {
+  await fuzzChanges(
+    reportDeviceState,
+    () => ({ runStatus: 1, statusRemark: 'E1', batteryEnergy: '5%' }),
+    ({ status, onlineStatus, runStatus, statusRemark, version, DeviceBatteryOutput: battery }) => ({
+      status,
+      onlineStatus,
+      runStatus,
+      statusRemark,
+      version,
+      ...battery,
+    }),
+  )
+})
+
+/** Everything else that takes input. An operator sends it, for an application and records that nothing else needs. */
 const others = operations.filter(
   ({ id, body, query }) =>
     (body !== undefined || query !== undefined) && !['createDevice', 'saveSite', 'importDeviceInventory'].includes(id),
 )
 
 test('every other operation answers anything with its envelope', async () => {
+  const victim = await newApplication(client)
+  const site = await client.operate(saveSite, siteBody(victim.appId))
+  const rule = {
+    appId: victim.appId,
+    ruleName: 'Occupancy',
+    ruleType: 3,
+    freeMinutes: 0,
+    unitMinutes: 1,
+    unitPrice: '1',
+  }
+  const ruleId = (await client.operate(saveBillingRule, rule)).data.id
   const memberNames = (operation: Operation) => Object.keys((operation.body ?? operation.query)?.properties ?? {})
   const runs = (cases * 0.2) / others.length
   for (const operation of others) {
-    const base = () => ({ appId: 'no-such-application' })
-    await fuzz(bodyFor(base, [...memberNames(operation), 'appId']), runs, async (bodies) => {
+    const deviceNo = newSerial('FZ')
+    await client.operate(createDevice, deviceBody(victim.appId, { deviceNo }))
+    const id = operation.path.includes('/billingRule/') ? ruleId : site.data.id
+    const known: Record<string, unknown> = {
+      appId: victim.appId,
+      deviceNo,
+      id,
+      reason: 'fuzz',
+      targetAppId: victim.appId,
+    }
+    const members = memberNames(operation)
+    const base = () => Object.fromEntries(Object.entries(known).filter(([member]) => members.includes(member)))
+    await fuzz(bodyFor(base, [...members, 'appId']), runs, async (bodies) => {
       const answers = await Promise.all(
         bodies.map((body) => {
           if (operation.method === 'POST') return client.operate(operation, body)
