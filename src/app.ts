@@ -25,6 +25,7 @@ import { type Handler, serve } from './http/serve.ts'
 import { momentFormat, momentReader } from './moments.ts'
 import { operations } from './operations.ts'
 import type { Platform } from './platform.ts'
+import { regionRoutes } from './regions/routes.ts'
 import { serviceRoutes } from './service/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
 import { saveSitesRoutine } from './sites/store.ts'
@@ -45,6 +46,7 @@ function routes(platform: Platform, schemaVersion: number): Handler[] {
     ...deviceOwnershipRoutes(platform),
     ...deviceStateRoutes(platform),
     ...eventRoutes(platform),
+    ...regionRoutes(),
     ...applicationRoutes(platform),
     ...deviceModelRoutes(platform),
     ...deviceInventoryRoutes(platform),

@@ -7,6 +7,7 @@ import * as deviceState from './device-state/contract.ts'
 import * as devices from './devices/contract.ts'
 import * as events from './events/contract.ts'
 import type { Operation } from './http/operation.ts'
+import * as regions from './regions/contract.ts'
 import * as service from './service/contract.ts'
 import * as sites from './sites/contract.ts'
 import * as thirdPartyConfig from './third-party-config/contract.ts'
@@ -33,6 +34,8 @@ export const operations = [
   deviceOwnership.forceUnbindDevice,
   deviceOwnership.transferDevice,
   events.pageEvents,
+  regions.getRegionTree,
+  regions.getRegion,
   applications.createApplication,
   applications.updateApplication,
   applications.takeApplicationOnline,

@@ -89,6 +89,27 @@ export const refusals = {
     zh: '客户端标识或密钥错误。',
     when: 'Wrong client id or secret at the token operations.',
   },
+  regionNotFound: {
+    code: 10040,
+    status: 404,
+    en: 'There is no such region.',
+    zh: '行政区划不存在。',
+    when: 'The national division table has no region with this code.',
+  },
+  deliveryNotFound: {
+    code: 10041,
+    status: 404,
+    en: 'There is no such delivery.',
+    zh: '回调投递记录不存在。',
+    when: 'No delivery of this application has this id.',
+  },
+  callbackMissing: {
+    code: 10042,
+    status: 409,
+    en: 'The third-party configuration of this application has no callback.',
+    zh: '该应用的第三方配置中没有回调地址。',
+    when: 'A replay or a test while the third-party configuration has no `callbackUrl`.',
+  },
   deviceNotFound: {
     code: 20002,
     status: 404,

@@ -48,6 +48,8 @@ const inputs: Record<string, unknown> = {
   transferDevice: { deviceNo: device, targetAppId: stranger.appId, reason: 'taken over' },
   pageEvents: { appId: owner.appId },
   pageDevices: { appId: owner.appId },
+  getRegionTree: { depth: 1 },
+  getRegion: { code: '360000' },
   createApplication: { appName: 'test' },
   updateApplication: { appId: owner.appId, appName: 'taken over' },
   takeApplicationOnline: { appId: owner.appId },
@@ -89,6 +91,11 @@ function inputOf(operation: Operation): unknown {
   return input
 }
 
+/** Applications may call it, and it is about none of them. */
+function isShared({ callers, body, query }: Operation): boolean {
+  return callers.includes('application') && !Object.hasOwn((body ?? query)?.properties ?? {}, 'appId')
+}
+
 for (const operation of operations) {
   const input = inputOf(operation)
   if (input === 'open') {
@@ -113,6 +120,18 @@ for (const operation of operations) {
         expect([answer.status, answer.code]).toEqual([401, 10002])
       }
     })
+
+    if (isShared(operation)) {
+      test('belongs to no application: it answers every one, and operators, the same', async () => {
+        const answers = [owner.token, stranger.token, client.operatorKey].map((token) =>
+          client.call(operation, input, { token }),
+        )
+        const [first, ...others] = (await Promise.all(answers)).map(({ status, text }) => ({ status, text }))
+        expect(first?.status).toBe(200)
+        for (const other of others) expect(other).toEqual(first)
+      })
+      return
+    }
 
     test('is refused to another application', async () => {
       const answer = await client.call(operation, input, { token: stranger.token })

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 
+/** The national division table: 6-digit codes in ascending order, from provinces to districts. */
 // The package's own entry point carries helpers and a nested copy that nobody here needs.
-const divisions: { code: string; name: string }[] = createRequire(import.meta.url)('lcn/data/data.json')
+export const divisions: readonly { code: string; name: string }[] = createRequire(import.meta.url)('lcn/data/data.json')
 const namesByCode = new Map(divisions.map(({ code, name }) => [code, name]))
 
 /** The name of a 6-digit national division code; null for a code that the table does not have. */

@@ -10,6 +10,7 @@ export const contractRefusals = {
   idempotencyKeyReused: { code: 10008, status: 422 },
   preconditionFailed: { code: 10009, status: 412 },
   clientInvalid: { code: 10030, status: 401 },
+  regionNotFound: { code: 10040, status: 404 },
   deviceNotFound: { code: 20002, status: 404 },
   deviceBoundElsewhere: { code: 20013, status: 409 },
   deviceUnknown: { code: 20014, status: 422 },

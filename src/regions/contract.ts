@@ -1,0 +1,50 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { divisionCode, integer, nullable, optional } from '../values.ts'
+
+const folder = '/api/region/v1/region'
+const level = Type.Integer({ description: '1 province, 2 city, 3 district' })
+
+/** A region as the tree shows it. Three levels are written out: OpenAPI's tools know those, and few know recursion. */
+const node = (child: TSchema, most?: number) =>
+  Type.Object({
+    code: Type.String(),
+    name: Type.String(),
+    level,
+    children: Type.Array(child, most === undefined ? {} : { maxItems: most }),
+  })
+
+export const getRegionTree = operation({
+  id: 'getRegionTree',
+  summary:
+    'Answers the national divisions as a tree: all of them or those below `code`, all levels or `depth` of them.',
+  method: 'GET',
+  path: `${folder}/tree`,
+  callers: ['application', 'operator'],
+  query: Type.Object({
+    code: optional(divisionCode),
+    depth: optional(integer(1, 3)),
+  }),
+  data: Type.Object({ list: Type.Array(node(node(node(Type.Unknown(), 0)))) }),
+  refusals: ['regionNotFound'],
+})
+
+const RegionRecord = Type.Object({
+  code: Type.String(),
+  name: Type.String(),
+  level,
+  parentCode: nullable(Type.String()),
+  fullName: Type.String({ description: 'the names from the province down, as an address has them' }),
+})
+export type RegionRecord = Static<typeof RegionRecord>
+
+export const getRegion = operation({
+  id: 'getRegion',
+  summary: 'Answers one national division.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  callers: ['application', 'operator'],
+  query: Type.Object({ code: divisionCode }),
+  data: RegionRecord,
+  refusals: ['regionNotFound'],
+})
