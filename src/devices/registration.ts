@@ -6,7 +6,7 @@ import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from './contract.ts'
 import { type DeviceInsert, type DeviceOutcome, registerDevices } from './register.ts'
-import { type Device, deviceText, freshState, showDevice } from './rules.ts'
+import { deviceText, freshState, showDevice } from './rules.ts'
 
 /** A device that a caller wants registered. */
 export interface Submission {
@@ -60,30 +60,35 @@ function composeDevice(
   isInventoryRequired: boolean,
   showMoment: (instant: Date) => string,
 ): DeviceInsert {
-  const { appId, deviceNo, deviceName, districtCode, coordinates } = body
-  const model = lookup.modelOf(deviceNo)
-  const device: Device = {
-    ...freshState,
-    appId,
-    deviceNo,
-    deviceName,
+  const model = lookup.modelOf(body.deviceNo)
+  // One literal, member by member: copying objects into each other costs as much as everything else here.
+  const device: DeviceInsert = {
+    appId: body.appId,
+    deviceNo: body.deviceNo,
+    deviceName: body.deviceName,
     tag: given(body.tag),
     provinceCode: given(body.provinceCode) ?? defaultProvinceCode,
     cityCode: given(body.cityCode) ?? defaultCityCode,
-    districtCode,
+    districtCode: body.districtCode,
     detailAddress: given(body.detailAddress),
-    coordinates,
+    coordinates: body.coordinates,
     modelName: model?.modelName ?? null,
     productPictureUrl: model?.productPictureUrl ?? null,
     deviceType: model?.deviceType ?? null,
     deviceTypeName: model?.deviceTypeName ?? null,
+    status: freshState.status,
+    onlineStatus: freshState.onlineStatus,
+    runStatus: freshState.runStatus,
+    statusRemark: null,
+    version: null,
+    batteryStatus: null,
+    batteryEnergy: null,
     boundAt: now,
-  }
-  return {
-    ...device,
     actor,
-    isUnknown: isInventoryRequired && !lookup.isInInventory(deviceNo),
+    isUnknown: isInventoryRequired && !lookup.isInInventory(body.deviceNo),
     idempotency,
-    record: deviceText(showDevice(device, showMoment)),
+    record: '',
   }
+  device.record = deviceText(showDevice(device, showMoment))
+  return device
 }

@@ -32,16 +32,8 @@ export interface Device extends DeviceState {
   boundAt: Date
 }
 
-/** Nobody has heard of the device yet (contract §4.2). */
-export const freshState: DeviceState = {
-  status: 1,
-  onlineStatus: 2,
-  runStatus: 0,
-  statusRemark: null,
-  version: null,
-  batteryStatus: null,
-  batteryEnergy: null,
-}
+/** Nobody has heard of the device yet (contract §4.2). What is not here is unknown. */
+export const freshState = { status: 1, onlineStatus: 2, runStatus: 0 } as const
 
 /**
  * What an update can change, and which spell of ownership it belongs to: the device's entity tag is made of these, so
