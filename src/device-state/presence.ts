@@ -12,7 +12,7 @@ import {
 } from './store.ts'
 
 /** Few enough that no step holds an application's lock for long. */
-const stepDevices = 500
+const stepDevices = 2000
 const actor = 'platform:presence'
 
 /** Takes devices offline that have reported and then stayed silent for the presence time-out (contract §5). */
@@ -25,7 +25,6 @@ export function startPresence({ config, sql, log, showMoment }: Platform): { sto
   function step(since: Date): Promise<number> {
     return transaction(sql, async (tx) => {
       if (!(await tryPresenceLock(tx))) return 0
-      await deleteIdlePresence(tx, since)
       const silent = await findSilentDevices(tx, since, stepDevices)
       const changes = silent.map((known) => toOffline(known, since))
       if (changes.length > 0) await changeStates(tx, changes, new Date())
@@ -44,6 +43,7 @@ export function startPresence({ config, sql, log, showMoment }: Platform): { sto
     try {
       const since = new Date(Date.now() - silenceMs)
       while (!isStopped && (await step(since)) === stepDevices);
+      if (!isStopped) await deleteIdlePresence(sql, since)
     } catch (error) {
       log.warn({ err: error }, 'the look for silent devices failed; it is tried again')
     }

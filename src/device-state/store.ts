@@ -153,8 +153,8 @@ export async function findSilentDevices(tx: Statements, since: Date, limit: numb
 }
 
 /** Forgets signs of life that belong to no online device any more: of serials that were freed at the same moment. */
-export async function deleteIdlePresence(tx: Statements, since: Date): Promise<void> {
-  await tx`
+export async function deleteIdlePresence(sql: Statements, since: Date): Promise<void> {
+  await sql`
     delete from device_presence p where p.reported_at <= ${since}
       and not exists (select from device d where d.device_no = p.device_no and d.online_status = 1)`
 }
