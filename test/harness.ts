@@ -274,12 +274,15 @@ let shared: Promise<Service> | undefined
 
 /**
  * The service that a test file talks to: FORECOURT_BASE_URL with FORECOURT_OPERATOR_KEY when they are given, so that
- * the same tests can hold any deployment to the contract; else one that is started for the whole test run.
+ * the same tests can hold any deployment to the contract; else the one that scripts/test.ts started for all files, or,
+ * when a file is run by itself, one of its own.
  */
 export async function target(): Promise<Client> {
   const url = process.env.FORECOURT_BASE_URL
   const operatorKey = process.env.FORECOURT_OPERATOR_KEY
   if (url !== undefined && operatorKey !== undefined) return new Client({ url, operatorKey })
+  const given = process.env.FORECOURT_TEST_TARGET
+  if (given !== undefined) return new Client(JSON.parse(given))
   shared ??= startService()
   return new Client(await shared)
 }
