@@ -21,11 +21,15 @@ const ended = new Promise((resolve) => database.once('exit', resolve))
 
 const url = `postgres://forecourt@localhost/postgres?host=${encodeURIComponent(folder)}`
 const service = await whenReachable(() => startService({ env: { DATABASE_URL: url } }))
-const { status } = spawnSync('bun', ['test', '--timeout', '120000', 'test/conformance'], {
-  cwd: join(import.meta.dirname, '..'),
-  stdio: 'inherit',
-  env: { ...process.env, FORECOURT_BASE_URL: service.url, FORECOURT_OPERATOR_KEY: service.operatorKey },
-})
+const { status } = spawnSync(
+  'bun',
+  ['test', '--timeout', '120000', '--parallel=3', '--no-isolate', 'test/conformance'],
+  {
+    cwd: join(import.meta.dirname, '..'),
+    stdio: 'inherit',
+    env: { ...process.env, FORECOURT_BASE_URL: service.url, FORECOURT_OPERATOR_KEY: service.operatorKey },
+  },
+)
 await service.stop()
 database.kill('SIGINT')
 await ended
