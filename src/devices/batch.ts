@@ -6,7 +6,7 @@ import { validator } from '../http/validate.ts'
 import type { Platform } from '../platform.ts'
 import { type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
 import { createDevice, DeviceBatchRow } from './contract.ts'
-import type { Submission } from './registration.ts'
+import type { Submission } from './lane.ts'
 
 interface Batch {
   appId: string

@@ -7,7 +7,7 @@ import { type Handler, handle, JsonText } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { registerBatch } from './batch.ts'
 import { createDevice, createDevices, getDevice, updateDevice } from './contract.ts'
-import { registrationLane } from './registration.ts'
+import { registrationLane } from './lane.ts'
 import { changeDevice, showDevice, updatableMembers } from './rules.ts'
 import { requireDevice, saveChangedDevice } from './store.ts'
 
