@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { TObject, TSchema } from 'typebox'
 import { createApplication } from '../src/applications/contract.ts'
-import { getBillingRule, saveBillingRule } from '../src/billing-rules/contract.ts'
+import { deleteBillingRule, getBillingRule, saveBillingRule, updateBillingRule } from '../src/billing-rules/contract.ts'
 import { getDeviceHistory, unbindDevice } from '../src/device-ownership/contract.ts'
 import { reportDeviceState } from '../src/device-state/contract.ts'
 import { createDevice, getDevice, updateDevice } from '../src/devices/contract.ts'
 import type { Operation } from '../src/http/operation.ts'
 import { operations } from '../src/operations.ts'
-import { saveSite } from '../src/sites/contract.ts'
+import { deleteSite, getSite, saveSite, updateSite } from '../src/sites/contract.ts'
 import { revokeToken } from '../src/tokens/contract.ts'
 import {
   type Client,
@@ -26,13 +26,20 @@ const owner = await newApplication(client)
 const stranger = await newApplication(client)
 const rule = await newRule(client, owner)
 const device = await newDevice(client, owner)
+const site = await newSite(client, owner)
 
 /** What each operation takes when it acts for the owner. */
 const inputs: Record<string, unknown> = {
   issueToken: 'open',
   revokeToken: 'open',
   saveSite: siteBody(owner.appId),
+  updateSite: { appId: owner.appId, id: site, siteName: 'taken over' },
+  deleteSite: { appId: owner.appId, id: site },
+  getSite: { appId: owner.appId, id: site },
+  pageSites: { appId: owner.appId },
   saveBillingRule: { appId: owner.appId, ...occupancyTerms() },
+  updateBillingRule: { appId: owner.appId, id: rule, ruleName: 'taken over' },
+  deleteBillingRule: { appId: owner.appId, id: rule },
   getBillingRule: { appId: owner.appId, id: rule },
   pageBillingRules: { appId: owner.appId },
   saveThirdPartyConfig: { appId: owner.appId, operatorName: 'Test operator' },
@@ -85,6 +92,11 @@ async function newDevice(through: Client, { appId, token }: TestApplication): Pr
   return created.data.deviceNo
 }
 
+async function newSite(through: Client, { appId, token }: TestApplication): Promise<number> {
+  const saved = await through.call(saveSite, siteBody(appId), { token })
+  return saved.data.id
+}
+
 function inputOf(operation: Operation): unknown {
   const input = inputs[operation.id]
   if (input === undefined) throw new Error(`test/isolation.test.ts does not know ${operation.id}`)
@@ -123,12 +135,10 @@ for (const operation of operations) {
 
     if (isShared(operation)) {
       test('belongs to no application: it answers every one, and operators, the same', async () => {
-        const answers = [owner.token, stranger.token, client.operatorKey].map((token) =>
-          client.call(operation, input, { token }),
-        )
-        const [first, ...others] = (await Promise.all(answers)).map(({ status, text }) => ({ status, text }))
-        expect(first?.status).toBe(200)
-        for (const other of others) expect(other).toEqual(first)
+        const callers = [owner.token, stranger.token, client.operatorKey]
+        const answers = await Promise.all(callers.map((token) => client.call(operation, input, { token })))
+        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+        expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
       })
       return
     }
@@ -172,11 +182,16 @@ describe('an id of another application', () => {
     })
   }
 
-  test('is not found by getBillingRule', async () => {
-    const input = { appId: stranger.appId, id: rule }
-    const answer = await client.call(getBillingRule, input, { token: stranger.token })
-    expect([answer.status, answer.code]).toEqual([404, 40002])
-  })
+  for (const operation of [getSite, updateSite, deleteSite, getBillingRule, updateBillingRule, deleteBillingRule]) {
+    const code = operation.path.includes('/billingRule/') ? 40002 : 30002
+    test(`is not found by ${operation.id}`, async () => {
+      for (const appId of [stranger.appId, '']) {
+        const input = { ...(inputs[operation.id] as object), appId }
+        const answer = await client.call<TObject, TObject, TSchema>(operation, input, { token: stranger.token })
+        expect([answer.status, answer.code, answer.data]).toEqual([404, code, null])
+      }
+    })
+  }
 
   test('is not a billing rule that saveSite takes', async () => {
     const body = siteBody(stranger.appId, { placeholderBillRuleId: rule })
@@ -197,8 +212,10 @@ describe('an id of another application', () => {
 test('what was refused above has changed nothing', async () => {
   const bound = await client.call(getDevice, { deviceNo: device }, { token: owner.token })
   expect(bound.data).toMatchObject({ appId: owner.appId, deviceName: 'East gate barrier', status: 1 })
-  const answer = await client.call(getBillingRule, { appId: owner.appId, id: rule }, { token: owner.token })
-  expect(answer.code).toBe(0)
+  const named = await client.call(getBillingRule, { id: rule }, { token: owner.token })
+  expect(named.data).toMatchObject({ appId: owner.appId, ruleName: 'Occupancy' })
+  const standing = await client.call(getSite, { id: site }, { token: owner.token })
+  expect(standing.data).toMatchObject({ appId: owner.appId, siteName: 'Riverside charging park' })
   const fresh = await client.operate(createApplication, { appName: 'probe' })
   expect(fresh.data.status).toBe(1)
 })

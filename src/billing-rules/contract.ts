@@ -9,6 +9,7 @@ import {
   nullable,
   oneOf,
   optional,
+  ownAppId,
   pageOf,
   pageQuery,
   timeOfDay,
@@ -58,15 +59,41 @@ export const saveBillingRule = operation({
   idempotent: true,
 })
 
+const id = integer(1)
+const ofOne = { callers: ['application', 'operator'], data: BillingRuleRecord } as const
+
+export const updateBillingRule = operation({
+  id: 'updateBillingRule',
+  summary: 'Changes the members that are given; null clears one. The type cannot be changed.',
+  method: 'POST',
+  path: `${folder}/update`,
+  ...ofOne,
+  body: Type.Object({ appId: ownAppId, id, ...Type.Partial(Type.Object(ruleMembers)).properties }),
+  refusals: ['applicationNotFound', 'billingRuleNotFound'],
+  tagged: true,
+  conditional: true,
+})
+
+export const deleteBillingRule = operation({
+  id: 'deleteBillingRule',
+  summary: 'Deletes a billing rule that no site names, and answers it as it was.',
+  method: 'POST',
+  path: `${folder}/delete`,
+  ...ofOne,
+  body: Type.Object({ appId: ownAppId, id }),
+  refusals: ['applicationNotFound', 'billingRuleNotFound', 'billingRuleInUse'],
+  conditional: true,
+})
+
 export const getBillingRule = operation({
   id: 'getBillingRule',
   summary: 'Answers one billing rule.',
   method: 'GET',
   path: `${folder}/detail`,
-  callers: ['application', 'operator'],
-  query: Type.Object({ appId, id: integer(1) }),
-  data: BillingRuleRecord,
+  ...ofOne,
+  query: Type.Object({ appId: ownAppId, id }),
   refusals: ['applicationNotFound', 'billingRuleNotFound'],
+  tagged: true,
 })
 
 export const pageBillingRules = operation({
@@ -75,7 +102,12 @@ export const pageBillingRules = operation({
   method: 'GET',
   path: `${folder}/page`,
   callers: ['application', 'operator'],
-  query: Type.Object({ appId, ...pageQuery, ruleName: optional(name), ruleType: optional(oneOf(1, 2, 3)) }),
+  query: Type.Object({
+    appId: ownAppId,
+    ...pageQuery,
+    ruleName: optional(name),
+    ruleType: optional(oneOf(1, 2, 3)),
+  }),
   data: pageOf(BillingRuleRecord),
   refusals: ['applicationNotFound'],
 })

@@ -2,12 +2,21 @@ import { requireApplication, requireLockedApplication } from '../applications/st
 import { findKeptAnswer, keepAnswer } from '../database/idempotency.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
-import { requireActingFor } from '../http/authenticate.ts'
+import { applicationOf, requireActingFor } from '../http/authenticate.ts'
+import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
-import { getBillingRule, pageBillingRules, saveBillingRule } from './contract.ts'
-import { readTerms, ruleFaults } from './rules.ts'
-import { insertBillingRule, pageOfBillingRules, requireBillingRule } from './store.ts'
+import { invalidRequest, Refusal } from '../refusals.ts'
+import { isRuleInUse } from '../sites/store.ts'
+import { deleteBillingRule, getBillingRule, pageBillingRules, saveBillingRule, updateBillingRule } from './contract.ts'
+import { changeRule, readTerms, ruleFaults, updateFaults } from './rules.ts'
+import {
+  insertBillingRule,
+  pageOfBillingRules,
+  removeBillingRule,
+  requireBillingRule,
+  saveChangedBillingRule,
+} from './store.ts'
 
 export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
   return [
@@ -33,16 +42,53 @@ export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
       { check: ruleFaults },
     ),
 
+    handle(
+      updateBillingRule,
+      async ({ caller, actor, body, header }) => {
+        const appId = applicationOf(caller, body.appId)
+        const rule = await transaction(sql, async (tx) => {
+          await requireLockedApplication(tx, appId)
+          const before = await requireBillingRule(tx, appId, body.id, showMoment)
+          requireMatch(header('if-match'), etagOf(before))
+          const { changed, faults } = changeRule(before, body)
+          if (faults.length > 0) throw invalidRequest(faults)
+          if (etagOf(changed) === etagOf(before)) return before
+          await saveChangedBillingRule(tx, changed)
+          const subject = String(changed.id)
+          const time = new Date()
+          await insertEvent(tx, { appId, type: 'billingRule.updated', time, actor, subject, data: changed })
+          return changed
+        })
+        return tagged(rule)
+      },
+      { check: updateFaults },
+    ),
+
+    handle(deleteBillingRule, async ({ caller, actor, body, header }) => {
+      const appId = applicationOf(caller, body.appId)
+      return transaction(sql, async (tx) => {
+        await requireLockedApplication(tx, appId)
+        const rule = await requireBillingRule(tx, appId, body.id, showMoment)
+        requireMatch(header('if-match'), etagOf(rule))
+        // Whoever names a rule in a site holds the same lock, so nobody can between this look and the commit.
+        if (await isRuleInUse(tx, appId, rule.id)) throw new Refusal('billingRuleInUse')
+        await removeBillingRule(tx, rule)
+        const subject = String(rule.id)
+        await insertEvent(tx, { appId, type: 'billingRule.deleted', time: new Date(), actor, subject, data: rule })
+        return rule
+      })
+    }),
+
     handle(getBillingRule, async ({ caller, query }) => {
-      requireActingFor(caller, query.appId)
-      await requireApplication(sql, query.appId)
-      return requireBillingRule(sql, query.appId, query.id, showMoment)
+      const appId = applicationOf(caller, query.appId)
+      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      return tagged(await requireBillingRule(sql, appId, query.id, showMoment))
     }),
 
     handle(pageBillingRules, async ({ caller, query }) => {
-      requireActingFor(caller, query.appId)
-      await requireApplication(sql, query.appId)
-      return pageOfBillingRules(sql, query, showMoment)
+      const appId = applicationOf(caller, query.appId)
+      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      return pageOfBillingRules(sql, { ...query, appId }, showMoment)
     }),
   ]
 }

@@ -1,9 +1,16 @@
 import type { Static } from 'typebox'
 import type { FieldFault, Reason } from '../refusals.ts'
 import { given } from '../values.ts'
-import { type Period, ruleType, type saveBillingRule } from './contract.ts'
+import {
+  type BillingRuleRecord,
+  type Period,
+  ruleType,
+  type saveBillingRule,
+  type updateBillingRule,
+} from './contract.ts'
 
 type RuleBody = Static<NonNullable<typeof saveBillingRule.body>>
+type RuleUpdate = Static<NonNullable<typeof updateBillingRule.body>>
 
 /** The members that a rule of its type has; those of the other types are not given (contract §5). */
 export interface RuleTerms {
@@ -44,6 +51,28 @@ export function readTerms(body: RuleBody): RuleTerms {
     servicePrice,
   }))
   return { periods: periods ?? null, freeMinutes: null, unitMinutes: null, unitPrice: null, dailyCap: null }
+}
+
+/** The faults of an update that show without the rule: what it gives for periods must be in order whatever else is. */
+export function updateFaults(change: Partial<RuleUpdate>): FieldFault[] {
+  const periods = given(change.periods)
+  return periods === null || change.ruleType === ruleType.occupancy ? [] : periodFaults(periods)
+}
+
+const fixed: Reason = { en: 'cannot be changed', zh: '不可更改' }
+
+/** The rule with the members that were given, and the faults that it then has as a whole. */
+export function changeRule(
+  rule: BillingRuleRecord,
+  change: RuleUpdate,
+): { changed: BillingRuleRecord; faults: FieldFault[] } {
+  const { appId, ruleType: type } = rule
+  const body = { ...rule, ...change, appId, ruleType: type as RuleBody['ruleType'] }
+  const faults = change.ruleType === undefined || change.ruleType === type ? [] : [{ field: 'ruleType', reason: fixed }]
+  return {
+    changed: { ...rule, ruleName: body.ruleName, ...readTerms(body) },
+    faults: [...faults, ...ruleFaults(body)],
+  }
 }
 
 function periodFaults(periods: readonly Period[]): FieldFault[] {

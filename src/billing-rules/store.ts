@@ -58,6 +58,27 @@ export async function requireBillingRule(
   return toRecord(row, showMoment)
 }
 
+/** Writes what an update can change. The transaction holds the application's lock. */
+export async function saveChangedBillingRule(tx: Statements, rule: BillingRuleRecord): Promise<void> {
+  const periods = rule.periods === null ? null : JSON.stringify(rule.periods)
+  await tx`
+    update billing_rule set rule_name = ${rule.ruleName}, periods = ${periods}::text::json,
+      free_minutes = ${rule.freeMinutes}, unit_minutes = ${rule.unitMinutes}, unit_price = ${rule.unitPrice},
+      daily_cap = ${rule.dailyCap}
+    where app_id = ${rule.appId} and id = ${rule.id}`
+}
+
+/** Removes a rule that no site names. The transaction holds the application's lock. */
+export async function removeBillingRule(tx: Statements, { appId, id }: BillingRuleRecord): Promise<void> {
+  await tx`delete from billing_rule where app_id = ${appId} and id = ${id}`
+}
+
+/** The types of some of the application's rules, by their ids; unknown ones are left out. */
+export async function findRuleTypes(tx: Statements, appId: string, ids: number[]): Promise<Map<number, number>> {
+  const rows = await tx`select id, rule_type from billing_rule where app_id = ${appId} and id in ${tx(ids)}`
+  return new Map(rows.map((row) => [row.id, row.rule_type]))
+}
+
 export interface BillingRuleFilter extends PageQuery {
   appId: string
   ruleName?: string | null

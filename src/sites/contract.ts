@@ -3,15 +3,20 @@ import { operation } from '../http/operation.ts'
 import {
   address,
   appId,
+  bbox,
   closingTime,
   coordinates,
   divisionCode,
   freeText,
   integer,
   moment,
+  momentText,
   name,
   nullable,
   optional,
+  ownAppId,
+  pageOf,
+  pageQuery,
   phone,
   text,
   timeOfDay,
@@ -73,14 +78,77 @@ export const SiteRecord = Type.Object({
 })
 export type SiteRecord = Static<typeof SiteRecord>
 
+const folder = '/api/charging/v1/siteManageThird'
+
 export const saveSite = operation({
   id: 'saveSite',
   summary: 'Creates a charging site under an application (document §4.1).',
   method: 'POST',
-  path: '/api/charging/v1/siteManageThird/save',
+  path: `${folder}/save`,
   callers: ['application', 'operator'],
   body: SiteRegistration,
   data: SiteRecord,
   refusals: ['applicationNotFound', 'thirdPartyConfigMissing', 'billingRuleNotFound', 'billingRuleWrongType'],
   idempotent: true,
+})
+
+const id = integer(1)
+const ofOne = { callers: ['application', 'operator'], data: SiteRecord } as const
+
+export const updateSite = operation({
+  id: 'updateSite',
+  summary: 'Changes the members that are given; null clears an optional one.',
+  method: 'POST',
+  path: `${folder}/update`,
+  ...ofOne,
+  body: Type.Object({ appId: ownAppId, id, ...Type.Partial(Type.Omit(SiteRegistration, ['appId'])).properties }),
+  refusals: ['applicationNotFound', 'siteNotFound', 'billingRuleNotFound', 'billingRuleWrongType'],
+  tagged: true,
+  conditional: true,
+})
+export type SiteUpdate = Static<NonNullable<typeof updateSite.body>>
+
+export const deleteSite = operation({
+  id: 'deleteSite',
+  summary: 'Deletes a site and answers it as it was.',
+  method: 'POST',
+  path: `${folder}/delete`,
+  ...ofOne,
+  body: Type.Object({ appId: ownAppId, id }),
+  refusals: ['applicationNotFound', 'siteNotFound'],
+  conditional: true,
+})
+
+export const getSite = operation({
+  id: 'getSite',
+  summary: 'Answers one site.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  ...ofOne,
+  query: Type.Object({ appId: ownAppId, id }),
+  refusals: ['applicationNotFound', 'siteNotFound'],
+  tagged: true,
+})
+
+export const pageSites = operation({
+  id: 'pageSites',
+  summary: 'Pages through an application’s sites, newest first.',
+  method: 'GET',
+  path: `${folder}/page`,
+  callers: ['application', 'operator'],
+  query: Type.Object({
+    appId: ownAppId,
+    ...pageQuery,
+    siteName: optional(freeText(64, 'a part of the name, in upper or lower case')),
+    contacts: optional(freeText(64, 'a part of the contact person’s name, in upper or lower case')),
+    provinceCode: optional(divisionCode),
+    cityCode: optional(divisionCode),
+    districtCode: optional(divisionCode),
+    billRuleId: optional(integer()),
+    createTimeFrom: optional(momentText),
+    createTimeTo: optional(momentText),
+    bbox: optional(bbox),
+  }),
+  data: pageOf(SiteRecord),
+  refusals: ['applicationNotFound'],
 })

@@ -1,11 +1,29 @@
+import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import { findRuleTypes } from '../billing-rules/store.ts'
 import { GroupCommit } from '../database/group-commit.ts'
-import { requireActingFor } from '../http/authenticate.ts'
+import type { Statements } from '../database/open.ts'
+import { transaction } from '../database/transaction.ts'
+import { insertEvent } from '../events/store.ts'
+import { applicationOf, requireActingFor } from '../http/authenticate.ts'
+import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, type Idempotency, JsonText } from '../http/serve.ts'
 import { laneOptions, type Platform, showQueue } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
-import { given, readCoordinates } from '../values.ts'
-import { type SiteRecord, type SiteRegistration, saveSite } from './contract.ts'
-import { type RuleFault, type SiteInsert, type SiteOutcome, saveSites } from './store.ts'
+import { given, readBbox } from '../values.ts'
+import { deleteSite, getSite, pageSites, type SiteRegistration, saveSite, updateSite } from './contract.ts'
+import {
+  changeSite,
+  type NamedRules,
+  type RuleFault,
+  readSite,
+  ruleFaults,
+  rulesGiven,
+  type Site,
+  showSite,
+  showWithoutId,
+} from './rules.ts'
+import { type SiteInsert, type SiteOutcome, saveSites } from './save.ts'
+import { pageOfSites, removeSite, requireSite, saveChangedSite } from './store.ts'
 
 interface Submission {
   body: SiteRegistration
@@ -13,19 +31,16 @@ interface Submission {
   idempotency: Idempotency | undefined
 }
 
-const fieldOfRule = {
-  fast: 'fastChargeBillRuleId',
-  slow: 'rushingBillRuleId',
-  occupancy: 'placeholderBillRuleId',
-} as const
-
 export function siteRoutes(platform: Platform): Handler[] {
+  const { sql, showMoment, readMoment } = platform
+  const show = (site: Site) => showSite(site, showMoment)
+
   const lane: GroupCommit<Submission, SiteOutcome> = new GroupCommit({
     ...laneOptions(platform, 'sites'),
     claims: ({ body, idempotency }) => (idempotency === undefined ? [] : [`${body.appId} ${idempotency.key}`]),
     write(submissions) {
       const now = new Date()
-      const createTime = platform.showMoment(now)
+      const createTime = showMoment(now)
       const sites = submissions.map((submission) => composeSite(submission, createTime))
       return platform.writer.run((sql) => saveSites(sql, sites, now))
     },
@@ -41,7 +56,82 @@ export function siteRoutes(platform: Platform): Handler[] {
       if ('refusal' in outcome) throw new Refusal(outcome.refusal)
       throw ruleRefusal(outcome.ruleFaults)
     }),
+
+    handle(updateSite, async ({ caller, actor, body, header }) => {
+      const appId = applicationOf(caller, body.appId)
+      const record = await transaction(sql, async (tx) => {
+        await requireLockedApplication(tx, appId)
+        const site = await requireSite(tx, appId, body.id)
+        const before = show(site)
+        requireMatch(header('if-match'), etagOf(before))
+        await requireFittingRules(tx, appId, rulesGiven(body))
+        const changed = changeSite(site, body)
+        const after = show(changed)
+        if (etagOf(after) === etagOf(before)) return before
+        await saveChangedSite(tx, changed)
+        const subject = String(site.id)
+        await insertEvent(tx, { appId, type: 'site.updated', time: new Date(), actor, subject, data: after })
+        return after
+      })
+      return tagged(record)
+    }),
+
+    handle(deleteSite, async ({ caller, actor, body, header }) => {
+      const appId = applicationOf(caller, body.appId)
+      return transaction(sql, async (tx) => {
+        await requireLockedApplication(tx, appId)
+        const site = await requireSite(tx, appId, body.id)
+        const data = show(site)
+        requireMatch(header('if-match'), etagOf(data))
+        await removeSite(tx, site)
+        const subject = String(site.id)
+        await insertEvent(tx, { appId, type: 'site.deleted', time: new Date(), actor, subject, data })
+        return data
+      })
+    }),
+
+    handle(getSite, async ({ caller, query }) => {
+      const appId = applicationOf(caller, query.appId)
+      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      return tagged(show(await requireSite(sql, appId, query.id)))
+    }),
+
+    handle(pageSites, async ({ caller, query }) => {
+      const appId = applicationOf(caller, query.appId)
+      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const [from, to, bbox] = [given(query.createTimeFrom), given(query.createTimeTo), given(query.bbox)]
+      const filter = {
+        ...query,
+        appId,
+        siteName: given(query.siteName),
+        contacts: given(query.contacts),
+        provinceCode: given(query.provinceCode),
+        cityCode: given(query.cityCode),
+        districtCode: given(query.districtCode),
+        billRuleId: given(query.billRuleId),
+        createdFrom: from === null ? null : readMoment(from),
+        // A moment is shown to the second, so the last one counts whole.
+        createdBefore: to === null ? null : new Date(readMoment(to, 'last').getTime() + 1000),
+        bbox: bbox === null ? null : readBbox(bbox),
+      }
+      return pageOfSites(sql, filter, showMoment)
+    }),
   ]
+}
+
+/** Throws 40002 and 40003, as create does. */
+async function requireFittingRules(tx: Statements, appId: string, named: NamedRules): Promise<void> {
+  const { fastRuleId, slowRuleId, occupancyRuleId } = named
+  const ids = [fastRuleId, slowRuleId, occupancyRuleId].filter((id) => id !== null)
+  if (ids.length === 0) return
+  const types = await findRuleTypes(tx, appId, ids)
+  const typeOf = (id: number | null) => (id === null ? undefined : types.get(id)) ?? null
+  const faults = ruleFaults(named, {
+    fast: typeOf(fastRuleId),
+    slow: typeOf(slowRuleId),
+    occupancy: typeOf(occupancyRuleId),
+  })
+  if (faults.length > 0) throw ruleRefusal(faults)
 }
 
 /** A rule that does not exist comes before one of the wrong type; every field that shares the refusal is named. */
@@ -54,48 +144,13 @@ function ruleRefusal(faults: RuleFault[]): Refusal {
       ? { en: 'is not a billing rule of this application', zh: '不是该应用的计费规则' }
       : { en: 'is a billing rule of another type', zh: '计费规则类型不符' }
   return new Refusal(refusal, {
-    errors: faults
-      .filter((fault) => fault.refusal === refusal)
-      .map((fault) => ({ field: fieldOfRule[fault.rule], reason })),
+    errors: faults.filter((fault) => fault.refusal === refusal).map(({ field }) => ({ field, reason })),
   })
 }
 
 function composeSite({ body, actor, idempotency }: Submission, createTime: string): SiteInsert {
-  const coordinates = given(body.coordinates)
-  // The document's order of members (§2.2); the id is the database's, so the text begins behind it.
-  const record: Omit<SiteRecord, 'id'> = {
-    appId: body.appId,
-    siteName: body.siteName,
-    contacts: body.contacts,
-    contactsPhone: body.contactsPhone,
-    customerServicePhone: body.customerServicePhone,
-    businessWeekDay: body.businessWeekDay,
-    businessStartTime: body.businessStartTime,
-    businessClosingTime: body.businessClosingTime,
-    sitePictureUrl: given(body.sitePictureUrl),
-    fastChargeBillRuleId: given(body.fastChargeBillRuleId),
-    rushingBillRuleId: given(body.rushingBillRuleId),
-    placeholderBillRuleId: given(body.placeholderBillRuleId),
-    ipcIds: given(body.ipcIds),
-    createTime,
-    provinceCode: body.provinceCode,
-    provinceName: body.provinceName,
-    cityCode: body.cityCode,
-    cityName: body.cityName,
-    districtCode: body.districtCode,
-    districtName: body.districtName,
-    detailAddress: given(body.detailAddress),
-    ...readCoordinates(coordinates),
-    coordinates,
-  }
-  return {
-    ...record,
-    // The document's names mislead here: "rushing" is slow charging, "placeholder" is occupancy.
-    fastRuleId: record.fastChargeBillRuleId,
-    slowRuleId: record.rushingBillRuleId,
-    occupancyRuleId: record.placeholderBillRuleId,
-    actor,
-    idempotency,
-    recordAfterId: `,${JSON.stringify(record).slice(1)}`,
-  }
+  const { appId } = body
+  const site = readSite(body)
+  const record = showWithoutId(appId, site, createTime)
+  return { ...site, appId, actor, idempotency, recordAfterId: `,${JSON.stringify(record).slice(1)}` }
 }

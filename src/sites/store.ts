@@ -1,186 +1,118 @@
-import type { Sql } from '../database/open.ts'
-import { applicationLock, type Columns, callRoutine, column, joinBatch, routine } from '../database/routine.ts'
-import type { RefusalName } from '../refusals.ts'
+import type { Row } from 'postgres'
+import type { Sql, Statements } from '../database/open.ts'
+import { type PageQuery, readPage } from '../database/page.ts'
+import { Refusal } from '../refusals.ts'
+import type { Box } from '../values.ts'
+import { type Site, showSite } from './rules.ts'
 
-/** A site that is composed and waits to be written. */
-export interface SiteInsert {
-  appId: string
-  actor: string
-  siteName: string
-  contacts: string
-  contactsPhone: string
-  customerServicePhone: string
-  businessWeekDay: string
-  businessStartTime: string
-  businessClosingTime: string
-  sitePictureUrl: string | null
-  fastRuleId: number | null
-  slowRuleId: number | null
-  occupancyRuleId: number | null
-  ipcIds: string | null
-  provinceCode: string
-  provinceName: string
-  cityCode: string
-  cityName: string
-  districtCode: string
-  districtName: string
-  detailAddress: string | null
-  coordinates: string | null
-  longitude: number | null
-  latitude: number | null
-  idempotency: { key: string; bodyHash: string } | undefined
-  /** The record as JSON text, from the comma behind its id on. */
-  recordAfterId: string
-}
+const columns = `id, app_id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day,
+  business_start_time, business_closing_time, site_picture_url, fast_rule_id, slow_rule_id, occupancy_rule_id, ipc_ids,
+  province_code, province_name, city_code, city_name, district_code, district_name, detail_address, coordinates,
+  longitude, latitude, created_at`
 
-/** A rule that a site names but may not: which of its three, and why. */
-export interface RuleFault {
-  rule: 'fast' | 'slow' | 'occupancy'
-  refusal: 'billingRuleNotFound' | 'billingRuleWrongType'
-}
-
-export type SiteOutcome = { record: string } | { refusal: RefusalName } | { ruleFaults: RuleFault[] }
-
-const columns = {
-  app_id: (site: SiteInsert) => site.appId,
-  actor: (site) => site.actor,
-  site_name: (site) => site.siteName,
-  contacts: (site) => site.contacts,
-  contacts_phone: (site) => site.contactsPhone,
-  customer_service_phone: (site) => site.customerServicePhone,
-  business_week_day: (site) => site.businessWeekDay,
-  business_start_time: (site) => site.businessStartTime,
-  business_closing_time: (site) => site.businessClosingTime,
-  site_picture_url: (site) => site.sitePictureUrl,
-  fast_rule_id: (site) => site.fastRuleId,
-  slow_rule_id: (site) => site.slowRuleId,
-  occupancy_rule_id: (site) => site.occupancyRuleId,
-  ipc_ids: (site) => site.ipcIds,
-  province_code: (site) => site.provinceCode,
-  province_name: (site) => site.provinceName,
-  city_code: (site) => site.cityCode,
-  city_name: (site) => site.cityName,
-  district_code: (site) => site.districtCode,
-  district_name: (site) => site.districtName,
-  detail_address: (site) => site.detailAddress,
-  coordinates: (site) => site.coordinates,
-  longitude: (site) => site.longitude,
-  latitude: (site) => site.latitude,
-  key: (site) => site.idempotency?.key ?? null,
-  body_hash: (site) => site.idempotency?.bodyHash ?? null,
-  record: (site) => site.recordAfterId,
-} as const satisfies Columns<SiteInsert>
-
-const names = Object.keys(columns)
-/** The rows of the batch, numbered. */
-const batch = `unnest(${names.map((name) => column(`c_${name}`)).join(', ')})
-    with ordinality as i (${names.join(', ')}, n)`
-const replayed = `exists (select from idempotency_key k
-      where k.app_id = i.app_id and k.operation = 'saveSite' and k.key = i.key
-        and k.created_at > p_now - interval '24 hours')`
-const ruleType = (field: string) =>
-  `(select rule_type from billing_rule r where r.app_id = i.app_id and r.id = i.${field}::bigint)`
-const ruleFits = (field: string, type: number) =>
-  `(i.${field} is null or coalesce(${ruleType(field)} = ${type}, false))`
-
-/**
- * Writes a batch of sites: the locks, the checks of document §1, the rows, their events and their idempotency keys in
- * one transaction. Answers a row a site, in any order: its place in the batch, and its id or why it was not written.
- */
-export const saveSitesRoutine = routine(
-  'save_sites',
-  { p_now: 'timestamptz', p_has_keys: 'boolean' },
-  names,
-  'n bigint, id bigint, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text',
-  '  v_ids bigint[];',
-  `  perform ${applicationLock('a.app_id')} from (
-    select distinct app_id collate "C" as app_id from unnest(${column('c_app_id')}) as i (app_id) order by 1) a;
-
-  with checked as materialized (
-    select i.* from ${batch}
-    where exists (select from third_party_config c where c.app_id = i.app_id)
-      and ${ruleFits('fast_rule_id', 1)} and ${ruleFits('slow_rule_id', 2)} and ${ruleFits('occupancy_rule_id', 3)}
-      and (i.key is null or not ${replayed})
-  ), numbered as materialized (
-    select nextval('site_id') as id, checked.* from checked
-  ), saved as (
-    insert into site (app_id, id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day,
-      business_start_time, business_closing_time, site_picture_url, fast_rule_id, slow_rule_id, occupancy_rule_id,
-      ipc_ids, province_code, province_name, city_code, city_name, district_code, district_name, detail_address,
-      coordinates, longitude, latitude, created_at)
-    select app_id, id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day,
-      business_start_time, business_closing_time, site_picture_url, fast_rule_id::bigint, slow_rule_id::bigint,
-      occupancy_rule_id::bigint, ipc_ids, province_code, province_name, city_code, city_name, district_code,
-      district_name, detail_address, coordinates, longitude::double precision, latitude::double precision, p_now
-    from numbered
-  ), logged as (
-    insert into event (app_id, type, time, actor, subject, data)
-    select app_id, 'site.created', p_now, actor, id::text, '{"id":' || id || record from numbered
-  ), kept as (
-    insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
-    select app_id, 'saveSite', key, body_hash, '{"id":' || id || record, p_now
-    from numbered where p_has_keys and key is not null
-    on conflict (app_id, operation, key) do update
-      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at
-  )
-  select array_agg(numbered.id order by i.n) into v_ids
-  from ${batch} left join numbered using (n);
-
-  if array_position(v_ids, null) is null then
-    return query
-    select written.n, written.id, true, true, null::smallint, null::smallint, null::smallint, null::text, null::text
-    from unnest(v_ids) with ordinality as written (id, n);
-    return;
-  end if;
-  return query
-  select i.n, v_ids[i.n], exists (select from application a where a.app_id = i.app_id),
-    exists (select from third_party_config c where c.app_id = i.app_id),
-    ${ruleType('fast_rule_id')}, ${ruleType('slow_rule_id')}, ${ruleType('occupancy_rule_id')}, k.body_hash, k.answer
-  from ${batch}
-  left join idempotency_key k on k.app_id = i.app_id and k.operation = 'saveSite' and k.key = i.key
-    and k.created_at > p_now - interval '24 hours';`,
-)
-
-interface SavedRow {
-  /** The site's place in the batch, from 1. */
-  n: number
-  id: number | null
-  has_application: boolean
-  has_config: boolean
-  fast: number | null
-  slow: number | null
-  occupancy: number | null
-  body_hash: string | null
-  answer: string | null
-}
-
-/** Writes sites in one transaction; one outcome a site, in order. */
-export async function saveSites(sql: Sql, sites: SiteInsert[], now: Date): Promise<SiteOutcome[]> {
-  const rows = await callRoutine<SavedRow>(sql, saveSitesRoutine, [
-    now.toISOString(),
-    sites.some((site) => site.idempotency !== undefined),
-    joinBatch(sites, columns),
-  ])
-  const rowsByPlace = new Map(rows.map((row) => [row.n, row]))
-  return sites.map((site, index) => toOutcome(site, rowsByPlace.get(index + 1) as SavedRow))
-}
-
-function toOutcome(site: SiteInsert, row: SavedRow): SiteOutcome {
-  if (row.id !== null) return { record: `{"id":${row.id}${site.recordAfterId}` }
-  if (row.answer !== null) {
-    return row.body_hash === site.idempotency?.bodyHash ? { record: row.answer } : { refusal: 'idempotencyKeyReused' }
-  }
-  if (!row.has_application) return { refusal: 'applicationNotFound' }
-  if (!row.has_config) return { refusal: 'thirdPartyConfigMissing' }
-  const named = [
-    { rule: 'fast', id: site.fastRuleId, type: row.fast, wanted: 1 },
-    { rule: 'slow', id: site.slowRuleId, type: row.slow, wanted: 2 },
-    { rule: 'occupancy', id: site.occupancyRuleId, type: row.occupancy, wanted: 3 },
-  ] as const
+function toSite(row: Row): Site {
   return {
-    ruleFaults: named.flatMap(({ rule, id, type, wanted }) => {
-      if (id === null || type === wanted) return []
-      return [{ rule, refusal: type === null ? 'billingRuleNotFound' : 'billingRuleWrongType' } as const]
-    }),
+    id: row.id,
+    appId: row.app_id,
+    siteName: row.site_name,
+    contacts: row.contacts,
+    contactsPhone: row.contacts_phone,
+    customerServicePhone: row.customer_service_phone,
+    businessWeekDay: row.business_week_day,
+    businessStartTime: row.business_start_time,
+    businessClosingTime: row.business_closing_time,
+    sitePictureUrl: row.site_picture_url,
+    fastRuleId: row.fast_rule_id,
+    slowRuleId: row.slow_rule_id,
+    occupancyRuleId: row.occupancy_rule_id,
+    ipcIds: row.ipc_ids,
+    provinceCode: row.province_code,
+    provinceName: row.province_name,
+    cityCode: row.city_code,
+    cityName: row.city_name,
+    districtCode: row.district_code,
+    districtName: row.district_name,
+    detailAddress: row.detail_address,
+    coordinates: row.coordinates,
+    longitude: row.longitude,
+    latitude: row.latitude,
+    createdAt: row.created_at,
   }
+}
+
+/** The application's site with this id. Throws 30002, also for a site of another application. */
+export async function requireSite(sql: Statements, appId: string, id: number): Promise<Site> {
+  const [row] = await sql`select ${sql.unsafe(columns)} from site where app_id = ${appId} and id = ${id}`
+  if (row === undefined) throw new Refusal('siteNotFound')
+  return toSite(row)
+}
+
+/** Writes what an update can change. The transaction holds the application's lock. */
+export async function saveChangedSite(tx: Statements, site: Site): Promise<void> {
+  await tx`
+    update site set site_name = ${site.siteName}, contacts = ${site.contacts}, contacts_phone = ${site.contactsPhone},
+      customer_service_phone = ${site.customerServicePhone}, business_week_day = ${site.businessWeekDay},
+      business_start_time = ${site.businessStartTime}, business_closing_time = ${site.businessClosingTime},
+      site_picture_url = ${site.sitePictureUrl}, fast_rule_id = ${site.fastRuleId}, slow_rule_id = ${site.slowRuleId},
+      occupancy_rule_id = ${site.occupancyRuleId}, ipc_ids = ${site.ipcIds}, province_code = ${site.provinceCode},
+      province_name = ${site.provinceName}, city_code = ${site.cityCode}, city_name = ${site.cityName},
+      district_code = ${site.districtCode}, district_name = ${site.districtName},
+      detail_address = ${site.detailAddress}, coordinates = ${site.coordinates}, longitude = ${site.longitude},
+      latitude = ${site.latitude}
+    where app_id = ${site.appId} and id = ${site.id}`
+}
+
+/** Removes a site that exists. The transaction holds the application's lock. */
+export async function removeSite(tx: Statements, { appId, id }: Site): Promise<void> {
+  await tx`delete from site where app_id = ${appId} and id = ${id}`
+}
+
+/** Whether a site names the billing rule. Only under the application's lock does it stay so. */
+export async function isRuleInUse(tx: Statements, appId: string, ruleId: number): Promise<boolean> {
+  const [site] = await tx`select from site where app_id = ${appId} and ${names(tx, ruleId)} limit 1`
+  return site !== undefined
+}
+
+/** Each part has an index of its own. */
+function names(sql: Statements, ruleId: number) {
+  return sql`(fast_rule_id = ${ruleId} or slow_rule_id = ${ruleId} or occupancy_rule_id = ${ruleId})`
+}
+
+/** What a page of sites is narrowed to; what is null does not narrow it. */
+export interface SiteFilter extends PageQuery {
+  appId: string
+  /** A part of it, in upper or lower case. */
+  siteName: string | null
+  contacts: string | null
+  provinceCode: string | null
+  cityCode: string | null
+  districtCode: string | null
+  /** In any of the three fields that name one. */
+  billRuleId: number | null
+  createdFrom: Date | null
+  /** The first moment that does not fit any more. */
+  createdBefore: Date | null
+  bbox: Box | null
+}
+
+/** Pages through an application's sites by id, newest first. */
+export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: (instant: Date) => string) {
+  const { appId, siteName, contacts, provinceCode, cityCode, districtCode, billRuleId, bbox } = filter
+  const conditions = [
+    siteName === null ? sql`` : sql`and strpos(lower(site_name), lower(${siteName})) > 0`,
+    contacts === null ? sql`` : sql`and strpos(lower(contacts), lower(${contacts})) > 0`,
+    provinceCode === null ? sql`` : sql`and province_code = ${provinceCode}`,
+    cityCode === null ? sql`` : sql`and city_code = ${cityCode}`,
+    districtCode === null ? sql`` : sql`and district_code = ${districtCode}`,
+    billRuleId === null ? sql`` : sql`and ${names(sql, billRuleId)}`,
+    filter.createdFrom === null ? sql`` : sql`and created_at >= ${filter.createdFrom}`,
+    filter.createdBefore === null ? sql`` : sql`and created_at < ${filter.createdBefore}`,
+    bbox === null
+      ? sql``
+      : sql`and longitude between ${bbox.minLng} and ${bbox.maxLng}
+        and latitude between ${bbox.minLat} and ${bbox.maxLat}`,
+  ]
+  const rows = sql`select ${sql.unsafe(columns)} from site where app_id = ${appId} ${conditions}`
+  const key = [{ column: 'id', type: 'bigint' as const }]
+  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => showSite(toSite(row), showMoment))
 }

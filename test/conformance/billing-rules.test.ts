@@ -274,9 +274,10 @@ test('a rule that does not exist, or is another application’s, is one answer: 
   }
 })
 
-test('the detail of a rule wants an appId and an id', async () => {
+test('the detail of a rule wants an id, and of an operator an appId', async () => {
   const { appId, token } = await newApplication(client)
-  expectFaults(await client.call(getBillingRule, {}, { token }), ['appId', 'id'])
+  expectFaults(await client.call(getBillingRule, {}, { token }), ['id'])
+  expectFaults(await client.operate(getBillingRule, { id: 1 }), ['appId'])
   for (const id of ['', 'x', '1.5', '-1', '9007199254740993', '1e3', ' 1', '0x1', '\0', 'true']) {
     expectFaults(await client.call(getBillingRule, { appId, id }, { token }), ['id'])
   }

@@ -8,8 +8,9 @@ import {
 } from '../../src/device-inventory/contract.ts'
 import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/device-models/contract.ts'
 import { createDevice, pageDevices } from '../../src/devices/contract.ts'
+import { pageSites, saveSite } from '../../src/sites/contract.ts'
 import type { Answer } from '../harness.ts'
-import { deviceBody, newSerial } from '../harness.ts'
+import { deviceBody, newSerial, siteBody } from '../harness.ts'
 import { client, expectFaults, expectSuccess, newIdleApplication, onePeriod } from './support.ts'
 
 interface Page {
@@ -53,6 +54,25 @@ const paged: Paged[] = [
       return { names: await times(count, add), filter: { appName: unique }, add, clear: nothing }
     },
     ask: (query) => client.operate(pageApplications, query),
+  },
+  {
+    id: 'pageSites',
+    name: 'siteName',
+    newestFirst: true,
+    async make(count) {
+      const { appId } = await newIdleApplication({ thirdPartyConfig: { operatorName: 'Test operator' } })
+      let made = 0
+      const add = async () => {
+        const siteName = `site ${made++}`
+        expectSuccess(await client.operate(saveSite, siteBody(appId, { siteName })))
+        return siteName
+      }
+      return { names: await times(count, add), filter: { appId }, add, clear: nothing }
+    },
+    ask: async (query) => {
+      const appId = query.appId ?? (await newIdleApplication()).appId
+      return client.operate(pageSites, { ...query, appId })
+    },
   },
   {
     id: 'pageBillingRules',

@@ -1,0 +1,142 @@
+import { ruleType } from '../billing-rules/contract.ts'
+import { given, readCoordinates } from '../values.ts'
+import type { SiteRecord, SiteRegistration, SiteUpdate } from './contract.ts'
+
+/** What a caller decides of a site, and what follows from it. */
+export interface SiteMembers {
+  siteName: string
+  contacts: string
+  contactsPhone: string
+  customerServicePhone: string
+  businessWeekDay: string
+  businessStartTime: string
+  businessClosingTime: string
+  sitePictureUrl: string | null
+  fastRuleId: number | null
+  slowRuleId: number | null
+  occupancyRuleId: number | null
+  ipcIds: string | null
+  provinceCode: string
+  provinceName: string
+  cityCode: string
+  cityName: string
+  districtCode: string
+  districtName: string
+  detailAddress: string | null
+  coordinates: string | null
+  longitude: number | null
+  latitude: number | null
+}
+
+/** A site as it is kept. */
+export interface Site extends SiteMembers {
+  id: number
+  appId: string
+  createdAt: Date
+}
+
+/** Reads what create site takes. The document's names mislead: "rushing" is slow charging, "placeholder" occupancy. */
+export function readSite(body: SiteRegistration): SiteMembers {
+  const coordinates = given(body.coordinates)
+  const { longitude, latitude } = readCoordinates(coordinates)
+  return {
+    siteName: body.siteName,
+    contacts: body.contacts,
+    contactsPhone: body.contactsPhone,
+    customerServicePhone: body.customerServicePhone,
+    businessWeekDay: body.businessWeekDay,
+    businessStartTime: body.businessStartTime,
+    businessClosingTime: body.businessClosingTime,
+    sitePictureUrl: given(body.sitePictureUrl),
+    fastRuleId: given(body.fastChargeBillRuleId),
+    slowRuleId: given(body.rushingBillRuleId),
+    occupancyRuleId: given(body.placeholderBillRuleId),
+    ipcIds: given(body.ipcIds),
+    provinceCode: body.provinceCode,
+    provinceName: body.provinceName,
+    cityCode: body.cityCode,
+    cityName: body.cityName,
+    districtCode: body.districtCode,
+    districtName: body.districtName,
+    detailAddress: given(body.detailAddress),
+    coordinates,
+    longitude,
+    latitude,
+  }
+}
+
+/** The site with the members that were given: null clears an optional one. */
+export function changeSite(site: Site, change: SiteUpdate): Site {
+  // What a site shows has the members that create takes.
+  const { appId } = site
+  return { ...site, ...readSite({ ...showWithoutId(appId, site, ''), ...change, appId }) }
+}
+
+/** The record but for its id, which is the database's; in the document's order of members (§2.2). */
+export function showWithoutId(appId: string, site: SiteMembers, createTime: string): Omit<SiteRecord, 'id'> {
+  return {
+    appId,
+    siteName: site.siteName,
+    contacts: site.contacts,
+    contactsPhone: site.contactsPhone,
+    customerServicePhone: site.customerServicePhone,
+    businessWeekDay: site.businessWeekDay,
+    businessStartTime: site.businessStartTime,
+    businessClosingTime: site.businessClosingTime,
+    sitePictureUrl: site.sitePictureUrl,
+    fastChargeBillRuleId: site.fastRuleId,
+    rushingBillRuleId: site.slowRuleId,
+    placeholderBillRuleId: site.occupancyRuleId,
+    ipcIds: site.ipcIds,
+    createTime,
+    provinceCode: site.provinceCode,
+    provinceName: site.provinceName,
+    cityCode: site.cityCode,
+    cityName: site.cityName,
+    districtCode: site.districtCode,
+    districtName: site.districtName,
+    detailAddress: site.detailAddress,
+    longitude: site.longitude,
+    latitude: site.latitude,
+    coordinates: site.coordinates,
+  }
+}
+
+/** The site as its operations answer it (document §2.2). */
+export function showSite(site: Site, showMoment: (instant: Date) => string): SiteRecord {
+  return { id: site.id, ...showWithoutId(site.appId, site, showMoment(site.createdAt)) }
+}
+
+/** The billing rules that a site names. */
+export type NamedRules = Pick<SiteMembers, 'fastRuleId' | 'slowRuleId' | 'occupancyRuleId'>
+
+/** The rules that an update gives; those that it leaves alone have been checked before. */
+export function rulesGiven(change: SiteUpdate): NamedRules {
+  return {
+    fastRuleId: given(change.fastChargeBillRuleId),
+    slowRuleId: given(change.rushingBillRuleId),
+    occupancyRuleId: given(change.placeholderBillRuleId),
+  }
+}
+
+/** A rule that a site names but may not: in which field, and why. */
+export interface RuleFault {
+  field: 'fastChargeBillRuleId' | 'rushingBillRuleId' | 'placeholderBillRuleId'
+  refusal: 'billingRuleNotFound' | 'billingRuleWrongType'
+}
+
+/** Holds each rule that is named to the type that its field takes (contract §4.1). Null is the type of an unknown one. */
+export function ruleFaults(
+  named: NamedRules,
+  types: { fast: number | null; slow: number | null; occupancy: number | null },
+): RuleFault[] {
+  const fields = [
+    { field: 'fastChargeBillRuleId', id: named.fastRuleId, type: types.fast, wanted: ruleType.fast },
+    { field: 'rushingBillRuleId', id: named.slowRuleId, type: types.slow, wanted: ruleType.slow },
+    { field: 'placeholderBillRuleId', id: named.occupancyRuleId, type: types.occupancy, wanted: ruleType.occupancy },
+  ] as const
+  return fields.flatMap(({ field, id, type, wanted }) => {
+    if (id === null || type === wanted) return []
+    return [{ field, refusal: type === null ? 'billingRuleNotFound' : 'billingRuleWrongType' } as const]
+  })
+}
