@@ -6,6 +6,10 @@ import { GuardedPool } from './database/guarded-pool.ts'
 import { connectionStates, type Sql } from './database/open.ts'
 import type { Routine } from './database/routine.ts'
 import { Deadlines } from './deadlines.ts'
+import { openCallbackClient } from './deliveries/client.ts'
+import { showDeliveries } from './deliveries/figures.ts'
+import { deliveryRoutes } from './deliveries/routes.ts'
+import { CallbackWorker } from './deliveries/worker.ts'
 import { deviceInventoryRoutes } from './device-inventory/routes.ts'
 import { Catalogue } from './device-models/catalogue.ts'
 import { deviceModelRoutes } from './device-models/routes.ts'
@@ -46,6 +50,7 @@ function routes(platform: Platform, schemaVersion: number): Handler[] {
     ...deviceOwnershipRoutes(platform),
     ...deviceStateRoutes(platform),
     ...eventRoutes(platform),
+    ...deliveryRoutes(platform),
     ...regionRoutes(),
     ...applicationRoutes(platform),
     ...deviceModelRoutes(platform),
@@ -64,7 +69,9 @@ export const routines: Routine[] = [registerDevicesRoutine, changeStatesRoutine,
 export interface App {
   handler: HttpHandler
   platform: Platform
-  /** Stops what runs beside requests and closes the write path's connections. */
+  /** Ends the callbacks that are under way, within 2 seconds; requests go on. */
+  stopCallbacks(): Promise<void>
+  /** Stops what runs beside requests and closes the connections of all but the look-ups. */
   stop(): Promise<void>
 }
 
@@ -74,11 +81,20 @@ export interface AppOptions {
   sql: Sql
   openWriterSql: () => Sql
   openAccessSql: () => Sql
+  openCallbackSql: () => Sql
   schemaVersion: number
 }
 
 /** Joins the parts: operations and handlers on the one side, the database on the other. */
-export function createApp({ config, log, sql, openWriterSql, openAccessSql, schemaVersion }: AppOptions): App {
+export function createApp({
+  config,
+  log,
+  sql,
+  openWriterSql,
+  openAccessSql,
+  openCallbackSql,
+  schemaVersion,
+}: AppOptions): App {
   const deadlines = new Deadlines()
   const metrics = new Metrics()
   const rateLimiter = new RateLimiter()
@@ -86,6 +102,10 @@ export function createApp({ config, log, sql, openWriterSql, openAccessSql, sche
   // Connections of its own: what decides about access never waits behind an operator's long list.
   const accessPool = new GuardedPool(openAccessSql, deadlines, config.statementTimeoutMs)
   const access = new AccessCache(accessPool)
+  // And callbacks, so that requests never wait for them.
+  const callbackPool = new GuardedPool(openCallbackSql, deadlines, config.statementTimeoutMs + 1000)
+  const callbacks = openCallbackClient(config)
+  const load = { batches: 0, items: 0 }
   const platform: Platform = {
     config,
     log,
@@ -95,6 +115,8 @@ export function createApp({ config, log, sql, openWriterSql, openAccessSql, sche
     writer,
     access,
     catalogue: new Catalogue(writer),
+    callbacks,
+    load,
     showMoment: momentFormat(config.timeZone),
     readMoment: momentReader(config.timeZone),
   }
@@ -109,23 +131,29 @@ export function createApp({ config, log, sql, openWriterSql, openAccessSql, sche
     bodyTimeoutMs: 5_000,
     maxInFlight: config.maxWaitingCreates,
   })
+  const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)
   metrics.gaugeByState(
     'forecourt_database_connections',
     'Connections of this process’s pools to the database, by what they do.',
-    () => connectionStates(sql, Math.min(1000, config.statementTimeoutMs / 2)),
+    () => connectionStates(sql, metricTimeoutMs),
   )
+  showDeliveries(metrics, sql, metricTimeoutMs)
+  const worker = new CallbackWorker({ pool: callbackPool, client: callbacks, load, config, metrics, log })
   access.start()
-  const upkeep = startUpkeep(sql, log)
+  worker.start()
+  const upkeep = startUpkeep(sql, log, config)
   const presence = startPresence(platform)
   return {
     handler,
     platform,
+    stopCallbacks: () => worker.stop(),
     async stop() {
+      await worker.stop()
       access.stop()
       upkeep.stop()
       presence.stop()
       deadlines.stop()
-      await Promise.all([writer.close(), accessPool.close()])
+      await Promise.all([writer.close(), accessPool.close(), callbackPool.close()])
     },
   }
 }

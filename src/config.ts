@@ -11,6 +11,11 @@ export interface Config {
   timeZone: string
   inventoryPolicy: 'open' | 'required'
   privateCallbacks: 'refuse' | 'allow'
+  /** How much of the callbacks' retry schedule and of their pauses is waited; less than 1 hurries tests. */
+  callbackRetryScale: number
+  /** How long deliveries and events are kept. */
+  deliveryDays: number
+  eventDays: number
   presenceSeconds: number
   logLevel: string
   /** No statement runs longer; a database that does not answer is told as 50003 a second after it. */
@@ -31,6 +36,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
     if (value >= minimum && value <= maximum) return value
     throw new ConfigError(`${name} must be a whole number from ${minimum} to ${maximum}, but it is "${text}".`)
+  }
+  const share = (name: string, fallback: number) => {
+    const text = read(name)
+    if (text === undefined) return fallback
+    const value = /^\d(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN
+    if (value > 0 && value <= 1) return value
+    throw new ConfigError(`${name} must be a decimal number above 0 and at most 1, but it is "${text}".`)
   }
   const oneOf = <const Choice extends string>(name: string, fallback: Choice, choices: readonly Choice[]) => {
     const text = read(name) ?? fallback
@@ -59,6 +71,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     timeZone,
     inventoryPolicy: oneOf('FORECOURT_INVENTORY_POLICY', 'open', ['open', 'required']),
     privateCallbacks: oneOf('FORECOURT_PRIVATE_CALLBACKS', 'refuse', ['refuse', 'allow']),
+    callbackRetryScale: share('FORECOURT_CALLBACK_RETRY_SCALE', 1),
+    deliveryDays: integer('FORECOURT_DELIVERY_DAYS', 30, 1, 36_500),
+    eventDays: integer('FORECOURT_EVENT_DAYS', 400, 1, 36_500),
     presenceSeconds: integer('FORECOURT_PRESENCE_SECONDS', 300, 1, 86_400),
     logLevel: oneOf('FORECOURT_LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     statementTimeoutMs: integer('FORECOURT_STATEMENT_TIMEOUT_MS', 5000, 100, 60_000),

@@ -41,11 +41,14 @@ async function start(config: Config): Promise<void> {
     // A connection a lane (devices, sites, states), and as many for what they look up.
     openWriterSql: () => open(6, true),
     openAccessSql: () => open(2),
+    // To look for work, to read it, and to keep what became of it.
+    openCallbackSql: () => open(3, true),
     schemaVersion,
   })
   stops.push(() => app.stop())
   const listener = await listen(config.host, config.port, app.handler)
-  stops.push(() => listener.stop())
+  // Together: a test of a callback is a request that ends with its attempt.
+  stops.push(() => Promise.all([app.stopCallbacks(), listener.stop()]))
   const demo = isEmbedded ? await createDemoOnce(app.platform) : undefined
   process.stdout.write(`Forecourt is ready at ${listener.url}\n`)
   if (demo !== undefined) process.stdout.write(demo.commands(listener.url))

@@ -1,5 +1,6 @@
 import * as applications from './applications/contract.ts'
 import * as billingRules from './billing-rules/contract.ts'
+import * as deliveries from './deliveries/contract.ts'
 import * as deviceInventory from './device-inventory/contract.ts'
 import * as deviceModels from './device-models/contract.ts'
 import * as deviceOwnership from './device-ownership/contract.ts'
@@ -29,6 +30,7 @@ export const operations = [
   billingRules.pageBillingRules,
   thirdPartyConfig.saveThirdPartyConfig,
   thirdPartyConfig.getThirdPartyConfig,
+  thirdPartyConfig.rotateCallbackSecret,
   devices.createDevice,
   devices.createDevices,
   devices.updateDevice,
@@ -40,6 +42,9 @@ export const operations = [
   deviceOwnership.forceUnbindDevice,
   deviceOwnership.transferDevice,
   events.pageEvents,
+  deliveries.pageDeliveries,
+  deliveries.replayDeliveries,
+  deliveries.testDelivery,
   regions.getRegionTree,
   regions.getRegion,
   applications.createApplication,

@@ -2,6 +2,8 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { GuardedPool } from './database/guarded-pool.ts'
 import type { Sql } from './database/open.ts'
+import type { CallbackClient } from './deliveries/client.ts'
+import type { WriteLoad } from './deliveries/pace.ts'
 import type { Catalogue } from './device-models/catalogue.ts'
 import type { RateLimiter } from './http/limits.ts'
 import type { Metrics } from './http/metrics.ts'
@@ -18,6 +20,9 @@ export interface Platform {
   writer: GuardedPool
   access: AccessCache
   catalogue: Catalogue
+  callbacks: CallbackClient
+  /** What the lanes have written so far; callbacks make room for it. */
+  load: WriteLoad
   /** Shows an instant in the service's time zone. */
   showMoment(instant: Date): string
   /** Reads a moment of the service's time zone; one that the clocks repeat is its first occurrence, or its last. */
@@ -25,13 +30,17 @@ export interface Platform {
 }
 
 /** How a write path's lane is set up. */
-export function laneOptions({ config, metrics }: Platform, lane: string) {
+export function laneOptions({ config, metrics, load }: Platform, lane: string) {
   return {
     maxBatch: 512,
     maxWaiting: config.maxWaitingCreates,
     // Shorter than a request is waited for: what is refused for its waiting is never written afterwards.
     maxWaitMs: config.statementTimeoutMs * 0.8,
-    onBatch: (size: number) => metrics.observeBatch(lane, size),
+    onBatch(size: number) {
+      metrics.observeBatch(lane, size)
+      load.batches++
+      load.items += size
+    },
   }
 }
 

@@ -1,20 +1,44 @@
 import type { Logger } from 'pino'
-import type { Sql } from './database/open.ts'
+import type { Config } from './config.ts'
+import type { Sql, Statements } from './database/open.ts'
+import { transaction } from './database/transaction.ts'
+import { deleteOldDeliveries } from './deliveries/store.ts'
+import { deleteOldEvents } from './events/store.ts'
 import { deleteExpiredTokens } from './tokens/store.ts'
 
 const everyMs = 60_000
 /** Few enough that no step holds up creates. */
 const stepRows = 2000
 
-/** Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens an hour after their end. */
-export function startUpkeep(sql: Sql, log: Logger): { stop(): void } {
-  const steps = [deleteExpiredTokens, deleteOldIdempotencyKeys]
+/** Any constant that no application's lock can equal in practice; steps are the numbers after it. */
+const upkeepLock = 7_103_120_100
+
+type Step = (tx: Statements, limit: number) => Promise<number>
+
+/**
+ * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens an hour after their end,
+ * deliveries and events by their settings. One process at a time does a step; the others leave it to that one.
+ */
+export function startUpkeep(sql: Sql, log: Logger, { deliveryDays, eventDays }: Config): { stop(): void } {
+  const steps: Step[] = [
+    deleteExpiredTokens,
+    deleteOldIdempotencyKeys,
+    (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays),
+    (tx, limit) => deleteOldEvents(tx, limit, eventDays),
+  ]
+  const runAlone = (step: Step, lock: number) =>
+    transaction(sql, async (tx) => {
+      const [row] = await tx`select pg_try_advisory_xact_lock(${lock}::bigint) as is_ours`
+      return row?.is_ours ? step(tx, stepRows) : 0
+    })
   let isRunning = false
   async function run(): Promise<void> {
     if (isRunning) return
     isRunning = true
     try {
-      for (const step of steps) while ((await step(sql, stepRows)) === stepRows);
+      for (const [index, step] of steps.entries()) {
+        while ((await runAlone(step, upkeepLock + index)) === stepRows);
+      }
     } catch (error) {
       log.warn({ err: error }, 'upkeep did not finish; it is tried again')
     }
@@ -25,7 +49,7 @@ export function startUpkeep(sql: Sql, log: Logger): { stop(): void } {
   return { stop: () => clearInterval(timer) }
 }
 
-async function deleteOldIdempotencyKeys(sql: Sql, limit: number): Promise<number> {
+async function deleteOldIdempotencyKeys(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
     delete from idempotency_key where ctid in (
       select ctid from idempotency_key where created_at < now() - interval '24 hours' limit ${limit})`

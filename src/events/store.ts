@@ -81,7 +81,7 @@ const slackMs = 120_000
  * An id near the first event of a moment: before it for `side` −1, behind it for 1. Ids and times ascend together but
  * for the slack, so a search by halves costs some two dozen look-ups by key, and creates need not keep an index.
  */
-async function idAround(sql: Sql, appId: string, moment: Date, side: -1 | 1): Promise<number> {
+export async function idAround(sql: Sql, appId: string, moment: Date, side: -1 | 1): Promise<number> {
   const bound = new Date(moment.getTime() + side * slackMs)
   const [ends] = await sql`select min(id) as first, max(id) as last from event where app_id = ${appId}`
   let [low, high] = [ends?.first ?? 0, (ends?.last ?? 0) + 1]
@@ -93,4 +93,22 @@ async function idAround(sql: Sql, appId: string, moment: Date, side: -1 | 1): Pr
     else high = middle
   }
   return low
+}
+
+/**
+ * Removes, at most `limit`, events that are older than so many days: of each application from its oldest on, and none
+ * that its callback is still to take.
+ */
+export async function deleteOldEvents(sql: Statements, limit: number, days: number): Promise<number> {
+  const deleted = await sql`
+    with bound as (select now() - ${days} * interval '1 day' as time),
+    old as (
+      select v.app_id, v.id from application a cross join bound
+      cross join lateral (select time from event where app_id = a.app_id order by id limit 1) first
+      left join callback_endpoint e on e.app_id = a.app_id
+      cross join lateral (select app_id, id, time from event where app_id = a.app_id order by id limit ${limit}) v
+      where first.time < bound.time and v.time < bound.time and (e.app_id is null or e.stopped_at is not null or v.id <= e.through_event_id)
+      limit ${limit})
+    delete from event v using old where v.app_id = old.app_id and v.id = old.id`
+  return deleted.count
 }

@@ -3,6 +3,9 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 const batchSizeBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+/** By the status of the delivery, from 1 on. */
+const attemptOutcomes = ['retry', 'delivered', 'dead']
+
 /** What `/metrics` shows. Children are looked up once per label set, so that a request costs two additions. */
 export class Metrics {
   readonly registry = new Registry()
@@ -26,6 +29,14 @@ export class Metrics {
     buckets: batchSizeBuckets,
     registers: [this.registry],
   })
+  private readonly attempts = new Histogram({
+    name: 'forecourt_callback_attempt_duration_seconds',
+    help: 'Time from a callback’s beginning to its answer, by what became of its delivery.',
+    labelNames: ['outcome'],
+    buckets: latencyBuckets,
+    registers: [this.registry],
+  })
+  private readonly attemptChildren = attemptOutcomes.map((outcome) => this.attempts.labels(outcome))
   private readonly requestChildren = new Map<string, Map<number, Counter.Internal>>()
   private readonly latencyChildren = new Map<string, Histogram.Internal<string>>()
 
@@ -49,14 +60,19 @@ export class Metrics {
     this.batches.labels(lane).observe(size)
   }
 
+  /** An attempt of a callback, with the status that its delivery has since. */
+  observeAttempt(status: number, seconds: number): void {
+    this.attemptChildren[status - 1]?.observe(seconds)
+  }
+
   /** A value that is read when it is asked for. */
-  gauge(name: string, help: string, read: () => number): void {
+  gauge(name: string, help: string, read: () => number | Promise<number>): void {
     new Gauge({
       name,
       help,
       registers: [this.registry],
-      collect() {
-        this.set(read())
+      async collect() {
+        this.set(await read())
       },
     })
   }

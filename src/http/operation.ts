@@ -30,6 +30,8 @@ export interface Operation<
   conditional?: boolean
   /** The largest body in bytes, where it is not 64 KiB. */
   maxBodyBytes?: number
+  /** How long its answer may take, where that is not the statement timeout's business. */
+  answerTimeoutMs?: number
   /** Also takes the form media type (the token operations). */
   takesForm?: boolean
   /** The media type of an answer that is not the JSON envelope. */

@@ -201,7 +201,7 @@ async function answerFor(route: Route, request: HttpRequest, options: ServeOptio
   if (performance.now() - askedAt > tokenTrustedForMs && operation.callers.length > 0) {
     await options.authenticate(request.header('authorization'))
   }
-  patience.at = performance.now() + options.answerTimeoutMs
+  patience.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
   patience.late = unavailable
   const sent = isForm ? readForm(bytes) : readJson(bytes)
   const body = route.readBody === undefined ? sent : route.readBody(sent)

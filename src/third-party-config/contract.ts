@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { eventTypes } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
-import { appId, moment, name, nullable, optional, reasonKey, text } from '../values.ts'
+import { appId, moment, name, nullable, optional, ownAppId, reasonKey, text } from '../values.ts'
 
 const folder = '/api/charging/v1/thirdPartyConfig'
 
@@ -34,7 +34,11 @@ export const ThirdPartyConfigRecord = Type.Object({
   operatorId: nullable(Type.String()),
   callbackUrl: nullable(Type.String()),
   callbackEvents: Type.Array(Type.String()),
-  callbackSecret: nullable(Type.String({ description: 'shown when it is made; null from then on' })),
+  callbackSecret: nullable(Type.String({ description: 'shown when it is made or rotated; null from then on' })),
+  callbackStopTime: nullable(
+    Type.String({ description: 'when the callback said that it is gone; saving the configuration lifts it' }),
+  ),
+  callbackStopReason: nullable(Type.String()),
   updateTime: moment,
 })
 export type ThirdPartyConfigRecord = Static<typeof ThirdPartyConfigRecord>
@@ -48,6 +52,19 @@ export const saveThirdPartyConfig = operation({
   body: Type.Object({ appId, ...thirdPartyConfigMembers }),
   data: ThirdPartyConfigRecord,
   refusals: ['applicationNotFound'],
+  tagged: true,
+  conditional: true,
+})
+
+export const rotateCallbackSecret = operation({
+  id: 'rotateCallbackSecret',
+  summary: 'Replaces the callback secret and shows the new one once; callbacks are signed with both for 24 hours.',
+  method: 'POST',
+  path: `${folder}/rotateSecret`,
+  callers: ['application', 'operator'],
+  body: Type.Object({ appId: ownAppId }),
+  data: ThirdPartyConfigRecord,
+  refusals: ['applicationNotFound', 'thirdPartyConfigMissing'],
 })
 
 export const getThirdPartyConfig = operation({
@@ -56,7 +73,8 @@ export const getThirdPartyConfig = operation({
   method: 'GET',
   path: `${folder}/detail`,
   callers: ['application', 'operator'],
-  query: Type.Object({ appId }),
+  query: Type.Object({ appId: ownAppId }),
   data: ThirdPartyConfigRecord,
   refusals: ['applicationNotFound', 'thirdPartyConfigMissing'],
+  tagged: true,
 })

@@ -1,34 +1,56 @@
 import { requireApplication, requireLockedApplication } from '../applications/store.ts'
 import { transaction } from '../database/transaction.ts'
-import { requireActingFor } from '../http/authenticate.ts'
+import { applicationOf, requireActingFor } from '../http/authenticate.ts'
+import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
-import { getThirdPartyConfig, saveThirdPartyConfig } from './contract.ts'
-import { configFaults, saveConfig, showConfig } from './save.ts'
+import {
+  getThirdPartyConfig,
+  rotateCallbackSecret,
+  saveThirdPartyConfig,
+  type ThirdPartyConfigRecord,
+} from './contract.ts'
+import { configFaults, requireConfig, rotateSecret, saveConfig, showConfig } from './save.ts'
 import { findConfig } from './store.ts'
 
 export function thirdPartyConfigRoutes(platform: Platform): Handler[] {
   const { sql } = platform
+  /** Of the record as its detail answers it: the secret is shown once and is no part of its state. */
+  const tagOf = (record: ThirdPartyConfigRecord) => etagOf({ ...record, callbackSecret: null })
+
   return [
     handle(
       saveThirdPartyConfig,
-      async ({ caller, body }) => {
+      async ({ caller, body, header }) => {
         const actor = requireActingFor(caller, body.appId)
-        return transaction(sql, async (tx) => {
+        const ifMatch = header('if-match')
+        const record = await transaction(sql, async (tx) => {
           await requireLockedApplication(tx, body.appId)
+          if (ifMatch !== null) {
+            const config = await findConfig(tx, body.appId)
+            if (config === undefined) throw new Refusal('preconditionFailed')
+            requireMatch(ifMatch, tagOf(showConfig(platform, config, null)))
+          }
           return saveConfig(platform, tx, body, actor)
         })
+        return tagged(record, tagOf(record))
       },
       { check: (body) => configFaults(body, platform.config) },
     ),
 
+    handle(rotateCallbackSecret, async ({ caller, body, actor }) => {
+      const appId = applicationOf(caller, body.appId)
+      return transaction(sql, async (tx) => {
+        await requireLockedApplication(tx, appId)
+        return rotateSecret(platform, tx, appId, actor)
+      })
+    }),
+
     handle(getThirdPartyConfig, async ({ caller, query }) => {
-      requireActingFor(caller, query.appId)
-      await requireApplication(sql, query.appId)
-      const config = await findConfig(sql, query.appId)
-      if (config === undefined) throw new Refusal('thirdPartyConfigMissing')
-      return showConfig(platform, config, null)
+      const appId = applicationOf(caller, query.appId)
+      await requireApplication(sql, appId)
+      return tagged(showConfig(platform, await requireConfig(sql, appId), null))
     }),
   ]
 }

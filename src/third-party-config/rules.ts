@@ -37,7 +37,7 @@ const globalUnicast = new BlockList()
 globalUnicast.addSubnet('2000::', 3, 'ipv6')
 
 /** Whether an IP address is one that a callback may never reach: private, loopback, link-local, metadata, reserved. */
-function isPrivateAddress(address: string): boolean {
+export function isPrivateAddress(address: string): boolean {
   if (isIP(address) === 4) return privateAddresses.check(address, 'ipv4')
   return !globalUnicast.check(address, 'ipv6') || unsafeGlobalUnicast.check(address, 'ipv6')
 }

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { Statements } from '../database/open.ts'
+import { syncEndpoint } from '../deliveries/endpoint.ts'
 import { eventTypes } from '../events/contract.ts'
 import { insertEvent } from '../events/store.ts'
 import type { Platform } from '../platform.ts'
-import type { FieldFault } from '../refusals.ts'
+import { type FieldFault, Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import type { saveThirdPartyConfig, ThirdPartyConfigRecord } from './contract.ts'
 import { callbackUrlFault } from './rules.ts'
-import { type ThirdPartyConfig, upsertConfig } from './store.ts'
+import { findConfig, replaceSecret, type ThirdPartyConfig, upsertConfig } from './store.ts'
 
 type ConfigBody = Static<NonNullable<typeof saveThirdPartyConfig.body>>
 
@@ -18,8 +19,18 @@ export function showConfig(
   config: ThirdPartyConfig,
   callbackSecret: string | null,
 ): ThirdPartyConfigRecord {
-  const { updatedAt, ...members } = config
-  return { ...members, callbackSecret, updateTime: platform.showMoment(updatedAt) }
+  const { updatedAt, stoppedAt, stoppedReason, ...members } = config
+  return {
+    ...members,
+    callbackSecret,
+    callbackStopTime: stoppedAt === null ? null : platform.showMoment(stoppedAt),
+    callbackStopReason: stoppedReason,
+    updateTime: platform.showMoment(updatedAt),
+  }
+}
+
+function newCallbackSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
 }
 
 /** Saves a checked configuration, and its event, in a transaction that has made or locked the application. */
@@ -29,7 +40,7 @@ export async function saveConfig(
   body: ConfigBody,
   actor: string,
 ): Promise<ThirdPartyConfigRecord> {
-  const newSecret = `whsec_${randomBytes(32).toString('base64')}`
+  const newSecret = newCallbackSecret()
   const members = {
     appId: body.appId,
     operatorName: body.operatorName,
@@ -38,15 +49,46 @@ export async function saveConfig(
     callbackEvents: [...new Set(given(body.callbackEvents) ?? eventTypes)],
   }
   const { config, isNew } = await upsertConfig(tx, members, newSecret)
+  // Before the event, so that the event is the first that a new callback gets.
+  await syncEndpoint(tx, body.appId, members.callbackUrl !== null)
+  return writeSaved(platform, tx, config, actor, isNew ? newSecret : null)
+}
+
+/** Replaces the callback secret, in a transaction that has locked the application. Throws 30003. */
+export async function rotateSecret(
+  platform: Platform,
+  tx: Statements,
+  appId: string,
+  actor: string,
+): Promise<ThirdPartyConfigRecord> {
+  const newSecret = newCallbackSecret()
+  await replaceSecret(tx, appId, newSecret)
+  return writeSaved(platform, tx, await requireConfig(tx, appId), actor, newSecret)
+}
+
+/** Throws 30003. */
+export async function requireConfig(sql: Statements, appId: string): Promise<ThirdPartyConfig> {
+  const config = await findConfig(sql, appId)
+  if (config === undefined) throw new Refusal('thirdPartyConfigMissing')
+  return config
+}
+
+async function writeSaved(
+  platform: Platform,
+  tx: Statements,
+  config: ThirdPartyConfig,
+  actor: string,
+  newSecret: string | null,
+): Promise<ThirdPartyConfigRecord> {
   await insertEvent(tx, {
-    appId: body.appId,
+    appId: config.appId,
     type: 'thirdPartyConfig.saved',
     time: config.updatedAt,
     actor,
     subject: null,
     data: showConfig(platform, config, null),
   })
-  return showConfig(platform, config, isNew ? newSecret : null)
+  return showConfig(platform, config, newSecret)
 }
 
 /** What a configuration's members may not be by a setting; `within` is put before their names. */

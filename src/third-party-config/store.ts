@@ -8,6 +8,9 @@ export interface ThirdPartyConfig {
   callbackUrl: string | null
   callbackEvents: string[]
   updatedAt: Date
+  /** When the callback said that it is gone, and how; null while it is sent to. */
+  stoppedAt: Date | null
+  stoppedReason: string | null
 }
 
 function toConfig(row: Row): ThirdPartyConfig {
@@ -18,11 +21,14 @@ function toConfig(row: Row): ThirdPartyConfig {
     callbackUrl: row.callback_url,
     callbackEvents: row.callback_events,
     updatedAt: row.updated_at,
+    stoppedAt: row.stopped_at,
+    stoppedReason: row.stopped_reason,
   }
 }
 
 const columns =
   'app_id, operator_name, operator_id, callback_url, to_json(callback_events) as callback_events, updated_at'
+const findColumns = `${columns}, stopped_at, stopped_reason`
 
 /**
  * Creates or replaces the configuration. `newSecret` becomes the callback secret only when there was none; whether it
@@ -30,7 +36,7 @@ const columns =
  */
 export async function upsertConfig(
   tx: Statements,
-  config: Omit<ThirdPartyConfig, 'updatedAt'>,
+  config: Omit<ThirdPartyConfig, 'updatedAt' | 'stoppedAt' | 'stoppedReason'>,
   newSecret: string,
 ): Promise<{ config: ThirdPartyConfig; isNew: boolean }> {
   const [row] = await tx`
@@ -40,11 +46,22 @@ export async function upsertConfig(
       array(select json_array_elements_text(${JSON.stringify(config.callbackEvents)}::text::json)), ${newSecret}, now())
     on conflict (app_id) do update set operator_name = excluded.operator_name, operator_id = excluded.operator_id,
       callback_url = excluded.callback_url, callback_events = excluded.callback_events, updated_at = now()
-    returning ${tx.unsafe(columns)}, callback_secret = ${newSecret} as is_new`
+    returning ${tx.unsafe(columns)}, null as stopped_at, null as stopped_reason, callback_secret = ${newSecret} as is_new`
   return { config: toConfig(row as Row), isNew: row?.is_new }
 }
 
 export async function findConfig(sql: Statements, appId: string): Promise<ThirdPartyConfig | undefined> {
-  const [row] = await sql`select ${sql.unsafe(columns)} from third_party_config where app_id = ${appId}`
+  const [row] = await sql`
+    select ${sql.unsafe(findColumns)} from third_party_config left join callback_endpoint using (app_id)
+    where app_id = ${appId}`
   return row === undefined ? undefined : toConfig(row)
+}
+
+/** Replaces the callback secret; the one before is signed with, too, for a day. */
+export async function replaceSecret(tx: Statements, appId: string, newSecret: string): Promise<void> {
+  await tx`
+    update third_party_config
+    set previous_callback_secret = callback_secret, callback_secret = ${newSecret}, secret_rotated_at = now(),
+      updated_at = now()
+    where app_id = ${appId}`
 }

@@ -93,7 +93,7 @@ export async function recentAccessChanges(sql: Statements): Promise<AccessChange
 }
 
 /** Removes at most `limit` expired tokens; answers how many. */
-export async function deleteExpiredTokens(sql: Sql, limit: number): Promise<number> {
+export async function deleteExpiredTokens(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
     delete from access_token where token_hash in (
       select token_hash from access_token where expires_at < now() - interval '1 hour' limit ${limit})`

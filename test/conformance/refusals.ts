@@ -11,6 +11,8 @@ export const contractRefusals = {
   preconditionFailed: { code: 10009, status: 412 },
   clientInvalid: { code: 10030, status: 401 },
   regionNotFound: { code: 10040, status: 404 },
+  deliveryNotFound: { code: 10041, status: 404 },
+  callbackMissing: { code: 10042, status: 409 },
   deviceNotFound: { code: 20002, status: 404 },
   deviceBoundElsewhere: { code: 20013, status: 409 },
   deviceUnknown: { code: 20014, status: 422 },

@@ -37,6 +37,8 @@ const recordMembers = [
   'appId',
   'callbackEvents',
   'callbackSecret',
+  'callbackStopReason',
+  'callbackStopTime',
   'callbackUrl',
   'operatorId',
   'operatorName',

@@ -1,0 +1,22 @@
+import type { Sql } from '../database/open.ts'
+import type { Metrics } from '../http/metrics.ts'
+import { countDeliveries, lagSeconds } from './store.ts'
+
+/** Shows operators what the callbacks of all processes have before them. Nothing when the database is silent. */
+export function showDeliveries(metrics: Metrics, sql: Sql, timeoutMs: number): void {
+  metrics.gaugeByState(
+    'forecourt_deliveries',
+    'Deliveries that wait for another attempt, and dead ones, each counted to 100000.',
+    () => inTime(countDeliveries(sql), [], timeoutMs),
+  )
+  metrics.gauge(
+    'forecourt_callback_lag_seconds',
+    'For how long the oldest event has waited for its first attempt.',
+    () => inTime(lagSeconds(sql), Number.NaN, timeoutMs),
+  )
+}
+
+function inTime<Value>(asked: Promise<Value>, otherwise: Value, timeoutMs: number): Promise<Value> {
+  const late = new Promise<Value>((resolve) => setTimeout(resolve, timeoutMs, otherwise))
+  return Promise.race([asked, late]).catch(() => otherwise)
+}

@@ -1,0 +1,252 @@
+import type { Logger } from 'pino'
+import { databaseRefusal } from '../database/failures.ts'
+import type { Metrics } from '../http/metrics.ts'
+import { callbackUrlFault } from '../third-party-config/rules.ts'
+import { attemptTimeoutMs, type CallbackClient } from './client.ts'
+import type { Pace } from './pace.ts'
+import {
+  type Claim,
+  type Item,
+  leaseSeconds,
+  type Outcome,
+  type Progress,
+  type Work,
+  type WorkRequest,
+} from './queue.ts'
+import { type AttemptResult, alternate, holdMs, judge, logAttempt, statuses, webhookIdOf } from './rules.ts'
+import { type Callback, composeRequest } from './sign.ts'
+
+/** What every turn works with. */
+export interface TurnTools {
+  client: CallbackClient
+  pace: Pace
+  metrics: Metrics
+  log: Logger
+  privateCallbacks: 'refuse' | 'allow'
+  retryScale: number
+  /** Reads what there is to send; undefined when the endpoint is no longer this process's. */
+  read(request: WorkRequest): Promise<Work | undefined>
+  /** Keeps what was done; false when the endpoint is no longer this process's. */
+  write(progress: Progress): Promise<boolean>
+  /** The most events that one turn may hold. */
+  mostRead(): number
+  isStopping(): boolean
+  /** Whether others wait for a place, so that a turn that has lasted long makes room. */
+  isCrowded(): boolean
+}
+
+/** Outcomes are kept at the latest when there are so many of them, or when the first has waited so long. */
+const keptTogether = 50
+const keptAfterMs = 100
+/** After this the callback's configuration is read anew, with whatever has become due. */
+const readAgainAfterMs = 2_000
+const leaseMs = leaseSeconds * 1000
+/** An attempt begins only when it ends within the lease, whatever happens to renewals. */
+const neededLeaseMs = attemptTimeoutMs + 1_000
+const databasePauseMs = 500
+const fewestRead = 8
+const crowdedTurnMs = 5_000
+
+/** One endpoint while this process sends to it: one attempt at a time, events in order. */
+export class Turn {
+  readonly appId: string
+  readonly beganAt = performance.now()
+  /** By this process's monotonic clock; counted from before the database was asked, so it is never too late. */
+  leaseUntil: number
+  private readonly tools: TurnTools
+  private through: number
+  private failures: number
+  private version = ''
+  private outcomes: Outcome[] = []
+  private isLost = false
+  /** How many events to read at once: what can be sent before the next reading. */
+  private wanted = 32
+  private heldMs = 0
+  private stoppedReason: string | null = null
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private keeping: Promise<void> = Promise.resolve()
+
+  constructor(claim: Claim, claimedAt: number, tools: TurnTools) {
+    this.appId = claim.appId
+    this.through = claim.through
+    this.failures = claim.failures
+    this.leaseUntil = claimedAt + leaseMs
+    this.tools = tools
+  }
+
+  /** Told by the renewal of leases. */
+  renew(askedAt: number, isOwned: boolean): void {
+    if (isOwned) this.leaseUntil = askedAt + leaseMs
+    else this.isLost = true
+  }
+
+  /** Sends until there is nothing to send, and gives the lease back. */
+  async run(): Promise<void> {
+    try {
+      for (let isOver = false; !isOver && !this.isLost; ) {
+        const { appId, through } = this
+        const limit = Math.min(this.wanted, this.tools.mostRead())
+        const work = await this.whileLeased(() => this.tools.read({ appId, through, limit }))
+        isOver = work === undefined || (await this.send(work, limit))
+        await this.keep(isOver)
+      }
+    } finally {
+      clearTimeout(this.timer)
+    }
+  }
+
+  /** Sends what was read; true when the turn is over with it. */
+  private async send(work: Work, limit: number): Promise<boolean> {
+    const { retries, events, version } = work
+    const readAgainAt = performance.now() + readAgainAfterMs
+    const target = this.targetOf(work)
+    this.version = version
+    let sent = 0
+    for (const item of alternate(retries, events)) {
+      if (this.mustEnd()) return true
+      if (performance.now() > readAgainAt) {
+        this.wanted = Math.max(fewestRead, sent)
+        return false
+      }
+      if (!(await this.take(item, target))) return true
+      if (this.outcomes.length >= keptTogether) await this.keep()
+      sent++
+    }
+    this.wanted = limit * 2
+    return retries.length < limit && events.length < limit
+  }
+
+  /** The callback, or why it may not be sent to: the setting can be another one than when it was saved. */
+  private targetOf({ callbackUrl, secrets }: Work): Callback | string {
+    const fault = callbackUrlFault(callbackUrl, this.tools.privateCallbacks)
+    return fault === undefined ? { url: new URL(callbackUrl), secrets } : `the URL ${fault.en}`
+  }
+
+  /** Takes one item; false when the turn is over with it. */
+  private async take(item: Item, target: Callback | string): Promise<boolean> {
+    if (item.data === null) this.pass(item)
+    else if (!(await this.attempt(item, item.data, target))) return false
+    return this.heldMs === 0 && this.stoppedReason === null
+  }
+
+  /** An event that the callback does not ask for is taken without a word; one that is gone cannot be sent again. */
+  private pass(item: Item): void {
+    if (!item.isRetry) this.through = item.id
+    else {
+      const { id, type, attempts, attemptLog } = item
+      const error = 'the event is kept no longer'
+      const nothing = { delayMs: null, responseStatus: null, response: null, durationMs: null }
+      this.note({ id, type, attempts, attemptLog, status: statuses.dead, error, ...nothing })
+    }
+  }
+
+  /** One attempt; false when it was not made. */
+  private async attempt(item: Item, data: string, target: Callback | string): Promise<boolean> {
+    const { client, pace } = this.tools
+    await pace.take()
+    if (!(await this.hasLease()) || this.tools.isStopping()) return false
+    const { id, type, time } = item
+    const webhookId = webhookIdOf(type, id)
+    const startedAt = new Date()
+    const result =
+      typeof target === 'string'
+        ? { responseStatus: null, error: target, response: null, retryAfterMs: null, durationMs: 0 }
+        : await client.send(composeRequest(target, { webhookId, type, appId: this.appId, time, data }))
+    if (result === undefined) return false
+    this.settle(item, result, startedAt)
+    return true
+  }
+
+  private settle(item: Item, result: AttemptResult, startedAt: Date): void {
+    const { metrics, log, retryScale } = this.tools
+    const { id, type } = item
+    const { retryAfterMs, ...told } = result
+    const attempts = item.attempts + 1
+    const { status, delayMs } = judge(result, { type, attempts }, retryScale)
+    this.note({
+      id,
+      type,
+      status,
+      attempts,
+      delayMs,
+      ...told,
+      attemptLog: logAttempt(item.attemptLog, startedAt, result),
+    })
+    if (!item.isRetry) this.through = id
+    metrics.observeAttempt(status, result.durationMs / 1000)
+    const named = { appId: this.appId, delivery: id, attempts, status: result.responseStatus, error: result.error }
+    if (status === statuses.delivered) {
+      this.failures = 0
+      return
+    }
+    this.failures++
+    this.heldMs = holdMs(this.failures, result, retryScale)
+    if (status === statuses.dead) log.warn(named, 'a delivery is dead')
+    else log.info(named, 'a delivery failed and is tried again')
+    if (result.responseStatus === 410) {
+      this.stoppedReason = 'answered 410'
+      log.warn(named, 'a callback is stopped until its configuration is saved again')
+    }
+  }
+
+  private note(outcome: Outcome): void {
+    this.outcomes.push(outcome)
+    this.timer ??= setTimeout(() => void this.keep(), keptAfterMs)
+  }
+
+  private mustEnd(): boolean {
+    const { isStopping, isCrowded } = this.tools
+    return this.isLost || isStopping() || (isCrowded() && performance.now() - this.beganAt > crowdedTurnMs)
+  }
+
+  /** Keeps what was done so far, one after the other. */
+  private keep(isReleased = false): Promise<void> {
+    this.keeping = this.keeping.then(() => this.keepNow(isReleased))
+    return this.keeping
+  }
+
+  private async keepNow(isReleased: boolean): Promise<void> {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    if (this.isLost || (this.outcomes.length === 0 && !isReleased)) return
+    const { appId, through, failures, heldMs, stoppedReason, version } = this
+    const outcomes = this.outcomes
+    this.outcomes = []
+    const progress = { appId, through, failures, heldMs, stoppedReason, version, isReleased, outcomes }
+    const askedAt = performance.now()
+    try {
+      const isOwned = await this.whileLeased(() => this.tools.write(progress))
+      this.renew(askedAt, isOwned === true)
+    } catch (error) {
+      // Nothing of it is kept, so it is all done again by whoever has the lease next.
+      this.isLost = true
+      this.tools.log.error({ err: error, appId }, 'the outcomes of deliveries could not be kept')
+    }
+  }
+
+  /** Waits for a renewal when the lease is about to end; false when it does. */
+  private async hasLease(): Promise<boolean> {
+    while (!this.isLost && this.leaseUntil - performance.now() < neededLeaseMs) {
+      if (performance.now() > this.leaseUntil || this.tools.isStopping()) return false
+      await pause(databasePauseMs)
+    }
+    return !this.isLost
+  }
+
+  /** Asks the database, again and again while it is away and the lease lasts; undefined when the lease ends first. */
+  private async whileLeased<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+    for (;;) {
+      try {
+        return await ask()
+      } catch (error) {
+        if (databaseRefusal(error) === undefined) throw error
+        if (performance.now() + databasePauseMs > this.leaseUntil || this.tools.isStopping()) return undefined
+      }
+      await pause(databasePauseMs)
+    }
+  }
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

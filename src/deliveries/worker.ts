@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import { GroupCommit } from '../database/group-commit.ts'
+import type { GuardedPool } from '../database/guarded-pool.ts'
+import type { Sql } from '../database/open.ts'
+import type { Metrics } from '../http/metrics.ts'
+import { Refusal } from '../refusals.ts'
+import type { CallbackClient } from './client.ts'
+import { Pace, type WriteLoad } from './pace.ts'
+import * as queue from './queue.ts'
+import { pause, Turn, type TurnTools } from './turn.ts'
+
+export interface WorkerOptions {
+  /** Connections of the worker's own, so that requests never wait for it. */
+  pool: GuardedPool
+  client: CallbackClient
+  load: WriteLoad
+  config: Config
+  metrics: Metrics
+  log: Logger
+}
+
+/** Endpoints that one process sends to side by side. */
+const maxTurns = 2_000
+/** Events that wait in memory, over all turns, and in one. */
+const maxHeldEvents = 8_000
+const maxHeldInTurn = 100
+/** How often the queue is looked at: while there was work lately, and else. */
+const busyLookMs = 50
+const idleLookMs = 250
+const busyForMs = 2_000
+/** Looking costs more the more endpoints there are, and must not cost more than this share of the time. */
+const lookShare = 1 / 20
+/** When retries are looked for while no application has news. */
+const retryLookMs = 1_000
+const renewEveryMs = 8_000
+/** What is under way when the service stops may end by itself for so long. */
+const lastAttemptsMs = 1_500
+
+/** Delivers callbacks, beside the requests and in the same process. */
+export class CallbackWorker {
+  private readonly owner = randomUUID()
+  private readonly options: WorkerOptions
+  private readonly pace: Pace
+  private readonly turns = new Map<string, Turn>()
+  private readonly running = new Set<Promise<void>>()
+  private readonly tools: TurnTools
+  private looking: Promise<void> = Promise.resolve()
+  private newestSeen = -1
+  private lookedAt = Number.NEGATIVE_INFINITY
+  private lookTookMs = 0
+  private workedAt = Number.NEGATIVE_INFINITY
+  private renewing: ReturnType<typeof setInterval> | undefined
+  private isStopping = false
+  private isCrowded = false
+  private stopped: Promise<void> | undefined
+
+  constructor(options: WorkerOptions) {
+    this.options = options
+    const { client, metrics, log, config, load } = options
+    this.pace = new Pace(load)
+    const reads = this.lane<queue.WorkRequest, queue.Work | undefined>((sql, items) =>
+      queue.readWork(sql, this.owner, items),
+    )
+    const writes = this.lane<queue.Progress, boolean>((sql, items) => queue.writeProgress(sql, this.owner, items))
+    this.tools = {
+      client,
+      metrics,
+      log,
+      pace: this.pace,
+      privateCallbacks: config.privateCallbacks,
+      retryScale: config.callbackRetryScale,
+      read: (request) => reads.submit(request),
+      write: (progress) => writes.submit(progress),
+      mostRead: () => Math.max(4, Math.min(maxHeldInTurn, Math.floor(maxHeldEvents / (this.turns.size + 1)))),
+      isStopping: () => this.isStopping,
+      isCrowded: () => this.isCrowded,
+    }
+  }
+
+  /** Endpoints that this process is sending to. */
+  get turnCount(): number {
+    return this.turns.size
+  }
+
+  start(): void {
+    this.looking = this.look()
+    this.renewing = setInterval(() => void this.renew(), renewEveryMs)
+  }
+
+  /** Ends what is under way within 2 seconds, keeps its outcomes and gives the leases back. */
+  stop(): Promise<void> {
+    this.stopped ??= this.stopNow()
+    return this.stopped
+  }
+
+  private async stopNow(): Promise<void> {
+    this.isStopping = true
+    clearInterval(this.renewing)
+    this.pace.stop()
+    const ended = this.looking.then(() => Promise.all(this.running))
+    const inTime = setTimeout(() => this.options.client.close(), lastAttemptsMs)
+    await ended
+    clearTimeout(inTime)
+    this.options.client.close()
+  }
+
+  /** Statements of many turns go to the database together: whatever waits while it is busy forms the next batch. */
+  private lane<Request extends { appId: string }, Answer>(
+    ask: (sql: Sql, requests: Request[]) => Promise<Answer[]>,
+  ): GroupCommit<Request, Answer> {
+    return new GroupCommit<Request, Answer>({
+      maxBatch: 32,
+      maxWaiting: 2 * maxTurns,
+      maxWaitMs: Number.POSITIVE_INFINITY,
+      claims: ({ appId }) => [appId],
+      write: (requests) => this.options.pool.run((sql) => ask(sql, requests)).catch(asDatabaseError),
+      onBatch: () => {},
+    })
+  }
+
+  /** Looks for endpoints with something to send, for as long as the service runs. */
+  private async look(): Promise<void> {
+    const { log } = this.options
+    let isAway = false
+    while (!this.isStopping) {
+      try {
+        await this.lookOnce()
+        if (isAway) log.info('callbacks go on')
+        isAway = false
+      } catch (error) {
+        if (!isAway) log.warn({ err: error }, 'callbacks wait for the database')
+        isAway = true
+      }
+      const everyMs = this.isBusy() ? busyLookMs : idleLookMs
+      await pause(isAway ? retryLookMs : Math.max(everyMs, this.lookTookMs / lookShare))
+    }
+  }
+
+  /** While no event is written anywhere, only retries can be due, and these are looked for more rarely. */
+  private async lookOnce(): Promise<void> {
+    const newest = await this.options.pool.run(queue.newestEventId)
+    const startedAt = performance.now()
+    if (newest === this.newestSeen && !this.isBusy() && startedAt - this.lookedAt < retryLookMs) return
+    this.lookedAt = startedAt
+    const claimed = await this.claim()
+    this.lookTookMs = performance.now() - startedAt
+    // An event's transaction may end some time after its id was drawn.
+    if (claimed > 0 || newest !== this.newestSeen) this.workedAt = startedAt
+    this.newestSeen = newest
+  }
+
+  private isBusy(): boolean {
+    return performance.now() - this.workedAt < busyForMs
+  }
+
+  /** Begins a turn for each endpoint that is free and has something to send. Answers how many. */
+  private async claim(): Promise<number> {
+    const places = maxTurns - this.turns.size
+    this.isCrowded = places <= 0
+    if (places <= 0) return 0
+    const claimedAt = performance.now()
+    const claims = await this.options.pool.run((sql) => queue.claimEndpoints(sql, this.owner, places))
+    for (const claim of claims) this.begin(new Turn(claim, claimedAt, this.tools))
+    return claims.length
+  }
+
+  private begin(turn: Turn): void {
+    const { appId } = turn
+    // A turn that outlived its lease.
+    this.turns.get(appId)?.renew(0, false)
+    this.turns.set(appId, turn)
+    const run = turn
+      .run()
+      .catch((error: unknown) => this.options.log.error({ err: error, appId }, 'a turn of callbacks broke off'))
+      .finally(() => {
+        this.running.delete(run)
+        if (this.turns.get(appId) === turn) this.turns.delete(appId)
+      })
+    this.running.add(run)
+  }
+
+  private async renew(): Promise<void> {
+    const turns = [...this.turns.values()]
+    if (turns.length === 0) return
+    const askedAt = performance.now()
+    try {
+      const appIds = turns.map(({ appId }) => appId)
+      const owned = await this.options.pool.run((sql) => queue.renewLeases(sql, this.owner, appIds))
+      for (const turn of turns) turn.renew(askedAt, owned.has(turn.appId))
+    } catch {
+      // The next one may succeed; until then the leases run on.
+    }
+  }
+}
+
+/** A pool that gave up says so by a refusal; a lane must take that for a lost connection, whose outcome is unknown. */
+function asDatabaseError(error: unknown): never {
+  throw error instanceof Refusal ? Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' }) : error
+}

@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import { becomesTrue } from './support.ts'
+
+/** A callback as it arrived. */
+export interface Received {
+  id: string
+  at: number
+  path: string
+  body: { type: string; timestamp: string; appId: string; data: Record<string, unknown> }
+  headers: Record<string, string>
+  text: string
+  /** The sockets of one receiver, counted. */
+  connection: number
+}
+
+/** What the receiver does with a callback; the default answers 200. */
+export type Answer = (received: Received, response: ServerResponse, socket: Socket) => void
+
+export const answerWith =
+  (status: number, headers: Record<string, string> = {}, body = ''): Answer =>
+  (_, response) => {
+    response.writeHead(status, headers)
+    response.end(body)
+  }
+
+/** A receiver of callbacks on loopback: keeps what arrives and answers as it is told, by path. */
+export class Receiver {
+  readonly received: Received[] = []
+  private readonly answers = new Map<string, Answer>()
+  private readonly server: Server
+  private readonly connections = new Map<Socket, number>()
+
+  private constructor() {
+    this.server = createServer((request, response) => void this.take(request, response))
+    this.server.on('connection', (socket) => {
+      this.connections.set(socket, this.connections.size + 1)
+    })
+  }
+
+  static async start(): Promise<Receiver> {
+    const receiver = new Receiver()
+    await new Promise<void>((resolve) => receiver.server.listen(0, '127.0.0.1', resolve))
+    return receiver
+  }
+
+  /** The address of one endpoint, and how it answers from now on. */
+  url(path: string, answer: Answer = answerWith(200)): string {
+    this.answers.set(path, answer)
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${path}`
+  }
+
+  /** What has arrived at an endpoint, in the order in which it did. */
+  at(path: string): Received[] {
+    return this.received.filter((received) => received.path === path)
+  }
+
+  /** Waits for so many callbacks at an endpoint, and answers them. */
+  async waitFor(path: string, count: number, withinMs = 10_000): Promise<Received[]> {
+    await becomesTrue(() => this.at(path).length >= count, withinMs)
+    return this.at(path)
+  }
+
+  stop(): void {
+    for (const socket of this.connections.keys()) socket.destroy()
+    this.server.close()
+  }
+
+  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece as Buffer)
+    const text = Buffer.concat(pieces).toString()
+    const path = request.url ?? ''
+    const received: Received = {
+      id: String(request.headers['webhook-id']),
+      at: performance.now(),
+      path,
+      body: JSON.parse(text),
+      headers: request.headers as Record<string, string>,
+      text,
+      connection: this.connections.get(request.socket) ?? 0,
+    }
+    this.received.push(received)
+    const answer = this.answers.get(path) ?? answerWith(404)
+    answer(received, response, request.socket)
+  }
+}
+
+/** Whether the verifier that nobody here wrote takes the callback as signed with the secret. Throws when it does not. */
+export function verify(received: Received, secret: string): void {
+  new Webhook(secret).verify(received.text, received.headers)
+}
