@@ -41,8 +41,7 @@ export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: (i
   const { appId, type, afterId, timeFrom, timeTo } = filter
   const conditions = [
     afterId === null ? sql`` : sql`and id > ${afterId}`,
-    // As literals, so that every plan can use the index of the types that are not everyday's.
-    type === null ? sql`` : sql.unsafe(`and type = '${type}'`),
+    type === null ? sql`` : sql`and type = ${type}`,
     timeFrom === null ? sql`` : sql`and time >= ${timeFrom} and id >= ${await idAround(sql, appId, timeFrom, -1)}`,
     timeTo === null ? sql`` : sql`and time <= ${timeTo} and id <= ${await idAround(sql, appId, timeTo, 1)}`,
     about(sql, 'device', filter.deviceNo),
