@@ -13,6 +13,8 @@ export interface CallbackClientOptions {
   /** Whether a callback may go to a private address. */
   privateCallbacks: 'refuse' | 'allow'
   resolve?: Resolve
+  /** Which addresses are private. */
+  isPrivate?: (address: string) => boolean
   /** Certificates to trust in the place of the system's. */
   ca?: string
   timeoutMs?: number
@@ -52,7 +54,8 @@ const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true })
  */
 export function openCallbackClient(options: CallbackClientOptions): CallbackClient {
   const { privateCallbacks, resolve = resolveBySystem, ca, timeoutMs = attemptTimeoutMs } = options
-  const isRefused = (address: string) => privateCallbacks === 'refuse' && isPrivateAddress(address)
+  const isPrivate = options.isPrivate ?? isPrivateAddress
+  const isRefused = (address: string) => privateCallbacks === 'refuse' && isPrivate(address)
 
   const checkedLookup: LookupFunction = (hostname, { all }, callback) => {
     resolve(hostname)

@@ -4,11 +4,11 @@ import { idAround } from '../events/store.ts'
 import { applicationOf, type Caller } from '../http/authenticate.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
-import { Refusal, unavailable } from '../refusals.ts'
+import { invalidRequest, Refusal, unavailable } from '../refusals.ts'
 import { callbackUrlFault } from '../third-party-config/rules.ts'
 import { given } from '../values.ts'
 import { pageDeliveries, replayDeliveries, testDelivery, testType } from './contract.ts'
-import { judge, replayFaults, webhookIdOf } from './rules.ts'
+import { judge, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
 import * as store from './store.ts'
 
@@ -71,16 +71,17 @@ export function deliveryRoutes(platform: Platform): Handler[] {
     handle(
       replayDeliveries,
       async ({ caller, body }) => {
+        const gaps = replayGaps(body)
+        if (gaps.length > 0) throw invalidRequest(gaps)
         const appId = await knownApplicationOf(caller, body.appId)
         const [id, first, last] = [given(body.id), given(body.from), given(body.to)]
         if (id !== null) return { replayed: await transaction(sql, (tx) => store.replayOne(tx, appId, id)) }
-        // The check has seen to it that there is a range.
         const [from, to] = [readMoment(first ?? ''), endOf(last ?? '')]
         const [firstId, lastId] = [await idAround(sql, appId, from, -1), await idAround(sql, appId, to, 1)]
         const range = { appId, from, to, firstId, lastId, status: given(body.status) }
         return { replayed: await transaction(sql, (tx) => store.replayRange(tx, range)) }
       },
-      { check: replayFaults },
+      { check: replayConflicts },
     ),
 
     handle(testDelivery, async ({ caller, body }) => {

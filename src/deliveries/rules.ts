@@ -109,20 +109,28 @@ interface ReplayRequest {
   status?: number | null | ''
 }
 
-/** What is wrong with a request for a replay: it names one delivery or a time range, and not both. */
-export function replayFaults(body: ReplayRequest): FieldFault[] {
+const fault = (field: string, en: string, zh: string): FieldFault => ({ field, reason: { en, zh } })
+
+/** What does not go together in a request for a replay: it names one delivery or a time range. */
+export function replayConflicts(body: ReplayRequest): FieldFault[] {
   const [id, from, to, status] = [given(body.id), given(body.from), given(body.to), given(body.status)]
-  const fault = (field: string, en: string, zh: string): FieldFault => ({ field, reason: { en, zh } })
   if (id !== null) {
-    const ofRange = { from, to, status }
-    return Object.entries(ofRange)
+    return Object.entries({ from, to, status })
       .filter(([, value]) => value !== null)
       .map(([field]) => fault(field, 'must not be given together with id', '不得与 id 同时给出'))
   }
-  if (from === null && to === null)
-    return [fault('id', 'is required, or else from and to', '必须给出，或改为给出 from 和 to')]
-  if (from === null) return [fault('from', 'is required together with to', '给出 to 时必填')]
-  if (to === null) return [fault('to', 'is required together with from', '给出 from 时必填')]
   // Written alike, so they compare as they are.
-  return to < from ? [fault('to', 'must not be earlier than from', '不得早于 from')] : []
+  return from !== null && to !== null && to < from
+    ? [fault('to', 'must not be earlier than from', '不得早于 from')]
+    : []
+}
+
+/** What a request for a replay leaves out, once what it gives is right by itself. */
+export function replayGaps(body: ReplayRequest): FieldFault[] {
+  const [from, to] = [given(body.from), given(body.to)]
+  if (given(body.id) !== null || (from !== null && to !== null)) return []
+  if (from === to) return [fault('id', 'is required, or else from and to', '必须给出，或改为给出 from 和 to')]
+  return from === null
+    ? [fault('from', 'is required together with to', '给出 to 时必填')]
+    : [fault('to', 'is required together with from', '给出 from 时必填')]
 }

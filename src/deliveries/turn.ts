@@ -102,7 +102,10 @@ export class Turn {
     const target = this.targetOf(work)
     this.version = version
     let sent = 0
-    for (const item of alternate(retries, events)) {
+    // An endpoint that fails has one attempt before it is left alone again: then a new event, or there would be no end
+    // of retries before it.
+    const [first, second] = this.failures === 0 ? [retries, events] : [events, retries]
+    for (const item of alternate(first, second)) {
       if (this.mustEnd()) return true
       if (performance.now() > readAgainAt) {
         this.wanted = Math.max(fewestRead, sent)

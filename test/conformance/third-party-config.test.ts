@@ -1,5 +1,9 @@
 import { expect, test } from 'bun:test'
-import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import {
+  getThirdPartyConfig,
+  rotateCallbackSecret,
+  saveThirdPartyConfig,
+} from '../../src/third-party-config/contract.ts'
 import { newApplication, type TestApplication, takeOffline } from '../harness.ts'
 import {
   client,
@@ -207,6 +211,54 @@ test('an operator names the application, and an unknown one is applicationNotFou
   const unknown = { appId: 'no-such-application', operatorName: 'x' }
   expectRefusal(await client.operate(saveThirdPartyConfig, unknown), 'applicationNotFound')
   expectRefusal(await client.operate(getThirdPartyConfig, { appId: unknown.appId }), 'applicationNotFound')
+})
+
+test('a rotated callback secret is shown once, and everything else stays', async () => {
+  const application = await newBareApplication()
+  const saved = expectSuccess(await save(application, { callbackUrl: 'https://example.com:1/a' }))
+  const rotated = expectSuccess(await client.call(rotateCallbackSecret, {}, { token: application.token }))
+  expect(rotated.callbackSecret).toMatch(/^whsec_[A-Za-z0-9+/]{32,}=*$/)
+  expect(rotated.callbackSecret).not.toBe(saved.callbackSecret)
+  expect({ ...rotated, updateTime: saved.updateTime, callbackSecret: saved.callbackSecret }).toEqual(saved)
+  expect(await detail(application)).toEqual({ ...rotated, callbackSecret: null })
+  const again = expectSuccess(await client.operate(rotateCallbackSecret, { appId: application.appId }))
+  expect(again.callbackSecret).not.toBe(rotated.callbackSecret)
+})
+
+test('a callback secret is rotated only for oneself, and only where there is one', async () => {
+  const [application, bare] = [await newApplication(client), await newBareApplication()]
+  const { appId, token } = application
+  expectRefusal(await client.call(rotateCallbackSecret, {}, { token: bare.token }), 'thirdPartyConfigMissing')
+  expectRefusal(await client.call(rotateCallbackSecret, { appId }, { token: bare.token }), 'notPermitted')
+  expectFaults(await client.operate(rotateCallbackSecret, {}), ['appId'])
+  expectRefusal(await client.operate(rotateCallbackSecret, { appId: 'no-such-application' }), 'applicationNotFound')
+  expectSuccess(await client.call(rotateCallbackSecret, { appId }, { token }))
+})
+
+test('an application may leave out its own appId in the detail, an operator may not', async () => {
+  const { appId, token } = await newApplication(client)
+  expect(expectSuccess(await client.call(getThirdPartyConfig, {}, { token })).appId).toBe(appId)
+  expectFaults(await client.operate(getThirdPartyConfig, {}), ['appId'])
+})
+
+test('a save with If-Match replaces only the configuration that was read', async () => {
+  const application = await newBareApplication()
+  const { appId, token } = application
+  const saveIf = (operatorName: string, ifMatch: string) =>
+    client.call(saveThirdPartyConfig, { appId, operatorName }, { token, headers: { 'if-match': ifMatch } })
+  // There is nothing yet that could match.
+  for (const none of ['*', '"x"']) expectRefusal(await saveIf('First', none), 'preconditionFailed')
+  const saved = await save(application, { operatorName: 'First' })
+  const etag = saved.headers.get('etag') ?? ''
+  expect(etag).toMatch(/^"[\w-]{22}"$/)
+  const read = await client.call(getThirdPartyConfig, { appId }, { token })
+  expect(read.headers.get('etag')).toBe(etag)
+  const second = await saveIf('Second', etag)
+  expect(expectSuccess(second).operatorName).toBe('Second')
+  expectRefusal(await saveIf('Third', etag), 'preconditionFailed')
+  expect((await detail(application)).operatorName).toBe('Second')
+  expectSuccess(await saveIf('Third', second.headers.get('etag') ?? ''))
+  expectSuccess(await saveIf('Fourth', '*'))
 })
 
 test('an offline application can make its configuration', async () => {

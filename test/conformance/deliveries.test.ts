@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'bun:test'
+import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
+import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { newApplication, type TestApplication } from '../harness.ts'
+import {
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectNow,
+  expectRefusal,
+  expectSuccess,
+  newBareApplication,
+  newIdleApplication,
+} from './support.ts'
+
+// What needs a receiver of callbacks is in test/faults/callbacks.test.ts: the default setting sends nothing to this
+// machine. Here nobody listens where callbacks go, which is all that the operations themselves need.
+
+const always = { from: '2000-01-01 00:00:00', to: '2999-12-31 23:59:59' }
+
+const recordMembers = [
+  'appId',
+  'attemptLog',
+  'attempts',
+  'createTime',
+  'durationMs',
+  'error',
+  'eventId',
+  'finishTime',
+  'id',
+  'nextAttemptTime',
+  'response',
+  'responseStatus',
+  'status',
+  'type',
+]
+
+function page({ token }: TestApplication, query: Record<string, unknown> = {}) {
+  return client.call(pageDeliveries, query, { token })
+}
+
+function replay({ token }: TestApplication, body: unknown) {
+  return client.call(replayDeliveries, body, { token })
+}
+
+async function listOf(application: TestApplication, query: Record<string, unknown> = {}) {
+  return expectSuccess(await page(application, query)).list
+}
+
+/** An application whose callbacks arrive nowhere, with deliveries of a configuration and two devices. */
+async function newUnheard(): Promise<TestApplication> {
+  const application = await newApplication(client, {
+    thirdPartyConfig: { operatorName: 'Operator', callbackUrl: 'https://nowhere.example.com/callback' },
+  })
+  for (let made = 0; made < 2; made++) expectSuccess(await createDeviceOf(application))
+  const deadline = performance.now() + 60_000
+  while ((await listOf(application)).length < 3) {
+    expect(performance.now()).toBeLessThan(deadline)
+    await Bun.sleep(200)
+  }
+  return application
+}
+
+const unheard = await newUnheard()
+
+describe('pageDeliveries', () => {
+  test('answers the documented record, newest event first', async () => {
+    const list = await listOf(unheard)
+    const { list: events } = expectSuccess(await client.call(pageEvents, {}, { token: unheard.token }))
+    expect(list.map(({ eventId }) => eventId)).toEqual(events.map(({ id }) => id).toReversed())
+    expect(list.map(({ type }) => type)).toEqual(['device.bound', 'device.bound', 'thirdPartyConfig.saved'])
+    for (const record of list) {
+      expect(Object.keys(record).sort()).toEqual(recordMembers)
+      expect([record.id, record.appId, record.status]).toEqual([Number(record.eventId), unheard.appId, 1])
+      expectNow(record.createTime)
+      expect([record.finishTime, record.responseStatus]).toEqual([null, null])
+      expect(record.nextAttemptTime).not.toBeNull()
+      for (const attempt of record.attemptLog) {
+        expect(Object.keys(attempt).sort()).toEqual(['durationMs', 'error', 'responseStatus', 'time'])
+        expectNow(attempt.time)
+        expect(attempt.error).not.toBeNull()
+      }
+    }
+  })
+
+  test('pages by number and by cursor', async () => {
+    const all = await listOf(unheard)
+    const first = expectSuccess(await page(unheard, { pageSize: 2 }))
+    expect(first).toMatchObject({ total: 3, totalIsExact: true, pageNo: 1, pageSize: 2, pages: 2 })
+    const second = expectSuccess(await page(unheard, { pageSize: 2, cursor: first.nextCursor }))
+    expect([...first.list, ...second.list].map(({ id }) => id)).toEqual(all.map(({ id }) => id))
+    expect([second.pageNo, second.nextCursor]).toEqual([null, null])
+    expect((await listOf(unheard, { pageSize: 1, pageNo: 3 })).map(({ id }) => id)).toEqual([Number(all[2]?.id)])
+  })
+
+  test('filters by status, type, event and creation time', async () => {
+    const [newest] = await listOf(unheard)
+    const count = async (query: Record<string, unknown>) => (await listOf(unheard, query)).length
+    expect([await count({ status: 1 }), await count({ status: 2 }), await count({ status: 3 })]).toEqual([3, 0, 0])
+    expect(await count({ type: 'device.bound' })).toBe(2)
+    expect([await count({ type: 'site.created' }), await count({ type: 'test' })]).toEqual([0, 0])
+    expect((await listOf(unheard, { eventId: newest?.eventId })).map(({ id }) => id)).toEqual([Number(newest?.id)])
+    expect(await count({ eventId: 0 })).toBe(0)
+    expect(await count({ createTimeFrom: newest?.createTime, createTimeTo: always.to })).toBeGreaterThan(0)
+    expect(await count({ createTimeTo: newest?.createTime })).toBeGreaterThan(0)
+    expect(await count({ createTimeFrom: '2999-01-01 00:00:00' })).toBe(0)
+    expect(await count({ createTimeTo: '2000-01-01 00:00:00' })).toBe(0)
+    expect(await count({ status: '', type: '', eventId: '', createTimeFrom: '', createTimeTo: '' })).toBe(3)
+  })
+
+  test('names every faulty filter', async () => {
+    const faulty = {
+      status: 4,
+      type: 'device',
+      eventId: -1,
+      createTimeFrom: 'today',
+      createTimeTo: '2026-02-30 00:00:00',
+    }
+    expectFaults(await page(unheard, faulty), Object.keys(faulty))
+    expectFaults(await page(unheard, { cursor: 'x', pageSize: 101 }), ['pageSize'])
+    expectFaults(await page(unheard, { cursor: 'x' }), ['cursor'])
+  })
+
+  test('shows an application its own only', async () => {
+    const other = await newApplication(client)
+    expect(await listOf(other)).toEqual([])
+    expectRefusal(await page(other, { appId: unheard.appId }), 'notPermitted')
+    const seen = expectSuccess(await client.operate(pageDeliveries, { appId: unheard.appId }))
+    expect(seen.total).toBe(3)
+    expectFaults(await client.operate(pageDeliveries, {}), ['appId'])
+    expectRefusal(await client.operate(pageDeliveries, { appId: 'no-such-application' }), 'applicationNotFound')
+  })
+})
+
+describe('replayDeliveries', () => {
+  test('sets one delivery waiting, with its attempts counted anew and its log kept', async () => {
+    const [before] = await listOf(unheard)
+    expect(expectSuccess(await replay(unheard, { id: before?.id }))).toEqual({ replayed: 1 })
+    const [after] = await listOf(unheard)
+    expect(after).toMatchObject({ id: Number(before?.id), status: 1, createTime: String(before?.createTime) })
+    expect(after?.attemptLog.length).toBeGreaterThanOrEqual(before?.attemptLog.length ?? 0)
+  })
+
+  test('takes every event of a time range that the callback asks for, or only those of a state', async () => {
+    expect(expectSuccess(await replay(unheard, always))).toEqual({ replayed: 3 })
+    expect(expectSuccess(await replay(unheard, { ...always, status: 1 }))).toEqual({ replayed: 3 })
+    for (const none of [
+      { ...always, status: 2 },
+      { ...always, to: '2000-01-02 00:00:00' },
+    ]) {
+      expect(expectSuccess(await replay(unheard, none))).toEqual({ replayed: 0 })
+    }
+    const second = { from: '2999-01-01 00:00:00', to: '2999-01-01 00:00:00' }
+    expect(expectSuccess(await replay(unheard, second))).toEqual({ replayed: 0 })
+  })
+
+  test('takes only the types that the callback asks for now', async () => {
+    const application = await newUnheard()
+    const { appId, token } = application
+    const members = { callbackUrl: 'https://nowhere.example.com/callback', callbackEvents: ['device.bound'] }
+    expectSuccess(await client.call(saveThirdPartyConfig, { appId, operatorName: 'x', ...members }, { token }))
+    expect(expectSuccess(await replay(application, always))).toEqual({ replayed: 2 })
+  })
+
+  test('takes exactly one form: an id, or a range', async () => {
+    const range = always
+    for (const body of [{}, { id: null }, { id: '', from: null, to: '' }, { status: 3 }]) {
+      expectFaults(await replay(unheard, body), ['id'])
+    }
+    expectFaults(await replay(unheard, { id: 1, ...range }), ['from', 'to'])
+    expectFaults(await replay(unheard, { id: 1, status: 3 }), ['status'])
+    expectFaults(await replay(unheard, { from: range.from }), ['to'])
+    expectFaults(await replay(unheard, { to: range.to }), ['from'])
+    expectFaults(await replay(unheard, { from: range.to, to: range.from }), ['to'])
+    expectFaults(await replay(unheard, { from: 'x', to: '2026-13-01 00:00:00', status: 9 }), ['from', 'to', 'status'])
+    expectFaults(await replay(unheard, { id: 1, from: 'x', to: range.to }), ['from', 'to'])
+    for (const id of [-1, 1.5, '1', true]) expectFaults(await replay(unheard, { id }), ['id'])
+  })
+
+  test('of an id that is no delivery of this application is deliveryNotFound', async () => {
+    expectRefusal(await replay(unheard, { id: 9_007_199_254_740_991 }), 'deliveryNotFound')
+    expectRefusal(await replay(unheard, { id: 0 }), 'deliveryNotFound')
+    const other = await newUnheard()
+    const [foreign] = await listOf(unheard)
+    expectRefusal(await replay(other, { id: foreign?.id }), 'deliveryNotFound')
+  })
+
+  test('without a callback is callbackMissing', async () => {
+    for (const application of [await newApplication(client), await newBareApplication()]) {
+      expectRefusal(await replay(application, { id: 1 }), 'callbackMissing')
+      expectRefusal(await replay(application, always), 'callbackMissing')
+    }
+  })
+})
+
+describe('testDelivery', () => {
+  test('without a callback is callbackMissing', async () => {
+    for (const { token } of [await newApplication(client), await newBareApplication()]) {
+      expectRefusal(await client.call(testDelivery, {}, { token }), 'callbackMissing')
+    }
+    const { appId } = await newIdleApplication()
+    expectRefusal(await client.operate(testDelivery, { appId }), 'callbackMissing')
+  })
+
+  test('is answered with its delivery also when nobody listens', async () => {
+    const application = await newUnheard()
+    const record = expectSuccess(await client.call(testDelivery, {}, { token: application.token }))
+    expect(Object.keys(record).sort()).toEqual(recordMembers)
+    expect(record).toMatchObject({ type: 'test', eventId: null, status: 3, attempts: 1, nextAttemptTime: null })
+    expect(record.error).not.toBeNull()
+    expect(record.attemptLog).toHaveLength(1)
+    expect(await listOf(application, { type: 'test' })).toEqual([record])
+  }, 30_000)
+
+  test('is for one’s own application, and an operator names the one that is meant', async () => {
+    const other = await newApplication(client)
+    expectRefusal(await client.call(testDelivery, { appId: unheard.appId }, { token: other.token }), 'notPermitted')
+    expectFaults(await client.operate(testDelivery, {}), ['appId'])
+    expectRefusal(await client.operate(testDelivery, { appId: 'no-such-application' }), 'applicationNotFound')
+  })
+})

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { findProcess } from '../../src/database/processes.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { getMetrics } from '../../src/service/contract.ts'
+import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
+import type { Killed, KillOrder } from './killer.ts'
+import { answerWith, Receiver, verify } from './receiver.ts'
+import { becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+
+const kills = 12
+/** A lease lasts 30 s; what a killed process held is free when it ends. */
+const leaseMs = 30_000
+const place = new Workplace()
+const random = randomNumbers(seed)
+const said = `seed ${seed}`
+let receiver: Receiver
+let killer: ChildProcess
+let nextKilled: () => Promise<Killed>
+
+beforeAll(async () => {
+  receiver = await Receiver.start()
+  killer = spawn(process.execPath, [join(import.meta.dirname, 'killer.ts'), String(seed)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
+  nextKilled = () => lines.next().then(({ value }) => JSON.parse(value))
+})
+afterAll(async () => {
+  receiver.stop()
+  killer.stdin?.end()
+  await once(killer, 'exit')
+  await place.clear()
+}, 60_000)
+
+/** Lets the outside process kill a service at a random moment, and waits until it is gone. */
+async function killSoon({ process: { pid = 0 } }: Service, withinMs: number): Promise<void> {
+  const order: KillOrder = { pids: [pid], withinMs }
+  killer.stdin?.write(`${JSON.stringify(order)}\n`)
+  expect((await nextKilled()).pids, said).toEqual([pid])
+  expect(await becomesTrue(() => findProcess(pid) === undefined, 5000), said).toBe(true)
+}
+
+const env = (database: OwnDatabase) => ({ DATABASE_URL: database.url(), FORECOURT_PRIVATE_CALLBACKS: 'allow' })
+
+interface Endpoint extends TestApplication {
+  path: string
+  secret: string
+}
+
+/** An application whose callback takes a few milliseconds. */
+async function newEndpoint(client: Client, path: string): Promise<Endpoint> {
+  const app = await newApplication(client, { thirdPartyConfig: null })
+  const callbackUrl = receiver.url(path, (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 3))
+  const body = { appId: app.appId, operatorName: 'Operator', callbackUrl }
+  const saved = await client.call(saveThirdPartyConfig, body, { token: app.token })
+  return { ...app, path, secret: String(saved.data.callbackSecret) }
+}
+
+/** Creates devices until it is told to stop, whatever becomes of the service meanwhile. */
+function createAlong(client: Client, { appId, token }: Endpoint): () => Promise<void> {
+  let isRunning = true
+  const creating = (async () => {
+    while (isRunning) {
+      await client.call(createDevice, deviceBody(appId), { token }).catch(() => sleep(20))
+    }
+  })()
+  return () => {
+    isRunning = false
+    return creating
+  }
+}
+
+/** The ids of an application's events since it has its callback, as the receiver knows them. */
+async function expectedOf(database: OwnDatabase, { appId }: Endpoint): Promise<string[]> {
+  const rows = await database.run((sql) => sql`select id from event where app_id = ${appId} order by id`)
+  return rows.map((row) => `evt_${row.id}`)
+}
+
+function hasAll(path: string, expected: string[]): boolean {
+  const ids = new Set(receiver.at(path).map(({ id }) => id))
+  return expected.every((id) => ids.has(id))
+}
+
+/** Each id once, in the order in which it came first. */
+const firsts = (ids: string[]) => [...new Set(ids)]
+
+describe.concurrent('callbacks', () => {
+  test(`arrive at least once each, in order, although their service is killed ${kills} times`, async () => {
+    const database = await place.startDatabase()
+    const endpoints: Endpoint[] = []
+    let service = await place.startService({ env: env(database) })
+    for (let killed = 0; killed < kills; killed++) {
+      const client = new Client(service)
+      // New endpoints each time: those of before wait for the end of their leases, and are sent to among the rest.
+      const fresh = await Promise.all([0, 1, 2].map((n) => newEndpoint(client, `/kills-${killed}-${n}`)))
+      endpoints.push(...fresh)
+      const stops = fresh.map((endpoint) => createAlong(client, endpoint))
+      await becomesTrue(() => fresh.every(({ path }) => receiver.at(path).length > 5), 5000)
+      await killSoon(service, 400)
+      await Promise.all(stops.map((stop) => stop()))
+      service = await place.startService({ env: env(database) })
+    }
+    let doubles = 0
+    const deadline = performance.now() + leaseMs + 15_000
+    for (const endpoint of endpoints) {
+      const expected = await expectedOf(database, endpoint)
+      await becomesTrue(() => hasAll(endpoint.path, expected), deadline - performance.now())
+      const received = receiver.at(endpoint.path)
+      const ids = received.map(({ id }) => id)
+      // Nothing lost, nothing that is no event, and what came first came in order.
+      expect(firsts(ids), `${said}: ${endpoint.path}`).toEqual(expected)
+      doubles += ids.length - expected.length
+      for (const id of firsts(ids)) {
+        const [one, ...others] = received.filter((callback) => callback.id === id)
+        for (const other of others) expect([id, other.text]).toEqual([id, one?.text ?? ''])
+      }
+      const [last] = received.slice(-1)
+      if (last !== undefined) verify(last, endpoint.secret)
+    }
+    const rows = await database.run(
+      (sql) => sql`
+        select (select count(*)::int from event) as events, count(*) filter (where status = 2)::int as delivered
+        from delivery`,
+    )
+    const events = endpoints.reduce((sum, { path }) => sum + new Set(receiver.at(path).map(({ id }) => id)).size, 0)
+    tell(`${kills} kills: ${events} events to ${endpoints.length} endpoints, ${doubles} of them twice`)
+    expect(await becomesTrue(() => rows[0]?.delivered === rows[0]?.events, 100), JSON.stringify(rows)).toBe(true)
+    // Else the kills came between the callbacks.
+    expect(doubles, `${said}: callbacks whose outcome a kill took`).toBeGreaterThan(0)
+    expect(await service.stop()).toBe(0)
+    await database.stop()
+  }, 120_000)
+
+  test('of two processes come once each, and when one is killed the other goes on within the lease', async () => {
+    const database = await place.startDatabase()
+    const services = await Promise.all([0, 1].map(() => place.startService({ env: env(database) })))
+    const [one, other] = services as [Service, Service]
+    const clients = [new Client(one), new Client(other)] as const
+    const endpoints = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => newEndpoint(clients[n % 2 === 0 ? 0 : 1], `/two-${n}`)),
+    )
+    for (let round = 0; round < 30; round++) {
+      const some = endpoints.filter(() => random() < 0.5)
+      await Promise.all(
+        some.map(({ appId, token }) =>
+          Promise.all(clients.map((client) => client.call(createDevice, deviceBody(appId), { token }))),
+        ),
+      )
+      await sleep(random() * 60)
+    }
+    for (const endpoint of endpoints) {
+      const expected = await expectedOf(database, endpoint)
+      await becomesTrue(() => hasAll(endpoint.path, expected), 10_000)
+      expect(
+        receiver.at(endpoint.path).map(({ id }) => id),
+        `${said}: ${endpoint.path}`,
+      ).toEqual(expected)
+    }
+    const shares = await Promise.all(clients.map(deliveredBy))
+    tell(`two processes delivered ${shares.join(' and ')}, none of it twice`)
+    for (const share of shares) expect(share, 'what each has delivered').toBeGreaterThan(0)
+
+    const stops = endpoints.map((endpoint) => createAlong(clients[1], endpoint))
+    await sleep(500)
+    await killSoon(one, 500)
+    const killedAt = performance.now()
+    await sleep(500)
+    await Promise.all(stops.map((stop) => stop()))
+    for (const endpoint of endpoints) {
+      const expected = await expectedOf(database, endpoint)
+      const isThere = () => hasAll(endpoint.path, expected)
+      expect(await becomesTrue(isThere, killedAt + leaseMs + 5_000 - performance.now()), said).toBe(true)
+      expect(firsts(receiver.at(endpoint.path).map(({ id }) => id)), `${said}: ${endpoint.path}`).toEqual(expected)
+    }
+    tell(`the other had taken over everything ${((performance.now() - killedAt) / 1000).toFixed(1)} s after the kill`)
+    expect(await other.stop()).toBe(0)
+    await database.stop()
+  }, 120_000)
+})
+
+/** How many callbacks a process says to have delivered. */
+async function deliveredBy(client: Client): Promise<number> {
+  const headers = { authorization: `Bearer ${client.operatorKey}` }
+  const { text } = await client.send<unknown>(getMetrics.path, { headers })
+  return Number(/attempt_duration_seconds_count{outcome="delivered"} (\d+)/.exec(text)?.[1] ?? 0)
+}
