@@ -189,7 +189,7 @@ async function send(through: CallbackClient, url: string) {
 }
 
 /** Answers these addresses one after the other, the last again and again, and counts how often it is asked. */
-function resolver(...answers: string[][]) {
+function resolver(...answers: (readonly string[])[]) {
   const asked: string[] = []
   const resolve: Resolve = async (hostname) => {
     const addresses = answers[Math.min(asked.length, answers.length - 1)] ?? []
