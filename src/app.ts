@@ -3,7 +3,7 @@ import { applicationRoutes } from './applications/routes.ts'
 import { billingRuleRoutes } from './billing-rules/routes.ts'
 import type { Config } from './config.ts'
 import { GuardedPool } from './database/guarded-pool.ts'
-import { connectionStates, type Sql } from './database/open.ts'
+import { connectionStates, type Sql, type Target } from './database/open.ts'
 import type { Routine } from './database/routine.ts'
 import { Deadlines } from './deadlines.ts'
 import { openCallbackClient } from './deliveries/client.ts'
@@ -15,6 +15,7 @@ import { Catalogue } from './device-models/catalogue.ts'
 import { deviceModelRoutes } from './device-models/routes.ts'
 import { deviceOwnershipRoutes } from './device-ownership/routes.ts'
 import { deviceSearchRoutes } from './device-search/routes.ts'
+import { Searcher } from './device-search/searcher.ts'
 import { startPresence } from './device-state/presence.ts'
 import { deviceStateRoutes } from './device-state/routes.ts'
 import { changeStatesRoutine } from './device-state/store.ts'
@@ -80,8 +81,11 @@ export interface AppOptions {
   log: Logger
   sql: Sql
   openWriterSql: () => Sql
+  openStateSql: () => Sql
   openAccessSql: () => Sql
   openCallbackSql: () => Sql
+  /** For connections that are opened outside this thread. */
+  target: Target
   schemaVersion: number
 }
 
@@ -91,14 +95,17 @@ export function createApp({
   log,
   sql,
   openWriterSql,
+  openStateSql,
   openAccessSql,
   openCallbackSql,
+  target,
   schemaVersion,
 }: AppOptions): App {
   const deadlines = new Deadlines()
   const metrics = new Metrics()
   const rateLimiter = new RateLimiter()
   const writer = new GuardedPool(openWriterSql, deadlines, config.statementTimeoutMs + 1000)
+  const stateWriter = new GuardedPool(openStateSql, deadlines, config.statementTimeoutMs + 1000)
   // Connections of its own: what decides about access never waits behind an operator's long list.
   const accessPool = new GuardedPool(openAccessSql, deadlines, config.statementTimeoutMs)
   const access = new AccessCache(accessPool)
@@ -106,6 +113,9 @@ export function createApp({
   const callbackPool = new GuardedPool(openCallbackSql, deadlines, config.statementTimeoutMs + 1000)
   const callbacks = openCallbackClient(config)
   const load = { batches: 0, items: 0 }
+  const { statementTimeoutMs, searchMemoryMegabytes } = config
+  const maxBytes = searchMemoryMegabytes * 1024 * 1024
+  const searcher = new Searcher({ target, statementTimeoutMs, maxBytes, sql, log, metrics })
   const platform: Platform = {
     config,
     log,
@@ -113,8 +123,10 @@ export function createApp({
     rateLimiter,
     sql,
     writer,
+    stateWriter,
     access,
     catalogue: new Catalogue(writer),
+    searcher,
     callbacks,
     load,
     showMoment: momentFormat(config.timeZone),
@@ -143,6 +155,7 @@ export function createApp({
   worker.start()
   const upkeep = startUpkeep(sql, log, config)
   const presence = startPresence(platform)
+  searcher.start()
   return {
     handler,
     platform,
@@ -152,8 +165,9 @@ export function createApp({
       access.stop()
       upkeep.stop()
       presence.stop()
+      await searcher.stop()
       deadlines.stop()
-      await Promise.all([writer.close(), accessPool.close(), callbackPool.close()])
+      await Promise.all([writer.close(), stateWriter.close(), accessPool.close(), callbackPool.close()])
     },
   }
 }

@@ -38,11 +38,14 @@ async function start(config: Config): Promise<void> {
     config,
     log,
     sql,
-    // A connection a lane (devices, sites, states), and as many for what they look up.
-    openWriterSql: () => open(6, true),
+    // A connection for the devices' lane, one for the sites', and one for what they look up. More would only take
+    // turns, and each has its own plans and its own share of the processor's caches to warm.
+    openWriterSql: () => open(3, true),
+    openStateSql: () => open(2, true),
     openAccessSql: () => open(2),
     // To look for work, to read it, and to keep what became of it.
     openCallbackSql: () => open(3, true),
+    target,
     schemaVersion,
   })
   stops.push(() => app.stop())

@@ -5,6 +5,7 @@ import type { Sql } from './database/open.ts'
 import type { CallbackClient } from './deliveries/client.ts'
 import type { WriteLoad } from './deliveries/pace.ts'
 import type { Catalogue } from './device-models/catalogue.ts'
+import type { Searcher } from './device-search/searcher.ts'
 import type { RateLimiter } from './http/limits.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { AccessCache } from './tokens/access-cache.ts'
@@ -16,10 +17,13 @@ export interface Platform {
   metrics: Metrics
   rateLimiter: RateLimiter
   sql: Sql
-  /** The connections of the write path's lanes. */
+  /** The connections of the lanes of creates. */
   writer: GuardedPool
+  /** The connections of the lane of state reports, which creates never wait behind. */
+  stateWriter: GuardedPool
   access: AccessCache
   catalogue: Catalogue
+  searcher: Searcher
   callbacks: CallbackClient
   /** What the lanes have written so far; callbacks make room for it. */
   load: WriteLoad

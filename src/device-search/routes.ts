@@ -1,13 +1,46 @@
 import { requireApplication } from '../applications/store.ts'
-import { pageDevices } from '../devices/contract.ts'
+import { countedRows, type PageOf, type PageWish, readWish, toPage } from '../database/page.ts'
+import { type DeviceRecord, pageDevices } from '../devices/contract.ts'
+import { showDevice } from '../devices/rules.ts'
+import { toDevice } from '../devices/store.ts'
 import { applicationOf } from '../http/authenticate.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { given, readBbox } from '../values.ts'
-import type { DeviceFilter } from './rules.ts'
-import { pageOfDevices } from './store.ts'
+import { type DeviceFilter, isIndexed } from './rules.ts'
+import { countDevices, deviceKey, readFound, walkDevices } from './store.ts'
 
-export function deviceSearchRoutes({ sql, showMoment, readMoment }: Platform): Handler[] {
+/** How often a page is searched anew because one of its devices changed between being found and being read. */
+const maxTries = 3
+
+export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMoment }: Platform): Handler[] {
+  /** Whether the application is so large that walking along its devices would take too long. */
+  async function isLarge(appId: string): Promise<boolean> {
+    return (await countDevices(sql, appId, config.searchFrom)) === config.searchFrom
+  }
+
+  /** The rows of a page and the total from the application's copy; nothing when there is none to be had. */
+  async function searchDevices(appId: string, filter: DeviceFilter, wish: PageWish) {
+    const [boundMicros, deviceNo] = wish.after ?? []
+    const after = deviceNo === undefined ? null : { boundMicros: Number(boundMicros), deviceNo }
+    const search = { filter, after, offset: wish.offset, limit: wish.pageSize + 1, countTo: countedRows + 1 }
+    for (let tries = 0; tries < maxTries; tries++) {
+      const found = await searcher.search(appId, search, !isIndexed(filter))
+      if (found === undefined) return undefined
+      const { rows, isTouched } = await readFound(sql, appId, found.serials, found.through)
+      if (!isTouched) return { rows, counted: found.counted }
+    }
+    return undefined
+  }
+
+  /** A copy answers soonest; without one, the index finds what was asked for, or there is little to walk along. */
+  async function readDevices(appId: string, filter: DeviceFilter, wish: PageWish): Promise<PageOf<DeviceRecord>> {
+    const isSearched = searcher.holds(appId) || (!isIndexed(filter) && (await isLarge(appId)))
+    const found = isSearched ? await searchDevices(appId, filter, wish) : undefined
+    const { rows, counted } = found ?? (await walkDevices(sql, appId, filter, wish))
+    return toPage(wish, rows, counted, (row) => showDevice(toDevice(row), showMoment))
+  }
+
   return [
     handle(pageDevices, async ({ caller, query }) => {
       const appId = applicationOf(caller, query.appId)
@@ -28,7 +61,7 @@ export function deviceSearchRoutes({ sql, showMoment, readMoment }: Platform): H
         boundBefore: to === null ? null : new Date(readMoment(to).getTime() + 1000),
         bbox: bbox === null ? null : readBbox(bbox),
       }
-      return pageOfDevices(sql, appId, filter, query, showMoment)
+      return readDevices(appId, filter, readWish(query, deviceKey))
     }),
   ]
 }

@@ -19,6 +19,14 @@ export interface DeviceFilter {
   bbox: Box | null
 }
 
+/** Whether the index `device_by_state` alone finds what the filter asks for. */
+export function isIndexed(filter: DeviceFilter): boolean {
+  const { deviceNo, deviceName, provinceCode, cityCode, districtCode, modelName, bbox } = filter
+  return [deviceNo, deviceName, provinceCode, cityCode, districtCode, modelName, bbox].every(
+    (member) => member === null,
+  )
+}
+
 /** A combination of the three states that a device reports. */
 export interface StateCombination {
   status: number
@@ -40,7 +48,32 @@ export function fittingStates({ status, onlineStatus, runStatus }: DeviceFilter)
   )
 }
 
+/** A number from 0 to 11 for a combination of states. */
+export function stateNumber({ status, onlineStatus, runStatus }: StateCombination): number {
+  return (status - 1) * 6 + (onlineStatus - 1) * 3 + runStatus
+}
+
 /** ASCII letters in lower case, all else as it is: what `lower` does to a text that is compared byte by byte. */
 export function asciiLower(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+/** Which bytes a text has, and which pairs of bytes, folded to 32 and to 64 bits. A part's bits are among its whole's. */
+export function signatureOf(text: Uint8Array): { letters: number; pairs: number; otherPairs: number } {
+  let [letters, pairs, otherPairs, before] = [0, 0, 0, 0]
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at] as number
+    letters |= 1 << letterBit(byte)
+    const fold = at === 0 ? -1 : Math.imul((before << 8) | byte, 0x85ebca6b) >>> 26
+    if (fold >= 32) otherPairs |= 1 << (fold - 32)
+    else if (fold >= 0) pairs |= 1 << fold
+    before = byte
+  }
+  // Unsigned, as they are kept.
+  return { letters: letters >>> 0, pairs: pairs >>> 0, otherPairs: otherPairs >>> 0 }
+}
+
+/** A bit of its own for each of a to z; the other bytes share six. */
+function letterBit(byte: number): number {
+  return byte >= 97 && byte <= 122 ? byte - 97 : 26 + (byte % 6)
 }
