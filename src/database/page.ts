@@ -93,9 +93,16 @@ export async function readPage<Item>(
     ${wish.after === null ? sql`` : after(sql, source, wish.after)}
     order by ${order}
     limit ${wish.pageSize + 1} offset ${wish.offset}`)
+  // The last page by number says itself how many there are, which spares a search that finds little a second scan.
+  const isLast = wish.after === null && rows.length <= wish.pageSize && (rows.length > 0 || wish.offset === 0)
+  const counted = isLast ? wish.offset + rows.length : await countRows(sql, source)
+  return toPage(wish, rows, counted, show)
+}
+
+async function countRows(sql: Sql, { rows }: PageSource): Promise<number> {
   const [counted] = await sql<[{ total: number }]>`
-    select count(*) as total from (select from (${source.rows}) as page limit ${countedRows + 1}) as counted`
-  return toPage(wish, rows, counted.total, show)
+    select count(*) as total from (select from (${rows}) as page limit ${countedRows + 1}) as counted`
+  return counted.total
 }
 
 /** A cursor can have the shape of ours and name a day that does not exist; the database notices (class 22). */
