@@ -45,8 +45,8 @@ function levelOf(code: string): number {
 }
 
 /**
- * The nearest region above that the table has. Where there is no city between (the table has had such districts, and
- * three provinces have nothing below them at all), a district belongs to its province directly.
+ * The nearest region above that the table has. Every district of this edition has its city; where an edition leaves
+ * one out, its districts belong to the province directly.
  */
 function parentCodeOf(code: string): string | null {
   const above = [`${code.slice(0, 4)}00`, `${code.slice(0, 2)}0000`].slice(levelOf(code) === 3 ? 0 : 1)
