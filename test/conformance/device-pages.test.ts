@@ -1,0 +1,184 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { deleteDeviceModel, saveDeviceModel } from '../../src/device-models/contract.ts'
+import { unbindDevice } from '../../src/device-ownership/contract.ts'
+import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { createDevices, type DeviceRecord, pageDevices } from '../../src/devices/contract.ts'
+import {
+  expectPages,
+  type Filter,
+  filterValues,
+  motleyDevice,
+  pairsOfFilters,
+  singleFilters,
+  walk,
+} from '../device-filters.ts'
+import { randomNumbers, seed } from '../faults/support.ts'
+import { newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newIdleApplication } from './support.ts'
+
+const random = randomNumbers(seed)
+const choose = <Value>(from: readonly Value[]) => from[Math.floor(random() * from.length)] as Value
+
+const owner = await newApplication(client)
+const stranger = await newApplication(client)
+/** Every device of the owner, in the order of its pages. */
+let devices: DeviceRecord[] = []
+
+function askFor({ token }: TestApplication) {
+  return (query: Record<string, unknown>) => client.call(pageDevices, query, { token })
+}
+
+const ask = askFor(owner)
+
+async function createMotley(application: TestApplication, count: number, prefix: string): Promise<string[]> {
+  const rows = Array.from({ length: count }, () => motleyDevice(random, newSerial(prefix)))
+  const { results } = expectSuccess(await client.call(createDevices, { devices: rows }, { token: application.token }))
+  expect(results.map(({ code }) => code)).toEqual(rows.map(() => 0))
+  return rows.map(({ deviceNo }) => String(deviceNo))
+}
+
+beforeAll(async () => {
+  const serials: string[] = []
+  const prefixes = ['MA', 'MB', 'x'].map(newSerial)
+  const models = prefixes
+    .slice(0, 2)
+    .map((serialPrefix, index) => ({ serialPrefix, modelName: `model ${index} of it` }))
+  for (const model of models) expectSuccess(await client.operate(saveDeviceModel, model))
+  for (const prefix of prefixes) {
+    serials.push(...(await createMotley(owner, 100, prefix)))
+    // Creates of different seconds, so that a time can part them.
+    await Bun.sleep(1100)
+  }
+  for (const { serialPrefix } of models) expectSuccess(await client.operate(deleteDeviceModel, { serialPrefix }))
+  await createMotley(stranger, 50, 'S')
+  await Promise.all(
+    serials
+      .filter(() => random() < 0.6)
+      .map(async (deviceNo) => {
+        const state = { status: choose([1, 2]), onlineStatus: choose([1, 2]), runStatus: choose([0, 1, 2]) }
+        expectSuccess(await client.call(reportDeviceState, { deviceNo, ...state }, { token: owner.token }))
+      }),
+  )
+  devices = await walk(ask, {}, 100)
+  expect(devices.map(({ deviceNo }) => deviceNo).sort()).toEqual(serials.sort())
+})
+
+test('pageDevices answers an application’s devices, the newest first', async () => {
+  const times = devices.map(({ createTime }) => createTime)
+  expect(times).toEqual(times.toSorted().reverse())
+  expect(new Set(devices.map(({ appId }) => appId))).toEqual(new Set([owner.appId]))
+  for (const pageSize of [1, 7, 100]) await expectPages(ask, {}, devices, pageSize)
+  const byNumber: DeviceRecord[] = []
+  for (let pageNo = 1; pageNo <= 31; pageNo++) byNumber.push(...expectSuccess(await ask({ pageNo })).list)
+  expect(byNumber).toEqual(devices)
+})
+
+test('pageDevices finds by every filter exactly what fits it', async () => {
+  for (const filter of singleFilters(filterValues(devices))) await expectPages(ask, filter, devices, 10)
+})
+
+test('pageDevices finds by every two filters exactly what fits both', async () => {
+  const values = filterValues(devices)
+  for (let round = 0; round < 3; round++) {
+    for (const filter of pairsOfFilters(values, choose)) await expectPages(ask, filter, devices, 10)
+  }
+})
+
+test('pageDevices finds by all filters together exactly what fits them all', async () => {
+  for (const device of devices.slice(0, 20)) {
+    const { deviceNo, deviceName, modelName, status, onlineStatus, runStatus, createTime, deviceBattery } = device
+    const { provinceCode, cityCode, districtCode } = deviceBattery
+    const filter: Filter = {
+      deviceNo,
+      deviceName,
+      provinceCode,
+      cityCode,
+      districtCode,
+      status,
+      onlineStatus,
+      runStatus,
+    }
+    const times = { createTimeFrom: createTime, createTimeTo: createTime, bbox: '-180,-90,180,90' }
+    await expectPages(ask, { ...filter, ...times, ...(modelName === null ? {} : { modelName }) }, devices, 10)
+  }
+})
+
+test('pageDevices takes a filter that is not given as none', async () => {
+  const none = Object.fromEntries(Object.keys(pageDevices.query?.properties ?? {}).map((member) => [member, '']))
+  expect(expectSuccess(await ask(none)).total).toBe(devices.length)
+})
+
+test('pageDevices skips nothing that is there throughout, while others create and unbind', async () => {
+  const application = await newApplication(client)
+  const { token } = application
+  const lasting = await createMotley(application, 60, 'L')
+  const passing = await createMotley(application, 60, 'P')
+  let isWalking = true
+  const others = (async () => {
+    while (isWalking) {
+      const deviceNo = passing.pop() ?? newSerial('N')
+      if (deviceNo.startsWith('P')) expectSuccess(await client.call(unbindDevice, { deviceNo }, { token }))
+      else expectSuccess(await createDeviceOf(application, { deviceNo }))
+    }
+  })()
+  // All that last fit each of these.
+  for (const filter of [
+    {},
+    { onlineStatus: 2 },
+    { bbox: '-180,-90,180,90' },
+    { createTimeFrom: '2000-01-01 00:00:00' },
+  ]) {
+    const walked = (await walk(askFor(application), filter, 4)).map(({ deviceNo }) => deviceNo)
+    expect(walked.filter((deviceNo) => deviceNo.startsWith('L')).sort()).toEqual(lasting.toSorted())
+    expect(new Set(walked).size).toBe(walked.length)
+  }
+  isWalking = false
+  await others
+})
+
+test('pageDevices refuses what is no filter, each by its name', async () => {
+  for (const [member, values] of Object.entries({
+    bbox: ['1,2,3', '1,2,3,4,5', 'a,b,c,d', '181,0,181,1', '0,91,0,91', '10,0,5,1', '0,10,1,5', '1;2;3;4', ',,,', ' '],
+    createTimeFrom: ['2026-02-30 00:00:00', '2026-01-01', '2026-01-01T00:00:00Z', '1 day', '2026-01-01 24:00:00'],
+    createTimeTo: ['2026-13-01 00:00:00', '0', '2026-01-01 00:00:60'],
+    status: ['0', '3', '1.0', 'normal'],
+    onlineStatus: ['0', '3', 'true'],
+    runStatus: ['-1', '3', '00'],
+    deviceNo: ['a b', 'x'.repeat(65)],
+    deviceName: ['x'.repeat(65), 'a\nb'],
+    provinceCode: ['1'.repeat(13)],
+    cityCode: ['1'.repeat(13)],
+    districtCode: ['1'.repeat(13), ' '],
+    modelName: ['x'.repeat(65), ' '],
+    pageSize: ['0', '101'],
+    pageNo: ['0'],
+  })) {
+    for (const value of values) expectFaults(await ask({ [member]: value }), [member])
+  }
+  expectFaults(await ask({ bbox: 'x', status: '9', cursor: 'x' }), ['bbox', 'status'])
+  for (const cursor of ['x', 'WyJhIiwiYiJd', 'WyIxIl0', 'WzEsIngiXQ', 'WyI5OTk5OTk5OTk5OTk5OTk5OTk5IiwieCJd']) {
+    expectFaults(await ask({ cursor }), ['cursor'])
+  }
+})
+
+test('pageDevices shows no other application’s devices, and tells no other application’s', async () => {
+  const { appId } = await newIdleApplication()
+  expect(expectSuccess(await client.operate(pageDevices, { appId })).list).toEqual([])
+  expectRefusal(await client.operate(pageDevices, { appId: 'no-such-application' }), 'applicationNotFound')
+  expectFaults(await client.operate(pageDevices, {}), ['appId'])
+  expectRefusal(await ask({ appId: stranger.appId }), 'notPermitted')
+  const [first] = devices
+  const theirs = expectSuccess(await askFor(stranger)({ deviceNo: first?.deviceNo }))
+  expect(theirs).toMatchObject({ list: [], total: 0, nextCursor: null })
+  // A cursor only names a place in the order; whose devices are read is the token's.
+  const { nextCursor } = expectSuccess(await ask({ pageSize: 1 }))
+  const walked = expectSuccess(await askFor(stranger)({ pageSize: 100, cursor: nextCursor }))
+  expect(walked.list.filter((device) => device.appId !== stranger.appId)).toEqual([])
+})
+
+test('pageDevices answers an operator as it answers the application', async () => {
+  for (const filter of [{}, { deviceName: 'gate', pageSize: 5 }]) {
+    const own = expectSuccess(await ask(filter))
+    expect(expectSuccess(await client.operate(pageDevices, { ...filter, appId: owner.appId }))).toEqual(own)
+  }
+})
