@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import {
+  forceUnbindDevice,
+  getDeviceHistory,
+  type Spell,
+  transferDevice,
+  unbindDevice,
+} from '../../src/device-ownership/contract.ts'
+import type { Client } from '../harness.ts'
+import { expectWhole, type Moment, refused, settled, succeeded, timed } from './answers.ts'
+import { type Condition, condition } from './conditions.ts'
+import { serial } from './creates.ts'
+import { conditionOnDevice, deviceOf } from './devices.ts'
+import {
+  type Asking,
+  type AskingOfSerial,
+  actorOf,
+  ask,
+  askedOf,
+  command,
+  logEvent,
+  type ModelDevice,
+  meant,
+  type Shown,
+  serialOf,
+  shownDevice,
+  type WeightedCommand,
+  type World,
+} from './world.ts'
+
+const operator = 'operator:operator'
+
+/** Ends a spell of ownership; the serial is nobody's then. Answers the last record. */
+function endSpell(world: World, device: ModelDevice, at: Moment, by: string, reason: string | null): Shown {
+  const { app, deviceNo, boundAt } = device
+  world.devices.delete(deviceNo)
+  world.spells.push({ app, deviceNo, boundAt, unboundAt: at, unboundBy: by, reason })
+  return shownDevice(device)
+}
+
+interface Unbind {
+  of: AskingOfSerial
+  reason: string | null | undefined
+  condition: Condition
+}
+
+async function unbind(world: World, client: Client, { of, reason, condition }: Unbind): Promise<void> {
+  const { asking, deviceNo } = meant(world, of)
+  const { headers, isMet } = await conditionOnDevice(world, client, asking, deviceNo, condition)
+  const { answer, at } = await timed(() => ask(world, client, asking, unbindDevice, { deviceNo, reason }, headers))
+  if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
+  const device = deviceOf(world, asking, deviceNo)
+  if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))
+  if (!isMet) return expectWhole(answer, refused('preconditionFailed'))
+  const actor = actorOf(world, asking)
+  const data = endSpell(world, device, at, actor, reason || null)
+  logEvent(device.app, { type: 'device.unbound', at, actor, subject: deviceNo, data })
+  expectWhole(answer, succeeded(data(answer.data)))
+}
+
+async function forceUnbind(world: World, client: Client, { serial, reason }: { serial: number; reason: string }) {
+  const deviceNo = serialOf(world, serial)
+  const { answer, at } = await timed(() => client.operate(forceUnbindDevice, { deviceNo, reason }))
+  const device = world.devices.get(deviceNo)
+  if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))
+  const data = endSpell(world, device, at, operator, reason)
+  logEvent(device.app, { type: 'device.unbound', at, actor: operator, subject: deviceNo, data })
+  expectWhole(answer, succeeded(data(answer.data)))
+}
+
+interface Transfer {
+  serial: number
+  target: number
+  reason: string
+}
+
+async function transfer(world: World, client: Client, { serial, target, reason }: Transfer): Promise<void> {
+  const deviceNo = serialOf(world, serial)
+  const app = askedOf(world, { app: target, how: 'own' })
+  const sent = { deviceNo, targetAppId: app.appId, reason }
+  const { answer, at } = await timed(() => client.operate(transferDevice, sent))
+  const device = world.devices.get(deviceNo)
+  if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))
+  if (!app.isOnline) return expectWhole(answer, refused('applicationOffline'))
+  if (device.app === app) return expectWhole(answer, refused('deviceAlreadyYours'))
+  const before = endSpell(world, device, at, operator, reason)
+  const moved = { ...device, app, boundAt: at }
+  world.devices.set(deviceNo, moved)
+  const after = shownDevice(moved)
+  const event = { type: 'device.transferred', at, actor: operator, subject: deviceNo } as const
+  logEvent(device.app, { ...event, data: before })
+  logEvent(app, { ...event, data: after })
+  expectWhole(answer, succeeded(after(answer.data)))
+}
+
+/** Reads who held a serial; an application is told of its own spells only. */
+export async function readHistory(world: World, client: Client, asking: Asking | 'anyone', deviceNo: string) {
+  const answer =
+    asking === 'anyone'
+      ? await client.operate(getDeviceHistory, { deviceNo })
+      : await ask(world, client, asking, getDeviceHistory, { deviceNo })
+  if (asking !== 'anyone' && asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
+  const seesAll = asking === 'anyone' || asking.how === 'operator'
+  const lasting = world.devices.get(deviceNo)
+  const ended = world.spells.filter((spell) => spell.deviceNo === deviceNo).reverse()
+  const spells = [...(lasting === undefined ? [] : [lasting]), ...ended].filter(
+    ({ app }) => seesAll || app === askedOf(world, asking),
+  )
+  if (spells.length === 0) return expectWhole(answer, refused('deviceNotFound'))
+  const told = (answer.data as { list: Spell[] } | null)?.list
+  const list = spells.map((spell, index) => {
+    const boundAt = settled(spell.boundAt, told?.[index]?.boundAt)
+    const { appId } = spell.app
+    if (!('unboundAt' in spell)) return { appId, boundAt, unboundAt: null, unboundBy: null, reason: null }
+    const { unboundBy, reason } = spell
+    return { appId, boundAt, unboundAt: settled(spell.unboundAt, told?.[index]?.unboundAt), unboundBy, reason }
+  })
+  expectWhole(answer, succeeded({ list }))
+}
+
+export function ownershipCommands(of: fc.Arbitrary<AskingOfSerial>): WeightedCommand[] {
+  const reason = fc.constantFrom('sold', 'court order "7"')
+  const anyReason = fc.constantFrom(undefined, null, '', 'moved')
+  const target = fc.nat(2)
+  return [
+    {
+      weight: 4,
+      arbitrary: fc.record({ of, reason: anyReason, condition }).map((input) => command('unbind', input, unbind)),
+    },
+    { weight: 1, arbitrary: fc.record({ serial, reason }).map((input) => command('forceUnbind', input, forceUnbind)) },
+    {
+      weight: 6,
+      arbitrary: fc.record({ serial, target, reason }).map((input) => command('transfer', input, transfer)),
+    },
+    {
+      weight: 2,
+      arbitrary: of.map((input) =>
+        command('history', input, (world, client, input) => {
+          const { asking, deviceNo } = meant(world, input)
+          return readHistory(world, client, asking, deviceNo)
+        }),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: serial.map((input) =>
+        command('wholeHistory', input, (world, client, serial) =>
+          readHistory(world, client, 'anyone', serialOf(world, serial)),
+        ),
+      ),
+    },
+  ]
+}

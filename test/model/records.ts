@@ -1,0 +1,250 @@
+import fc from 'fast-check'
+import {
+  deleteBillingRule,
+  getBillingRule,
+  pageBillingRules,
+  saveBillingRule,
+  updateBillingRule,
+} from '../../src/billing-rules/contract.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { deleteSite, getSite, pageSites, saveSite, updateSite } from '../../src/sites/contract.ts'
+import type { Client } from '../harness.ts'
+import { besides, expectWhole, type Moment, refused, type refusedFor, settled, succeeded, timed } from './answers.ts'
+import { type Condition, condition, conditionOn } from './conditions.ts'
+import { expectWalk, type Walk } from './pages.ts'
+import {
+  type Asking,
+  actorOf,
+  ask,
+  askedOf,
+  expectTag,
+  logEvent,
+  type ModelApplication,
+  type ModelRecord,
+  type Shown,
+  type World,
+} from './world.ts'
+
+// What sites and billing rules have in common: made with an id of the service's, read, changed, deleted and paged.
+
+export type Noun = ModelRecord['noun']
+
+type Verb = 'save' | 'update' | 'delete' | 'get' | 'page'
+
+const operations = {
+  site: { save: saveSite, update: updateSite, delete: deleteSite, get: getSite, page: pageSites },
+  billingRule: {
+    save: saveBillingRule,
+    update: updateBillingRule,
+    delete: deleteBillingRule,
+    get: getBillingRule,
+    page: pageBillingRules,
+  },
+} as unknown as Record<Noun, Record<Verb, Operation>>
+
+/** A refusal of what a caller wants a record to be. */
+export type Fault = ReturnType<typeof refusedFor>
+
+const notFound = (noun: Noun) => (noun === 'site' ? refused('siteNotFound') : refused('billingRuleNotFound', 404))
+
+interface Told {
+  id: number
+  createTime: string
+}
+
+/** The record as it is now, to be compared then or later. */
+function shownRecord({ app, id, members, createdAt }: ModelRecord): Shown {
+  const record = { id, appId: app.appId, ...members }
+  return (told) => ({ ...record, createTime: settled(createdAt, (told as Told | null)?.createTime) })
+}
+
+export interface Save {
+  asking: Asking
+  key: string | undefined
+}
+
+/** Creates a record. `members` are what it then shows, beside its id, owner and time; or the refusal of these. */
+export async function save(
+  world: World,
+  client: Client,
+  noun: Noun,
+  { asking, key }: Save,
+  sent: Record<string, unknown>,
+  members: Record<string, unknown> | Fault,
+): Promise<void> {
+  // These too ask for the appId of an application that means itself.
+  const always = asking.how === 'own' ? { ...asking, how: 'named' as const } : asking
+  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
+  const { answer, at } = await timed(() => ask(world, client, always, operations[noun].save, sent, headers))
+  if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
+  const app = askedOf(world, asking)
+  const kept = app.kept.get(`${noun} ${key}`)
+  const body = JSON.stringify(sent)
+  if (kept !== undefined) {
+    const same = kept.body === body ? succeeded(kept.record(answer.data)) : refused('idempotencyKeyReused')
+    return expectWhole(answer, same)
+  }
+  if ('status' in members) return expectWhole(answer, members)
+  const record = newRecord(world, noun, app, members, at, answer.data)
+  const data = shownRecord(record)
+  expectWhole(answer, succeeded(data(answer.data)))
+  world.records.push(record)
+  // A rule's own time is the database's, and its event's the service's.
+  logRecord(world, asking, record, 'created', noun === 'site' ? at : besides(at))
+  if (key !== undefined) app.kept.set(`${noun} ${key}`, { body, record: data })
+}
+
+function newRecord(
+  world: World,
+  noun: Noun,
+  app: ModelApplication,
+  members: Record<string, unknown>,
+  createdAt: Moment,
+  told: unknown,
+): ModelRecord {
+  const known = world.records.filter((record) => record.noun === noun).map(({ id }) => id)
+  const id = (told as Told | null)?.id ?? 0
+  // Ids ascend; one that does not is no number that could be told.
+  const isNew = Number.isSafeInteger(id) && id > Math.max(0, ...known)
+  return { noun, app, id: isNew ? id : Number.NaN, members, createdAt, isDeleted: false }
+}
+
+function logRecord(
+  world: World,
+  asking: Asking,
+  record: ModelRecord,
+  verb: 'created' | 'updated' | 'deleted',
+  at: Moment,
+): void {
+  const { noun, app, id } = record
+  const type = `${noun}.${verb}` as const
+  logEvent(app, { type, at, actor: actorOf(world, asking), subject: String(id), data: shownRecord(record) })
+}
+
+/** Which record is meant, and who asks. */
+export interface Meaning extends Asking {
+  /** The owner asks for one that there is, else few commands would find one. */
+  isOwner: boolean
+  /** Counted from the newest; beyond the first one is an id that nobody has. */
+  back: number
+}
+
+export function meantRecord(world: World, noun: Noun, { app, how, isOwner, back }: Meaning) {
+  const record = world.records.filter((one) => one.noun === noun && !(isOwner && one.isDeleted)).at(-1 - back)
+  const owner = isOwner && record !== undefined ? world.apps.indexOf(record.app) : app
+  const asking: Asking = { app: owner, how }
+  const isTheirs = record !== undefined && !record.isDeleted && record.app === askedOf(world, asking)
+  return { asking, id: record?.id ?? 987_654_321, record: isTheirs ? record : undefined }
+}
+
+/** Reads a record, and answers its entity tag if there is one. */
+export async function read(world: World, client: Client, noun: Noun, meaning: Meaning): Promise<string | undefined> {
+  const { asking, id, record } = meantRecord(world, noun, meaning)
+  const answer = await ask(world, client, asking, operations[noun].get, { id })
+  if (asking.how === 'stranger') expectWhole(answer, refused('notPermitted'))
+  else if (record === undefined) expectWhole(answer, notFound(noun))
+  else {
+    expectWhole(answer, succeeded(shownRecord(record)(answer.data)))
+    return expectRecordTag(record, answer.headers.get('etag'))
+  }
+  return undefined
+}
+
+function expectRecordTag({ noun, app, id, members, createdAt }: ModelRecord, etag: string | null): string {
+  return expectTag(app, { subject: `${noun} ${id}`, content: JSON.stringify(members), since: createdAt }, etag)
+}
+
+/** Sends a change of one record, and holds what does not depend on the change. Answers the record if all of it fits. */
+async function sendChange(
+  world: World,
+  client: Client,
+  verb: 'update' | 'delete',
+  noun: Noun,
+  meaning: Meaning,
+  condition: Condition,
+  sent: Record<string, unknown>,
+) {
+  const { asking, id, record } = meantRecord(world, noun, meaning)
+  const subject = `${noun} ${id}`
+  const { headers, isMet } = await conditionOn(askedOf(world, asking), subject, condition, () =>
+    read(world, client, noun, { ...meaning, how: 'named' }),
+  )
+  const operation = operations[noun][verb]
+  const { answer, at } = await timed(() => ask(world, client, asking, operation, { id, ...sent }, headers))
+  if (asking.how === 'stranger') expectWhole(answer, refused('notPermitted'))
+  else if (record === undefined) expectWhole(answer, notFound(noun))
+  else if (!isMet) expectWhole(answer, refused('preconditionFailed'))
+  else return { asking, answer, at, record }
+  return undefined
+}
+
+/** Changes a record. `after` answers its members then, or the refusal of these. */
+export async function update(
+  world: World,
+  client: Client,
+  noun: Noun,
+  { of, condition }: { of: Meaning; condition: Condition },
+  sent: Record<string, unknown>,
+  after: (record: ModelRecord) => Record<string, unknown> | Fault,
+): Promise<void> {
+  const sending = await sendChange(world, client, 'update', noun, of, condition, sent)
+  if (sending === undefined) return
+  const { asking, answer, at, record } = sending
+  const members = after(record)
+  if ('status' in members) return expectWhole(answer, members)
+  const isChange = JSON.stringify(members) !== JSON.stringify(record.members)
+  record.members = members
+  expectWhole(answer, succeeded(shownRecord(record)(answer.data)))
+  expectRecordTag(record, answer.headers.get('etag'))
+  if (isChange) logRecord(world, asking, record, 'updated', at)
+}
+
+/** Deletes a record, unless something stands against it. */
+export async function remove(
+  world: World,
+  client: Client,
+  noun: Noun,
+  { of, condition }: { of: Meaning; condition: Condition },
+  isInUse: (record: ModelRecord) => boolean,
+): Promise<void> {
+  const sending = await sendChange(world, client, 'delete', noun, of, condition, {})
+  if (sending === undefined) return
+  const { asking, answer, at, record } = sending
+  if (isInUse(record)) return expectWhole(answer, refused('billingRuleInUse'))
+  record.isDeleted = true
+  expectWhole(answer, succeeded(shownRecord(record)(answer.data)))
+  logRecord(world, asking, record, 'deleted', at)
+}
+
+/** Walks the records that fit, newest first. */
+export async function page(
+  world: World,
+  client: Client,
+  noun: Noun,
+  { asking, walk }: { asking: Asking; walk: Walk },
+  filter: Record<string, unknown>,
+  fits: (record: ModelRecord) => boolean,
+): Promise<void> {
+  const send = (query: object) => ask(world, client, asking, operations[noun].page, { ...filter, ...query })
+  if (asking.how === 'stranger') return expectWhole(await send({}), refused('notPermitted'))
+  const app = askedOf(world, asking)
+  const fitting = world.records
+    .filter((record) => record.noun === noun && record.app === app && !record.isDeleted && fits(record))
+    .reverse()
+  await expectWalk(
+    walk,
+    send,
+    (told, from) => fitting.slice(from, from + walk.pageSize).map((record, at) => shownRecord(record)(told[at])),
+    fitting.length,
+  )
+}
+
+/** For the commands of one noun: which record, who asks, and on which condition. */
+export function changeOf(asking: fc.Arbitrary<Asking>) {
+  return fc.record({ of: meaningOf(asking), condition })
+}
+
+export function meaningOf(asking: fc.Arbitrary<Asking>): fc.Arbitrary<Meaning> {
+  const isOwner = fc.constantFrom(true, true, true, true, false)
+  return fc.record({ asking, isOwner, back: fc.nat(3) }).map(({ asking, ...rest }) => ({ ...asking, ...rest }))
+}

@@ -1,0 +1,275 @@
+import { expect } from 'bun:test'
+import type fc from 'fast-check'
+import type { TObject, TSchema } from 'typebox'
+import type { DeviceRecord } from '../../src/devices/contract.ts'
+import type { EventType } from '../../src/events/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { type Client, newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { type Moment, settled } from './answers.ts'
+
+/** What the service should know, kept by the simplest means. */
+export interface World {
+  apps: ModelApplication[]
+  serials: string[]
+  /** Who holds a serial now. */
+  devices: Map<string, ModelDevice>
+  /** Who held it before, oldest first. */
+  spells: ModelSpell[]
+  /** Sites and billing rules, oldest first. */
+  records: ModelRecord[]
+  /** Creates that were sent with a key, so that they can be sent again. */
+  attempts: Attempt[]
+  /** Groups of events so far. */
+  groups: number
+}
+
+export interface ModelApplication extends TestApplication {
+  name: string
+  isOnline: boolean
+  createdAt: Moment
+  events: ModelEvent[]
+  /** First answers, by operation and key. */
+  kept: Map<string, Kept>
+  tags: ModelTag[]
+}
+
+/** An entity tag that was told, and what it stands for. */
+interface ModelTag {
+  subject: string
+  /** What an update can change. */
+  content: string
+  /** When the record began to be. */
+  since: Moment
+  etag: string
+}
+
+interface Kept {
+  body: string
+  record: Shown
+}
+
+/** A record as it was at one moment; what the service alone knows is taken from what it told. */
+export type Shown = (told: unknown) => unknown
+
+export interface ModelEvent {
+  /** Once it was told. */
+  id: number | undefined
+  type: EventType
+  at: Moment
+  actor: string
+  /** What it is about, as the feed's filters name it. */
+  subject: string
+  /** Events of one group can be in any order. */
+  group: number | undefined
+  data: Shown
+}
+
+export interface DeviceState {
+  status: number
+  onlineStatus: number
+  runStatus: number
+  statusRemark: string | null
+  version: string | null
+  batteryStatus: number | null
+  batteryEnergy: string | null
+}
+
+export interface DeviceMembers {
+  deviceName: string
+  tag: string | null
+  provinceCode: string
+  cityCode: string
+  districtCode: string
+  detailAddress: string | null
+  coordinates: string
+}
+
+export interface ModelDevice {
+  app: ModelApplication
+  deviceNo: string
+  members: DeviceMembers
+  state: DeviceState
+  boundAt: Moment
+}
+
+interface ModelSpell {
+  app: ModelApplication
+  deviceNo: string
+  boundAt: Moment
+  unboundAt: Moment
+  unboundBy: string
+  reason: string | null
+}
+
+/** A site or a billing rule, also when it has been deleted. */
+export interface ModelRecord {
+  noun: 'site' | 'billingRule'
+  app: ModelApplication
+  id: number
+  members: Record<string, unknown>
+  createdAt: Moment
+  isDeleted: boolean
+}
+
+export interface Attempt {
+  send(client: Client): Promise<void>
+}
+
+export type Command = fc.AsyncCommand<World, Client>
+export type WeightedCommand = fc.WeightedArbitrary<Command>
+
+/** A command that can be run in any state of the world. Its input is what a failure prints. */
+export function command<Input>(
+  name: string,
+  input: Input,
+  run: (world: World, client: Client, input: Input) => Promise<void>,
+): Command {
+  return {
+    check: () => true,
+    run: (world, client) => run(world, client, input),
+    toString: () => `${name}(${JSON.stringify(input)})`,
+  }
+}
+
+/** Who asks: an application with or without its own id, an operator, or an application that names another's. */
+export interface Asking {
+  app: number
+  how: 'own' | 'named' | 'operator' | 'stranger'
+}
+
+/** Who asks about one serial: mostly for whoever holds it, else few commands would find it. */
+export interface AskingOfSerial extends Asking {
+  isHolder: boolean
+  serial: number
+}
+
+export function askedOf(world: World, { app }: Asking): ModelApplication {
+  return world.apps[app % world.apps.length] as ModelApplication
+}
+
+export function actorOf(world: World, asking: Asking): string {
+  return asking.how === 'operator' ? 'operator:operator' : `application:${askedOf(world, asking).appId}`
+}
+
+export function serialOf(world: World, serial: number): string {
+  return world.serials[serial % world.serials.length] as string
+}
+
+/** The serial that is asked about, and who asks, now that it is known who holds it. */
+export function meant(world: World, { app, how, isHolder, serial }: AskingOfSerial) {
+  const deviceNo = serialOf(world, serial)
+  const holder = world.devices.get(deviceNo)?.app
+  const asking: Asking = { app: isHolder && holder !== undefined ? world.apps.indexOf(holder) : app, how }
+  return { asking, deviceNo }
+}
+
+/** Sends an operation as somebody. A query's members are texts; what is undefined is left out. */
+export function ask<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  world: World,
+  client: Client,
+  asking: Asking,
+  operation: Operation<Body, Query, Data>,
+  members: Record<string, unknown>,
+  headers: Record<string, string> = {},
+) {
+  const { appId, token } = askedOf(world, asking)
+  const stranger = askedOf(world, { app: asking.app + 1, how: 'own' })
+  const input = asking.how === 'own' ? members : { appId, ...members }
+  const tokens = { own: token, named: token, operator: client.operatorKey, stranger: stranger.token }
+  const written = Object.fromEntries(
+    Object.entries(input)
+      .filter(([, value]) => value !== undefined)
+      .map(([member, value]) => [member, operation.method === 'GET' ? String(value) : value]),
+  )
+  return client.call(operation, written, { token: tokens[asking.how], headers })
+}
+
+/** A world of fresh applications and serials, which nobody else uses. */
+export async function newWorld(client: Client, apps: number, serials: number): Promise<World> {
+  const made = await Promise.all(
+    Array.from({ length: apps }, (_, index) => newModelApplication(client, `model ${index}`)),
+  )
+  return {
+    apps: made,
+    serials: Array.from({ length: serials }, () => newSerial()).sort(),
+    devices: new Map(),
+    spells: [],
+    records: [],
+    attempts: [],
+    groups: 0,
+  }
+}
+
+async function newModelApplication(client: Client, name: string): Promise<ModelApplication> {
+  const from = Date.now()
+  const application = await newApplication(client, { appName: name })
+  const createdAt = { from, to: Date.now(), told: undefined }
+  // The configuration that it was made with has an event, which is not the model's business.
+  const { list } = (await client.call(pageEvents, {}, { token: application.token })).data
+  const events = list.map(({ id, time, actor, data, type }) => ({
+    id,
+    type: type as EventType,
+    at: { ...createdAt, told: time },
+    actor,
+    subject: '',
+    group: undefined,
+    data: () => data,
+  }))
+  return { ...application, name, isOnline: true, createdAt, events, kept: new Map(), tags: [] }
+}
+
+const divisions: Record<string, string> = {
+  360000: '江西省',
+  360100: '南昌市',
+  360102: '东湖区',
+  440000: '广东省',
+  440300: '深圳市',
+  440304: '福田区',
+}
+
+/** The device's record as it is now, to be compared then or later. */
+export function shownDevice({ app, deviceNo, members, state, boundAt }: ModelDevice): Shown {
+  const { deviceName, tag, ...place } = members
+  const { batteryStatus, batteryEnergy, ...states } = state
+  const divisionName = (code: string) => divisions[code] ?? null
+  const record = {
+    appId: app.appId,
+    deviceNo,
+    tag,
+    deviceName,
+    modelName: null,
+    productPictureUrl: null,
+    deviceType: null,
+    deviceTypeName: null,
+    ...states,
+    deviceNumber: 1,
+    deviceBattery: {
+      ...place,
+      provinceName: divisionName(place.provinceCode),
+      cityName: divisionName(place.cityCode),
+      districtName: divisionName(place.districtCode),
+    },
+    DeviceBatteryOutput: { batteryStatus, batteryEnergy },
+  }
+  return (told) => ({ ...record, createTime: settled(boundAt, (told as DeviceRecord | null)?.createTime) })
+}
+
+export function logEvent(app: ModelApplication, event: Omit<ModelEvent, 'id' | 'group'> & { group?: number }): void {
+  app.events.push({ group: undefined, ...event, id: undefined })
+}
+
+/** Notes an entity tag, and answers it: what is the same has the same one, and what differs has another. */
+export function expectTag(app: ModelApplication, tagged: Omit<ModelTag, 'etag'>, told: string | null): string {
+  expect(told).toMatch(/^"[^"]+"$/)
+  const etag = told as string
+  const ofSubject = app.tags.filter(({ subject }) => subject === tagged.subject)
+  for (const known of ofSubject) {
+    const isLike = known.content === tagged.content
+    if (isLike && known.since === tagged.since) expect(etag).toBe(known.etag)
+    // Records that are made of the same members in the same millisecond cannot be told apart.
+    else if (!isLike || known.since.to < tagged.since.from) expect(etag).not.toBe(known.etag)
+  }
+  if (!ofSubject.some((known) => known.etag === etag)) app.tags.push({ ...tagged, etag })
+  return etag
+}
