@@ -20,7 +20,7 @@ interface Submission {
 type Outcome = { record: string } | { refusal: 'deviceNotFound' } | { again: true }
 
 export function deviceStateRoutes(platform: Platform): Handler[] {
-  const { sql, config, writer, showMoment } = platform
+  const { sql, config, stateWriter, showMoment } = platform
   const { refreshMs } = presenceTimes(config.presenceSeconds)
 
   const lane: GroupCommit<Submission, Outcome> = new GroupCommit({
@@ -28,15 +28,16 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
     claims: ({ deviceNo }) => [deviceNo],
     async write(submissions) {
       const serials = submissions.map(({ deviceNo }) => deviceNo)
-      const known = await writer.run((pool) => findDevices(pool, serials))
+      const known = await stateWriter.run((pool) => findDevices(pool, serials))
       const now = new Date()
       const composed = submissions.map((submission) => compose(submission, known.get(submission.deviceNo)))
       const changes = composed.flatMap(({ change }) => change ?? [])
       const stale = composed.flatMap(({ known, change }) =>
         known !== undefined && change === undefined && isStale(known, now) ? [known.device] : [],
       )
-      const changed = changes.length === 0 ? new Set() : await writer.run((pool) => changeStates(pool, changes, now))
-      if (stale.length > 0) await writer.run((pool) => touchPresence(pool, stale, now))
+      const changed =
+        changes.length === 0 ? new Set() : await stateWriter.run((pool) => changeStates(pool, changes, now))
+      if (stale.length > 0) await stateWriter.run((pool) => touchPresence(pool, stale, now))
       return composed.map(({ known, change, record }) => {
         if (known === undefined) return { refusal: 'deviceNotFound' }
         return change === undefined || changed.has(change.deviceNo) ? { record } : { again: true }
