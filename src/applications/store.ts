@@ -2,6 +2,7 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { applicationLock } from '../database/routine.ts'
+import { applicationOf, type Caller } from '../http/authenticate.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import type { ApplicationRecord } from './contract.ts'
@@ -56,6 +57,21 @@ export async function requireApplication(sql: Statements, appId: string): Promis
   const [row] = await sql`select ${sql.unsafe(columns)} from application where app_id = ${appId}`
   if (row === undefined) throw new Refusal('applicationNotFound')
   return toApplication(row)
+}
+
+/**
+ * The application that a request is about, for reads: the one that it names, else the caller's own. Of an operator it
+ * must be named and exist. Throws 10001, 10003 and 10004.
+ */
+export async function requireMeantApplication(
+  sql: Statements,
+  caller: Caller,
+  named: string | null | undefined,
+): Promise<string> {
+  const appId = applicationOf(caller, named)
+  // A caller's own exists: it has just had a token of it.
+  if (caller.kind === 'operator') await requireApplication(sql, appId)
+  return appId
 }
 
 export interface NewApplication {

@@ -1,4 +1,4 @@
-import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import { requireLockedApplication, requireMeantApplication } from '../applications/store.ts'
 import { findKeptAnswer, keepAnswer } from '../database/idempotency.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
@@ -80,14 +80,12 @@ export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
     }),
 
     handle(getBillingRule, async ({ caller, query }) => {
-      const appId = applicationOf(caller, query.appId)
-      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const appId = await requireMeantApplication(sql, caller, query.appId)
       return tagged(await requireBillingRule(sql, appId, query.id, showMoment))
     }),
 
     handle(pageBillingRules, async ({ caller, query }) => {
-      const appId = applicationOf(caller, query.appId)
-      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const appId = await requireMeantApplication(sql, caller, query.appId)
       return pageOfBillingRules(sql, { ...query, appId }, showMoment)
     }),
   ]

@@ -1,7 +1,6 @@
-import { requireApplication } from '../applications/store.ts'
+import { requireMeantApplication } from '../applications/store.ts'
 import { transaction } from '../database/transaction.ts'
 import { idAround } from '../events/store.ts'
-import { applicationOf, type Caller } from '../http/authenticate.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { invalidRequest, Refusal, unavailable } from '../refusals.ts'
@@ -18,12 +17,6 @@ export function deliveryRoutes(platform: Platform): Handler[] {
   const { sql, callbacks, showMoment, readMoment, config, metrics } = platform
   /** Applications whose test is under way: each may take long, so there is one at a time. */
   const testing = new Set<string>()
-
-  async function knownApplicationOf(caller: Caller, named: string | null | undefined): Promise<string> {
-    const appId = applicationOf(caller, named)
-    if (caller.kind === 'operator') await requireApplication(sql, appId)
-    return appId
-  }
 
   /** A moment is shown to the second, so the last one counts whole. */
   const endOf = (moment: string) => new Date(readMoment(moment, 'last').getTime() + 999)
@@ -58,7 +51,7 @@ export function deliveryRoutes(platform: Platform): Handler[] {
       const [createdFrom, createdTo] = [given(query.createTimeFrom), given(query.createTimeTo)]
       const filter = {
         ...query,
-        appId: await knownApplicationOf(caller, query.appId),
+        appId: await requireMeantApplication(sql, caller, query.appId),
         status: given(query.status),
         type: given(query.type) as string | null,
         eventId: given(query.eventId),
@@ -73,7 +66,7 @@ export function deliveryRoutes(platform: Platform): Handler[] {
       async ({ caller, body }) => {
         const gaps = replayGaps(body)
         if (gaps.length > 0) throw invalidRequest(gaps)
-        const appId = await knownApplicationOf(caller, body.appId)
+        const appId = await requireMeantApplication(sql, caller, body.appId)
         const [id, first, last] = [given(body.id), given(body.from), given(body.to)]
         if (id !== null) return { replayed: await transaction(sql, (tx) => store.replayOne(tx, appId, id)) }
         const [from, to] = [readMoment(first ?? ''), endOf(last ?? '')]
@@ -85,7 +78,7 @@ export function deliveryRoutes(platform: Platform): Handler[] {
     ),
 
     handle(testDelivery, async ({ caller, body }) => {
-      const appId = await knownApplicationOf(caller, body.appId)
+      const appId = await requireMeantApplication(sql, caller, body.appId)
       if (testing.has(appId)) throw new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
       testing.add(appId)
       try {

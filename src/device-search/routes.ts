@@ -1,9 +1,8 @@
-import { requireApplication } from '../applications/store.ts'
+import { requireMeantApplication } from '../applications/store.ts'
 import { countedRows, type PageOf, type PageWish, readWish, toPage } from '../database/page.ts'
 import { type DeviceRecord, pageDevices } from '../devices/contract.ts'
 import { showDevice } from '../devices/rules.ts'
 import { toDevice } from '../devices/store.ts'
-import { applicationOf } from '../http/authenticate.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { given, readBbox } from '../values.ts'
@@ -43,8 +42,7 @@ export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMome
 
   return [
     handle(pageDevices, async ({ caller, query }) => {
-      const appId = applicationOf(caller, query.appId)
-      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const appId = await requireMeantApplication(sql, caller, query.appId)
       const [from, to, bbox] = [given(query.createTimeFrom), given(query.createTimeTo), given(query.bbox)]
       const filter: DeviceFilter = {
         deviceNo: given(query.deviceNo),

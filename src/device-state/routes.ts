@@ -1,7 +1,6 @@
-import { requireApplication } from '../applications/store.ts'
+import { requireMeantApplication } from '../applications/store.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import { deviceText, showDevice } from '../devices/rules.ts'
-import { applicationOf } from '../http/authenticate.ts'
 import { type Handler, handle, JsonText } from '../http/serve.ts'
 import { laneOptions, type Platform, showQueue } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
@@ -65,8 +64,7 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
   return [
     handle(reportDeviceState, async ({ caller, actor, body }) => {
       const { appId: named, deviceNo, ...report } = body
-      const appId = applicationOf(caller, named)
-      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const appId = await requireMeantApplication(sql, caller, named)
       const since = performance.now()
       for (;;) {
         const outcome = await lane.submit({ appId, deviceNo, actor, report }, since)

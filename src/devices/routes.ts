@@ -1,4 +1,4 @@
-import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import { requireLockedApplication, requireMeantApplication } from '../applications/store.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { applicationOf, requireActingFor } from '../http/authenticate.ts'
@@ -22,8 +22,7 @@ export function deviceRoutes(platform: Platform): Handler[] {
     }),
 
     handle(createDevices, async ({ caller, actor, body, idempotency, header }) => {
-      const appId = applicationOf(caller, body.appId)
-      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const appId = await requireMeantApplication(sql, caller, body.appId)
       const acceptLanguage = header('accept-language')
       const batch = { appId, actor, rows: body.devices, idempotency, acceptLanguage }
       return new JsonText(await registerBatch(platform, register, batch))
@@ -47,8 +46,7 @@ export function deviceRoutes(platform: Platform): Handler[] {
     }),
 
     handle(getDevice, async ({ caller, query }) => {
-      const appId = applicationOf(caller, query.appId)
-      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const appId = await requireMeantApplication(sql, caller, query.appId)
       const device = await requireDevice(sql, appId, query.deviceNo)
       return tagged(showDevice(device, showMoment), etagOf(updatableMembers(device)))
     }),

@@ -1,5 +1,4 @@
-import { requireApplication } from '../applications/store.ts'
-import { applicationOf } from '../http/authenticate.ts'
+import { requireMeantApplication } from '../applications/store.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { given } from '../values.ts'
@@ -9,8 +8,7 @@ import { pageOfEvents } from './store.ts'
 export function eventRoutes({ sql, showMoment, readMoment }: Platform): Handler[] {
   return [
     handle(pageEvents, async ({ caller, query }) => {
-      const appId = applicationOf(caller, query.appId)
-      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const appId = await requireMeantApplication(sql, caller, query.appId)
       const [timeFrom, timeTo] = [given(query.timeFrom), given(query.timeTo)]
       const filter = {
         ...query,

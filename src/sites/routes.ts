@@ -1,4 +1,4 @@
-import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import { requireLockedApplication, requireMeantApplication } from '../applications/store.ts'
 import { findRuleTypes } from '../billing-rules/store.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import type { Statements } from '../database/open.ts'
@@ -91,14 +91,12 @@ export function siteRoutes(platform: Platform): Handler[] {
     }),
 
     handle(getSite, async ({ caller, query }) => {
-      const appId = applicationOf(caller, query.appId)
-      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const appId = await requireMeantApplication(sql, caller, query.appId)
       return tagged(show(await requireSite(sql, appId, query.id)))
     }),
 
     handle(pageSites, async ({ caller, query }) => {
-      const appId = applicationOf(caller, query.appId)
-      if (caller.kind === 'operator') await requireApplication(sql, appId)
+      const appId = await requireMeantApplication(sql, caller, query.appId)
       const [from, to, bbox] = [given(query.createTimeFrom), given(query.createTimeTo), given(query.bbox)]
       const filter = {
         ...query,
