@@ -1,23 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type CopiedDevice, DeviceColumns } from './columns.ts'
-import type { DeviceFilter } from './rules.ts'
+import { anyDevice, type DeviceFilter } from './rules.ts'
 import { search } from './scan.ts'
-
-const anything: DeviceFilter = {
-  deviceNo: null,
-  deviceName: null,
-  provinceCode: null,
-  cityCode: null,
-  districtCode: null,
-  modelName: null,
-  status: null,
-  onlineStatus: null,
-  runStatus: null,
-  boundFrom: null,
-  boundBefore: null,
-  bbox: null,
-}
 
 // Few values, so that they collide; serials whose order in UTF-8 is not that of JavaScript's strings.
 const serial = fc.constantFrom('a', 'b', 'ab', 'b1', '~', '\uffee', '𠮷', 'é', 'A')
@@ -39,7 +24,7 @@ const device: fc.Arbitrary<CopiedDevice> = fc.record({
 const step = fc.oneof({ weight: 4, arbitrary: device }, { weight: 1, arbitrary: serial })
 const moment = fc.option(fc.integer({ min: 0, max: 6 }).map((second) => new Date(second * 1000)))
 const filter: fc.Arbitrary<DeviceFilter> = fc.record({
-  ...anything,
+  ...anyDevice,
   deviceNo: fc.option(serial),
   deviceName: fc.option(fc.oneof(name, fc.constantFrom('g', 'ate', 'E 1', '湖', 'b'))),
   provinceCode: fc.option(code),
@@ -126,7 +111,7 @@ test('columns hold many devices, and tell when most of their rows are of no use 
   for (let index = 0; index < 30_000; index++) columns.put(make(index, `gate ${index}`))
   expect(columns.isLoose).toBe(false)
   const count = (wanted: Partial<DeviceFilter>) =>
-    search(columns, { filter: { ...anything, ...wanted }, after: null, offset: 0, limit: 1, countTo: 100_000 })
+    search(columns, { filter: { ...anyDevice, ...wanted }, after: null, offset: 0, limit: 1, countTo: 100_000 })
   // 22321 × 7919 leaves 29999, the latest moment.
   expect(count({})).toEqual({ serials: ['SN-22321'], counted: 30_000 })
   expect(count({ districtCode: '7' }).counted).toBe(100)

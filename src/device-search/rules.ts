@@ -19,6 +19,22 @@ export interface DeviceFilter {
   bbox: Box | null
 }
 
+/** The filter that every device fits. */
+export const anyDevice: DeviceFilter = {
+  deviceNo: null,
+  deviceName: null,
+  provinceCode: null,
+  cityCode: null,
+  districtCode: null,
+  modelName: null,
+  status: null,
+  onlineStatus: null,
+  runStatus: null,
+  boundFrom: null,
+  boundBefore: null,
+  bbox: null,
+}
+
 /** Whether the index `device_by_state` alone finds what the filter asks for. */
 export function isIndexed(filter: DeviceFilter): boolean {
   const { deviceNo, deviceName, provinceCode, cityCode, districtCode, modelName, bbox } = filter

@@ -4,7 +4,7 @@ import { countedRows, type PageKey, type PageWish, rowsOf } from '../database/pa
 import { column, joinColumn } from '../database/routine.ts'
 import { deviceColumns } from '../devices/store.ts'
 import type { CopiedDevice } from './columns.ts'
-import { asciiLower, type DeviceFilter, fittingStates, isIndexed } from './rules.ts'
+import { anyDevice, asciiLower, type DeviceFilter, fittingStates, isIndexed } from './rules.ts'
 
 /** Newest first. Microseconds since 1970 are the same text in every session, whatever its time zone. */
 export const deviceKey: PageKey = [
@@ -186,21 +186,6 @@ function readCopied(text: string): CopiedDevice {
   return { deviceNo, boundMicros: Number(micros), deviceName, ...codes, coordinates, status, onlineStatus, runStatus }
 }
 
-const anyDevice: DeviceFilter = {
-  deviceNo: null,
-  deviceName: null,
-  provinceCode: null,
-  cityCode: null,
-  districtCode: null,
-  modelName: null,
-  status: null,
-  onlineStatus: null,
-  runStatus: null,
-  boundFrom: null,
-  boundBefore: null,
-  bbox: null,
-}
-
 /** An application's devices for its copy, the oldest first, from behind one on. */
 export async function readDevices(
   sql: Statements,
@@ -208,6 +193,15 @@ export async function readDevices(
   after: CopiedDevice | undefined,
   limit: number,
 ): Promise<CopiedDevice[]> {
+  const [row] = await run<[{ devices: string | null }]>(sql, devicesStatement(appId, after, limit))
+  return row.devices?.split('\n').map(readCopied) ?? []
+}
+
+export function devicesStatement(
+  appId: string,
+  after: Pick<CopiedDevice, 'boundMicros' | 'deviceNo'> | undefined,
+  limit: number,
+): Statement {
   const bound = parameters()
   const more =
     after === undefined
@@ -217,8 +211,7 @@ export async function readDevices(
   const text = `
     select string_agg(${copiedText}, E'\\n') as devices
     from (select * from (${ranges(appId, anyDevice, bound, '*', `${more} ${oldest}`)}) as merged ${oldest}) as device`
-  const [row] = await run<[{ devices: string | null }]>(sql, { text, values: bound.values })
-  return row.devices?.split('\n').map(readCopied) ?? []
+  return { text, values: bound.values }
 }
 
 /** What an application's events behind one have touched, as it is now. */
