@@ -23,8 +23,13 @@ export type Registry = Server & { database: Database }
 const path = createDevice.path
 
 /** Starts Forecourt on a database of its own, with one application that has no rate limit. */
-export async function startForecourt(name: string, runtime: 'bun' | 'node', database: Database): Promise<Registry> {
-  const service = await startService({ runtime, env: { DATABASE_URL: database.url } })
+export async function startForecourt(
+  name: string,
+  runtime: 'bun' | 'node',
+  database: Database,
+  env: Record<string, string> = {},
+): Promise<Registry> {
+  const service = await startService({ runtime, env: { DATABASE_URL: database.url, ...env } })
   const { appId, token } = await newApplication(new Client(service))
   const { pid } = service.process
   return { name, pid: pid as number, url: service.url + path, appId, token, database, stop: () => service.stop() }
@@ -47,6 +52,12 @@ export async function startEcho(name: string): Promise<Server> {
   const appId = randomBytes(10).toString('hex')
   const token = randomBytes(32).toString('base64url')
   return { name, pid: child.pid as number, url: url + path, appId, token, stop: () => end(child) }
+}
+
+/** Starts a receiver of callbacks; answers where it listens. */
+export async function startReceiver(delayMs: number) {
+  const { child, url } = await startServer(process.execPath, ['receiver.ts', String(delayMs)], {})
+  return { url, pid: child.pid as number, stop: () => end(child) }
 }
 
 /** Starts one of the servers of this folder; each tells where it listens. */

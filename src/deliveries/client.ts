@@ -29,6 +29,8 @@ export interface CallbackRequest {
 export interface CallbackClient {
   /** Sends one attempt. Undefined when the service stopped before it had an answer. */
   send(request: CallbackRequest): Promise<AttemptResult | undefined>
+  /** Whether an attempt is under way. */
+  isBusy(): boolean
   /** Abandons what is under way and closes every connection. */
   close(): void
 }
@@ -153,6 +155,8 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
         retryAfterMs: readRetryAfter(status, retryAfter),
       })
     },
+
+    isBusy: () => abandonAll.size > 0,
 
     close() {
       isClosed = true

@@ -10,8 +10,10 @@ const ticksUntilQuiet = 10
 /** A lane whose batches hold this many is a lane that creates queue for. */
 const busyBatch = 8
 /** What callbacks keep of a service that creates keep busy: so many for each create, and so many a second. */
-const leastShare = 0.04
+const leastShare = 0.03
 const leastPerSecond = 100
+/** A batch is one tick's and the next one's. */
+const smoothing = 0.1
 /** Faster than anything is as good as no limit. */
 const unlimited = 50_000
 
@@ -27,6 +29,7 @@ export class Pace {
   private allowance = 0
   private begun = 0
   private quietTicks = 0
+  private itemsPerTick = 0
   private readonly waiting: (() => void)[] = []
   private readonly timer: ReturnType<typeof setInterval>
 
@@ -60,8 +63,9 @@ export class Pace {
     const perSecond = (this.begun * 1000) / tickMs
     this.begun = 0
     this.quietTicks = items === 0 ? this.quietTicks + 1 : 0
+    this.itemsPerTick += (items - this.itemsPerTick) * smoothing
     if (items > batches * busyBatch) {
-      const least = Math.max(leastPerSecond, (leastShare * items * 1000) / tickMs)
+      const least = Math.max(leastPerSecond, (leastShare * this.itemsPerTick * 1000) / tickMs)
       this.perSecond = Math.max(least, Math.min(this.perSecond, perSecond) * 0.7)
     } else if (items > 0) {
       this.perSecond = Math.min(unlimited, this.perSecond * 1.15)

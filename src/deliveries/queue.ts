@@ -208,7 +208,7 @@ const writeProgressText = `
       lease_until = now() + case when p.released = '0' then ${leaseSeconds} else 0 end * interval '1 second'
     from ${rowsOf(endpointColumns, 2, 'p')} join third_party_config c using (app_id)
     where e.app_id = p.app_id and e.lease_owner = $1
-    returning e.app_id),
+    returning e.app_id, c.updated_at::text as version),
   written as (
     insert into delivery (app_id, id, type, status, attempts, next_attempt_at, created_at, finished_at,
       response_status, error, response, duration_ms, attempt_log)
@@ -220,10 +220,13 @@ const writeProgressText = `
       next_attempt_at = excluded.next_attempt_at, finished_at = excluded.finished_at,
       response_status = excluded.response_status, error = excluded.error, response = excluded.response,
       duration_ms = excluded.duration_ms, attempt_log = excluded.attempt_log)
-  select app_id from taken`
+  select app_id, version from taken`
 
-/** Writes how far endpoints got, all or nothing; false for one whose lease another process has. */
-export async function writeProgress(sql: Sql, owner: string, progress: Progress[]): Promise<boolean[]> {
+/**
+ * Writes how far endpoints got, all or nothing. Answers the state of each one's configuration, undefined for an endpoint
+ * whose lease another process has.
+ */
+export async function writeProgress(sql: Sql, owner: string, progress: Progress[]): Promise<(string | undefined)[]> {
   const outcomes = progress.flatMap(({ appId, outcomes }) => outcomes.map((outcome) => ({ ...outcome, appId })))
   const rows = await sql.unsafe(
     writeProgressText,
@@ -234,6 +237,6 @@ export async function writeProgress(sql: Sql, owner: string, progress: Progress[
     ],
     { prepare: true },
   )
-  const owned = new Set(rows.map((row) => row.app_id as string))
-  return progress.map(({ appId }) => owned.has(appId))
+  const versions = new Map(rows.map((row) => [row.app_id as string, row.version as string]))
+  return progress.map(({ appId }) => versions.get(appId))
 }

@@ -26,8 +26,8 @@ export interface TurnTools {
   retryScale: number
   /** Reads what there is to send; undefined when the endpoint is no longer this process's. */
   read(request: WorkRequest): Promise<Work | undefined>
-  /** Keeps what was done; false when the endpoint is no longer this process's. */
-  write(progress: Progress): Promise<boolean>
+  /** Keeps what was done, and answers the configuration's state; undefined as above. */
+  write(progress: Progress): Promise<string | undefined>
   /** The most events that one turn may hold. */
   mostRead(): number
   isStopping(): boolean
@@ -35,11 +35,10 @@ export interface TurnTools {
   isCrowded(): boolean
 }
 
-/** Outcomes are kept at the latest when there are so many of them, or when the first has waited so long. */
+/** So many outcomes are kept at once; fewer when the worker says so. */
 const keptTogether = 50
-const keptAfterMs = 100
-/** After this the callback's configuration is read anew, with whatever has become due. */
-const readAgainAfterMs = 2_000
+/** After this what there is to send is read anew, with the retries that have become due. */
+const readAgainAfterMs = 5_000
 const leaseMs = leaseSeconds * 1000
 /** An attempt begins only when it ends within the lease, whatever happens to renewals. */
 const neededLeaseMs = attemptTimeoutMs + 1_000
@@ -57,13 +56,14 @@ export class Turn {
   private through: number
   private failures: number
   private version = ''
+  /** The configuration was saved since it was read. */
+  private isOutdated = false
   private outcomes: Outcome[] = []
   private isLost = false
   /** How many events to read at once: what can be sent before the next reading. */
   private wanted = 32
   private heldMs = 0
   private stoppedReason: string | null = null
-  private timer: ReturnType<typeof setTimeout> | undefined
   private keeping: Promise<void> = Promise.resolve()
 
   constructor(claim: Claim, claimedAt: number, tools: TurnTools) {
@@ -82,16 +82,12 @@ export class Turn {
 
   /** Sends until there is nothing to send, and gives the lease back. */
   async run(): Promise<void> {
-    try {
-      for (let isOver = false; !isOver && !this.isLost; ) {
-        const { appId, through } = this
-        const limit = Math.min(this.wanted, this.tools.mostRead())
-        const work = await this.whileLeased(() => this.tools.read({ appId, through, limit }))
-        isOver = work === undefined || (await this.send(work, limit))
-        await this.keep(isOver)
-      }
-    } finally {
-      clearTimeout(this.timer)
+    for (let isOver = false; !isOver && !this.isLost; ) {
+      const { appId, through } = this
+      const limit = Math.min(this.wanted, this.tools.mostRead())
+      const work = await this.whileLeased(() => this.tools.read({ appId, through, limit }))
+      isOver = work === undefined || (await this.send(work, limit))
+      await this.keep(isOver)
     }
   }
 
@@ -101,13 +97,14 @@ export class Turn {
     const readAgainAt = performance.now() + readAgainAfterMs
     const target = this.targetOf(work)
     this.version = version
+    this.isOutdated = false
     let sent = 0
     // An endpoint that fails has one attempt before it is left alone again: then a new event, or there would be no end
     // of retries before it.
     const [first, second] = this.failures === 0 ? [retries, events] : [events, retries]
     for (const item of alternate(first, second)) {
       if (this.mustEnd()) return true
-      if (performance.now() > readAgainAt) {
+      if (this.isOutdated || performance.now() > readAgainAt) {
         this.wanted = Math.max(fewestRead, sent)
         return false
       }
@@ -139,7 +136,7 @@ export class Turn {
       const { id, type, attempts, attemptLog } = item
       const error = 'the event is kept no longer'
       const nothing = { delayMs: null, responseStatus: null, response: null, durationMs: null }
-      this.note({ id, type, attempts, attemptLog, status: statuses.dead, error, ...nothing })
+      this.outcomes.push({ id, type, attempts, attemptLog, status: statuses.dead, error, ...nothing })
     }
   }
 
@@ -166,7 +163,7 @@ export class Turn {
     const { retryAfterMs, ...told } = result
     const attempts = item.attempts + 1
     const { status, delayMs } = judge(result, { type, attempts }, retryScale)
-    this.note({
+    this.outcomes.push({
       id,
       type,
       status,
@@ -192,25 +189,18 @@ export class Turn {
     }
   }
 
-  private note(outcome: Outcome): void {
-    this.outcomes.push(outcome)
-    this.timer ??= setTimeout(() => void this.keep(), keptAfterMs)
-  }
-
   private mustEnd(): boolean {
     const { isStopping, isCrowded } = this.tools
     return this.isLost || isStopping() || (isCrowded() && performance.now() - this.beganAt > crowdedTurnMs)
   }
 
   /** Keeps what was done so far, one after the other. */
-  private keep(isReleased = false): Promise<void> {
+  keep(isReleased = false): Promise<void> {
     this.keeping = this.keeping.then(() => this.keepNow(isReleased))
     return this.keeping
   }
 
   private async keepNow(isReleased: boolean): Promise<void> {
-    clearTimeout(this.timer)
-    this.timer = undefined
     if (this.isLost || (this.outcomes.length === 0 && !isReleased)) return
     const { appId, through, failures, heldMs, stoppedReason, version } = this
     const outcomes = this.outcomes
@@ -218,8 +208,9 @@ export class Turn {
     const progress = { appId, through, failures, heldMs, stoppedReason, version, isReleased, outcomes }
     const askedAt = performance.now()
     try {
-      const isOwned = await this.whileLeased(() => this.tools.write(progress))
-      this.renew(askedAt, isOwned === true)
+      const newest = await this.whileLeased(() => this.tools.write(progress))
+      this.renew(askedAt, newest !== undefined)
+      this.isOutdated = newest !== version
     } catch (error) {
       // Nothing of it is kept, so it is all done again by whoever has the lease next.
       this.isLost = true

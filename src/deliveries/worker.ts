@@ -35,8 +35,11 @@ const lookShare = 1 / 20
 /** When retries are looked for while no application has news. */
 const retryLookMs = 1_000
 const renewEveryMs = 8_000
+/** All turns keep their outcomes at once, so that one statement does it for many. */
+const keepEveryMs = 100
 /** What is under way when the service stops may end by itself for so long. */
 const lastAttemptsMs = 1_500
+const stopLookMs = 25
 
 /** Delivers callbacks, beside the requests and in the same process. */
 export class CallbackWorker {
@@ -47,11 +50,14 @@ export class CallbackWorker {
   private readonly running = new Set<Promise<void>>()
   private readonly tools: TurnTools
   private looking: Promise<void> = Promise.resolve()
+  /** Ends the rest between two looks. */
+  private wake: () => void = () => {}
   private newestSeen = -1
   private lookedAt = Number.NEGATIVE_INFINITY
   private lookTookMs = 0
   private workedAt = Number.NEGATIVE_INFINITY
   private renewing: ReturnType<typeof setInterval> | undefined
+  private keeping: ReturnType<typeof setInterval> | undefined
   private isStopping = false
   private isCrowded = false
   private stopped: Promise<void> | undefined
@@ -63,7 +69,9 @@ export class CallbackWorker {
     const reads = this.lane<queue.WorkRequest, queue.Work | undefined>((sql, items) =>
       queue.readWork(sql, this.owner, items),
     )
-    const writes = this.lane<queue.Progress, boolean>((sql, items) => queue.writeProgress(sql, this.owner, items))
+    const writes = this.lane<queue.Progress, string | undefined>((sql, items) =>
+      queue.writeProgress(sql, this.owner, items),
+    )
     this.tools = {
       client,
       metrics,
@@ -87,6 +95,9 @@ export class CallbackWorker {
   start(): void {
     this.looking = this.look()
     this.renewing = setInterval(() => void this.renew(), renewEveryMs)
+    this.keeping = setInterval(() => {
+      for (const turn of this.turns.values()) void turn.keep()
+    }, keepEveryMs)
   }
 
   /** Ends what is under way within 2 seconds, keeps its outcomes and gives the leases back. */
@@ -98,12 +109,14 @@ export class CallbackWorker {
   private async stopNow(): Promise<void> {
     this.isStopping = true
     clearInterval(this.renewing)
+    clearInterval(this.keeping)
     this.pace.stop()
-    const ended = this.looking.then(() => Promise.all(this.running))
-    const inTime = setTimeout(() => this.options.client.close(), lastAttemptsMs)
-    await ended
-    clearTimeout(inTime)
-    this.options.client.close()
+    this.wake()
+    const { client } = this.options
+    for (let waited = 0; client.isBusy() && waited < lastAttemptsMs; waited += stopLookMs) await pause(stopLookMs)
+    client.close()
+    await this.looking
+    await Promise.all(this.running)
   }
 
   /** Statements of many turns go to the database together: whatever waits while it is busy forms the next batch. */
@@ -111,7 +124,7 @@ export class CallbackWorker {
     ask: (sql: Sql, requests: Request[]) => Promise<Answer[]>,
   ): GroupCommit<Request, Answer> {
     return new GroupCommit<Request, Answer>({
-      maxBatch: 32,
+      maxBatch: 64,
       maxWaiting: 2 * maxTurns,
       maxWaitMs: Number.POSITIVE_INFINITY,
       claims: ({ appId }) => [appId],
@@ -134,8 +147,19 @@ export class CallbackWorker {
         isAway = true
       }
       const everyMs = this.isBusy() ? busyLookMs : idleLookMs
-      await pause(isAway ? retryLookMs : Math.max(everyMs, this.lookTookMs / lookShare))
+      await this.rest(isAway ? retryLookMs : Math.max(everyMs, Math.min(this.lookTookMs / lookShare, retryLookMs)))
     }
+  }
+
+  private rest(milliseconds: number): Promise<void> {
+    if (this.isStopping) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds)
+      this.wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   /** While no event is written anywhere, only retries can be due, and these are looked for more rarely. */

@@ -189,9 +189,9 @@ describe.concurrent('a callback that fails', () => {
     const [first, second] = await createDevicesOf(app, 2)
     const failed = (await receiver.waitFor(app.path, 2))[1]
     expect((await receiver.waitFor(app.path, 3)).slice(1).map(serialOf)).toEqual([first, second])
-    const [, waiting] = await deliveriesOf(app)
+    const waiting = await deliveryOf(app, 1)
     expect(waiting).toMatchObject({ status: 1, attempts: 1, responseStatus: 500, error: 'answered 500' })
-    expect(waiting?.nextAttemptTime).not.toBeNull()
+    expect(waiting.nextAttemptTime).not.toBeNull()
     const again = (await receiver.waitFor(app.path, 4))[3]
     if (failed === undefined || again === undefined) throw new Error('it did not arrive')
     expect([serialOf(again), again.id]).toEqual([first, failed.id])

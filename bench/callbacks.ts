@@ -1,0 +1,168 @@
+// How many callbacks a second one process delivers, what one costs, and what creates lose while very many are drained.
+import type { Cluster } from './cluster.ts'
+import { databaseCpu, processCpu } from './cpu.ts'
+import { type LoadResult, load } from './load.ts'
+import { median, rotated } from './measure.ts'
+import { type Bench, runBench } from './program.ts'
+import { table, tellProgress } from './report.ts'
+import { type Registry, startForecourt, startReceiver } from './servers.ts'
+
+const receiverDelayMs = 5
+const drained = 100_000
+const drainedApplications = 100
+
+const drainHeadings = [`receiver of ${receiverDelayMs} ms`, 'callbacks/s', 'server µs', 'database µs', 'receiver µs']
+
+interface DrainFigure {
+  perSecond: number
+  serverMicros: number
+  databaseMicros: number
+  receiverMicros: number
+}
+
+await runBench(async (bench) => {
+  const { cluster, keep } = bench
+  const receiver = await keep(startReceiver(receiverDelayMs))
+  const env = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
+  const start = async (name: string) => keep(startForecourt(name, 'bun', await cluster.createDatabase(name), env))
+  const [alone, beside] = [await start('alone'), await start('beside')]
+  const drains = [
+    { applications: 1, events: 1_000 },
+    { applications: drainedApplications, events: 20_000 },
+  ]
+  const rows: string[][] = []
+  for (const { applications, events } of drains) {
+    const endpoints = await makeEndpoints(beside, applications, receiver.url)
+    const figure = await measureDrain(cluster, beside, endpoints, events, receiver.pid)
+    rows.push([`${applications} side by side`, ...showDrain(figure)])
+  }
+  process.stdout.write(`${table(drainHeadings, rows)}\n\n`)
+  process.stdout.write(`${await measureCreates(bench, alone, beside, receiver.url)}\n`)
+})
+
+function showDrain({ perSecond, serverMicros, databaseMicros, receiverMicros }: DrainFigure): string[] {
+  return [
+    Math.round(perSecond).toLocaleString('en'),
+    ...[serverMicros, databaseMicros, receiverMicros].map((micros) => micros.toFixed(1)),
+  ]
+}
+
+/** Applications with a callback, which is held back for now. */
+async function makeEndpoints({ database: { sql } }: Registry, count: number, url: string): Promise<string[]> {
+  const rows = await sql`
+    insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
+    select 'drain' || gen_random_uuid(), 'drain', '', 7200, now(), now() from generate_series(1, ${count}::int)
+    returning app_id`
+  const appIds = rows.map((row) => row.app_id as string)
+  await sql`
+    insert into third_party_config (app_id, operator_name, callback_url, callback_events, callback_secret, updated_at)
+    select app_id, 'Operator', ${url}, '{device.bound}', 'whsec_' || repeat('A', 43) || '=', now()
+    from application where app_name = 'drain' on conflict do nothing`
+  return appIds
+}
+
+/** Events of creates for these applications, one after the other as they would have come, and nobody who sends them. */
+async function fill({ database: { sql } }: Registry, appIds: string[], events: number): Promise<void> {
+  await sql`delete from callback_endpoint`
+  await sql`truncate delivery`
+  const [record] = await sql`select data from event where type = 'device.bound' limit 1`
+  await sql`
+    insert into callback_endpoint (app_id, through_event_id, held_until)
+    select app_id, (select last_value from event_id), 'infinity'
+    from json_array_elements_text(${JSON.stringify(appIds)}::text::json) as app_id`
+  await sql`
+    insert into event (app_id, type, time, actor, subject, data)
+    select (${JSON.stringify(appIds)}::text::json) ->> (n % ${appIds.length}::int), 'device.bound', now(), 'bench',
+      'SN-' || n, ${record?.data ?? JSON.stringify({ text: 'x'.repeat(700) })}
+    from generate_series(1, ${events}::int) as n`
+  await sql`vacuum analyze event`
+}
+
+async function release({ database: { sql } }: Registry): Promise<void> {
+  await sql`update callback_endpoint set held_until = '-infinity'`
+}
+
+async function countDelivered({ database: { sql } }: Registry): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from delivery where status = 2`
+  return row?.count ?? 0
+}
+
+async function measureDrain(
+  cluster: Cluster,
+  server: Registry,
+  appIds: string[],
+  events: number,
+  receiverPid: number,
+): Promise<DrainFigure> {
+  const cpu = () => [processCpu(server.pid), databaseCpu(cluster.pid), processCpu(receiverPid)]
+  const run = async (count: number) => {
+    await fill(server, appIds, count)
+    const before = cpu()
+    const startedAt = performance.now()
+    await release(server)
+    while ((await countDelivered(server)) < count) await Bun.sleep(50)
+    const seconds = (performance.now() - startedAt) / 1000
+    const [serverMicros, databaseMicros, receiverMicros] = cpu().map((after, at) => (after - (before[at] ?? 0)) / count)
+    return { perSecond: count / seconds, serverMicros, databaseMicros, receiverMicros } as DrainFigure
+  }
+  // What it takes to warm up is not what a callback takes.
+  await run(Math.ceil(events / 5))
+  return run(events)
+}
+
+/** The rate of creates on a server without callbacks and on one that drains very many, in turns. */
+async function measureCreates(
+  { options }: Bench,
+  alone: Registry,
+  beside: Registry,
+  receiverUrl: string,
+): Promise<string> {
+  const figures = { alone: [] as LoadResult[], beside: [] as LoadResult[], callbacks: [] as number[] }
+  const appIds = await makeEndpoints(beside, drainedApplications, receiverUrl)
+  const runAlone = async () => figures.alone.push(await load(alone, options))
+  const runBeside = async () => {
+    await fill(beside, appIds, drained)
+    await release(beside)
+    await Bun.sleep(500)
+    const before = await countDelivered(beside)
+    const result = await load(beside, options)
+    const delivered = (await countDelivered(beside)) - before
+    if (before + delivered >= drained) throw new Error('This is not a result: the drain ended before the creates.')
+    await beside.database.sql`delete from callback_endpoint`
+    await Bun.sleep(1_000)
+    figures.beside.push(result)
+    figures.callbacks.push(delivered / result.seconds)
+  }
+  for (const server of [alone, beside]) await load(server, { ...options, seconds: 3 })
+  for (let round = 0; round < options.rounds; round++) {
+    for (const run of rotated([runAlone, runBeside], round)) await run()
+    const rates = [figures.alone, figures.beside].map((results) => Math.round(rateOf(results[round])))
+    tellProgress(
+      round,
+      'creates',
+      `${rates[0]}/s alone, ${rates[1]}/s beside ${figures.callbacks[round]?.toFixed(0)} callbacks/s`,
+    )
+  }
+  const rows = [
+    ['no callbacks', ...showLoad(figures.alone), ''],
+    [
+      `${drained.toLocaleString('en')} callbacks waiting`,
+      ...showLoad(figures.beside),
+      Math.round(median(figures.callbacks)).toLocaleString('en'),
+    ],
+  ]
+  const kept = median(figures.beside.map(rateOf)) / median(figures.alone.map(rateOf))
+  return `${table(['creates beside', 'creates/s', 'p50 ms', 'p99 ms', 'callbacks/s'], rows)}\n\nCreates keep ${kept.toFixed(2)} of their rate.`
+}
+
+function rateOf(result: LoadResult | undefined): number {
+  return result === undefined ? Number.NaN : result.requests / result.seconds
+}
+
+function showLoad(results: LoadResult[]): string[] {
+  return [
+    Math.round(median(results.map(rateOf))).toLocaleString('en'),
+    median(results.map(({ p50Ms }) => p50Ms)).toFixed(1),
+    median(results.map(({ p99Ms }) => p99Ms)).toFixed(1),
+  ]
+}

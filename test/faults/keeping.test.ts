@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openDatabase, type Sql } from '../../src/database/open.ts'
+import { deleteOldDeliveries } from '../../src/deliveries/store.ts'
+import { deleteOldEvents } from '../../src/events/store.ts'
+import { type OwnDatabase, Workplace } from './support.ts'
+
+// What is removed after its days, and what is not. Upkeep calls these steps again and again.
+
+const place = new Workplace()
+let database: OwnDatabase
+let sql: Sql
+
+beforeAll(async () => {
+  database = await place.startDatabase()
+  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
+  await service.stop()
+  sql = openDatabase({ target: database.connection, connections: 1, statementTimeoutMs: 10_000 })
+  await sql`
+    insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
+    select name, name, '', 7200, now(), now() from unnest(array['follows', 'behind', 'stopped', 'silent']) as name`
+  // Behind: its callback has had the first 10 of its events.
+  await sql`
+    insert into callback_endpoint (app_id, through_event_id, stopped_at)
+    values ('follows', 1000000, null), ('behind', 10, null), ('stopped', 0, now())`
+}, 60_000)
+afterAll(async () => {
+  await sql?.end({ timeout: 1 })
+  await place.clear()
+}, 60_000)
+
+/** Calls a step until it has nothing left to do; answers what each call removed. */
+async function removeAll(step: () => Promise<number>): Promise<number[]> {
+  const removed: number[] = []
+  do removed.push(await step())
+  while (removed.at(-1) !== 0)
+  return removed
+}
+
+test('events go after their days, in small steps, the oldest first, and none that a callback is still to take', async () => {
+  // Event n is n / 10 days younger than 40 days: 1 to 100 are more than 30 days old, 101 to 400 are not.
+  await sql`
+    insert into event (app_id, id, type, time, actor, data)
+    select name, n, 'device.bound', now() - interval '40 days' + n * interval '0.1 day' - interval '1 hour', 'x', '{}'
+    from unnest(array['follows', 'behind', 'stopped', 'silent']) as name, generate_series(1, 400) as n`
+  const removed = await removeAll(() => deleteOldEvents(sql, 60, 30))
+  expect(Math.max(...removed)).toBe(60)
+  const left = await sql`select app_id, min(id)::int as first, count(*)::int as count from event group by 1 order by 1`
+  expect(left.map((row) => [row.app_id, row.first, row.count])).toEqual([
+    ['behind', 11, 390],
+    ['follows', 101, 300],
+    ['silent', 101, 300],
+    ['stopped', 101, 300],
+  ])
+  // Once the callback has taken them, they go too.
+  await sql`update callback_endpoint set through_event_id = 400 where app_id = 'behind'`
+  expect(await removeAll(() => deleteOldEvents(sql, 60, 30))).toEqual([60, 30, 0])
+  expect(await removeAll(() => deleteOldEvents(sql, 60, 400))).toEqual([0])
+})
+
+test('deliveries go after their days, but not while they wait for an attempt that is near', async () => {
+  await sql`
+    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, created_at, attempt_log)
+    select name, n, 'device.bound', case when n % 10 = 0 then 1 when n % 10 = 1 then 3 else 2 end, 1,
+      case when n % 20 = 0 then now() when n % 10 = 0 then now() - interval '31 days' end,
+      now() - interval '40 days' + n * interval '0.1 day' - interval '1 hour', '[]'
+    from unnest(array['follows', 'silent']) as name, generate_series(1, 400) as n`
+  const removed = await removeAll(() => deleteOldDeliveries(sql, 50, 30))
+  expect(Math.max(...removed)).toBe(50)
+  const left = await sql`
+    select app_id, count(*)::int as count, count(*) filter (where id <= 100)::int as old,
+      bool_and(status = 1) filter (where id <= 100) as waits
+    from delivery group by 1 order by 1`
+  expect(left.map((row) => [row.app_id, row.count, row.old, row.waits])).toEqual([
+    ['follows', 305, 5, true],
+    ['silent', 305, 5, true],
+  ])
+})
