@@ -16,13 +16,25 @@ export async function findOwner(sql: Statements, deviceNo: string): Promise<stri
   return row?.app_id
 }
 
+/**
+ * When the spell that ended last did. A create is composed before it waits for whoever frees the serial, so the moment
+ * that its device carries can be a little earlier; in the history the new spell begins where the old one ends.
+ */
+const lastEnd = (sql: Statements, deviceNo: string) => sql`
+  (select unbound_at from device_spell where device_no = ${deviceNo} order by id desc limit 1)`
+
+/** Keeps the device's spell, which ends now; whatever the clocks of two processes say, not before it began. */
+const keepSpell = (tx: Statements, { deviceNo, appId, boundAt }: Device, { at, by, reason }: Ending) => tx`
+  insert into device_spell (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
+  values (${deviceNo}, ${appId}, greatest(${boundAt}, ${lastEnd(tx, deviceNo)}),
+    greatest(${at}, ${boundAt}, ${lastEnd(tx, deviceNo)}), ${by}, ${reason})`
+
 /** Frees the serial and keeps the spell. The transaction holds the owner's lock. */
 export async function deleteDevice(tx: Statements, device: Device, ending: Ending): Promise<void> {
   await tx`
     with freed as (delete from device where device_no = ${device.deviceNo}),
       forgotten as (delete from device_presence where device_no = ${device.deviceNo})
-    insert into device_spell (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
-    values (${device.deviceNo}, ${device.appId}, ${device.boundAt}, ${ending.at}, ${ending.by}, ${ending.reason})`
+    ${keepSpell(tx, device, ending)}`
 }
 
 /** Gives the device to another application and keeps the spell. The transaction holds both applications' locks. */
@@ -33,8 +45,7 @@ export async function moveDevice(tx: Statements, device: Device, targetAppId: st
     ), presence as (
       update device_presence set app_id = ${targetAppId} where device_no = ${device.deviceNo}
     )
-    insert into device_spell (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
-    values (${device.deviceNo}, ${device.appId}, ${device.boundAt}, ${ending.at}, ${ending.by}, ${ending.reason})`
+    ${keepSpell(tx, device, ending)}`
 }
 
 /** The serial's spells, newest first, the one that lasts included; of one application only when it is named. */
@@ -45,7 +56,8 @@ export async function findSpells(
   showMoment: (instant: Date) => string,
 ): Promise<Spell[]> {
   const rows = await sql`
-    select app_id, bound_at, null::timestamptz as unbound_at, null as unbound_by, null as reason, null::bigint as id
+    select app_id, greatest(bound_at, ${lastEnd(sql, deviceNo)}) as bound_at, null::timestamptz as unbound_at,
+      null as unbound_by, null as reason, null::bigint as id
     from device where device_no = ${deviceNo} and (${appId}::text is null or app_id = ${appId})
     union all
     select app_id, bound_at, unbound_at, unbound_by, reason, id
