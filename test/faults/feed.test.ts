@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type postgres from 'postgres'
+import { forceUnbindDevice } from '../../src/device-ownership/contract.ts'
+import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { createDevice, createDevices, updateDevice } from '../../src/devices/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+
+// A sequence's ids are drawn in order and become visible in the order of the commits. A follower who remembers the last
+// id that it saw would miss what commits behind it, unless one lock orders both.
+
+const place = new Workplace()
+const random = randomNumbers(seed)
+const said = `seed ${seed}`
+const slowTransactions = 4
+const slowMs = 1000
+let database: OwnDatabase
+let both: Client[]
+
+beforeAll(async () => {
+  database = await place.startDatabase()
+  const env = { DATABASE_URL: database.url() }
+  both = await Promise.all([1, 2].map(async () => new Client(await place.startService({ env }))))
+}, 60_000)
+afterAll(() => place.clear(), 60_000)
+
+/** The service processes in turn. */
+const each = (index: number) => both[index % both.length] as Client
+
+interface Page {
+  list: { id: number }[]
+  nextCursor: string | null
+}
+
+type Step = (client: Client, app: TestApplication, seen: number[], cursor: string | null) => Promise<Page>
+
+async function readPage(client: Client, { token }: TestApplication, query: Record<string, string>): Promise<Page> {
+  const answer = await client.call(pageEvents, query, { token })
+  if (answer.status !== 200) throw new Error(answer.text)
+  return answer.data
+}
+
+const afterLast = (seen: number[]) => ({ afterId: String(seen.at(-1) ?? 0) })
+
+/** The ways to follow a feed: by the last id, and page by page until there is none, then from the last id on. */
+const ways: Record<string, Step> = {
+  'by afterId': (client, app, seen) => readPage(client, app, { ...afterLast(seen), pageSize: '100' }),
+  'by afterId, few at a time': (client, app, seen) => readPage(client, app, { ...afterLast(seen), pageSize: '7' }),
+  'by cursor': (client, app, seen, cursor) =>
+    readPage(client, app, { ...(cursor === null ? afterLast(seen) : { cursor }), pageSize: '20' }),
+}
+
+interface Followed {
+  name: string
+  seen: number[]
+}
+
+/** Follows an application's feed in every way, through every process, until it is told to stop and has seen the last. */
+function follow(app: TestApplication): { stop(lastId: number): Promise<Followed[]> } {
+  let lastId = Number.POSITIVE_INFINITY
+  const followers = Object.entries(ways).flatMap(([name, step]) =>
+    both.map(async (client, index) => {
+      const seen: number[] = []
+      let cursor: string | null = null
+      while ((seen.at(-1) ?? 0) < lastId) {
+        const page: Page = await step(client, app, seen, cursor)
+        seen.push(...page.list.map(({ id }) => id))
+        cursor = page.nextCursor
+        if (page.list.length === 0) await sleep(10)
+      }
+      return { name: `${name}, process ${index + 1}`, seen }
+    }),
+  )
+  return {
+    stop(id) {
+      lastId = id
+      return Promise.all(followers)
+    },
+  }
+}
+
+/** Every kind of write path: lanes of devices, states and sites, batches, and transactions of one change. */
+async function write(client: Client, app: TestApplication): Promise<void> {
+  const { appId, token } = app
+  const deviceNo = newSerial()
+  const done = async (sending: Promise<{ status: number; text: string }>) => {
+    const { status, text } = await sending
+    if (status !== 200) throw new Error(text)
+  }
+  await done(client.call(createDevice, deviceBody(appId, { deviceNo }), { token }))
+  const kind = Math.floor(random() * 5)
+  if (kind === 0) await done(client.call(reportDeviceState, { deviceNo, onlineStatus: 1 }, { token }))
+  if (kind === 1) await done(client.call(updateDevice, { deviceNo, deviceName: 'changed' }, { token }))
+  if (kind === 2) await done(client.operate(forceUnbindDevice, { deviceNo, reason: 'test' }))
+  if (kind === 3) await done(client.call(saveSite, siteBody(appId), { token }))
+  if (kind === 4) await done(client.call(createDevices, { devices: [deviceBody(appId), deviceBody(appId)] }, { token }))
+}
+
+/** A transaction that draws an event's id and commits a second later; with the lock, as every writer does. */
+function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLocked: boolean): Promise<number> {
+  return connection.begin(async (tx) => {
+    if (isLocked) await tx`select pg_advisory_xact_lock(hashtextextended(${appId}, 0))`
+    const [event] = await tx`
+      insert into event (app_id, type, time, actor, subject, data)
+      values (${appId}, 'application.online', now(), 'operator:slow', null, '{}') returning id`
+    await sleep(slowMs)
+    return event?.id as number
+  }) as Promise<number>
+}
+
+/** Follows the feed of an application with slow transactions, and that of a neighbour, while both are written fast. */
+async function followWhileWritten(isLocked: boolean) {
+  const [app, neighbour] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
+    TestApplication,
+    TestApplication,
+  ]
+  const following = [app, neighbour].map((one) => ({ one, feed: follow(one) }))
+  let running = true
+  const writers = Array.from({ length: 8 }, async (_, index) => {
+    while (running) await write(each(index), index % 4 === 3 ? neighbour : app)
+  })
+  const slow: number[] = []
+  await database.run(async (connection) => {
+    for (let count = 0; count < slowTransactions; count++) {
+      await sleep(random() * 300)
+      slow.push(await writeSlowly(connection, app, isLocked))
+    }
+  })
+  await sleep(200)
+  running = false
+  await Promise.all(writers)
+  const feeds = following.map(async ({ one, feed }) => {
+    const ids = await database.run(
+      async (sql) => await sql`select id from event where app_id = ${one.appId} order by id`,
+    )
+    const all = ids.map((row) => row.id as number)
+    return { all, followed: await feed.stop(all.at(-1) as number) }
+  })
+  const [slowFeed, neighbourFeed] = await Promise.all(feeds)
+  if (slowFeed === undefined || neighbourFeed === undefined) throw new Error('two feeds were followed')
+  return { slow, slowFeed, neighbourFeed }
+}
+
+test('followers of the feed skip nothing that commits late and see nothing twice, in ascending order', async () => {
+  const { slow, slowFeed, neighbourFeed } = await followWhileWritten(true)
+  for (const { all, followed } of [slowFeed, neighbourFeed]) {
+    for (const { name, seen } of followed) expect(seen, `${said}: ${name}`).toEqual(all)
+    expect(all.length, said).toBeGreaterThan(20)
+  }
+  // The slow ones were in the middle of the others.
+  for (const id of slow) expect(slowFeed.all.filter((other) => other > id).length, said).toBeGreaterThan(0)
+  tell(`${slowFeed.all.length} and ${neighbourFeed.all.length} events followed in ${slowFeed.followed.length} ways`)
+}, 60_000)
+
+test('without the lock they would skip them: the followers notice every one', async () => {
+  const { slow, slowFeed, neighbourFeed } = await followWhileWritten(false)
+  for (const { name, seen } of slowFeed.followed) {
+    const skipped = slowFeed.all.filter((id) => !seen.includes(id))
+    expect(skipped, `${said}: ${name}`).toEqual(slow)
+  }
+  for (const { name, seen } of neighbourFeed.followed) expect(seen, `${said}: ${name}`).toEqual(neighbourFeed.all)
+}, 60_000)
