@@ -5,6 +5,8 @@
 create index device_by_state on device (app_id, status, online_status, run_status, bound_at, device_no);
 -- Room for what changes most often (battery, version, remark), so that those changes touch no index.
 alter table device set (fillfactor = 90);
+-- Integers of the contract go up to 2^53 − 1.
+alter table device alter column battery_status type bigint;
 
 -- Who held a serial number before. The spell that lasts is the device row itself.
 create sequence device_spell_id;
@@ -23,7 +25,9 @@ create table device_spell (
 create table device_presence (
   device_no text collate "C" primary key,
   app_id text collate "C" not null,
-  reported_at timestamptz not null
+  reported_at timestamptz not null,
+  -- Silence took the device offline, so that its next report brings it back.
+  timed_out boolean not null default false
 ) with (fillfactor = 70);
 
 -- The feed of one device or one site. By hash, because serial numbers come in no order: an index of four times the

@@ -57,9 +57,9 @@ export const refusals = {
   applicationOffline: {
     code: 10006,
     status: 409,
-    en: 'The application is offline, so no device can be created.',
-    zh: '应用已下线，不能创建设备。',
-    when: 'Create device while the application is offline (document §4.2).',
+    en: 'The application is offline, so it takes no new device.',
+    zh: '应用已下线，不能新增设备。',
+    when: 'Create device while the application is offline (document §4.2), and transfer to an application that is.',
   },
   tooManyRequests: {
     code: 10007,
@@ -106,9 +106,9 @@ export const refusals = {
   callbackMissing: {
     code: 10042,
     status: 409,
-    en: 'The third-party configuration of this application has no callback.',
-    zh: '该应用的第三方配置中没有回调地址。',
-    when: 'A replay or a test while the third-party configuration has no `callbackUrl`.',
+    en: 'This application has no callback to send to, or its callback has stopped.',
+    zh: '该应用没有可用的回调地址，或回调已停止。',
+    when: 'A replay or a test while the third-party configuration has no `callbackUrl`; a replay while the callback is stopped because it answered 410. Saving the configuration lifts the stop.',
   },
   deviceNotFound: {
     code: 20002,

@@ -205,8 +205,15 @@ export async function newApplication(client: Client, members: Record<string, unk
     ...members,
   })
   if (created.code !== 0) throw new Error(`no application: ${created.text}`)
-  const { appId, appSecret } = created.data
+  const { appId } = created.data
+  const appSecret = shownSecret(created.data.appSecret)
   return { appId, appSecret, token: await newToken(client, appId, appSecret) }
+}
+
+/** The secret of an application that was made by this very request. */
+export function shownSecret(appSecret: string | null): string {
+  if (appSecret === null) throw new Error('the secret is not shown')
+  return appSecret
 }
 
 export async function newToken(client: Client, appId: string, appSecret: string): Promise<string> {

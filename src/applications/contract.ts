@@ -59,9 +59,13 @@ export const createApplication = operation({
   }),
   data: Type.Object({
     ...ApplicationWithSecret.properties,
+    appSecret: nullable(
+      Type.String({ description: 'shown once; only its SHA-256 is kept, so the answer to a retry has null' }),
+    ),
     thirdPartyConfig: nullable(ThirdPartyConfigRecord),
   }),
   refusals: [],
+  idempotent: true,
 })
 
 const ofOne = { callers: ['operator'], refusals: ['applicationNotFound'] } as const

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import type { Static } from 'typebox'
+import { findKeptAnswer, keepAnswer, lockKey } from '../database/idempotency.ts'
+import type { Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import type { EventType } from '../events/contract.ts'
 import { insertEvent } from '../events/store.ts'
 import { hashSecret, newSecret } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, handle, JsonText } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { configFaults, saveConfig } from '../third-party-config/save.ts'
 import { given } from '../values.ts'
@@ -34,25 +37,38 @@ export function applicationRoutes(platform: Platform): Handler[] {
     return show(application)
   }
 
+  async function make(tx: Statements, body: CreateBody, appSecret: string, actor: string) {
+    const application = await store.insertApplication(tx, {
+      appId: randomBytes(10).toString('hex'),
+      appName: body.appName,
+      secretHash: hashSecret(appSecret),
+      tokenLifetimeSeconds: given(body.tokenLifetimeSeconds) ?? contract.defaultTokenLifetimeSeconds,
+      rateLimitPerSecond:
+        body.rateLimitPerSecond === undefined ? contract.defaultRateLimitPerSecond : body.rateLimitPerSecond,
+    })
+    const config = given(body.thirdPartyConfig)
+    const { appId } = application
+    const thirdPartyConfig = config === null ? null : await saveConfig(platform, tx, { ...config, appId }, actor)
+    return { ...show(application), appSecret, thirdPartyConfig }
+  }
+
   return [
     handle(
       contract.createApplication,
-      async ({ body, actor }) => {
+      async ({ body, actor, idempotency }) => {
         const appSecret = newSecret()
-        return transaction(sql, async (tx) => {
-          const application = await store.insertApplication(tx, {
-            appId: randomBytes(10).toString('hex'),
-            appName: body.appName,
-            secretHash: hashSecret(appSecret),
-            tokenLifetimeSeconds: given(body.tokenLifetimeSeconds) ?? contract.defaultTokenLifetimeSeconds,
-            rateLimitPerSecond:
-              body.rateLimitPerSecond === undefined ? contract.defaultRateLimitPerSecond : body.rateLimitPerSecond,
-          })
-          const config = given(body.thirdPartyConfig)
-          const { appId } = application
-          const thirdPartyConfig = config === null ? null : await saveConfig(platform, tx, { ...config, appId }, actor)
-          return { ...show(application), appSecret, thirdPartyConfig }
+        // The application is yet to be made, so the key is the operators' own.
+        const create = idempotency && { appId: '', operation: contract.createApplication.id, ...idempotency }
+        const answer = await transaction(sql, async (tx) => {
+          if (create === undefined) return JSON.stringify(await make(tx, body, appSecret, actor))
+          await lockKey(tx, create)
+          const kept = await findKeptAnswer(tx, create)
+          if (kept !== undefined) return kept
+          const made = await make(tx, body, appSecret, actor)
+          await keepAnswer(tx, create, JSON.stringify(withoutSecrets(made)))
+          return JSON.stringify(made)
         })
+        return new JsonText(answer)
       },
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, platform.config, 'thirdPartyConfig.') },
     ),
@@ -116,4 +132,17 @@ export function applicationRoutes(platform: Platform): Handler[] {
 
     handle(contract.pageApplications, ({ query }) => store.pageOfApplications(sql, query, showMoment)),
   ]
+}
+
+type CreateBody = Static<NonNullable<typeof contract.createApplication.body>>
+type Made = Static<typeof contract.createApplication.data>
+
+/** Secrets are kept nowhere, so a retry finds its application but not them; both can be rotated. */
+function withoutSecrets(made: Made): Made {
+  const { thirdPartyConfig: config } = made
+  return {
+    ...made,
+    appSecret: null,
+    thirdPartyConfig: config === null ? null : { ...config, callbackSecret: null },
+  }
 }

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
 import {
-  appId,
   integer,
   moment,
   money,
@@ -53,7 +52,7 @@ export const saveBillingRule = operation({
   method: 'POST',
   path: `${folder}/save`,
   callers: ['application', 'operator'],
-  body: Type.Object({ appId, ...ruleMembers }),
+  body: Type.Object({ appId: ownAppId, ...ruleMembers }),
   data: BillingRuleRecord,
   refusals: ['applicationNotFound'],
   idempotent: true,

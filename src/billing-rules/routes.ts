@@ -2,7 +2,7 @@ import { requireLockedApplication, requireMeantApplication } from '../applicatio
 import { findKeptAnswer, keepAnswer } from '../database/idempotency.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
-import { applicationOf, requireActingFor } from '../http/authenticate.ts'
+import { applicationOf } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
@@ -22,9 +22,9 @@ export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
   return [
     handle(
       saveBillingRule,
-      async ({ caller, body, idempotency }) => {
-        const { appId, ruleName, ruleType } = body
-        const actor = requireActingFor(caller, appId)
+      async ({ caller, actor, body, idempotency }) => {
+        const { ruleName, ruleType } = body
+        const appId = applicationOf(caller, body.appId)
         const create = idempotency && { appId, operation: saveBillingRule.id, ...idempotency }
         const answer = await transaction(sql, async (tx) => {
           await requireLockedApplication(tx, appId)

@@ -29,16 +29,35 @@ export async function keepAnswer(tx: Statements, create: KeyedCreate, answer: st
       set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`
 }
 
+/** Until the transaction ends, nobody else works under the key: for creates that no application's lock orders. */
+export async function lockKey(tx: Statements, { operation, key }: KeyedCreate): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`${operation} ${key}`}, 0))`
+}
+
+/** What stands for the answer of a create that has begun: no answer is an empty text. */
+const begun = ''
+
 /**
- * Whether a batch with this key was sent with another body within 24 hours. Its rows are kept under the key, a space
- * and their number.
+ * Claims a key before a create that takes several transactions. Answers what is kept for it when it was claimed and
+ * the create came to its end before; nothing when it is to be carried out, or carried on. Throws 10008.
  */
-export async function findReusedBatchKey(sql: Statements, batch: KeyedCreate): Promise<boolean> {
-  const [reused] = await sql`
-    select from idempotency_key
-    where app_id = ${batch.appId} and operation = ${batch.operation}
-      and key > ${`${batch.key} `} and key < ${`${batch.key}!`}
-      and body_hash <> ${batch.bodyHash} and created_at > now() - interval '24 hours'
-    limit 1`
-  return reused !== undefined
+export async function claimKey(sql: Statements, create: KeyedCreate): Promise<string | undefined> {
+  await sql`
+    insert into idempotency_key as k (app_id, operation, key, body_hash, answer, created_at)
+    values (${create.appId}, ${create.operation}, ${create.key}, ${create.bodyHash}, ${begun}, now())
+    on conflict (app_id, operation, key) do update
+      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at
+      where k.created_at <= now() - interval '24 hours'`
+  const kept = await findKeptAnswer(sql, create)
+  return kept === begun ? undefined : kept
+}
+
+/** Keeps the answer of a create whose key was claimed, unless another request with it came first. Answers the one kept. */
+export async function settleKey(sql: Statements, create: KeyedCreate, answer: string): Promise<string> {
+  const { appId, operation, key, bodyHash } = create
+  await sql`
+    update idempotency_key set answer = ${answer}
+    where app_id = ${appId} and operation = ${operation} and key = ${key} and body_hash = ${bodyHash}
+      and answer = ${begun}`
+  return (await findKeptAnswer(sql, create)) ?? answer
 }

@@ -123,8 +123,9 @@ export async function insertTest(sql: Sql, delivery: Delivery, payload: string):
  * followed the log: what comes after is sent anyway. Throws 10042.
  */
 async function requireLockedEndpoint(tx: Statements, appId: string): Promise<number> {
-  const [row] = await tx`select through_event_id from callback_endpoint where app_id = ${appId} for update`
-  if (row === undefined) throw new Refusal('callbackMissing')
+  const [row] = await tx`select through_event_id, stopped_at from callback_endpoint where app_id = ${appId} for update`
+  // What is set due for an endpoint that has stopped would only wait, and look as if it had been sent.
+  if (row === undefined || row.stopped_at !== null) throw new Refusal('callbackMissing')
   return row.through_event_id
 }
 

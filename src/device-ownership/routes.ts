@@ -19,10 +19,16 @@ const maxTries = 20
 
 export function deviceOwnershipRoutes({ sql, showMoment }: Platform): Handler[] {
   async function logged(tx: Statements, type: EventType, device: Device, { at, by }: Ending) {
-    const { appId, deviceNo } = device
     const data = showDevice(device, showMoment)
-    await insertEvent(tx, { appId, type, time: at, actor: by, subject: deviceNo, data })
+    await insertEvent(tx, { appId: device.appId, type, time: at, actor: by, subject: device.deviceNo, data })
     return data
+  }
+
+  /** The former owner is told the record as it was, but for its owner: the device is not this application's any more. */
+  async function loggedAway(tx: Statements, { appId, ...device }: Device, { at, by }: Ending) {
+    const data = { ...showDevice({ ...device, appId }, showMoment), appId: null }
+    const subject = device.deviceNo
+    await insertEvent(tx, { appId, type: 'device.transferred', time: at, actor: by, subject, data })
   }
 
   async function unbind(tx: Statements, device: Device, ending: Ending) {
@@ -88,8 +94,8 @@ export function deviceOwnershipRoutes({ sql, showMoment }: Platform): Handler[] 
         if (device.appId === targetAppId) throw new Refusal('deviceAlreadyYours')
         const ending = { at: new Date(), by: actor, reason }
         await moveDevice(tx, device, targetAppId, ending)
-        // Both logs tell it, each with the record as that application had it or has it: neither learns of the other.
-        await logged(tx, 'device.transferred', device, ending)
+        // Both logs tell it, and neither application learns of the other.
+        await loggedAway(tx, device, ending)
         return logged(tx, 'device.transferred', { ...device, appId: targetAppId, boundAt: ending.at }, ending)
       })
     }),

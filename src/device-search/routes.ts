@@ -56,7 +56,7 @@ export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMome
         runStatus: given(query.runStatus),
         boundFrom: from === null ? null : readMoment(from),
         // A moment is shown to the second, so the last one counts whole.
-        boundBefore: to === null ? null : new Date(readMoment(to).getTime() + 1000),
+        boundBefore: to === null ? null : new Date(readMoment(to, 'last').getTime() + 1000),
         bbox: bbox === null ? null : readBbox(bbox),
       }
       return readDevices(appId, filter, readWish(query, deviceKey))

@@ -13,7 +13,7 @@ const percentage = Type.String({
 export const reportDeviceState = operation({
   id: 'reportDeviceState',
   summary:
-    'Reports a device’s state: the members that are given; none is a sign of life. What is unchanged writes nothing.',
+    'Reports a device’s state: the members that are given; none is a sign of life, which brings back a device that silence took offline.',
   method: 'POST',
   path: '/api/device/entrance/guard/state',
   callers: ['application', 'operator'],
@@ -25,7 +25,7 @@ export const reportDeviceState = operation({
     runStatus: optional(oneOf(0, 1, 2)),
     statusRemark: optional(freeText(255)),
     version: optional(freeText(64)),
-    batteryStatus: optional(integer(0, 2_147_483_647)),
+    batteryStatus: optional(integer()),
     batteryEnergy: optional(percentage),
   }),
   data: DeviceRecord,

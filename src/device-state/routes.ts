@@ -49,7 +49,7 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
   /** A report that changes nothing has no change, and a serial that is not the application's is not known to it. */
   function compose({ appId, deviceNo, actor, report }: Submission, found: KnownDevice | undefined) {
     if (found?.device.appId !== appId) return { known: undefined, change: undefined, record: '' }
-    const state = applyReport(found.device, report)
+    const state = applyReport(found.device, report, found.isTimedOut)
     const record = deviceText(showDevice({ ...found.device, ...state }, showMoment))
     if (isSameState(found.device, state)) return { known: found, change: undefined, record }
     const { rowVersion } = found

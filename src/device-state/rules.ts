@@ -5,12 +5,15 @@ import type { reportDeviceState } from './contract.ts'
 
 export type StateReport = Omit<Static<NonNullable<typeof reportDeviceState.body>>, 'appId' | 'deviceNo'>
 
-/** The state with what was reported: null clears what can be unknown, and says nothing of what cannot. */
-export function applyReport(state: DeviceState, report: StateReport): DeviceState {
+/**
+ * The state with what was reported: null clears what can be unknown, and says nothing of what cannot. A device that
+ * only silence took offline is back with whatever it says, unless it says that it is offline.
+ */
+export function applyReport(state: DeviceState, report: StateReport, isTimedOut: boolean): DeviceState {
   const { statusRemark, version, batteryStatus, batteryEnergy } = report
   return {
     status: given(report.status) ?? state.status,
-    onlineStatus: given(report.onlineStatus) ?? state.onlineStatus,
+    onlineStatus: given(report.onlineStatus) ?? (isTimedOut ? 1 : state.onlineStatus),
     runStatus: given(report.runStatus) ?? state.runStatus,
     statusRemark: statusRemark === undefined ? state.statusRemark : given(statusRemark),
     version: version === undefined ? state.version : given(version),

@@ -20,12 +20,19 @@ export interface KnownDevice {
   rowVersion: string
   /** When it reported last, as far as that is kept; null for a device that is not online. */
   reportedAt: Date | null
+  /** Silence took it offline, and not a report. */
+  isTimedOut: boolean
 }
 
-const knownColumns = `${deviceColumns.replace(/\w+/g, 'd.$&')}, d.xmin::text as row_version, p.reported_at`
+const knownColumns = `${deviceColumns.replace(/\w+/g, 'd.$&')}, d.xmin::text as row_version, p.reported_at, p.timed_out`
 
 function toKnown(row: Row): KnownDevice {
-  return { device: toDevice(row), rowVersion: row.row_version, reportedAt: row.reported_at }
+  return {
+    device: toDevice(row),
+    rowVersion: row.row_version,
+    reportedAt: row.reported_at,
+    isTimedOut: row.timed_out === true,
+  }
 }
 
 /** The devices with these serials that there are. Takes no lock. */
@@ -70,7 +77,7 @@ const columns = {
 type ColumnName = keyof typeof columns
 
 const names = Object.keys(columns)
-const presence = batchRows(['app_id', 'device_no', 'online_status'] satisfies ColumnName[], 'many')
+const presence = batchRows(['app_id', 'device_no', 'online_status', 'silent_since'] satisfies ColumnName[], 'many')
 
 /**
  * Writes a batch of state changes: locks, rows, their signs of life and events in one transaction. A row that is not
@@ -86,7 +93,7 @@ export const changeStatesRoutine = routine(
   with changed as (
     update device d set status = i.status::smallint, online_status = i.online_status::smallint,
       run_status = i.run_status::smallint, status_remark = i.status_remark, version = i.version,
-      battery_status = i.battery_status::integer, battery_energy = i.battery_energy
+      battery_status = i.battery_status::bigint, battery_energy = i.battery_energy
     from ${batchRows(names, 'many')}
     where d.device_no = i.device_no and d.app_id = i.app_id and d.xmin = i.row_version::xid
       and (i.silent_since is null or exists (select from device_presence p
@@ -103,9 +110,13 @@ export const changeStatesRoutine = routine(
   insert into device_presence (device_no, app_id, reported_at)
   select i.device_no, i.app_id, p_now from ${presence}
   where i.device_no = any(v_changed) and i.online_status = '1'
-  on conflict (device_no) do update set app_id = excluded.app_id, reported_at = excluded.reported_at;
+  on conflict (device_no) do update
+    set app_id = excluded.app_id, reported_at = excluded.reported_at, timed_out = false;
+  update device_presence p set timed_out = true from ${presence}
+  where p.device_no = i.device_no and i.device_no = any(v_changed) and i.silent_since is not null;
   delete from device_presence p where p.device_no in (
-    select i.device_no from ${presence} where i.device_no = any(v_changed) and i.online_status = '2');
+    select i.device_no from ${presence}
+    where i.device_no = any(v_changed) and i.online_status = '2' and i.silent_since is null);
 
   return query select unnest(v_changed);`,
 )
@@ -152,9 +163,9 @@ export async function findSilentDevices(tx: Statements, since: Date, limit: numb
   return rows.map((row) => toKnown(row))
 }
 
-/** Forgets signs of life that belong to no online device any more: of serials that were freed at the same moment. */
+/** Forgets signs of life of devices that are neither online nor taken to be silent: of serials that were just freed. */
 export async function deleteIdlePresence(sql: Statements, since: Date): Promise<void> {
   await sql`
     delete from device_presence p where p.reported_at <= ${since}
-      and not exists (select from device d where d.device_no = p.device_no and d.online_status = 1)`
+      and not exists (select from device d where d.device_no = p.device_no and (d.online_status = 1 or p.timed_out))`
 }

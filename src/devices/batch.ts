@@ -1,11 +1,11 @@
 import type { Static } from 'typebox'
-import { findReusedBatchKey } from '../database/idempotency.ts'
+import { claimKey, settleKey } from '../database/idempotency.ts'
 import { preferredLanguage } from '../http/language.ts'
 import type { Idempotency } from '../http/serve.ts'
 import { validator } from '../http/validate.ts'
 import type { Platform } from '../platform.ts'
 import { type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
-import { createDevice, DeviceBatchRow } from './contract.ts'
+import { createDevices, DeviceBatchRow } from './contract.ts'
 import type { Submission } from './lane.ts'
 
 interface Batch {
@@ -16,42 +16,74 @@ interface Batch {
   acceptLanguage: string | null
 }
 
+interface RowOutcome {
+  /** The row's result as JSON text. */
+  text: string
+  /** Nothing was decided about the row, so that it can be tried again. */
+  isUndecided: boolean
+}
+
+/** Rows that are with the lane at once: a thousand would stand before everybody else's one. */
+const portionRows = 128
+
 const readRow = validator(DeviceBatchRow, 'device', undefined)
 
 /**
  * Registers the rows of a batch, each by itself: what is refused or faulty is that row's outcome. Answers the results,
- * in order, as JSON text. With a key, each row that succeeds keeps its own answer in its own transaction, so a retry
- * after a crash finds the rows that were written and writes the others. Throws 10008.
+ * in order, as JSON text.
+ *
+ * With a key the first answer is kept whole. Each row that succeeds also keeps its own in its own transaction, so a
+ * retry after a crash finds the rows that were written and writes the others. Throws 10008, and 50003 when there is
+ * no room for the first rows.
  */
 export async function registerBatch(
-  { sql, log }: Platform,
+  platform: Platform,
   register: (submission: Submission) => Promise<string>,
-  { appId, actor, rows, idempotency, acceptLanguage }: Batch,
+  batch: Batch,
 ): Promise<string> {
-  if (idempotency !== undefined) await requireSameBatch(sql, appId, idempotency)
-  const language = preferredLanguage(acceptLanguage)
-  const results = await Promise.all(
-    rows.map(async (row, index) => {
-      try {
-        const body = { ...(readRow(row) as Static<typeof DeviceBatchRow>), appId }
-        // A caller's own keys hold no space, so the two can never be mistaken for each other.
-        const key = idempotency && { ...idempotency, key: `${batchKey(idempotency)} ${index}` }
-        const record = await register({ body, actor, idempotency: key })
-        return resultText(body.deviceNo, 0, 'success', record)
-      } catch (error) {
-        if (!(error instanceof Refusal)) log.error({ err: error, row: index }, 'a row of a batch failed')
-        return refusedText(row, error instanceof Refusal ? error : unavailable(), language)
-      }
-    }),
-  )
-  return `{"results":[${results.join(',')}]}`
+  const { idempotency, appId } = batch
+  if (idempotency === undefined) return answerOf(await registerRows(platform, register, batch))
+  const create = { appId, operation: createDevices.id, ...idempotency }
+  const kept = await claimKey(platform.sql, create)
+  if (kept !== undefined) return kept
+  const outcomes = await registerRows(platform, register, batch)
+  const answer = answerOf(outcomes)
+  // What the service could not decide, a retry shall.
+  return outcomes.some((outcome) => outcome.isUndecided) ? answer : settleKey(platform.sql, create, answer)
 }
 
-const batchKey = ({ key }: Idempotency) => `batch ${key}`
+function answerOf(outcomes: RowOutcome[]): string {
+  return `{"results":[${outcomes.map(({ text }) => text).join(',')}]}`
+}
 
-async function requireSameBatch(sql: Platform['sql'], appId: string, idempotency: Idempotency): Promise<void> {
-  const create = { appId, operation: createDevice.id, key: batchKey(idempotency), bodyHash: idempotency.bodyHash }
-  if (await findReusedBatchKey(sql, create)) throw new Refusal('idempotencyKeyReused')
+async function registerRows(
+  { log }: Platform,
+  register: (submission: Submission) => Promise<string>,
+  { appId, actor, rows, idempotency, acceptLanguage }: Batch,
+): Promise<RowOutcome[]> {
+  const language = preferredLanguage(acceptLanguage)
+
+  async function registerRow(row: unknown, index: number): Promise<RowOutcome> {
+    try {
+      const body = { ...(readRow(row) as Static<typeof DeviceBatchRow>), appId }
+      // A caller's own keys hold no space, so the two can never be mistaken for each other.
+      const key = idempotency && { ...idempotency, key: `batch ${idempotency.key} ${index}` }
+      const record = await register({ body, actor, idempotency: key })
+      return { text: resultText(body.deviceNo, 0, 'success', record), isUndecided: false }
+    } catch (error) {
+      if (!(error instanceof Refusal)) log.error({ err: error, row: index }, 'a row of a batch failed')
+      const refusal = error instanceof Refusal ? error : unavailable()
+      return { text: refusedText(row, refusal, language), isUndecided: refusal.refusal === 'unavailable' }
+    }
+  }
+
+  const outcomes: RowOutcome[] = []
+  for (let from = 0; from < rows.length; from += portionRows) {
+    const portion = rows.slice(from, from + portionRows)
+    outcomes.push(...(await Promise.all(portion.map((row, index) => registerRow(row, from + index)))))
+    if (from === 0 && outcomes.every((outcome) => outcome.isUndecided)) throw unavailable()
+  }
+  return outcomes
 }
 
 function refusedText(row: unknown, refusal: Refusal, language: keyof Reason): string {

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { eventTypes } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
-import { appId, moment, name, nullable, optional, ownAppId, reasonKey, text } from '../values.ts'
+import { moment, name, nullable, optional, ownAppId, reasonKey, text } from '../values.ts'
 
 const folder = '/api/charging/v1/thirdPartyConfig'
 
@@ -49,7 +49,7 @@ export const saveThirdPartyConfig = operation({
   method: 'POST',
   path: `${folder}/save`,
   callers: ['application', 'operator'],
-  body: Type.Object({ appId, ...thirdPartyConfigMembers }),
+  body: Type.Object({ appId: ownAppId, ...thirdPartyConfigMembers }),
   data: ThirdPartyConfigRecord,
   refusals: ['applicationNotFound'],
   tagged: true,

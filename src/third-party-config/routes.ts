@@ -1,6 +1,6 @@
 import { requireApplication, requireLockedApplication } from '../applications/store.ts'
 import { transaction } from '../database/transaction.ts'
-import { applicationOf, requireActingFor } from '../http/authenticate.ts'
+import { applicationOf } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
@@ -22,17 +22,17 @@ export function thirdPartyConfigRoutes(platform: Platform): Handler[] {
   return [
     handle(
       saveThirdPartyConfig,
-      async ({ caller, body, header }) => {
-        const actor = requireActingFor(caller, body.appId)
+      async ({ caller, actor, body, header }) => {
+        const appId = applicationOf(caller, body.appId)
         const ifMatch = header('if-match')
         const record = await transaction(sql, async (tx) => {
-          await requireLockedApplication(tx, body.appId)
+          await requireLockedApplication(tx, appId)
           if (ifMatch !== null) {
-            const config = await findConfig(tx, body.appId)
+            const config = await findConfig(tx, appId)
             if (config === undefined) throw new Refusal('preconditionFailed')
             requireMatch(ifMatch, tagOf(showConfig(platform, config, null)))
           }
-          return saveConfig(platform, tx, body, actor)
+          return saveConfig(platform, tx, { ...body, appId }, actor)
         })
         return tagged(record, tagOf(record))
       },

@@ -11,7 +11,7 @@ import type { saveThirdPartyConfig, ThirdPartyConfigRecord } from './contract.ts
 import { callbackUrlFault } from './rules.ts'
 import { findConfig, replaceSecret, type ThirdPartyConfig, upsertConfig } from './store.ts'
 
-type ConfigBody = Static<NonNullable<typeof saveThirdPartyConfig.body>>
+type ConfigBody = Static<NonNullable<typeof saveThirdPartyConfig.body>> & { appId: string }
 
 /** The configuration as its operations answer it; the callback secret only when it has just been made. */
 export function showConfig(

@@ -30,9 +30,21 @@ const columns =
   'app_id, operator_name, operator_id, callback_url, to_json(callback_events) as callback_events, updated_at'
 const findColumns = `${columns}, stopped_at, stopped_reason`
 
+/** A callback that appears gets a secret that is shown; the one before it, if anybody noted it, goes on for a day. */
+const secretOfNewCallback = Object.entries({
+  callback_secret: 'excluded.callback_secret',
+  previous_callback_secret: 'c.callback_secret',
+  secret_rotated_at: 'now()',
+})
+  .map(
+    ([name, value]) =>
+      `${name} = case when c.callback_url is null and excluded.callback_url is not null then ${value} else c.${name} end`,
+  )
+  .join(', ')
+
 /**
- * Creates or replaces the configuration. `newSecret` becomes the callback secret only when there was none; whether it
- * did is answered, because that is the one time it is shown.
+ * Creates or replaces the configuration. `newSecret` becomes the callback secret when the configuration is new, and
+ * when it had no callback before; whether it did is answered, because that is the one time it is shown.
  */
 export async function upsertConfig(
   tx: Statements,
@@ -40,12 +52,13 @@ export async function upsertConfig(
   newSecret: string,
 ): Promise<{ config: ThirdPartyConfig; isNew: boolean }> {
   const [row] = await tx`
-    insert into third_party_config (app_id, operator_name, operator_id, callback_url, callback_events,
+    insert into third_party_config as c (app_id, operator_name, operator_id, callback_url, callback_events,
       callback_secret, updated_at)
     values (${config.appId}, ${config.operatorName}, ${config.operatorId}, ${config.callbackUrl},
       array(select json_array_elements_text(${JSON.stringify(config.callbackEvents)}::text::json)), ${newSecret}, now())
     on conflict (app_id) do update set operator_name = excluded.operator_name, operator_id = excluded.operator_id,
-      callback_url = excluded.callback_url, callback_events = excluded.callback_events, updated_at = now()
+      callback_url = excluded.callback_url, callback_events = excluded.callback_events, updated_at = now(),
+      ${tx.unsafe(secretOfNewCallback)}
     returning ${tx.unsafe(columns)}, null as stopped_at, null as stopped_reason, callback_secret = ${newSecret} as is_new`
   return { config: toConfig(row as Row), isNew: row?.is_new }
 }

@@ -28,7 +28,7 @@ export function tokenRoutes({ sql, access, rateLimiter }: Platform): Handler[] {
     handle(
       issueToken,
       async ({ body, header }) => {
-        const authorization = header('authorization')
+        const authorization = basicOf(header('authorization'), body)
         requireTexts(body, authorization, 'grant_type')
         const client = await requireClient(authorization, body)
         if (body.grant_type !== 'client_credentials') throw unsupportedGrantType()
@@ -51,7 +51,7 @@ export function tokenRoutes({ sql, access, rateLimiter }: Platform): Handler[] {
     handle(
       revokeToken,
       async ({ body, header }) => {
-        const authorization = header('authorization')
+        const authorization = basicOf(header('authorization'), body)
         requireTexts(body, authorization, 'token')
         const client = await requireClient(authorization, body)
         await deleteToken(sql, client.appId, hashSecret(body.token as string))
@@ -66,6 +66,12 @@ export function tokenRoutes({ sql, access, rateLimiter }: Platform): Handler[] {
 interface Credentials {
   id: string
   secret: string
+}
+
+/** A client may send its old token with every request (document §5), also with the one for a new token. */
+function basicOf(authorization: string | null, body: Record<string, unknown>): string | null {
+  const isToken = authorization !== null && /^bearer /i.test(authorization)
+  return isToken && body.client_id !== undefined && body.client_secret !== undefined ? null : authorization
 }
 
 function basicCredentials(authorization: string, body: Record<string, unknown>): Credentials {

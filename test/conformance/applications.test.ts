@@ -10,7 +10,7 @@ import {
   unfreezeApplication,
   updateApplication,
 } from '../../src/applications/contract.ts'
-import { newApplication, newToken } from '../harness.ts'
+import { newApplication, newToken, shownSecret } from '../harness.ts'
 import {
   client,
   expectFaults,
@@ -54,7 +54,7 @@ test('createApplication makes an application that is online and normal, with the
   expect(appId).toMatch(/^\S{1,64}$/)
   expect(appSecret).toMatch(/^[\x21-\x7e]{43,}$/)
   expectNow(createTime)
-  await newToken(client, appId, appSecret)
+  await newToken(client, appId, shownSecret(appSecret))
 })
 
 test('the service makes the appId, also when the caller sends one', async () => {
@@ -86,6 +86,22 @@ test('no other operation shows the secret, and rotateSecret shows the new one', 
   }
   const rotated = expectSuccess(await client.operate(rotateApplicationSecret, { appId }))
   expect(Object.keys(rotated).sort()).toEqual([...recordMembers, 'appSecret'].sort())
+})
+
+test('createApplication that is sent again with its key makes no second application and shows no secret', async () => {
+  const key = { headers: { 'idempotency-key': crypto.randomUUID() } }
+  const body = { appName: crypto.randomUUID(), thirdPartyConfig: { operatorName: 'Operator' } }
+  const [first, second] = await Promise.all([
+    client.operate(createApplication, body, key),
+    client.operate(createApplication, body, key),
+  ])
+  const answers = [expectSuccess(first), expectSuccess(second)]
+  expect(answers[0]?.appId).toBe(answers[1]?.appId as string)
+  expect(answers.filter(({ appSecret }) => appSecret !== null)).toHaveLength(1)
+  expect(answers.filter(({ thirdPartyConfig }) => thirdPartyConfig?.callbackSecret !== null)).toHaveLength(1)
+  const page = expectSuccess(await client.operate(pageApplications, { appName: body.appName }))
+  expect(page.total).toBe(1)
+  expectRefusal(await client.operate(createApplication, { appName: 'other' }, key), 'idempotencyKeyReused')
 })
 
 test('createApplication with a thirdPartyConfig makes a ready application in one call', async () => {

@@ -198,7 +198,8 @@ describe('transferDevice', () => {
     const after = expectSuccess(await transfer(before.deviceNo, second.appId))
     const told = async (application: TestApplication) =>
       (await events(application, before.deviceNo)).map(({ type, appId, data, actor }) => [type, appId, data, actor])
-    expect((await told(first)).at(-1)).toEqual(['device.transferred', first.appId, before, 'operator:operator'])
+    const gone = { ...before, appId: null }
+    expect((await told(first)).at(-1)).toEqual(['device.transferred', first.appId, gone, 'operator:operator'])
     expect(await told(second)).toEqual([['device.transferred', second.appId, after, 'operator:operator']])
   })
 

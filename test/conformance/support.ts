@@ -5,7 +5,15 @@ import { createApplication } from '../../src/applications/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { type Answer, deviceBody, newApplication, siteBody, type TestApplication, target } from '../harness.ts'
+import {
+  type Answer,
+  deviceBody,
+  newApplication,
+  shownSecret,
+  siteBody,
+  type TestApplication,
+  target,
+} from '../harness.ts'
 import { contractRefusals, type RefusalName } from './refusals.ts'
 
 export const client = await target()
@@ -73,7 +81,8 @@ export function newBareApplication(members: Record<string, unknown> = {}): Promi
 
 /** An application that an operator made, without spending a token on it. */
 export async function newIdleApplication(members: Record<string, unknown> = {}) {
-  return expectSuccess(await client.operate(createApplication, { appName: 'idle', ...members }))
+  const made = expectSuccess(await client.operate(createApplication, { appName: 'idle', ...members }))
+  return { ...made, appSecret: shownSecret(made.appSecret) }
 }
 
 export const onePeriod = [{ startTime: '00:00:00', electricityPrice: '0.65', servicePrice: '0.8' }]

@@ -266,3 +266,16 @@ test('an offline application can make its configuration', async () => {
   await takeOffline(client, application.appId)
   expectSuccess(await save(application))
 })
+
+test('a callback that is added later gets a secret that is shown then', async () => {
+  const { appId, token } = await newBareApplication()
+  const save = async (members: object) =>
+    expectSuccess(await client.call(saveThirdPartyConfig, { operatorName: 'Operator', ...members }, { token }))
+  const made = await save({})
+  const added = await save({ callbackUrl: 'https://callbacks.example.org/a' })
+  expect(made.callbackSecret).toMatch(/^whsec_/)
+  expect(added.callbackSecret).toMatch(/^whsec_/)
+  expect(added.callbackSecret).not.toBe(made.callbackSecret)
+  expect((await save({ callbackUrl: 'https://callbacks.example.org/b' })).callbackSecret).toBeNull()
+  expect(added.appId).toBe(appId)
+})

@@ -258,3 +258,10 @@ test('refusals of the token operation speak Chinese too, and their error stays R
   expectOAuthError(answer, 'invalid_client', 'clientInvalid')
   expect(answer.msg).toMatch(/\p{Script=Han}/u)
 })
+
+test('an access token in the Authorization header does not stand in the way of the credentials in the body', async () => {
+  const { appId, appSecret } = await newIdleApplication()
+  const body = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
+  const answer = await client.call(issueToken, body, { headers: { authorization: `Bearer ${'A'.repeat(43)}` } })
+  expect([answer.status, answer.code]).toEqual([200, 0])
+})
