@@ -11,7 +11,6 @@ import {
   ask,
   askedOf,
   command,
-  type ModelApplication,
   type Shown,
   serialOf,
   type WeightedCommand,
@@ -102,8 +101,11 @@ async function createMany(world: World, client: Client, asking: Asking, rows: un
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   // The key stands for the bytes, and these name the application or do not.
   const body = `${asking.how === 'own'} ${JSON.stringify(rows)}`
-  const keyOf = (index: number) => (name === undefined ? undefined : { name: `batch ${name} ${index}`, body })
-  if (name !== undefined && isReused(app, name, body)) return expectWhole(answer, refused('idempotencyKeyReused'))
+  const kept = name === undefined ? undefined : app.kept.get(`batch ${name}`)
+  if (kept !== undefined) {
+    const isSame = kept.body === body
+    return expectWhole(answer, isSame ? succeeded(kept.record(answer.data)) : refused('idempotencyKeyReused'))
+  }
   const group = ++world.groups
   const told = (answer.data as { results?: { data: unknown }[] } | null)?.results
   const results = rows.map((row, index) => {
@@ -111,16 +113,14 @@ async function createMany(world: World, client: Client, asking: Asking, rows: un
     const device = row as DeviceBody
     if (device.deviceName === undefined) return faulty(device.deviceNo, 'deviceName', 'is required')
     const actor = actorOf(world, asking)
-    const outcome = register(world, { app, body: device, actor, at: besides(at), key: keyOf(index), group })
+    const outcome = register(world, { app, body: device, actor, at: besides(at), key: undefined, group })
     if ('refusal' in outcome) return refusedRow(device.deviceNo, outcome.refusal)
     const record = (outcome.record as Shown)(told?.[index]?.data)
     return { deviceNo: device.deviceNo, code: 0, msg: 'success', data: record }
   })
   expectWhole(answer, succeeded({ results }))
-}
-
-function isReused(app: ModelApplication, name: string, body: string): boolean {
-  return [...app.kept].some(([key, kept]) => key.startsWith(`batch ${name} `) && kept.body !== body)
+  // The first answer is answered again, rows that were refused included.
+  if (name !== undefined) app.kept.set(`batch ${name}`, { body, record: () => answer.data })
 }
 
 export function createCommands(asking: fc.Arbitrary<Asking>): WeightedCommand[] {
