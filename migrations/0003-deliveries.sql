@@ -51,5 +51,6 @@ create table delivery (
   check ((status = 1) = (next_attempt_at is not null))
 );
 create index delivery_due on delivery (app_id, next_attempt_at) where status = 1;
-create index delivery_dead on delivery (app_id, id) where status = 3;
+create index delivery_undelivered on delivery (app_id, status, id) where status <> 2;
+create index delivery_by_type on delivery (app_id, type, id);
 create index delivery_by_age on delivery (app_id, created_at);

@@ -92,7 +92,6 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
       const isTls = url.protocol === 'https:'
       const outgoing = (isTls ? requestHttps : requestHttp)({
         method: 'POST',
-        // Of an IPv6 address without its brackets.
         hostname: hostOf(url),
         port: url.port,
         path: url.pathname + url.search,
@@ -199,8 +198,9 @@ function readBody(outgoing: ClientRequest, incoming: IncomingMessage, finish: (a
   return cut
 }
 
+/** The name as certificates have it, or the address: without brackets, and without the dot that ends a whole name. */
 function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '')
+  return hostname.replace(/^\[|\]$|\.$/g, '')
 }
 
 /** Why there was no answer, in few words, for the people of the callback. */

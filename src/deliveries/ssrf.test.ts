@@ -377,6 +377,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     const options = { isPrivate, resolve: resolver([publicAddress]).resolve, ca }
     const { error } = await send(client(options), `https://callback.example.com:${tlsPort}/`)
     expect([error, named]).toEqual([null, `callback.example.com callback.example.com:${tlsPort}`])
+    expect((await send(client(options), `https://callback.example.com.:${tlsPort}/`)).error).toBeNull()
     const other = await send(client(options), `https://other.example.com:${tlsPort}/`)
     expect(other.error).toBe('the connection failed (ERR_TLS_CERT_ALTNAME_INVALID)')
     // Also where a connection to the same address, under the right name, is kept.
