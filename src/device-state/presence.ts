@@ -4,9 +4,9 @@ import type { Platform } from '../platform.ts'
 import { presenceTimes } from './rules.ts'
 import {
   changeStates,
-  deleteIdlePresence,
   findSilentDevices,
   type KnownDevice,
+  lockSilentDevices,
   type StateChange,
   tryPresenceLock,
 } from './store.ts'
@@ -25,16 +25,16 @@ export function startPresence({ config, sql, log, showMoment }: Platform): { sto
   function step(since: Date): Promise<number> {
     return transaction(sql, async (tx) => {
       if (!(await tryPresenceLock(tx))) return 0
-      const silent = await findSilentDevices(tx, since, stepDevices)
-      const changes = silent.map((known) => toOffline(known, since))
-      if (changes.length > 0) await changeStates(tx, changes, new Date())
-      return silent.length
+      const found = await findSilentDevices(tx, since, stepDevices)
+      const silent = found.length === 0 ? [] : await lockSilentDevices(tx, found, since)
+      if (silent.length > 0) await changeStates(tx, silent.map(toOffline), new Date())
+      return found.length
     })
   }
 
-  function toOffline({ device, rowVersion }: KnownDevice, silentSince: Date): StateChange {
+  function toOffline({ device, rowVersion }: KnownDevice): StateChange {
     const offline = { ...device, onlineStatus: 2 }
-    return { ...offline, actor, rowVersion, silentSince, record: deviceText(showDevice(offline, showMoment)) }
+    return { ...offline, actor, rowVersion, isSilence: true, record: deviceText(showDevice(offline, showMoment)) }
   }
 
   async function tick(): Promise<void> {
@@ -43,7 +43,6 @@ export function startPresence({ config, sql, log, showMoment }: Platform): { sto
     try {
       const since = new Date(Date.now() - silenceMs)
       while (!isStopped && (await step(since)) === stepDevices);
-      if (!isStopped) await deleteIdlePresence(sql, since)
     } catch (error) {
       log.warn({ err: error }, 'the look for silent devices failed; it is tried again')
     }

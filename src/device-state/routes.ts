@@ -1,18 +1,29 @@
 import { requireMeantApplication } from '../applications/store.ts'
 import { GroupCommit } from '../database/group-commit.ts'
+import type { Sql } from '../database/open.ts'
 import { deviceText, showDevice } from '../devices/rules.ts'
 import { type Handler, handle, JsonText } from '../http/serve.ts'
 import { laneOptions, type Platform, showQueue } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
 import { reportDeviceState } from './contract.ts'
 import { applyReport, isSameState, presenceTimes, type StateReport } from './rules.ts'
-import { changeStates, findDevices, type KnownDevice, type StateChange, touchPresence } from './store.ts'
+import { changeStates, findDevices, forgetSilence, type KnownDevice, type StateChange, touchPresence } from './store.ts'
 
 interface Submission {
   appId: string
   deviceNo: string
   actor: string
   report: StateReport
+}
+
+/** `alive`: a sign of life is to be kept. `offline`: silence took the device offline, and now it says so itself. */
+type Write = 'nothing' | 'change' | 'alive' | 'offline'
+
+interface Composed {
+  known: KnownDevice | undefined
+  write: Write
+  change: StateChange | undefined
+  record: string
 }
 
 /** `again`: the device was changed between being read and being written; read it again. */
@@ -29,36 +40,47 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
       const serials = submissions.map(({ deviceNo }) => deviceNo)
       const known = await stateWriter.run((pool) => findDevices(pool, serials))
       const now = new Date()
-      const composed = submissions.map((submission) => compose(submission, known.get(submission.deviceNo)))
+      const composed = submissions.map((submission) => compose(submission, known.get(submission.deviceNo), now))
+      const devicesWith = (wanted: Write) =>
+        composed.flatMap(({ write, known }) => (write === wanted && known !== undefined ? [known.device] : []))
       const changes = composed.flatMap(({ change }) => change ?? [])
-      const stale = composed.flatMap(({ known, change }) =>
-        known !== undefined && change === undefined && isStale(known, now) ? [known.device] : [],
-      )
-      const changed =
-        changes.length === 0 ? new Set() : await stateWriter.run((pool) => changeStates(pool, changes, now))
-      if (stale.length > 0) await stateWriter.run((pool) => touchPresence(pool, stale, now))
-      return composed.map(({ known, change, record }) => {
+      const [alive, offline] = [devicesWith('alive'), devicesWith('offline')]
+      const written = new Set<string>()
+      const write = async (count: number, statement: (pool: Sql) => Promise<string[]>) => {
+        if (count > 0) for (const deviceNo of await stateWriter.run(statement)) written.add(deviceNo)
+      }
+      await write(changes.length, (pool) => changeStates(pool, changes, now))
+      await write(alive.length, (pool) => touchPresence(pool, alive, now))
+      await write(offline.length, (pool) => forgetSilence(pool, offline))
+      return composed.map(({ known, write, record }) => {
         if (known === undefined) return { refusal: 'deviceNotFound' }
-        return change === undefined || changed.has(change.deviceNo) ? { record } : { again: true }
+        return write === 'nothing' || written.has(known.device.deviceNo) ? { record } : { again: true }
       })
     },
   })
 
   showQueue(platform, 'states', lane)
 
-  /** A report that changes nothing has no change, and a serial that is not the application's is not known to it. */
-  function compose({ appId, deviceNo, actor, report }: Submission, found: KnownDevice | undefined) {
-    if (found?.device.appId !== appId) return { known: undefined, change: undefined, record: '' }
+  /** What a report makes of a device. A serial that is not the application's is not known to it. */
+  function compose(
+    { appId, deviceNo, actor, report }: Submission,
+    found: KnownDevice | undefined,
+    now: Date,
+  ): Composed {
+    if (found?.device.appId !== appId) return { known: undefined, write: 'nothing', change: undefined, record: '' }
     const state = applyReport(found.device, report, found.isTimedOut)
     const record = deviceText(showDevice({ ...found.device, ...state }, showMoment))
-    if (isSameState(found.device, state)) return { known: found, change: undefined, record }
+    if (isSameState(found.device, state)) return { known: found, write: signOf(found, now), change: undefined, record }
     const { rowVersion } = found
-    const change: StateChange = { ...state, appId, deviceNo, actor, rowVersion, silentSince: null, record }
-    return { known: found, change, record }
+    const change: StateChange = { ...state, appId, deviceNo, actor, rowVersion, isSilence: false, record }
+    return { known: found, write: 'change', change, record }
   }
 
-  function isStale({ device, reportedAt }: KnownDevice, now: Date): boolean {
-    return device.onlineStatus === 1 && (reportedAt === null || now.getTime() - reportedAt.getTime() > refreshMs)
+  /** What a report that changes nothing says all the same. */
+  function signOf({ reportedAt, isTimedOut }: KnownDevice, now: Date): Write {
+    // Anything else that it could report would have brought it back.
+    if (isTimedOut) return 'offline'
+    return reportedAt !== null && now.getTime() - reportedAt.getTime() > refreshMs ? 'alive' : 'nothing'
   }
 
   return [

@@ -52,8 +52,8 @@ export interface StateChange extends DeviceState {
   deviceNo: string
   actor: string
   rowVersion: string
-  /** The change holds only if nothing was reported after this moment: for a device that is taken to be offline. */
-  silentSince: Date | null
+  /** Silence takes it offline, and not a report. */
+  isSilence: boolean
   /** The record as JSON text. */
   record: string
 }
@@ -63,7 +63,7 @@ const columns = {
   device_no: (change) => change.deviceNo,
   actor: (change) => change.actor,
   row_version: (change) => change.rowVersion,
-  silent_since: (change) => change.silentSince?.toISOString() ?? null,
+  is_silence: (change) => (change.isSilence ? 'true' : null),
   status: (change) => change.status,
   online_status: (change) => change.onlineStatus,
   run_status: (change) => change.runStatus,
@@ -77,7 +77,7 @@ const columns = {
 type ColumnName = keyof typeof columns
 
 const names = Object.keys(columns)
-const presence = batchRows(['app_id', 'device_no', 'online_status', 'silent_since'] satisfies ColumnName[], 'many')
+const presence = batchRows(['app_id', 'device_no', 'online_status', 'is_silence'] satisfies ColumnName[], 'many')
 
 /**
  * Writes a batch of state changes: locks, rows, their signs of life and events in one transaction. A row that is not
@@ -96,8 +96,6 @@ export const changeStatesRoutine = routine(
       battery_status = i.battery_status::bigint, battery_energy = i.battery_energy
     from ${batchRows(names, 'many')}
     where d.device_no = i.device_no and d.app_id = i.app_id and d.xmin = i.row_version::xid
-      and (i.silent_since is null or exists (select from device_presence p
-        where p.device_no = i.device_no and p.reported_at <= i.silent_since::timestamptz))
     returning d.device_no
   )
   select array_agg(device_no) into v_changed from changed;
@@ -113,38 +111,53 @@ export const changeStatesRoutine = routine(
   on conflict (device_no) do update
     set app_id = excluded.app_id, reported_at = excluded.reported_at, timed_out = false;
   update device_presence p set timed_out = true from ${presence}
-  where p.device_no = i.device_no and i.device_no = any(v_changed) and i.silent_since is not null;
-  delete from device_presence p where p.device_no in (
-    select i.device_no from ${presence}
-    where i.device_no = any(v_changed) and i.online_status = '2' and i.silent_since is null);
+  where p.device_no = i.device_no and i.device_no = any(v_changed) and i.is_silence is not null;
+  delete from device_presence p using ${presence}
+  where p.device_no = i.device_no and i.device_no = any(v_changed) and i.online_status = '2' and i.is_silence is null;
 
   return query select unnest(v_changed);`,
 )
 
+/** The order in which every writer takes the rows of a batch, so that two never wait for each other in a circle. */
+function sortedBySerial<Item extends { deviceNo: string }>(items: readonly Item[]): Item[] {
+  return items.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
+}
+
 /** Writes state changes of different devices in one transaction. Answers the serials that were changed. */
-export async function changeStates(sql: Statements, changes: StateChange[], now: Date): Promise<Set<string>> {
-  const sorted = changes.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
+export async function changeStates(sql: Statements, changes: StateChange[], now: Date): Promise<string[]> {
   const apps = [...new Set(changes.map((change) => change.appId))].sort()
   const rows = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
     now.toISOString(),
     joinColumn(apps, (appId) => appId),
-    joinBatch(sorted, columns),
+    joinBatch(sortedBySerial(changes), columns),
   ])
-  return new Set(rows.map((row) => row.device_no))
+  return rows.map((row) => row.device_no)
 }
 
-/** Notes a sign of life of online devices that report nothing new. */
-export async function touchPresence(sql: Statements, devices: readonly Device[], now: Date): Promise<void> {
-  // Sorted, so that two batches take the rows they share in one order.
-  const sorted = devices.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
-  await sql.unsafe(
-    `insert into device_presence (device_no, app_id, reported_at)
-    select device_no, app_id, $3::text::timestamptz
-    from unnest(${column('$1')}, ${column('$2')}) as i (device_no, app_id)
-    on conflict (device_no) do update set reported_at = greatest(device_presence.reported_at, excluded.reported_at)`,
-    [joinColumn(sorted, (device) => device.deviceNo), joinColumn(sorted, (device) => device.appId), now.toISOString()],
+/**
+ * Notes a sign of life of online devices that report nothing new. Answers the serials of those that are online still:
+ * a device that is just being taken offline is waited for.
+ */
+export async function touchPresence(sql: Statements, devices: readonly Device[], now: Date): Promise<string[]> {
+  const rows = await sql.unsafe(
+    `update device_presence p set reported_at = greatest(p.reported_at, $2::text::timestamptz)
+    from unnest(${column('$1')}) as i (device_no)
+    where p.device_no = i.device_no and not p.timed_out returning p.device_no`,
+    [joinColumn(sortedBySerial(devices), (device) => device.deviceNo), now.toISOString()],
     { prepare: true },
   )
+  return rows.map((row) => row.device_no)
+}
+
+/** Silence took these devices offline, and now they say so themselves. Answers the serials of which that is true still. */
+export async function forgetSilence(sql: Statements, devices: readonly Device[]): Promise<string[]> {
+  const rows = await sql.unsafe(
+    `delete from device_presence p using unnest(${column('$1')}) as i (device_no)
+    where p.device_no = i.device_no and p.timed_out returning p.device_no`,
+    [joinColumn(sortedBySerial(devices), (device) => device.deviceNo)],
+    { prepare: true },
+  )
+  return rows.map((row) => row.device_no)
 }
 
 /** One process at a time looks for silent devices; this transaction is the one, or another process is at it. */
@@ -153,19 +166,33 @@ export async function tryPresenceLock(tx: Statements): Promise<boolean> {
   return row?.had === true
 }
 
-/** Online devices that have not reported since then, at most `limit`. */
+/** Online devices that have not reported since then, at most `limit`, as they are before anybody is asked to wait. */
 export async function findSilentDevices(tx: Statements, since: Date, limit: number): Promise<KnownDevice[]> {
   const rows = await tx.unsafe(
     `select ${knownColumns} from device_presence p join device d using (device_no)
-    where p.reported_at <= $1::text::timestamptz and d.online_status = 1 limit $2`,
+    where p.reported_at <= $1::text::timestamptz and not p.timed_out and d.online_status = 1 limit $2`,
     [since.toISOString(), limit],
   )
   return rows.map((row) => toKnown(row))
 }
 
-/** Forgets signs of life of devices that are neither online nor taken to be silent: of serials that were just freed. */
-export async function deleteIdlePresence(sql: Statements, since: Date): Promise<void> {
-  await sql`
-    delete from device_presence p where p.reported_at <= ${since}
-      and not exists (select from device d where d.device_no = p.device_no and (d.online_status = 1 or p.timed_out))`
+/**
+ * Those of some silent devices that are silent still. From then on until the transaction ends they stay so: reports
+ * that change them wait for their applications' locks, and signs of life for their rows of `device_presence`.
+ */
+export async function lockSilentDevices(tx: Statements, found: KnownDevice[], since: Date): Promise<KnownDevice[]> {
+  // In the order of every writer: applications first, then devices, each sorted.
+  const apps = [...new Set(found.map(({ device }) => device.appId))].sort()
+  await tx.unsafe(`select ${applicationLock('app_id')} from unnest(${column('$1')}) as a (app_id)`, [
+    joinColumn(apps, (appId) => appId),
+  ])
+  const rows = await tx.unsafe(
+    `select ${knownColumns} from device_presence p join device d using (device_no)
+    where p.device_no = any(${column('$1')}) and p.reported_at <= $2::text::timestamptz and not p.timed_out
+      and d.online_status = 1
+    order by p.device_no for update of p`,
+    [joinColumn(found, ({ device }) => device.deviceNo), since.toISOString()],
+  )
+  // One that moved to another application meanwhile is found again.
+  return rows.map((row) => toKnown(row)).filter(({ device }) => apps.includes(device.appId))
 }

@@ -1,0 +1,306 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type postgres from 'postgres'
+import { transferDevice, unbindDevice } from '../../src/device-ownership/contract.ts'
+import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { createDevice, getDevice } from '../../src/devices/contract.ts'
+import { Client, deviceBody, newApplication, newSerial, type Service, type TestApplication } from '../harness.ts'
+import { becomesTrue, distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+
+const place = new Workplace()
+const random = randomNumbers(seed)
+const said = `seed ${seed}`
+const timeoutMs = 1000
+/** The time-out, the fifth of it that a kept sign of life may be old, the tick, and a busy machine. */
+const surelyMs = 1400 + 2000
+let database: OwnDatabase
+let services: Service[]
+let both: Client[]
+
+beforeAll(async () => {
+  database = await place.startDatabase()
+  services = await Promise.all([1, 2].map(startOne))
+  both = services.map((service) => new Client(service))
+}, 60_000)
+afterAll(() => place.clear(), 60_000)
+
+function startOne(): Promise<Service> {
+  return place.startService({ env: { DATABASE_URL: database.url(), FORECOURT_PRESENCE_SECONDS: '1' } })
+}
+
+/** The service processes in turn. */
+const each = (index: number) => both[index % both.length] as Client
+
+async function newDevices(app: TestApplication, count: number): Promise<string[]> {
+  const serials = Array.from({ length: count }, () => newSerial())
+  const create = (deviceNo: string, index: number) =>
+    each(index).call(createDevice, deviceBody(app.appId, { deviceNo }), { token: app.token })
+  for (const answer of await Promise.all(serials.map(create))) expect(answer.code, answer.text).toBe(0)
+  return serials
+}
+
+async function report(client: Client, { token }: TestApplication, deviceNo: string, state: object) {
+  const sentAt = Date.now()
+  const { status, text, data } = await client.call(reportDeviceState, { deviceNo, ...state }, { token })
+  expect(status, text).toBe(200)
+  return { sentAt, answeredAt: Date.now(), record: data }
+}
+
+interface StateEvent {
+  deviceNo: string
+  appId: string
+  actor: string
+  at: number
+  record: unknown
+}
+
+function readStateEvents(serials: string[]): Promise<StateEvent[]> {
+  return database.run(async (sql) => {
+    const rows = await sql`
+      select subject, app_id, actor, time, data from event
+      where type = 'device.stateChanged' and subject in ${sql(serials)} order by id`
+    return rows.map((row) => ({
+      deviceNo: row.subject as string,
+      appId: row.app_id as string,
+      actor: row.actor as string,
+      at: (row.time as Date).getTime(),
+      record: JSON.parse(row.data),
+    }))
+  })
+}
+
+const byPresence = (events: StateEvent[]) => events.filter(({ actor }) => actor === 'platform:presence')
+
+async function detail(client: Client, { token }: TestApplication, deviceNo: string) {
+  return (await client.call(getDevice, { deviceNo }, { token })).data
+}
+
+/** Which version of the device's row there is. */
+const rowVersion = (deviceNo: string) =>
+  database.run(async (sql) => (await sql`select xmin::text, ctid::text from device where device_no = ${deviceNo}`)[0])
+
+const countSigns = (serials: string[]) =>
+  database.run(async (sql) => (await sql`select from device_presence where device_no in ${sql(serials)}`).length)
+
+test('a device that reported and stays silent is taken offline after the time-out, not before, and told once', async () => {
+  const app = await newApplication(each(0))
+  const serials = await newDevices(app, 200)
+  const state = { onlineStatus: 1, runStatus: 1, version: '2.4', batteryEnergy: '80%' }
+  const reports = await Promise.all(
+    serials.map(async (deviceNo, index) => {
+      await sleep(random() * 800)
+      return report(each(index), app, deviceNo, state)
+    }),
+  )
+  await sleep(surelyMs)
+  const events = byPresence(await readStateEvents(serials))
+  expect(events.map(({ deviceNo }) => deviceNo).sort(), `${said}: one event each`).toEqual(serials.toSorted())
+  const silentFor: number[] = []
+  for (const [index, { sentAt, answeredAt, record }] of reports.entries()) {
+    const event = events.find(({ deviceNo }) => deviceNo === record.deviceNo) as StateEvent
+    expect(event.at - sentAt, `${said}: silent for less than the time-out`).toBeGreaterThanOrEqual(timeoutMs)
+    expect(event.at - answeredAt, `${said}: silent for longer than it may be`).toBeLessThan(surelyMs)
+    silentFor.push(event.at - sentAt)
+    expect(event.record, 'all else is as it was').toEqual({ ...record, onlineStatus: 2 })
+    expect<unknown>(await detail(each(index), app, record.deviceNo)).toEqual(event.record)
+  }
+  tell(`${serials.length} devices were taken offline after ${distribution(silentFor)} of silence`)
+}, 60_000)
+
+test('a device that keeps reporting what is known stays online; its row stays as it is and nothing is told', async () => {
+  const app = await newApplication(each(0))
+  const [deviceNo = ''] = await newDevices(app, 1)
+  const first = await report(each(0), app, deviceNo, { onlineStatus: 1, version: '1' })
+  const before = await rowVersion(deviceNo)
+  const end = performance.now() + 4 * timeoutMs
+  for (let index = 0; performance.now() < end; index++) {
+    // Through both processes, with and without members.
+    const { record } = await report(each(index), app, deviceNo, index % 3 === 0 ? {} : { onlineStatus: 1 })
+    expect(record, said).toEqual(first.record)
+    await sleep(timeoutMs * 0.6)
+  }
+  expect(await rowVersion(deviceNo), said).toEqual(before)
+  expect((await readStateEvents([deviceNo])).length, said).toBe(1)
+  // And is taken offline like any other when it stops.
+  expect(await becomesTrue(async () => (await readStateEvents([deviceNo])).length === 2, surelyMs)).toBe(true)
+}, 60_000)
+
+test('reports that change nothing write nothing at all while the last sign of life is fresh', async () => {
+  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
+  const client = new Client(service)
+  const app = await newApplication(client)
+  const serials = await newDevices(app, 20)
+  const state = { onlineStatus: 1, status: 2, version: '3', batteryStatus: 4 }
+  for (const deviceNo of serials) await report(client, app, deviceNo, state)
+  // Every transaction that writes anything takes a number. Upkeep of the database's own may take one now and then.
+  const nextNumber = (sql: postgres.Sql) =>
+    sql`select pg_snapshot_xmax(pg_current_snapshot())::text as next`.then(([row]) => Number(row?.next))
+  // Others who report nothing are taken offline meanwhile; that is over when there are no signs of life of theirs.
+  await sleep(surelyMs)
+  await database.run(async (sql) => {
+    const taken: number[] = []
+    for (let tries = 0; tries < 5 && !taken.includes(0); tries++) {
+      const before = await nextNumber(sql)
+      for (const deviceNo of serials) {
+        await Promise.all([state, {}, { version: '3' }].map((same) => report(client, app, deviceNo, same)))
+      }
+      taken.push((await nextNumber(sql)) - before)
+    }
+    expect(taken, 'transactions that wrote during 60 unchanged reports').toContain(0)
+    const before = await nextNumber(sql)
+    await report(client, app, serials[0] as string, { version: '4' })
+    expect(await nextNumber(sql), 'a change does write').toBeGreaterThan(before)
+  })
+  await service.stop()
+}, 60_000)
+
+test('a device that never said that it is online stays as it is', async () => {
+  const app = await newApplication(each(0))
+  const [never = '', silent = '', offline = ''] = await newDevices(app, 3)
+  await report(each(0), app, silent, { version: '1', runStatus: 2 })
+  await report(each(1), app, offline, { onlineStatus: 1 })
+  await report(each(0), app, offline, { onlineStatus: 2 })
+  const rows = await Promise.all([never, silent, offline].map(rowVersion))
+  const events = await readStateEvents([never, silent, offline])
+  expect(events).toHaveLength(3)
+  await sleep(surelyMs)
+  expect(await Promise.all([never, silent, offline].map(rowVersion)), said).toEqual(rows)
+  expect(await readStateEvents([never, silent, offline]), said).toEqual(events)
+}, 60_000)
+
+test('a device that is unbound meanwhile is told no more, and its next owner’s is not touched', async () => {
+  const [app, next] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
+    TestApplication,
+    TestApplication,
+  ]
+  const serials = await newDevices(app, 20)
+  for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1 })
+  const unbind = (deviceNo: string, index: number) => each(index).call(unbindDevice, { deviceNo }, { token: app.token })
+  for (const answer of await Promise.all(serials.map(unbind))) expect(answer.code, answer.text).toBe(0)
+  expect(await countSigns(serials), 'signs of life that are left').toBe(0)
+  // Half of them are somebody else's at once.
+  const taken = serials.slice(10)
+  for (const deviceNo of taken) {
+    await each(1).call(createDevice, deviceBody(next.appId, { deviceNo }), { token: next.token })
+  }
+  const rows = await Promise.all(taken.map(rowVersion))
+  await sleep(surelyMs)
+  expect(byPresence(await readStateEvents(serials)), said).toEqual([])
+  expect(await Promise.all(taken.map(rowVersion)), said).toEqual(rows)
+}, 60_000)
+
+test('a device that is transferred meanwhile is taken offline in its new owner’s feed only', async () => {
+  const [app, target] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
+    TestApplication,
+    TestApplication,
+  ]
+  const serials = await newDevices(app, 20)
+  for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1 })
+  const transfer = (deviceNo: string, index: number) =>
+    each(index).operate(transferDevice, { deviceNo, targetAppId: target.appId, reason: 'test' })
+  for (const answer of await Promise.all(serials.map(transfer))) expect(answer.data.onlineStatus, said).toBe(1)
+  await sleep(surelyMs)
+  const events = byPresence(await readStateEvents(serials))
+  expect(events.map(({ appId, deviceNo }) => `${appId} ${deviceNo}`).sort(), said).toEqual(
+    serials.map((deviceNo) => `${target.appId} ${deviceNo}`).sort(),
+  )
+}, 60_000)
+
+test('a report that arrives when the time is up wins: after its answer the device is online', async () => {
+  const app = await newApplication(each(0))
+  const serials = await newDevices(app, 150)
+  const lost: string[] = []
+  const offline = { before: 0, reports: 0 }
+  const end = performance.now() + 8000
+  await Promise.all(
+    serials.map(async (deviceNo, index) => {
+      while (performance.now() < end) {
+        const { record } = await report(each(index), app, deviceNo, { onlineStatus: 1 })
+        const shown = await detail(each(index), app, deviceNo)
+        if (record.onlineStatus !== 1 || shown.onlineStatus !== 1) lost.push(`${deviceNo}: ${shown.onlineStatus}`)
+        // Around the moment at which it is taken offline.
+        await sleep(1150 + random() * 300)
+        offline.reports++
+        if ((await detail(each(index), app, deviceNo)).onlineStatus === 2) offline.before++
+      }
+    }),
+  )
+  tell(`${offline.reports} reports at the last moment; ${offline.before} of them came just too late`)
+  expect(lost, said).toEqual([])
+  expect(offline.before, said).toBeGreaterThan(20)
+  expect(offline.before, said).toBeLessThan(offline.reports)
+}, 60_000)
+
+test('a device that silence took offline is back with whatever it says, unless it says that it is offline', async () => {
+  const app = await newApplication(each(0))
+  const serials = await newDevices(app, 4)
+  const [empty = '', versioned = '', said2 = '', freed = ''] = serials
+  for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '1' })
+  const isOver = async () => byPresence(await readStateEvents(serials)).length === serials.length
+  expect(await becomesTrue(isOver, surelyMs)).toBe(true)
+  expect((await report(each(0), app, empty, {})).record.onlineStatus).toBe(1)
+  expect((await report(each(1), app, versioned, { version: '2' })).record).toMatchObject({
+    onlineStatus: 1,
+    version: '2',
+  })
+  // What it says is known already, and yet it is said: from now on it is offline because it said so.
+  expect((await report(each(0), app, said2, { onlineStatus: 2 })).record.onlineStatus).toBe(2)
+  expect((await report(each(1), app, said2, { version: '2' })).record.onlineStatus).toBe(2)
+  expect((await report(each(0), app, said2, {})).record.onlineStatus).toBe(2)
+  // The silence of one owner's device is not the next one's.
+  await each(0).call(unbindDevice, { deviceNo: freed }, { token: app.token })
+  await each(1).call(createDevice, deviceBody(app.appId, { deviceNo: freed }), { token: app.token })
+  expect((await report(each(0), app, freed, {})).record.onlineStatus).toBe(2)
+  const told = (await readStateEvents(serials)).map(({ deviceNo, actor }) => `${deviceNo} ${actor.split(':')[0]}`)
+  const turns = ['application', 'platform', 'application']
+  for (const [deviceNo, count] of [
+    [empty, 3],
+    [versioned, 3],
+    [said2, 3],
+    [freed, 2],
+  ] as const) {
+    const ofDevice = turns.slice(0, count).map((actor) => `${deviceNo} ${actor}`)
+    expect(
+      told.filter((one) => one.startsWith(deviceNo)),
+      said,
+    ).toEqual(ofDevice)
+  }
+}, 60_000)
+
+test('when the process that looks for silent devices is killed in the middle, the other one takes over', async () => {
+  const app = await newApplication(each(0))
+  const serials = await newDevices(app, 50)
+  await database.run(async (sql) => {
+    // Whoever looks for silent devices is held up in the middle of its transaction, by a writer that does not end.
+    await sql`begin`
+    for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1 })
+    await sql`select pg_advisory_xact_lock(hashtextextended(${app.appId}, 0))`
+    let victim: Service | undefined
+    expect(
+      await becomesTrue(async () => {
+        const name = await database.run(nameOfWaiting)
+        victim = services.find(({ process }) => name?.endsWith(` ${process.pid}`))
+        return victim !== undefined
+      }, surelyMs),
+      `${said}: somebody looks for silent devices`,
+    ).toBe(true)
+    await victim?.kill('SIGKILL')
+    both = both.filter((client) => client.url !== victim?.url)
+    expect(byPresence(await readStateEvents(serials)), said).toEqual([])
+    await sql`commit`
+  })
+  expect(both).toHaveLength(1)
+  const isOver = async () => byPresence(await readStateEvents(serials)).length >= serials.length
+  expect(await becomesTrue(isOver, surelyMs), said).toBe(true)
+  await sleep(500)
+  const events = byPresence(await readStateEvents(serials))
+  expect(events.map(({ deviceNo }) => deviceNo).sort(), `${said}: one event each`).toEqual(serials.toSorted())
+}, 60_000)
+
+/** The name of the connection that waits for an application's lock while it has that of the look for silent devices. */
+async function nameOfWaiting(sql: postgres.Sql): Promise<string | undefined> {
+  const [row] = await sql`
+    select application_name as name from pg_stat_activity join pg_locks using (pid)
+    where locktype = 'advisory' group by pid, application_name having count(*) filter (where granted) > 0
+      and count(*) filter (where not granted) > 0`
+  return row?.name
+}
