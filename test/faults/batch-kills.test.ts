@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type postgres from 'postgres'
+import { createDevices } from '../../src/devices/contract.ts'
+import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
+import type { KillOrder } from './killer.ts'
+import { becomesTrue, type OwnDatabase, seed, tell, Workplace } from './support.ts'
+
+const kills = 9
+const rows = 1000
+const place = new Workplace()
+const said = `seed ${seed}`
+let killer: ChildProcess
+let nextKilled: () => Promise<unknown>
+let database: OwnDatabase
+
+beforeAll(async () => {
+  killer = spawn(process.execPath, [join(import.meta.dirname, 'killer.ts'), String(seed)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
+  nextKilled = () => lines.next()
+  database = await place.startDatabase()
+}, 60_000)
+afterAll(async () => {
+  killer.stdin?.end()
+  await once(killer, 'exit')
+  await place.clear()
+}, 60_000)
+
+/** Which of the serials are there, each with the record that its event carries; a serial has one event or none. */
+function readRecords(serials: string[]): Promise<Map<string, string>> {
+  return database.run(async (sql) => {
+    const found = await sql`
+      select device_no, data from device d left join event e on e.app_id = d.app_id and e.subject = d.device_no
+      where device_no in ${sql(serials)}`
+    const records = new Map(found.map((row) => [row.device_no as string, row.data as string]))
+    expect(records.size, `${said}: a device has one event`).toBe(found.length)
+    return records
+  })
+}
+
+/**
+ * Kills the process that has been sent a batch: soon after its first rows are there, or at any moment. Answers how many
+ * rows had been committed by then.
+ */
+async function killMidBatch(app: TestApplication, body: string, key: string, serials: string[], isSoon: boolean) {
+  const victim = await place.startService({ env: { DATABASE_URL: database.url() } })
+  const options = { token: app.token, headers: { 'idempotency-key': key } }
+  const sending = new Client(victim).call(createDevices, body, options).catch(() => undefined)
+  if (isSoon) {
+    const look = async (sql: postgres.Sql) => (await sql`select from device where app_id = ${app.appId} limit 1`).length
+    await database.run((sql) => becomesTrue(async () => (await look(sql)) > 0, 5000))
+  }
+  const order: KillOrder = { pids: [victim.process.pid as number], withinMs: isSoon ? 20 : 300 }
+  killer.stdin?.write(`${JSON.stringify(order)}\n`)
+  await Promise.all([nextKilled(), sending])
+  if (victim.process.exitCode === null && victim.process.signalCode === null) await once(victim.process, 'exit')
+  return (await readRecords(serials)).size
+}
+
+test(`a batch with a key whose process is killed, ${kills} times, is there once after its retry, as first answered`, async () => {
+  const survivor = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
+  const found: number[] = []
+  for (let kill = 0; kill < kills; kill++) {
+    const app = await newApplication(survivor)
+    const serials = Array.from({ length: rows }, () => newSerial())
+    const devices = serials.map((deviceNo, index) => deviceBody(app.appId, { deviceNo, deviceName: `row ${index}` }))
+    const body = JSON.stringify({ devices })
+    const key = `killed-${kill}`
+    found.push(await killMidBatch(app, body, key, serials, kill % 3 > 0))
+    const before = await readRecords(serials)
+    const options = { token: app.token, headers: { 'idempotency-key': key } }
+    const retried = await survivor.call(createDevices, body, options)
+    const { results } = retried.data
+    expect(
+      results.filter((row, index) => row.code !== 0 || row.deviceNo !== serials[index]),
+      said,
+    ).toEqual([])
+    // What the first attempt wrote is answered as it was written then, and every row is there once.
+    const after = await readRecords(serials)
+    expect(after.size, said).toBe(rows)
+    for (const [deviceNo, record] of before) expect(after.get(deviceNo), said).toBe(record)
+    for (const row of results) expect<unknown>(row.data, said).toEqual(JSON.parse(after.get(row.deviceNo ?? '') ?? ''))
+    const again = await survivor.call(createDevices, body, options)
+    expect(again.text, said).toBe(retried.text)
+    const [events] = await database.run(
+      (sql) => sql`select count(*)::int as n from event
+      where app_id = ${app.appId} and type = 'device.bound'`,
+    )
+    expect(events?.n, said).toBe(rows)
+  }
+  tell(`rows of ${rows} that were committed when their process was killed: ${found.join(', ')}`)
+  // Else no kill came in the middle.
+  expect(
+    found.filter((count) => count > 0 && count < rows),
+    said,
+  ).not.toEqual([])
+}, 120_000)
