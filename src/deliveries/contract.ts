@@ -17,6 +17,7 @@ import {
 const folder = '/api/event/v1/delivery'
 /** More are replayed in several calls. */
 export const maxReplayed = 100_000
+export const replayTimeoutMs = 28_000
 /** What a test's delivery is called where others have their event's type. */
 export const testType = 'test'
 const deliveryTypes = [...eventTypes, testType]
@@ -94,6 +95,8 @@ export const replayDeliveries = operation({
   }),
   data: Type.Object({ replayed: Type.Integer() }),
   refusals: ['applicationNotFound', 'callbackMissing', 'deliveryNotFound'],
+  // As many as one call may set waiting take some seconds.
+  answerTimeoutMs: replayTimeoutMs + 2_000,
 })
 
 export const testDelivery = operation({

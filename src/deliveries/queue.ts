@@ -47,17 +47,29 @@ export async function claimEndpoints(sql: Sql, owner: string, limit: number): Pr
   return rows.map((row) => ({ appId: row.app_id, through: row.through_event_id, failures: row.failures }))
 }
 
-/** Renews leases, and answers whose are still this process's. */
-export async function renewLeases(sql: Sql, owner: string, appIds: string[]): Promise<Set<string>> {
+/**
+ * Renews leases. Answers those that are still this process's, and whether each was renewed: a row that a request has
+ * locked is left for the next time.
+ */
+export async function renewLeases(sql: Sql, owner: string, appIds: string[]): Promise<Map<string, boolean>> {
   const rows = await sql.unsafe(
-    `update callback_endpoint e set lease_until = now() + $1 * interval '1 second'
-    from unnest(${column('$3')}) as held (app_id)
-    where e.app_id = held.app_id and e.lease_owner = $2
-    returning e.app_id`,
-    [leaseSeconds, owner, joinColumn(appIds, (appId) => appId)],
+    `with ${free(column('$2'))},
+    renewed as (
+      update callback_endpoint e set lease_until = now() + $3 * interval '1 second'
+      from free where e.app_id = free.app_id returning e.app_id)
+    select e.app_id, renewed.app_id is not null as is_renewed
+    from callback_endpoint e left join renewed using (app_id)
+    where e.lease_owner = $1 and e.app_id = any(${column('$2')})`,
+    [owner, joinColumn(appIds, (appId) => appId), leaseSeconds],
     { prepare: true },
   )
-  return new Set(rows.map((row) => row.app_id as string))
+  return new Map(rows.map((row) => [row.app_id as string, row.is_renewed as boolean]))
+}
+
+/** The endpoints of a list that are $1's and that no request has locked: one that has must not keep the others. */
+function free(list: string): string {
+  return `free as materialized (
+    select app_id from callback_endpoint where lease_owner = $1 and app_id = any(${list}) for update skip locked)`
 }
 
 /** The newest id that any event has drawn: while it stands still, no application has news. */
@@ -209,7 +221,8 @@ function rowsOf(columns: Columns<never>, first: number, alias: string): string {
 
 // In one statement, so that an endpoint has never taken more than what is kept of it, and only the lease's owner writes.
 const writeProgressText = `
-  with taken as (
+  with ${free(column('$2'))},
+  taken as (
     update callback_endpoint e set
       through_event_id = greatest(e.through_event_id, p.through::bigint),
       failures = p.failures::integer,
@@ -218,8 +231,8 @@ const writeProgressText = `
       stopped_reason = case when c.updated_at::text = p.version then p.stopped_reason end,
       lease_owner = case when p.released = '0' then e.lease_owner end,
       lease_until = now() + case when p.released = '0' then ${leaseSeconds} else 0 end * interval '1 second'
-    from ${rowsOf(endpointColumns, 2, 'p')} join third_party_config c using (app_id)
-    where e.app_id = p.app_id and e.lease_owner = $1
+    from ${rowsOf(endpointColumns, 2, 'p')} join free using (app_id) join third_party_config c using (app_id)
+    where e.app_id = p.app_id
     returning e.app_id, c.updated_at::text as version),
   written as (
     insert into delivery (app_id, id, type, status, attempts, next_attempt_at, created_at, finished_at,
@@ -232,13 +245,18 @@ const writeProgressText = `
       next_attempt_at = excluded.next_attempt_at, finished_at = excluded.finished_at,
       response_status = excluded.response_status, error = excluded.error, response = excluded.response,
       duration_ms = excluded.duration_ms, attempt_log = excluded.attempt_log)
-  select app_id, version from taken`
+  select e.app_id, taken.version
+  from callback_endpoint e left join taken using (app_id)
+  where e.lease_owner = $1 and e.app_id = any(${column('$2')})`
+
+/** What became of keeping progress: the configuration's state, or why nothing was kept. */
+export type Kept = { version: string } | 'busy' | 'lost'
 
 /**
- * Writes how far endpoints got, all or nothing. Answers the state of each one's configuration, undefined for an endpoint
- * whose lease another process has.
+ * Writes how far endpoints got, each all or nothing. An endpoint is lost when its lease is another process's, and busy
+ * while a request (a replay, say) has locked it.
  */
-export async function writeProgress(sql: Sql, owner: string, progress: Progress[]): Promise<(string | undefined)[]> {
+export async function writeProgress(sql: Sql, owner: string, progress: Progress[]): Promise<Kept[]> {
   const outcomes = progress.flatMap(({ appId, outcomes }) => outcomes.map((outcome) => ({ ...outcome, appId })))
   const rows = await sql.unsafe(
     writeProgressText,
@@ -249,6 +267,7 @@ export async function writeProgress(sql: Sql, owner: string, progress: Progress[
     ],
     { prepare: true },
   )
-  const versions = new Map(rows.map((row) => [row.app_id as string, row.version as string]))
-  return progress.map(({ appId }) => versions.get(appId))
+  const kept = new Map<string, Kept>()
+  for (const { app_id, version } of rows) kept.set(app_id, version === null ? 'busy' : { version })
+  return progress.map(({ appId }) => kept.get(appId) ?? 'lost')
 }

@@ -2,7 +2,7 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
-import { type DeliveryRecord, maxReplayed, testType } from './contract.ts'
+import { type DeliveryRecord, maxReplayed, replayTimeoutMs, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
 
 export interface Delivery {
@@ -119,8 +119,8 @@ export async function insertTest(sql: Sql, delivery: Delivery, payload: string):
 }
 
 /**
- * Locks the endpoint of an application, so that its worker keeps no outcome meanwhile, and answers how far it has
- * followed the log: what comes after is sent anyway. Throws 10042.
+ * Locks the endpoint of an application, so that its worker writes nothing meanwhile, and answers how far it has followed
+ * the log: what comes after is sent anyway. Throws 10042.
  */
 async function requireLockedEndpoint(tx: Statements, appId: string): Promise<number> {
   const [row] = await tx`select through_event_id, stopped_at from callback_endpoint where app_id = ${appId} for update`
@@ -157,6 +157,7 @@ export interface ReplayRange {
  */
 export async function replayRange(tx: Statements, range: ReplayRange): Promise<number> {
   const { appId, from, to, firstId, lastId, status } = range
+  await tx.unsafe(`set local statement_timeout = ${replayTimeoutMs}`)
   const through = await requireLockedEndpoint(tx, appId)
   const wanted = tx`
     select v.id, v.type from third_party_config c join event v using (app_id)

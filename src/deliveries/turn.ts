@@ -7,6 +7,7 @@ import type { Pace } from './pace.ts'
 import {
   type Claim,
   type Item,
+  type Kept,
   leaseSeconds,
   type Outcome,
   type Progress,
@@ -26,8 +27,8 @@ export interface TurnTools {
   retryScale: number
   /** Reads what there is to send; undefined when the endpoint is no longer this process's. */
   read(request: WorkRequest): Promise<Work | undefined>
-  /** Keeps what was done, and answers the configuration's state; undefined as above. */
-  write(progress: Progress): Promise<string | undefined>
+  /** Keeps what was done. */
+  write(progress: Progress): Promise<Kept>
   /** The most events that one turn may hold. */
   mostRead(): number
   isStopping(): boolean
@@ -43,6 +44,7 @@ const leaseMs = leaseSeconds * 1000
 /** An attempt begins only when it ends within the lease, whatever happens to renewals. */
 const neededLeaseMs = attemptTimeoutMs + 1_000
 const databasePauseMs = 500
+const busyPauseMs = 50
 const fewestRead = 8
 const crowdedTurnMs = 5_000
 
@@ -206,15 +208,28 @@ export class Turn {
     const outcomes = this.outcomes
     this.outcomes = []
     const progress = { appId, through, failures, heldMs, stoppedReason, version, isReleased, outcomes }
-    const askedAt = performance.now()
     try {
-      const newest = await this.whileLeased(() => this.tools.write(progress))
-      this.renew(askedAt, newest !== undefined)
-      this.isOutdated = newest !== version
+      const kept = await this.write(progress)
+      this.isOutdated = kept !== version
     } catch (error) {
       // Nothing of it is kept, so it is all done again by whoever has the lease next.
       this.isLost = true
       this.tools.log.error({ err: error, appId }, 'the outcomes of deliveries could not be kept')
+    }
+  }
+
+  /** Writes until it is written, and answers the configuration's state; undefined when the lease is lost. */
+  private async write(progress: Progress): Promise<string | undefined> {
+    for (;;) {
+      const askedAt = performance.now()
+      const kept = (await this.whileLeased(() => this.tools.write(progress))) ?? 'lost'
+      if (typeof kept === 'object') {
+        this.renew(askedAt, true)
+        return kept.version
+      }
+      this.isLost = kept === 'lost' || performance.now() > this.leaseUntil
+      if (this.isLost) return undefined
+      await pause(busyPauseMs)
     }
   }
 

@@ -70,9 +70,7 @@ export class CallbackWorker {
     const reads = this.lane<queue.WorkRequest, queue.Work | undefined>((sql, items) =>
       queue.readWork(sql, this.owner, items),
     )
-    const writes = this.lane<queue.Progress, string | undefined>((sql, items) =>
-      queue.writeProgress(sql, this.owner, items),
-    )
+    const writes = this.lane<queue.Progress, queue.Kept>((sql, items) => queue.writeProgress(sql, this.owner, items))
     this.tools = {
       client,
       metrics,
@@ -213,7 +211,7 @@ export class CallbackWorker {
     try {
       const appIds = turns.map(({ appId }) => appId)
       const owned = await this.options.pool.run((sql) => queue.renewLeases(sql, this.owner, appIds))
-      for (const turn of turns) turn.renew(askedAt, owned.has(turn.appId))
+      for (const turn of turns) if (owned.get(turn.appId) !== false) turn.renew(askedAt, owned.has(turn.appId))
     } catch {
       // The next one may succeed; until then the leases run on.
     }

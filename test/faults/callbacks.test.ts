@@ -12,7 +12,7 @@ import {
 } from '../../src/third-party-config/contract.ts'
 import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
 import { type Answer, answerWith, Receiver, verify } from './receiver.ts'
-import { becomesTrue, sleep, Workplace } from './support.ts'
+import { becomesTrue, embeddedConnection, sleep, Workplace, withSql } from './support.ts'
 
 const place = new Workplace()
 let service: Service
@@ -365,6 +365,28 @@ describe.concurrent('a slow endpoint', () => {
     await createDeviceOf(app)
     expect(await deliveryOf(app, 2)).toMatchObject({ response: 'a b  c d' })
   })
+})
+
+describe.concurrent('an endpoint whose row is locked, as a large replay does it,', () => {
+  test('is sent to, keeps its outcomes afterwards, and holds up nobody', async () => {
+    const [locked, other] = await Promise.all([newEndpoint(), newEndpoint()])
+    await Promise.all(
+      [locked, other].map((app) => becomesTrue(async () => (await deliveriesOf(app)).length === 1, 5000)),
+    )
+    await withSql(embeddedConnection(service.dataDir), (sql) =>
+      sql.begin(async (tx) => {
+        await createDevicesOf(locked, 3)
+        await receiver.waitFor(locked.path, 2)
+        await tx`select from callback_endpoint where app_id = ${locked.appId} for update`
+        await createDevicesOf(other, 3)
+        expect(await receiver.waitFor(other.path, 4, 2_000)).toHaveLength(4)
+        expect(await becomesTrue(async () => (await deliveriesOf(other)).length === 4, 2_000)).toBe(true)
+        await sleep(1_000)
+      }),
+    )
+    expect(await becomesTrue(async () => (await deliveriesOf(locked, { status: 2 })).length === 4, 2_000)).toBe(true)
+    expect(receiver.at(locked.path)).toHaveLength(4)
+  }, 20_000)
 })
 
 describe.concurrent('a rotation', () => {
