@@ -4,11 +4,13 @@ import { countDevices } from './store.ts'
 
 /** What a copy holds of a device, when its names and serials are long. */
 const bytesPerDevice = 150
-/** How long a copy that nobody asks for may lag behind: while its application is busy, and while it is not. */
+/** How far a copy may lag behind between two questions: while its application is busy, and while it is not. */
 const busyMs = 500
 const idleMs = 16_000
 /** With many copies it is longer, so that looking at one that has no news is done at most 20 times a second. */
 const idleMsPerCopy = 50
+/** How long a copy is kept fresh after it was asked for. Each change that it reads is work that creates have to share. */
+const freshForMs = 60_000
 /** An application that did not fit is not tried again for so long. */
 const tooLargeMs = 300_000
 
@@ -25,6 +27,8 @@ interface Entry {
   bytes: number
   lookAt: number
   pauseMs: number
+  /** By this process's monotonic clock. */
+  askedAt: number
 }
 
 /** The copies of this process, within a bound on their memory: the one that was asked for longest ago makes room. */
@@ -61,7 +65,9 @@ export class Copies {
     const longest = Math.max(idleMs, this.entries.size * idleMsPerCopy)
     for (const entry of this.entries.values()) {
       const { copy } = entry
-      if (copy === undefined || entry.lookAt > performance.now()) continue
+      const now = performance.now()
+      // Nobody looks at it: whoever does next waits once for what has changed since.
+      if (copy === undefined || entry.lookAt > now || now - entry.askedAt > freshForMs) continue
       const before = copy.through
       await copy.freshen()
       entry.pauseMs = copy.through === before ? Math.min(longest, entry.pauseMs * 2) : busyMs
@@ -87,6 +93,7 @@ export class Copies {
   private use(appId: string): Entry | undefined {
     const entry = this.entries.get(appId)
     if (entry === undefined) return this.isTooLarge(appId) ? undefined : this.begin(appId, true)
+    entry.askedAt = performance.now()
     this.entries.delete(appId)
     this.entries.set(appId, entry)
     return entry
@@ -97,7 +104,14 @@ export class Copies {
   }
 
   private begin(appId: string, mayPush: boolean): Entry {
-    const entry: Entry = { copy: undefined, loaded: Promise.resolve(undefined), bytes: 0, lookAt: 0, pauseMs: busyMs }
+    const entry: Entry = {
+      copy: undefined,
+      loaded: Promise.resolve(undefined),
+      bytes: 0,
+      lookAt: 0,
+      pauseMs: busyMs,
+      askedAt: mayPush ? performance.now() : Number.NEGATIVE_INFINITY,
+    }
     this.entries.set(appId, entry)
     entry.loaded = this.load(appId, entry, mayPush).then(
       (copy) => {
