@@ -117,7 +117,8 @@ export class DeviceColumns {
 
   /** How many rows of `order` come before this key. */
   positionOf(boundMicros: number, serial: Uint8Array): number {
-    let [low, high] = [0, this.length]
+    let low = 0
+    let high = this.length
     while (low < high) {
       const middle = (low + high) >>> 1
       if (this.comesBefore(this.order[middle] as number, boundMicros, serial)) low = middle + 1
@@ -231,7 +232,8 @@ function freeSlots(rows: number): Int32Array<ArrayBuffer> {
 /** FNV-1a, and a last mix, because only its low bits are used. */
 function hashOf(bytes: Uint8Array): number {
   let hash = 0x811c9dc5
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193)
+  // By index: an iterator costs more than the rest.
+  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193)
   return hash ^ (hash >>> 15)
 }
 

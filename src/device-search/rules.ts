@@ -76,7 +76,10 @@ export function asciiLower(text: string): string {
 
 /** Which bytes a text has, and which pairs of bytes, folded to 32 and to 64 bits. A part's bits are among its whole's. */
 export function signatureOf(text: Uint8Array): { letters: number; pairs: number; otherPairs: number } {
-  let [letters, pairs, otherPairs, before] = [0, 0, 0, 0]
+  let letters = 0
+  let pairs = 0
+  let otherPairs = 0
+  let before = 0
   for (let at = 0; at < text.length; at++) {
     const byte = text[at] as number
     letters |= 1 << letterBit(byte)

@@ -53,7 +53,8 @@ export function search(copy: DeviceColumns, { filter, after, offset, limit, coun
 /** The positions that fit, from the highest down: passes over the first `skip`, and fills `into` as far as they go. */
 function scan(narrowings: Narrowing[], low: number, high: number, skip: number, into: Int32Array): number {
   const positions = new Int32Array(portion)
-  let [toSkip, found] = [skip, 0]
+  let toSkip = skip
+  let found = 0
   for (let top = high; top > low && found < into.length; top -= portion) {
     let count = Math.min(portion, top - low)
     for (let index = 0; index < count; index++) positions[index] = top - 1 - index
@@ -69,7 +70,8 @@ function scan(narrowings: Narrowing[], low: number, high: number, skip: number, 
 
 /** The place of the first of some descending positions that is below `top`. */
 function placeBelow(positions: Int32Array, count: number, top: number): number {
-  let [low, high] = [0, count]
+  let low = 0
+  let high = count
   while (low < high) {
     const middle = (low + high) >>> 1
     if ((positions[middle] as number) < top) high = middle

@@ -23,6 +23,8 @@ interface Pending {
 const preparedFrom = 50_000
 const firstLookMs = 1_000
 const lookEveryMs = 60_000
+/** Searches that may wait for the thread: more would be told 50003 before their turn came. */
+const maxWaiting = 200
 /** How long nothing is asked of the thread after it has ended by itself. */
 const restMs = 10_000
 
@@ -62,11 +64,13 @@ export class Searcher {
 
   /**
    * Searches an application's copy as it is now or later. Without one, it is loaded; `canWait` says whether to wait for
-   * that. Answers nothing when there is no copy to be had. Throws 50003.
+   * that. Answers nothing when there is no copy to be had. Throws 50003, also when too many wait already.
    */
   search(appId: string, search: Search, canWait: boolean): Promise<FoundInCopy | undefined> {
     const thread = this.use()
-    if (thread === undefined) return Promise.resolve(undefined)
+    const isCrowded = this.pending.size >= maxWaiting
+    if (isCrowded && canWait) return Promise.reject(unavailable())
+    if (isCrowded || thread === undefined) return Promise.resolve(undefined)
     const id = ++this.requests
     return new Promise((resolve, reject) => {
       this.pending.set(id, { resolve, reject })

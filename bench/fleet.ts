@@ -1,0 +1,67 @@
+import type { Sql } from '../src/database/open.ts'
+
+/** Few enough that a step is done in seconds. */
+const fillStep = 250_000
+export const applications = 10_000
+
+/** A tenth of all devices belong to the large application; the others share the rest. */
+export function largeShare(devices: number): number {
+  return Math.floor(devices / 10)
+}
+
+const places = [
+  ...['East', 'West', 'North', 'South', 'Riverside', 'Garden Court', 'Old Town', 'Harbour', 'Station Road', 'Hillside'],
+  ...['东湖', '西湖', '青山', '红谷滩', '滨江', '人民路', '高新区', '火车站', '大学城', '中心广场'],
+]
+const things = ['gate', 'barrier', 'garage door', 'car park', '道闸', '北门', '地下车库', 'lift gate']
+
+/**
+ * Fills the registry as years of operation would: devices of all applications in turn, places and models of which few
+ * have many devices and many have few, rare states, and a district that nobody has registered anything in for long.
+ */
+export async function fillFleet(sql: Sql, devices: number, large: string, ordinary: string): Promise<void> {
+  await sql`
+    insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
+    select 'fleet' || i, 'Application ' || i, 'x', 7200, now(), now() from generate_series(2, ${applications - 1}::int) as i`
+  await sql`set synchronous_commit = off`
+  const list = (texts: string[]) => `array[${texts.map((text) => `'${text}'`).join(', ')}]`
+  for (let from = 1; from <= devices; from += fillStep) {
+    const to = Math.min(devices, from + fillStep - 1)
+    await sql.unsafe(
+      `insert into device (device_no, app_id, device_name, province_code, city_code, district_code, detail_address,
+        coordinates, model_name, device_type, device_type_name, status, online_status, run_status, bound_at)
+      select 'SN-' || left(md5(i::text), 18),
+        case when i % 10 = 0 then $1 when a = 1 then $2 else 'fleet' || a end,
+        (${list(places)})[1 + r[1] % ${places.length}] || ' ' || (${list(things)})[1 + r[2] % ${things.length}] || ' ' || r[3] % 5000,
+        lpad((10 + district / 30)::text, 6, '0'), lpad((1000 + district / 3)::text, 6, '0'),
+        case when i <= $5::int / 500 then 'oldest' else lpad((10000 + district)::text, 6, '0') end,
+        'No. ' || r[4] % 900 || ' Yangming Road',
+        (73 + (r[5] % 60000000) / 1000000.0)::numeric(9, 6) || ',' || (18 + (r[6] % 35000000) / 1000000.0)::numeric(9, 6),
+        'FG-' || 1000 + floor(50 * power((r[7] % 1000000) / 1000000.0, 3)), 'barrier', 'Barrier',
+        case when r[8] % 100 = 0 then 2 else 1 end, case when r[9] % 4 = 0 then 2 else 1 end,
+        case when r[10] % 50 = 0 then 2 when r[10] % 50 < 6 then 1 else 0 end,
+        now() - interval '1 year' + i * (interval '364 days' / $5::int)
+      from (
+        select i, 1 + (i * 7919) % ${applications - 1} as a, r, floor(300 * power((r[11] % 1000000) / 1000000.0, 3))::int as district
+        from generate_series($3::bigint, $4::bigint) as i,
+          lateral (select array_agg(hashint8extended(i, n) & x'7fffffffffff'::bigint order by n) as r from generate_series(1, 11) as n) as random
+      ) as drawn`,
+      [large, ordinary, from, to, devices],
+    )
+    process.stderr.write(`filled ${to} of ${devices}\n`)
+  }
+  await sql`vacuum analyze device`
+}
+
+/** The code of a district by its rank: 0 has about a seventh of all devices, 299 one in a thousand. */
+export function districtCode(rank: number): string {
+  return String(10_000 + rank).padStart(6, '0')
+}
+
+export function cityCode(rank: number): string {
+  return String(1_000 + rank).padStart(6, '0')
+}
+
+export function provinceCode(rank: number): string {
+  return String(10 + rank).padStart(6, '0')
+}

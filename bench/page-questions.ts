@@ -1,0 +1,111 @@
+import { cityCode, districtCode, provinceCode } from './fleet.ts'
+
+type Query = Record<string, string | number>
+
+/** One kind of request; its queries are asked in turn, so that no two in a row are the same. */
+export interface Question {
+  what: string
+  queries: Query[]
+  /** Whether the database's index finds it without a copy. */
+  isIndexed?: boolean
+}
+
+const each = <Value>(values: Value[], query: (value: Value) => Query) => values.map(query)
+const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
+const ranks = (from: number) => Array.from({ length: 20 }, (_, index) => from + index)
+const boxes = (size: number) =>
+  each(ranks(0), (step) => ({ bbox: [80 + step, 25, 80 + step + size, 25 + Math.min(size, 28)].join(',') }))
+
+/** What people and programs look for among a million devices: what many have, some, few and none. */
+export const filterQuestions: Question[] = [
+  { what: 'nothing', queries: [{}, { pageSize: 20 }, { pageSize: 100 }], isIndexed: true },
+  { what: 'state, many', queries: each([1, 2], (onlineStatus) => ({ onlineStatus })), isIndexed: true },
+  {
+    what: 'state, few',
+    queries: each([1, 2], (onlineStatus) => ({ status: 2, onlineStatus, runStatus: 2 })),
+    isIndexed: true,
+  },
+  {
+    what: 'time, nearly all',
+    queries: each(ranks(300), (ago) => ({ createTimeFrom: `${day(ago)} 00:00:00` })),
+    isIndexed: true,
+  },
+  {
+    what: 'time, a day',
+    queries: each(ranks(100), (ago) => ({
+      createTimeFrom: `${day(ago)} 00:00:00`,
+      createTimeTo: `${day(ago)} 23:59:59`,
+    })),
+    isIndexed: true,
+  },
+  { what: 'province', queries: each(ranks(0).slice(0, 10), (rank) => ({ provinceCode: provinceCode(rank) })) },
+  { what: 'city', queries: each(ranks(0), (rank) => ({ cityCode: cityCode(rank) })) },
+  { what: 'district, many', queries: [{ districtCode: districtCode(0) }] },
+  { what: 'district, some', queries: each(ranks(10), (rank) => ({ districtCode: districtCode(rank) })) },
+  { what: 'district, few', queries: each(ranks(270), (rank) => ({ districtCode: districtCode(rank) })) },
+  { what: 'district, only old ones', queries: [{ districtCode: 'oldest' }] },
+  { what: 'district, none', queries: each(ranks(400), (rank) => ({ districtCode: districtCode(rank) })) },
+  { what: 'model, many', queries: [{ modelName: 'FG-1000' }] },
+  { what: 'model, few', queries: each(ranks(1030), (number) => ({ modelName: `FG-${number}` })) },
+  { what: 'name, many', queries: each(['gate', 'Garage', '道闸', '湖', 'a'], (deviceName) => ({ deviceName })) },
+  {
+    what: 'name, some',
+    queries: each(['gate 12', 'east garage', '西湖 道闸', '99', '北门 7'], (deviceName) => ({ deviceName })),
+  },
+  {
+    what: 'name, few',
+    queries: each(['harbour gate 1234', '人民路 道闸 77', 'Lift Gate 4321'], (deviceName) => ({ deviceName })),
+  },
+  { what: 'name, none', queries: each(['north pole', '不存在', 'zz', 'q'], (deviceName) => ({ deviceName })) },
+  { what: 'serial, all', queries: [{ deviceNo: 'SN-' }] },
+  { what: 'serial, some', queries: each(['0a', 'b7', 'ff'], (beginning) => ({ deviceNo: `SN-${beginning}` })) },
+  { what: 'serial, none', queries: each(['XX', 'SN-zz'], (deviceNo) => ({ deviceNo })) },
+  { what: 'box, many', queries: boxes(30) },
+  { what: 'box, some', queries: boxes(3) },
+  { what: 'box, few', queries: boxes(0.1) },
+  { what: 'box, none', queries: [{ bbox: '-10,40,10,50' }] },
+]
+
+const many = {
+  district: { districtCode: districtCode(0) },
+  model: { modelName: 'FG-1000' },
+  name: { deviceName: 'gate' },
+  box: { bbox: '80,20,120,50' },
+  online: { onlineStatus: 1 },
+  time: { createTimeFrom: `${day(200)} 00:00:00` },
+}
+const few = {
+  district: { districtCode: districtCode(270) },
+  name: { deviceName: 'harbour gate 1234' },
+  state: { status: 2, runStatus: 2 },
+}
+
+/** Two filters at once: many with many is the hardest, for each alone narrows little down. */
+export const pairQuestions: Question[] = [
+  { what: 'district and state, many', queries: [{ ...many.district, ...many.online }] },
+  { what: 'district and model, many', queries: [{ ...many.district, ...many.model }] },
+  { what: 'name and state, many', queries: [{ ...many.name, ...many.online }] },
+  { what: 'name and district, many', queries: [{ ...many.name, ...many.district }] },
+  { what: 'name and box, many', queries: [{ ...many.name, ...many.box }] },
+  { what: 'box and state, many', queries: [{ ...many.box, ...many.online }] },
+  { what: 'model and time, many', queries: [{ ...many.model, ...many.time }] },
+  { what: 'name and district, few', queries: [{ ...many.name, ...few.district }] },
+  {
+    what: 'name and state, few',
+    queries: [
+      { ...few.name, ...many.online },
+      { ...many.name, ...few.state },
+    ],
+  },
+  { what: 'box and state, few', queries: [{ ...many.box, ...few.state }] },
+  { what: 'old district and state', queries: [{ districtCode: 'oldest', ...many.online }] },
+  { what: 'five filters', queries: [{ ...many.name, ...many.box, ...many.online, ...many.model, ...many.time }] },
+]
+
+/** Of an application with some hundred devices. */
+export const ordinaryQuestions: Question[] = [
+  { what: 'nothing', queries: [{}, { pageSize: 100 }] },
+  { what: 'district', queries: each(ranks(0), (rank) => ({ districtCode: districtCode(rank) })) },
+  { what: 'name', queries: each(['gate', '道闸', 'gate 12', 'north pole'], (deviceName) => ({ deviceName })) },
+  { what: 'box and state', queries: [{ ...many.box, ...many.online }] },
+]
