@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { EventType } from '../src/events/contract.ts'
 import { deviceBody } from '../test/harness.ts'
 import { newRunMark, type SerialOrder, serialPlaceholder } from './serials.ts'
 import type { Server } from './servers.ts'
@@ -27,8 +28,35 @@ export function requireWrk(): void {
   }
 }
 
-/** Creates devices on a server as fast as it takes them. A load with a single failed request is an error. */
-export async function load(server: Server, { connections, seconds, serials }: LoadOptions): Promise<LoadResult> {
+/** What the requests of a load are. */
+export interface Work {
+  /** The script of this folder that makes them, and what it is told beside the token and the run's mark. */
+  script: string
+  env: Record<string, string>
+  url: string
+  /** The event that tells of one, and of how many requests of a hundred there is one. */
+  event: EventType
+  eventPercent: number
+}
+
+/** Creates: every request registers a device that no other one has. */
+export function creates(server: Server, serials: SerialOrder): Work {
+  const body = JSON.stringify(deviceBody(server.appId, { deviceNo: serialPlaceholder }))
+  return {
+    script: 'create.lua',
+    env: { BENCH_BODY: body, BENCH_PLACEHOLDER: serialPlaceholder, BENCH_SERIALS: serials },
+    url: server.url,
+    event: 'device.bound',
+    eventPercent: 100,
+  }
+}
+
+/** Sends requests to a server as fast as it takes them. A load with a single failed request is an error. */
+export async function load(
+  server: Server,
+  { connections, seconds, serials }: LoadOptions,
+  work = creates(server, serials),
+): Promise<LoadResult> {
   const threads = Math.min(connections, 2)
   const wrk = Bun.spawn({
     cmd: [
@@ -37,17 +65,10 @@ export async function load(server: Server, { connections, seconds, serials }: Lo
       `-c${connections}`,
       `-d${seconds}s`,
       `--timeout=${answerTimeoutSeconds}s`,
-      `--script=${join(import.meta.dirname, 'create.lua')}`,
-      server.url,
+      `--script=${join(import.meta.dirname, work.script)}`,
+      work.url,
     ],
-    env: {
-      ...process.env,
-      BENCH_BODY: JSON.stringify(deviceBody(server.appId, { deviceNo: serialPlaceholder })),
-      BENCH_PLACEHOLDER: serialPlaceholder,
-      BENCH_TOKEN: server.token,
-      BENCH_RUN: newRunMark(),
-      BENCH_SERIALS: serials,
-    },
+    env: { ...process.env, ...work.env, BENCH_TOKEN: server.token, BENCH_RUN: newRunMark() },
     stdout: 'pipe',
     stderr: 'pipe',
     timeout: (seconds + 3 * answerTimeoutSeconds) * 1000,

@@ -1,9 +1,10 @@
+import type { EventType } from '../src/events/contract.ts'
 import type { Cluster } from './cluster.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
-import { type LoadOptions, load } from './load.ts'
+import { creates, type LoadOptions, load, type Work } from './load.ts'
 import type { Registry, Server } from './servers.ts'
 
-/** One measurement, or the median of several. Microseconds are processor time for one create. */
+/** One measurement, or the median of several. Microseconds are processor time for one request. */
 export interface Figure {
   perSecond: number
   p50Ms: number
@@ -17,27 +18,34 @@ const warmUpSeconds = 2
 /** What a server may use in 200 ms for its own upkeep. */
 const quietMicros = 10_000
 
-/** Loads a server, and takes what it cost. What was created is counted in the database, not in the answers. */
-export async function measure(cluster: Cluster, server: Server, options: LoadOptions): Promise<Figure> {
-  await load(server, { ...options, seconds: warmUpSeconds })
+/** Loads a server, and takes what it cost. What was changed is counted in the database, not in the answers. */
+export async function measure(
+  cluster: Cluster,
+  server: Server,
+  options: LoadOptions,
+  work = creates(server, options.serials),
+): Promise<Figure> {
+  await load(server, { ...options, seconds: warmUpSeconds }, work)
   await becomesQuiet(server)
   const cpu = () => ({ server: processCpu(server.pid), database: databaseCpu(cluster.pid) })
-  const eventsBefore = await countEvents(server)
+  const eventsBefore = await countEvents(server, work.event)
   const before = cpu()
-  const result = await load(server, options)
+  const result = await load(server, options, work)
   await becomesQuiet(server)
   const after = cpu()
-  const created = await countEvents(server)
-  const creates = created === undefined ? result.requests : created - (eventsBefore ?? 0)
-  requireAllDurable(server, creates, result.requests, options.connections)
+  const events = await countEvents(server, work.event)
+  const told = events === undefined ? result.requests : events - (eventsBefore ?? 0)
+  if (events !== undefined) requireAllDurable(server, told, result.requests, options.connections, work)
+  // Requests that were under way when the load ended have been worked on, too, where that shows.
+  const requests = work.eventPercent === 100 ? told : result.requests
   return {
     perSecond: result.requests / result.seconds,
     p50Ms: result.p50Ms,
     p99Ms: result.p99Ms,
-    serverMicros: (after.server - before.server) / creates,
+    serverMicros: (after.server - before.server) / requests,
     // What the database does beside the floor's load is not the floor's.
-    databaseMicros: server.database === undefined ? 0 : (after.database - before.database) / creates,
-    loadMicros: result.cpu / creates,
+    databaseMicros: server.database === undefined ? 0 : (after.database - before.database) / requests,
+    loadMicros: result.cpu / requests,
   }
 }
 
@@ -61,25 +69,35 @@ async function hasStatements({ database }: Server): Promise<boolean> {
   return rows.length > 0
 }
 
-/** The creates of a server's application, by its events. The floor keeps nothing. */
-async function countEvents({ database, appId }: Server): Promise<number | undefined> {
+/** The events of a server's application. The floor keeps nothing. */
+async function countEvents({ database, appId }: Server, type: EventType): Promise<number | undefined> {
   if (database === undefined) return undefined
   const [row] = await database.sql<{ events: number }[]>`
-    select count(*)::int as events from event where app_id = ${appId} and type = 'device.bound'`
+    select count(*)::int as events from event where app_id = ${appId} and type = ${type}`
   return row?.events
 }
 
-/** Every answer of the load stands for one create; those that were under way when it ended may be there as well. */
-function requireAllDurable(server: Server, creates: number, answers: number, connections: number): void {
-  if (creates >= answers && creates <= answers + connections) return
-  throw new Error(`This is not a result: ${server.name} answered ${answers} creates, but ${creates} are there.`)
+/** Every answer of the load stands for its events; those that were under way when it ended may be there as well. */
+function requireAllDurable(
+  server: Server,
+  events: number,
+  answers: number,
+  connections: number,
+  { event, eventPercent }: Work,
+): void {
+  const expected = (answers * eventPercent) / 100
+  // Where not every request has an event, the last ones of each connection may have more or fewer than their share.
+  const least = eventPercent === 100 ? expected : expected - connections
+  if (events >= least && events <= expected + connections) return
+  const words = `${server.name} answered ${answers} requests, but there are ${events} events ${event}`
+  throw new Error(`This is not a result: ${words}.`)
 }
 
 /** Every device has its event, so that no figure was had by leaving one out. */
 export async function requireEvents(server: Registry): Promise<void> {
   const { name, appId, database } = server
   const [row] = await database.sql`select count(*)::int as devices from device where app_id = ${appId}`
-  const events = await countEvents(server)
+  const events = await countEvents(server, 'device.bound')
   if (row?.devices === events) return
   throw new Error(`This is not a result: ${name} has ${row?.devices} devices and ${events} events.`)
 }

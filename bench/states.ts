@@ -1,0 +1,76 @@
+// State reports a second and what one costs, by how many of them change anything, beside creates in the same run.
+import { reportDeviceState } from '../src/device-state/contract.ts'
+import type { Work } from './load.ts'
+import { type Figure, measure, medianFigure, requireEvents, rotated } from './measure.ts'
+import { type Bench, runBench } from './program.ts'
+import { figureHeadings, figureRow, showFigure, table, tellProgress } from './report.ts'
+import { serialPlaceholder } from './serials.ts'
+import { type Registry, startForecourt } from './servers.ts'
+
+/** Devices of each kind of load: many times as many as report at once. */
+const devices = 20_000
+/** As long as those that the load reports in its place. */
+const knownVersion = '0'.repeat(16)
+
+const kinds = [
+  { name: 'reports, all changed', changedPercent: 100 },
+  { name: 'reports, 10 % changed', changedPercent: 10 },
+  { name: 'reports, none changed', changedPercent: 0 },
+]
+
+await runBench(async ({ cluster, options, keep }: Bench) => {
+  const server = await keep(startForecourt('Forecourt on Bun', 'bun', await cluster.createDatabase('states')))
+  const works = await Promise.all(kinds.map(({ changedPercent }) => reportsOf(server, changedPercent)))
+  await cluster.admin`checkpoint`
+
+  const figures = new Map<string, Figure[]>()
+  const measurements = [
+    { name: 'creates', run: () => measure(cluster, server, options) },
+    ...kinds.map(({ name }, at) => ({ name, run: () => measure(cluster, server, options, works[at]) })),
+  ]
+  for (let round = 0; round < options.rounds; round++) {
+    for (const { name, run } of rotated(measurements, round)) {
+      await cluster.admin`checkpoint`
+      const figure = await run()
+      figures.set(name, [...(figures.get(name) ?? []), figure])
+      tellProgress(round, name, showFigure(figure))
+    }
+  }
+  await requireEvents(server)
+
+  const rows = measurements.map(({ name }) => figureRow(name, medianFigure(figures.get(name) ?? [])))
+  process.stdout.write(`${table(['Forecourt on Bun', ...figureHeadings.slice(1)], rows)}\n`)
+})
+
+/** Makes devices that have reported what the load says again, and answers their load. */
+async function reportsOf(server: Registry, changedPercent: number): Promise<Work> {
+  const { appId, database } = server
+  const fleet = `SN-${changedPercent.toString(16).padStart(10, '0')}`
+  const state = { status: 1, onlineStatus: 1, runStatus: 0, batteryEnergy: '87%', version: knownVersion }
+  await database.sql`
+    insert into device (device_no, app_id, device_name, tag, province_code, city_code, district_code, detail_address,
+      coordinates, online_status, battery_energy, version, bound_at)
+    select ${fleet} || lpad(to_hex(n), 8, '0'), ${appId}, 'East gate barrier', 'lane=1', '360000', '360100', '360102',
+      'No. 1 Yangming Road', '115.899918,28.676493', ${state.onlineStatus}, ${state.batteryEnergy}, ${state.version}, now()
+    from generate_series(0, ${devices - 1}::int) as n`
+  await database.sql`
+    insert into event (app_id, type, time, actor, subject, data)
+    select app_id, 'device.bound', now(), 'bench', device_no, '{}' from device where starts_with(device_no, ${fleet})`
+  await database.sql`
+    insert into device_presence (device_no, app_id, reported_at)
+    select device_no, app_id, now() from device where starts_with(device_no, ${fleet})`
+  return {
+    script: 'reports.lua',
+    env: {
+      BENCH_BODY: JSON.stringify({ deviceNo: serialPlaceholder, ...state }),
+      BENCH_PLACEHOLDER: serialPlaceholder,
+      BENCH_FLEET: fleet,
+      BENCH_DEVICES: String(devices),
+      BENCH_CHANGED: String(changedPercent),
+      BENCH_VERSION: knownVersion,
+    },
+    url: new URL(reportDeviceState.path, server.url).href,
+    event: 'device.stateChanged',
+    eventPercent: changedPercent,
+  }
+}
