@@ -71,21 +71,27 @@ export class DeviceCopy {
   }
 
   private async catchUp(): Promise<void> {
-    let state: State
-    do {
-      state = this.state
+    for (;;) {
+      const { state } = this
       const asOf = performance.now()
-      await advance(this.appId, this.pools.changes, state)
+      const isTrue = await advance(this.appId, this.pools.changes, state)
+      if (!isTrue) this.state = await this.loadAnew()
+      // Another state may also have been loaded meanwhile.
+      if (state !== this.state) continue
       this.trueAt = asOf
-      // Another state may have been loaded meanwhile.
-    } while (state !== this.state)
-    if (state.columns.isLoose) this.reloading ??= this.reload()
+      if (state.columns.isLoose) this.reloading ??= this.reload()
+      return
+    }
+  }
+
+  private loadAnew(): Promise<State> {
+    return loadState(this.appId, this.pools.loads, this.state.columns.devices)
   }
 
   /** Replaces columns that have become loose, while they still serve. */
   private async reload(): Promise<void> {
     try {
-      this.state = await loadState(this.appId, this.pools.loads, this.state.columns.devices)
+      this.state = await this.loadAnew()
     } catch {
       // The loose columns are as true as before, and the next catch-up tries again.
     } finally {
@@ -108,14 +114,17 @@ async function loadState(appId: string, pool: GuardedPool, devices: number): Pro
   return { columns, through }
 }
 
-async function advance(appId: string, pool: GuardedPool, state: State): Promise<void> {
-  for (;;) {
+/** Answers whether the state is true now. It is not when so much has happened that loading it anew is sooner done. */
+async function advance(appId: string, pool: GuardedPool, state: State): Promise<boolean> {
+  const most = Math.max(4 * changeStep, state.columns.devices / 2)
+  for (let read = 0; read < most; read += changeStep) {
     const { through, events, devices, others } = await pool.run((sql) =>
       readChanges(sql, appId, state.through, changeStep),
     )
     for (const device of devices) state.columns.put(device)
     for (const deviceNo of others) state.columns.remove(deviceNo)
     state.through = through ?? state.through
-    if (events < changeStep) return
+    if (events < changeStep) return true
   }
+  return false
 }

@@ -11,6 +11,8 @@ import { countDevices, deviceKey, readFound, walkDevices } from './store.ts'
 
 /** How often a page is searched anew because one of its devices changed between being found and being read. */
 const maxTries = 3
+/** A copy that has far to catch up goes on with that, and whoever waited so long is answered by the database. */
+const patienceMs = 1_500
 
 export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMoment }: Platform): Handler[] {
   /** Whether the application is so large that walking along its devices would take too long. */
@@ -24,7 +26,7 @@ export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMome
     const after = deviceNo === undefined ? null : { boundMicros: Number(boundMicros), deviceNo }
     const search = { filter, after, offset: wish.offset, limit: wish.pageSize + 1, countTo: countedRows + 1 }
     for (let tries = 0; tries < maxTries; tries++) {
-      const found = await searcher.search(appId, search, !isIndexed(filter))
+      const found = await soon(searcher.search(appId, search, !isIndexed(filter)))
       if (found === undefined) return undefined
       const { rows, isTouched } = await readFound(sql, appId, found.serials, found.through)
       if (!isTouched) return { rows, counted: found.counted }
@@ -62,4 +64,17 @@ export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMome
       return readDevices(appId, filter, readWish(query, deviceKey))
     }),
   ]
+}
+
+/** The answer, or nothing when it takes too long. */
+async function soon<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, patienceMs, undefined)
+  })
+  try {
+    return await Promise.race([asked, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
