@@ -7,6 +7,8 @@ const bytesPerDevice = 150
 /** How far a copy may lag behind between two questions: while its application is busy, and while it is not. */
 const busyMs = 500
 const idleMs = 16_000
+/** By how much a look may be late. */
+const lookDelayMs = 1_000
 /** With many copies it is longer, so that looking at one that has no news is done at most 20 times a second. */
 const idleMsPerCopy = 50
 /** How long a copy is kept fresh after it was asked for. Each change that it reads is work that creates have to share. */
@@ -44,13 +46,22 @@ export class Copies {
     this.maxBytes = maxBytes
   }
 
-  /** Searches an application's copy as it is after this call. Answers nothing when there is none to be had. */
+  /**
+   * Searches an application's copy as it is after this call. Answers nothing when there is none to be had, or none soon
+   * for one who does not want to wait.
+   */
   async search(appId: string, wanted: Search, canWait: boolean): Promise<FoundInCopy | undefined> {
     const entry = this.use(appId)
     if (entry === undefined || (entry.copy === undefined && !canWait)) return undefined
     const copy = entry.copy ?? (await entry.loaded)
     if (copy === undefined) return undefined
-    await copy.freshen()
+    const fresh = copy.freshen()
+    if (!canWait && this.lags(entry, copy)) {
+      // Whoever asks next is told its failure, or tries again.
+      fresh.catch(() => {})
+      return undefined
+    }
+    await fresh
     return { ...search(copy.columns, wanted), through: copy.through }
   }
 
@@ -97,6 +108,11 @@ export class Copies {
     this.entries.delete(appId)
     this.entries.set(appId, entry)
     return entry
+  }
+
+  /** Whether the copy was left behind, so that catching up may take long. */
+  private lags({ pauseMs }: Entry, { trueAt }: DeviceCopy): boolean {
+    return performance.now() - trueAt > pauseMs + lookDelayMs
   }
 
   private isTooLarge(appId: string): boolean {

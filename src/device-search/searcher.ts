@@ -64,7 +64,8 @@ export class Searcher {
 
   /**
    * Searches an application's copy as it is now or later. Without one, it is loaded; `canWait` says whether to wait for
-   * that. Answers nothing when there is no copy to be had. Throws 50003, also when too many wait already.
+   * that, and for one that was left behind. Answers nothing when there is no copy to be had. Throws 50003, also when too
+   * many wait already.
    */
   search(appId: string, search: Search, canWait: boolean): Promise<FoundInCopy | undefined> {
     const thread = this.use()

@@ -178,6 +178,21 @@ test('a search that begins after a change sees it, also while the copy is catchi
   await Promise.all([...others, events])
 }, 60_000)
 
+test('a copy that was left far behind answers as the table is', async () => {
+  const changing = await Changing.begin(40)
+  const { application } = changing
+  await expectExact(application, 2)
+  for (let change = 0; change < 20; change++) await changing.change()
+  // More than it would read one by one.
+  await database.run(
+    (sql) => sql`
+      insert into event (app_id, type, time, actor, subject, data)
+      select ${application.appId}, 'device.stateChanged', now(), 'test', 'nobody', '{}' from generate_series(1, 40000)`,
+  )
+  for (let change = 0; change < 20; change++) await changing.change()
+  await expectExact(application, 10)
+}, 30_000)
+
 test('what is shown fits what was asked for, also while it changes', async () => {
   const application = await newApplication(a)
   const { token } = application
