@@ -11,8 +11,8 @@ import { countDevices, deviceKey, readFound, walkDevices } from './store.ts'
 
 /** How often a page is searched anew because one of its devices changed between being found and being read. */
 const maxTries = 3
-/** A copy that has far to catch up goes on with that, and whoever waited so long is answered by the database. */
-const patienceMs = 1_500
+/** How long a page that the index finds too is waited for: the thread may have many searches to do before. */
+const patienceMs = 100
 
 export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMoment }: Platform): Handler[] {
   /** Whether the application is so large that walking along its devices would take too long. */
@@ -26,7 +26,9 @@ export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMome
     const after = deviceNo === undefined ? null : { boundMicros: Number(boundMicros), deviceNo }
     const search = { filter, after, offset: wish.offset, limit: wish.pageSize + 1, countTo: countedRows + 1 }
     for (let tries = 0; tries < maxTries; tries++) {
-      const found = await soon(searcher.search(appId, search, !isIndexed(filter)))
+      const asked = searcher.search(appId, search, !isIndexed(filter))
+      // A walk along all devices would take longer than the copy, and would only hold that up.
+      const found = isIndexed(filter) ? await soon(asked) : await asked
       if (found === undefined) return undefined
       const { rows, isTouched } = await readFound(sql, appId, found.serials, found.through)
       if (!isTouched) return { rows, counted: found.counted }
