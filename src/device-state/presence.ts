@@ -7,12 +7,15 @@ import {
   findSilentDevices,
   type KnownDevice,
   lockSilentDevices,
+  type SilentDevice,
   type StateChange,
   tryPresenceLock,
 } from './store.ts'
 
+/** Found by one reading of the signs of life. */
+const lookDevices = 10_000
 /** Few enough that no step holds an application's lock for long. */
-const stepDevices = 2000
+const stepDevices = 500
 const actor = 'platform:presence'
 
 /** Takes devices offline that have reported and then stayed silent for the presence time-out (contract §5). */
@@ -21,15 +24,37 @@ export function startPresence({ config, sql, log, showMoment }: Platform): { sto
   let isRunning = false
   let isStopped = false
 
-  /** One step: reads and writes in one transaction, which only one process at a time has. Answers how many it found. */
-  function step(since: Date): Promise<number> {
+  /**
+   * One step: some devices that were found, in one transaction, which only one process at a time has. Answers how many
+   * it took offline; nothing when another process is at it.
+   */
+  function step(found: SilentDevice[], since: Date): Promise<number | undefined> {
     return transaction(sql, async (tx) => {
-      if (!(await tryPresenceLock(tx))) return 0
-      const found = await findSilentDevices(tx, since, stepDevices)
-      const silent = found.length === 0 ? [] : await lockSilentDevices(tx, found, since)
+      if (!(await tryPresenceLock(tx))) return undefined
+      const silent = await lockSilentDevices(tx, found, since)
       if (silent.length > 0) await changeStates(tx, silent.map(toOffline), new Date())
-      return found.length
+      return silent.length
     })
+  }
+
+  /** Answers how many devices it took offline; nothing when another process is at it, or this one ends. */
+  async function stepThrough(found: SilentDevice[], since: Date): Promise<number | undefined> {
+    let taken = 0
+    for (let from = 0; from < found.length; from += stepDevices) {
+      const count = isStopped ? undefined : await step(found.slice(from, from + stepDevices), since)
+      if (count === undefined) return undefined
+      taken += count
+    }
+    return taken
+  }
+
+  async function look(since: Date): Promise<void> {
+    let found: SilentDevice[]
+    let taken: number | undefined
+    do {
+      found = await findSilentDevices(sql, since, lookDevices)
+      taken = await stepThrough(found, since)
+    } while (found.length === lookDevices && taken !== undefined && taken > 0)
   }
 
   function toOffline({ device, rowVersion }: KnownDevice): StateChange {
@@ -41,8 +66,7 @@ export function startPresence({ config, sql, log, showMoment }: Platform): { sto
     if (isRunning) return
     isRunning = true
     try {
-      const since = new Date(Date.now() - silenceMs)
-      while (!isStopped && (await step(since)) === stepDevices);
+      await look(new Date(Date.now() - silenceMs))
     } catch (error) {
       log.warn({ err: error }, 'the look for silent devices failed; it is tried again')
     }

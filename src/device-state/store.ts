@@ -79,16 +79,18 @@ type ColumnName = keyof typeof columns
 const names = Object.keys(columns)
 const presence = batchRows(['app_id', 'device_no', 'online_status', 'is_silence'] satisfies ColumnName[], 'many')
 
+const isChanged = '(v_is_complete or i.device_no = any(v_changed))'
+
 /**
  * Writes a batch of state changes: locks, rows, their signs of life and events in one transaction. A row that is not
  * the one that was read is left alone, and is not among the serials that are answered.
  */
 export const changeStatesRoutine = routine(
   'change_states',
-  { p_now: 'timestamptz', p_apps: 'text' },
+  { p_now: 'timestamptz', p_apps: 'text', p_count: 'integer' },
   names,
   'device_no text',
-  '  v_changed text[];',
+  '  v_changed text[];\n  v_is_complete boolean;',
   `  perform ${applicationLock('app_id')} from unnest(${column('p_apps')}) as a (app_id);
   with changed as (
     update device d set status = i.status::smallint, online_status = i.online_status::smallint,
@@ -99,21 +101,23 @@ export const changeStatesRoutine = routine(
     returning d.device_no
   )
   select array_agg(device_no) into v_changed from changed;
+  -- Nearly always; to look every row up among all of them would cost as much as writing it.
+  v_is_complete := coalesce(cardinality(v_changed), 0) = p_count;
 
   insert into event (app_id, type, time, actor, subject, data)
   select i.app_id, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
   from ${batchRows(['app_id', 'device_no', 'actor', 'record'] satisfies ColumnName[], 'many')}
-  where i.device_no = any(v_changed);
+  where ${isChanged};
 
   insert into device_presence (device_no, app_id, reported_at)
   select i.device_no, i.app_id, p_now from ${presence}
-  where i.device_no = any(v_changed) and i.online_status = '1'
+  where i.online_status = '1' and ${isChanged}
   on conflict (device_no) do update
     set app_id = excluded.app_id, reported_at = excluded.reported_at, timed_out = false;
   update device_presence p set timed_out = true from ${presence}
-  where p.device_no = i.device_no and i.device_no = any(v_changed) and i.is_silence is not null;
+  where p.device_no = i.device_no and i.is_silence is not null and ${isChanged};
   delete from device_presence p using ${presence}
-  where p.device_no = i.device_no and i.device_no = any(v_changed) and i.online_status = '2' and i.is_silence is null;
+  where p.device_no = i.device_no and i.online_status = '2' and i.is_silence is null and ${isChanged};
 
   return query select unnest(v_changed);`,
 )
@@ -129,6 +133,7 @@ export async function changeStates(sql: Statements, changes: StateChange[], now:
   const rows = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
     now.toISOString(),
     joinColumn(apps, (appId) => appId),
+    changes.length,
     joinBatch(sortedBySerial(changes), columns),
   ])
   return rows.map((row) => row.device_no)
@@ -166,23 +171,28 @@ export async function tryPresenceLock(tx: Statements): Promise<boolean> {
   return row?.had === true
 }
 
-/** Online devices that have not reported since then, at most `limit`, as they are before anybody is asked to wait. */
-export async function findSilentDevices(tx: Statements, since: Date, limit: number): Promise<KnownDevice[]> {
-  const rows = await tx.unsafe(
-    `select ${knownColumns} from device_presence p join device d using (device_no)
-    where p.reported_at <= $1::text::timestamptz and not p.timed_out and d.online_status = 1 limit $2`,
-    [since.toISOString(), limit],
-  )
-  return rows.map((row) => toKnown(row))
+/** A device that may be silent, and whose it is. */
+export interface SilentDevice {
+  deviceNo: string
+  appId: string
+}
+
+/** Online devices that have not reported since then, at most `limit`, one application after another. Takes no lock. */
+export async function findSilentDevices(sql: Statements, since: Date, limit: number): Promise<SilentDevice[]> {
+  const rows = await sql`
+    select device_no, app_id from (
+      select device_no, app_id from device_presence where reported_at <= ${since} and not timed_out limit ${limit}
+    ) as found order by app_id, device_no`
+  return rows.map((row) => ({ deviceNo: row.device_no, appId: row.app_id }))
 }
 
 /**
  * Those of some silent devices that are silent still. From then on until the transaction ends they stay so: reports
  * that change them wait for their applications' locks, and signs of life for their rows of `device_presence`.
  */
-export async function lockSilentDevices(tx: Statements, found: KnownDevice[], since: Date): Promise<KnownDevice[]> {
+export async function lockSilentDevices(tx: Statements, found: SilentDevice[], since: Date): Promise<KnownDevice[]> {
   // In the order of every writer: applications first, then devices, each sorted.
-  const apps = [...new Set(found.map(({ device }) => device.appId))].sort()
+  const apps = [...new Set(found.map(({ appId }) => appId))].sort()
   await tx.unsafe(`select ${applicationLock('app_id')} from unnest(${column('$1')}) as a (app_id)`, [
     joinColumn(apps, (appId) => appId),
   ])
@@ -191,7 +201,7 @@ export async function lockSilentDevices(tx: Statements, found: KnownDevice[], si
     where p.device_no = any(${column('$1')}) and p.reported_at <= $2::text::timestamptz and not p.timed_out
       and d.online_status = 1
     order by p.device_no for update of p`,
-    [joinColumn(found, ({ device }) => device.deviceNo), since.toISOString()],
+    [joinColumn(found, ({ deviceNo }) => deviceNo), since.toISOString()],
   )
   // One that moved to another application meanwhile is found again.
   return rows.map((row) => toKnown(row)).filter(({ device }) => apps.includes(device.appId))

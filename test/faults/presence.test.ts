@@ -106,6 +106,39 @@ test('a device that reported and stays silent is taken offline after the time-ou
   tell(`${serials.length} devices were taken offline after ${distribution(silentFor)} of silence`)
 }, 60_000)
 
+test('after a power cut everything that was online is taken offline, each told once', async () => {
+  const app = await newApplication(each(0))
+  // More than one reading finds; of many applications, as they are after years.
+  const count = 11_000
+  await database.run(async (sql) => {
+    await sql`
+      with others as (
+        insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
+        select ${app.appId} || n, 'test', '', 7200, now(), now() from generate_series(1, 20) as n
+      )
+      insert into device (device_no, app_id, device_name, province_code, city_code, district_code, coordinates,
+        online_status, bound_at)
+      select ${app.appId} || '-' || md5(n::text), ${app.appId} || 1 + n % 20, 'gate', '360000', '360100', '360102', '0,0',
+        1, now()
+      from generate_series(1, ${count}::int) as n`
+    await sql`
+      insert into device_presence (device_no, app_id, reported_at)
+      select device_no, app_id, now() - interval '1 hour' from device where starts_with(device_no, ${app.appId})`
+    const look = async () => {
+      const [row] = await sql`
+        select count(*)::int as online from device where starts_with(device_no, ${app.appId}) and online_status = 1`
+      return row?.online === 0
+    }
+    expect(await becomesTrue(look, 30_000), said).toBe(true)
+    await sleep(500)
+    const [events] = await sql`
+      select count(*)::int as events, count(distinct subject)::int as subjects, count(d.device_no)::int as owned
+      from event e left join device d on d.device_no = e.subject and d.app_id = e.app_id
+      where actor = 'platform:presence' and starts_with(subject, ${app.appId})`
+    expect(events, said).toMatchObject({ events: count, subjects: count, owned: count })
+  })
+}, 60_000)
+
 test('a device that keeps reporting what is known stays online; its row stays as it is and nothing is told', async () => {
   const app = await newApplication(each(0))
   const [deviceNo = ''] = await newDevices(app, 1)
