@@ -2,14 +2,15 @@
 import type { Cluster } from './cluster.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
 import { type LoadResult, load } from './load.ts'
-import { median, rotated } from './measure.ts'
+import { median, medianFigure, rotated } from './measure.ts'
 import { type Bench, runBench } from './program.ts'
-import { table, tellProgress } from './report.ts'
+import { showFigure, table, tellProgress } from './report.ts'
 import { type Registry, startForecourt, startReceiver } from './servers.ts'
 
 const receiverDelayMs = 5
 const drained = 100_000
 const drainedApplications = 100
+const warmUpSeconds = 2
 
 const drainHeadings = [`receiver of ${receiverDelayMs} ms`, 'callbacks/s', 'server µs', 'database µs', 'receiver µs']
 
@@ -110,59 +111,68 @@ async function measureDrain(
   return run(events)
 }
 
+/** A load of creates, and the processor time that the server and the database used meanwhile, a create. */
+type CreateFigure = Pick<LoadResult, 'p50Ms' | 'p99Ms'> &
+  Record<'perSecond' | 'serverMicros' | 'databaseMicros', number>
+
 /** The rate of creates on a server without callbacks and on one that drains very many, in turns. */
 async function measureCreates(
-  { options }: Bench,
+  { cluster, options }: Bench,
   alone: Registry,
   beside: Registry,
   receiverUrl: string,
 ): Promise<string> {
-  const figures = { alone: [] as LoadResult[], beside: [] as LoadResult[], callbacks: [] as number[] }
+  const figures = { alone: [] as CreateFigure[], beside: [] as CreateFigure[] }
+  const callbacks: number[] = []
   const appIds = await makeEndpoints(beside, drainedApplications, receiverUrl)
-  const runAlone = async () => figures.alone.push(await load(alone, options))
+  const create = async (server: Registry): Promise<CreateFigure> => {
+    const cpu = () => [processCpu(server.pid), databaseCpu(cluster.pid)] as const
+    const before = cpu()
+    const { requests, seconds, p50Ms, p99Ms } = await load(server, options)
+    const after = cpu()
+    const [serverMicros, databaseMicros] = [(after[0] - before[0]) / requests, (after[1] - before[1]) / requests]
+    return { perSecond: requests / seconds, p50Ms, p99Ms, serverMicros, databaseMicros }
+  }
+  const runAlone = async () => {
+    await load(alone, { ...options, seconds: warmUpSeconds })
+    figures.alone.push(await create(alone))
+  }
   const runBeside = async () => {
     await fill(beside, appIds, drained)
     await release(beside)
-    await Bun.sleep(500)
-    const before = await countDelivered(beside)
-    const result = await load(beside, options)
+    // Until callbacks have found their pace beside creates.
+    await load(beside, { ...options, seconds: warmUpSeconds })
+    const [before, startedAt] = [await countDelivered(beside), performance.now()]
+    figures.beside.push(await create(beside))
     const delivered = (await countDelivered(beside)) - before
     if (before + delivered >= drained) throw new Error('This is not a result: the drain ended before the creates.')
+    callbacks.push((delivered * 1000) / (performance.now() - startedAt))
     await beside.database.sql`delete from callback_endpoint`
     await Bun.sleep(1_000)
-    figures.beside.push(result)
-    figures.callbacks.push(delivered / result.seconds)
   }
-  for (const server of [alone, beside]) await load(server, { ...options, seconds: 3 })
   for (let round = 0; round < options.rounds; round++) {
     for (const run of rotated([runAlone, runBeside], round)) await run()
-    const rates = [figures.alone, figures.beside].map((results) => Math.round(rateOf(results[round])))
-    tellProgress(
-      round,
-      'creates',
-      `${rates[0]}/s alone, ${rates[1]}/s beside ${figures.callbacks[round]?.toFixed(0)} callbacks/s`,
-    )
+    tellProgress(round, 'alone', showFigure(figures.alone[round] as CreateFigure))
+    const rate = `${callbacks[round]?.toFixed(0)} callbacks/s`
+    tellProgress(round, 'beside callbacks', `${showFigure(figures.beside[round] as CreateFigure)}, ${rate}`)
   }
+  const [without, within] = [medianFigure(figures.alone), medianFigure(figures.beside)]
   const rows = [
-    ['no callbacks', ...showLoad(figures.alone), ''],
+    ['no callbacks', ...showCreates(without), ''],
     [
       `${drained.toLocaleString('en')} callbacks waiting`,
-      ...showLoad(figures.beside),
-      Math.round(median(figures.callbacks)).toLocaleString('en'),
+      ...showCreates(within),
+      Math.round(median(callbacks)).toLocaleString('en'),
     ],
   ]
-  const kept = median(figures.beside.map(rateOf)) / median(figures.alone.map(rateOf))
-  return `${table(['creates beside', 'creates/s', 'p50 ms', 'p99 ms', 'callbacks/s'], rows)}\n\nCreates keep ${kept.toFixed(2)} of their rate.`
+  const headings = ['creates beside', 'creates/s', 'p50 ms', 'p99 ms', 'server µs', 'database µs', 'callbacks/s']
+  const kept = (within.perSecond / without.perSecond).toFixed(2)
+  return `${table(headings, rows)}\n\nCreates keep ${kept} of their rate.`
 }
 
-function rateOf(result: LoadResult | undefined): number {
-  return result === undefined ? Number.NaN : result.requests / result.seconds
-}
-
-function showLoad(results: LoadResult[]): string[] {
+function showCreates({ perSecond, p50Ms, p99Ms, serverMicros, databaseMicros }: CreateFigure): string[] {
   return [
-    Math.round(median(results.map(rateOf))).toLocaleString('en'),
-    median(results.map(({ p50Ms }) => p50Ms)).toFixed(1),
-    median(results.map(({ p99Ms }) => p99Ms)).toFixed(1),
+    Math.round(perSecond).toLocaleString('en'),
+    ...[p50Ms, p99Ms, serverMicros, databaseMicros].map((value) => value.toFixed(1)),
   ]
 }

@@ -10,7 +10,7 @@ const ticksUntilQuiet = 10
 /** A lane whose batches hold this many is a lane that creates queue for. */
 const busyBatch = 8
 /** What callbacks keep of a service that creates keep busy: so many for each create, and so many a second. */
-const leastShare = 0.03
+const leastShare = 0.02
 const leastPerSecond = 100
 /** A batch is one tick's and the next one's. */
 const smoothing = 0.1

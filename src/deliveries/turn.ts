@@ -196,8 +196,13 @@ export class Turn {
     return this.isLost || isStopping() || (isCrowded() && performance.now() - this.beganAt > crowdedTurnMs)
   }
 
+  /** Told by the worker's clock, to all turns at once. */
+  keepSoon(): void {
+    if (this.outcomes.length > 0) void this.keep()
+  }
+
   /** Keeps what was done so far, one after the other. */
-  keep(isReleased = false): Promise<void> {
+  private keep(isReleased = false): Promise<void> {
     this.keeping = this.keeping.then(() => this.keepNow(isReleased))
     return this.keeping
   }

@@ -95,7 +95,7 @@ export class CallbackWorker {
     this.looking = this.look()
     this.renewing = setInterval(() => void this.renew(), renewEveryMs)
     this.keeping = setInterval(() => {
-      for (const turn of this.turns.values()) void turn.keep()
+      for (const turn of this.turns.values()) turn.keepSoon()
     }, keepEveryMs)
   }
 
