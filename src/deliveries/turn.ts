@@ -36,7 +36,7 @@ export interface TurnTools {
   isCrowded(): boolean
 }
 
-/** So many outcomes are kept at once; fewer when the worker says so. */
+/** So many outcomes are kept at once; fewer when the worker's clock says so. */
 const keptTogether = 50
 /** After this what there is to send is read anew, with the retries that have become due. */
 const readAgainAfterMs = 5_000

@@ -84,11 +84,8 @@ export class CallbackWorker {
       isStopping: () => this.isStopping,
       isCrowded: () => this.isCrowded,
     }
-  }
-
-  /** Endpoints that this process is sending to. */
-  get turnCount(): number {
-    return this.turns.size
+    const help = `Callbacks that this process is sending to, of ${maxTurns} at most.`
+    metrics.gauge('forecourt_callback_turns', help, () => this.turns.size)
   }
 
   start(): void {
