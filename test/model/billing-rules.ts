@@ -68,7 +68,7 @@ function changedRule({ members }: ModelRecord, change: RuleChange): Record<strin
   return faults.length === 0 ? after : refusedFor('invalidRequest', faults)
 }
 
-export function isRuleInUse(world: World, rule: ModelRecord): boolean {
+function isRuleInUse(world: World, rule: ModelRecord): boolean {
   const fields = ['fastChargeBillRuleId', 'rushingBillRuleId', 'placeholderBillRuleId']
   return world.records.some(
     ({ noun, app, isDeleted, members }) =>

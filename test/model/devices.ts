@@ -34,12 +34,7 @@ function expectDeviceTag({ app, deviceNo, members, boundAt }: ModelDevice, etag:
 }
 
 /** Reads a device, and answers its entity tag if there is one. */
-export async function readDevice(
-  world: World,
-  client: Client,
-  asking: Asking,
-  deviceNo: string,
-): Promise<string | undefined> {
+async function readDevice(world: World, client: Client, asking: Asking, deviceNo: string): Promise<string | undefined> {
   const answer = await ask(world, client, asking, getDevice, { deviceNo })
   const device = deviceOf(world, asking, deviceNo)
   if (asking.how === 'stranger') expectWhole(answer, refused('notPermitted'))

@@ -72,14 +72,15 @@ export async function save(
   sent: Record<string, unknown>,
   members: Record<string, unknown> | Fault,
 ): Promise<void> {
-  // These too ask for the appId of an application that means itself.
-  const always = asking.how === 'own' ? { ...asking, how: 'named' as const } : asking
+  // The document asks for a site's appId also of an application that means itself.
+  const always = noun === 'site' && asking.how === 'own' ? { ...asking, how: 'named' as const } : asking
   const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
   const { answer, at } = await timed(() => ask(world, client, always, operations[noun].save, sent, headers))
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const app = askedOf(world, asking)
   const kept = app.kept.get(`${noun} ${key}`)
-  const body = JSON.stringify(sent)
+  // The key stands for the bytes, and these name the application or do not.
+  const body = `${always.how === 'own'} ${JSON.stringify(sent)}`
   if (kept !== undefined) {
     const same = kept.body === body ? succeeded(kept.record(answer.data)) : refused('idempotencyKeyReused')
     return expectWhole(answer, same)

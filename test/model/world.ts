@@ -112,7 +112,7 @@ export interface ModelRecord {
   isDeleted: boolean
 }
 
-export interface Attempt {
+interface Attempt {
   send(client: Client): Promise<void>
 }
 
