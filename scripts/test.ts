@@ -2,27 +2,40 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { startService } from '../test/harness.ts'
 
-// Runs test files side by side in a few processes: most of them wait for clocks, disks and other processes. The files
-// that share a service share one that is started here, once for all.
+// Runs the test files. Most wait for a service more than they work, so they run side by side in a few processes, on one
+// service that is started here, once for all. Those that kill, starve and time processes of their own run afterwards,
+// with the machine for themselves.
 //
 //   npm test                     every file
-//   npm test -- test/conformance the files of a folder, or whatever else `bun test` takes
+//   npm test -- test/conformance the files of a folder, or whatever else `bun test` takes, side by side
 
 /** More than the processors of a small machine, because tests wait more than they work. */
-const sideBySide = 3
+const sideBySide = ['--parallel=3', '--no-isolate']
+const byThemselves = ['test/faults', 'src/database']
 
-const service = await startService()
-const { status } = spawnSync(
-  'bun',
-  ['test', '--timeout', '120000', `--parallel=${sideBySide}`, '--no-isolate', ...process.argv.slice(2)],
-  {
+const chosen = process.argv.slice(2)
+if (chosen.length > 0) await runOnOneService([...sideBySide, ...chosen])
+else {
+  await runOnOneService([...sideBySide, ...byThemselves.map((folder) => `--path-ignore-patterns=${folder}/**`)])
+  stopUnlessPassed(bunTest(byThemselves, {}))
+}
+
+async function runOnOneService(options: string[]): Promise<void> {
+  const { url, operatorKey, stop } = await startService()
+  const status = bunTest(options, { FORECOURT_TEST_TARGET: JSON.stringify({ url, operatorKey }) })
+  await stop()
+  stopUnlessPassed(status)
+}
+
+function stopUnlessPassed(status: number): void {
+  if (status !== 0) process.exit(status)
+}
+
+function bunTest(options: string[], env: Record<string, string>): number {
+  const { status } = spawnSync('bun', ['test', '--timeout', '120000', ...options], {
     cwd: join(import.meta.dirname, '..'),
     stdio: 'inherit',
-    env: {
-      ...process.env,
-      FORECOURT_TEST_TARGET: JSON.stringify({ url: service.url, operatorKey: service.operatorKey }),
-    },
-  },
-)
-await service.stop()
-process.exit(status ?? 1)
+    env: { ...process.env, ...env },
+  })
+  return status ?? 1
+}
