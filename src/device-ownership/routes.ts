@@ -12,7 +12,7 @@ import type { Platform } from '../platform.ts'
 import { Refusal, unavailable } from '../refusals.ts'
 import { given } from '../values.ts'
 import { forceUnbindDevice, getDeviceHistory, transferDevice, unbindDevice } from './contract.ts'
-import { deleteDevice, type Ending, findOwner, findSpells, moveDevice } from './store.ts'
+import { deleteDevice, type Ending, findOwner, findSpells, lockSerial, moveDevice } from './store.ts'
 
 /** An owner can change between being read and being locked; more often than this in a row, something is wrong. */
 const maxTries = 20
@@ -46,9 +46,11 @@ export function deviceOwnershipRoutes({ sql, showMoment }: Platform): Handler[] 
     change: (tx: Statements, device: Device) => Promise<Answer>,
   ): Promise<Answer> {
     for (let tries = 0; tries < maxTries; tries++) {
-      const owner = await findOwner(sql, deviceNo)
-      if (owner === undefined) throw new Refusal('deviceNotFound')
       const answer = await transaction(sql, async (tx) => {
+        // Operators who move the same device queue here; else one of them could lose to the others again and again.
+        await lockSerial(tx, deviceNo)
+        const owner = await findOwner(tx, deviceNo)
+        if (owner === undefined) throw new Refusal('deviceNotFound')
         // In the order in which batches take them, so that two writers never wait for each other in a circle.
         for (const appId of [...new Set([owner, beside ?? owner])].sort()) await requireLockedApplication(tx, appId)
         if ((await findOwner(tx, deviceNo)) !== owner) return undefined
