@@ -27,6 +27,9 @@ const decoder = new TextDecoder()
 const noSerial = new Uint8Array()
 /** Positions that are narrowed down together: enough to be quick, few enough to stop soon. */
 const portion = 4096
+// Used by one search after the other, which spares the collector megabytes a second.
+const positions = new Int32Array(portion)
+let countedPositions = new Int32Array()
 
 /** Finds devices in a copy, the newest first. */
 export function search(copy: DeviceColumns, { filter, after, offset, limit, countTo }: Search): Found {
@@ -35,7 +38,8 @@ export function search(copy: DeviceColumns, { filter, after, offset, limit, coun
   const { boundFrom, boundBefore } = filter
   const low = boundFrom === null ? 0 : copy.positionOf(boundFrom.getTime() * 1000, noSerial)
   const high = boundBefore === null ? copy.length : copy.positionOf(boundBefore.getTime() * 1000, noSerial)
-  const counted = new Int32Array(countTo)
+  if (countedPositions.length !== countTo) countedPositions = new Int32Array(countTo)
+  const counted = countedPositions
   const count = scan(narrowings, low, high, 0, counted)
 
   const top = after === null ? high : copy.positionOf(after.boundMicros, encoder.encode(after.deviceNo))
@@ -52,7 +56,6 @@ export function search(copy: DeviceColumns, { filter, after, offset, limit, coun
 
 /** The positions that fit, from the highest down: passes over the first `skip`, and fills `into` as far as they go. */
 function scan(narrowings: Narrowing[], low: number, high: number, skip: number, into: Int32Array): number {
-  const positions = new Int32Array(portion)
   let toSkip = skip
   let found = 0
   for (let top = high; top > low && found < into.length; top -= portion) {
