@@ -127,7 +127,8 @@ export class DeviceColumns {
     return low
   }
 
-  private comesBefore(row: number, boundMicros: number, serial: Uint8Array): boolean {
+  /** Whether the row's key comes before this one. */
+  comesBefore(row: number, boundMicros: number, serial: Uint8Array): boolean {
     const difference = (this.columns.boundMicros[row] as number) - boundMicros
     return difference === 0 ? this.serials.compare(row, serial) < 0 : difference < 0
   }

@@ -34,10 +34,13 @@ export class Texts {
   }
 
   includes(index: number, part: Uint8Array): boolean {
+    const { bytes } = this
     const end = this.ends[index] as number
     const first = part[0]
-    for (let at = this.start(index); at + part.length <= end; at++) {
-      if (this.bytes[at] === first && this.hasAt(at, end, part)) return true
+    const toLast = part.length - 1
+    const last = part[toLast]
+    for (let at = this.start(index); at + toLast < end; at++) {
+      if (bytes[at] === first && bytes[at + toLast] === last && this.hasAt(at, end, part)) return true
     }
     return false
   }
@@ -66,7 +69,8 @@ export class Texts {
 
   private hasAt(start: number, end: number, part: Uint8Array): boolean {
     if (start + part.length > end) return false
-    for (let at = 0; at < part.length; at++) if (this.bytes[start + at] !== part[at]) return false
+    // Backwards, because serials are alike at the beginning.
+    for (let at = part.length - 1; at >= 0; at--) if (this.bytes[start + at] !== part[at]) return false
     return true
   }
 }
