@@ -39,7 +39,7 @@ export interface TurnTools {
 /** So many outcomes are kept at once; fewer when the worker's clock says so. */
 const keptTogether = 50
 /** After this what there is to send is read anew, with the retries that have become due. */
-const readAgainAfterMs = 5_000
+const readAgainAfterMs = 10_000
 const leaseMs = leaseSeconds * 1000
 /** An attempt begins only when it ends within the lease, whatever happens to renewals. */
 const neededLeaseMs = attemptTimeoutMs + 1_000
