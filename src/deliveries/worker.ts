@@ -143,7 +143,9 @@ export class CallbackWorker {
         isAway = true
       }
       const everyMs = this.isBusy() ? busyLookMs : idleLookMs
-      await this.rest(isAway ? retryLookMs : Math.max(everyMs, Math.min(this.lookTookMs / lookShare, longestRestMs)))
+      const restMs = isAway ? retryLookMs : Math.max(everyMs, Math.min(this.lookTookMs / lookShare, longestRestMs))
+      // Else one of two processes could look just before the other for ever, and have all the work.
+      await this.rest(restMs * (0.5 + Math.random()))
     }
   }
 
