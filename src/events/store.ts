@@ -101,12 +101,17 @@ export async function idAround(sql: Sql, appId: string, moment: Date, side: -1 |
 export async function deleteOldEvents(sql: Statements, limit: number, days: number): Promise<number> {
   const deleted = await sql`
     with bound as (select now() - ${days} * interval '1 day' as time),
-    old as (
-      select v.app_id, v.id from application a cross join bound
+    -- Few have old events, and only these are looked into.
+    stale as materialized (
+      select a.app_id, case when e.stopped_at is null then e.through_event_id end as taken
+      from application a
       cross join lateral (select time from event where app_id = a.app_id order by id limit 1) first
       left join callback_endpoint e on e.app_id = a.app_id
-      cross join lateral (select app_id, id, time from event where app_id = a.app_id order by id limit ${limit}) v
-      where first.time < bound.time and v.time < bound.time and (e.app_id is null or e.stopped_at is not null or v.id <= e.through_event_id)
+      where first.time < (select time from bound)),
+    old as (
+      select v.app_id, v.id from stale s
+      cross join lateral (select id, app_id, time from event where app_id = s.app_id order by id limit ${limit}) v
+      where v.time < (select time from bound) and (s.taken is null or v.id <= s.taken)
       limit ${limit})
     delete from event v using old where v.app_id = old.app_id and v.id = old.id`
   return deleted.count
