@@ -29,7 +29,7 @@ await runBench(async (bench) => {
   const [alone, beside] = [await start('alone'), await start('beside')]
   const drains = [
     { applications: 1, events: 1_000 },
-    { applications: drainedApplications, events: 20_000 },
+    { applications: drainedApplications, events: drained },
   ]
   const rows: string[][] = []
   for (const { applications, events } of drains) {

@@ -6,7 +6,7 @@ import type { Server } from './servers.ts'
 
 const connections = 512
 
-/** The memory of servers that have been through all that came before, under twice as many connections. */
+/** The memory of servers under twice as many connections. */
 export async function measureMemory(servers: Server[], { seconds, serials }: Options): Promise<string> {
   const rows: string[][] = []
   for (const server of servers) {

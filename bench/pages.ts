@@ -117,6 +117,8 @@ async function measure(client: Client, { token }: TestApplication, { queries, wh
     else finds = `${answer.data.total.toLocaleString('en')}${answer.data.totalIsExact ? '' : '+'}`
     // The first of each may have to read what nobody has read for long.
     if (index >= queries.length) took.push(milliseconds)
+    if (index >= queries.length && milliseconds > 50)
+      process.stderr.write(`${what}: request ${index} took ${milliseconds.toFixed(0)} ms\n`)
   }
   took.sort((a, b) => a - b)
   const at = (share: number) => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0

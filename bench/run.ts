@@ -26,7 +26,12 @@ await runBench(async (bench) => {
   const figures = await measureInRounds(bench, [echo, ...creators])
   for (const server of creators) await requireEvents(server)
   const oneConnection = await measureOneConnection(bench, onBun)
-  const memory = await measureMemory([onBun, ...onNode], options)
+  // Fresh ones: an application that has had hundreds of thousands of creates is also copied for searches.
+  const forMemory = [await keep(startForecourt(onBun.name, 'bun', await cluster.createDatabase('memory_bun')))]
+  if (onNode.length > 0) {
+    forMemory.push(await keep(startForecourt('Forecourt on Node', 'node', await cluster.createDatabase('memory_node'))))
+  }
+  const memory = await measureMemory(forMemory, options)
 
   const floorMicros = (figures.get(echo)?.serverMicros ?? Number.NaN) + floorRowMicros
   const baselineRate = figures.get(baseline)?.perSecond ?? Number.NaN

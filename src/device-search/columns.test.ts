@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type CopiedDevice, DeviceColumns } from './columns.ts'
-import { anyDevice, type DeviceFilter } from './rules.ts'
+import { anyDevice, type DeviceFilter, fits as fitsRule } from './rules.ts'
 import { search } from './scan.ts'
 
 // Few values, so that they collide; serials whose order in UTF-8 is not that of JavaScript's strings.
@@ -123,4 +123,14 @@ test('columns hold many devices, and tell when most of their rows are of no use 
   expect(columns.devices).toBe(10_000)
   expect(count({}).counted).toBe(10_000)
   expect(columns.isLoose).toBe(true)
+})
+
+test('a device by itself fits a filter as it does among others', () => {
+  fc.assert(
+    fc.property(device, filter, (one, wanted) => {
+      const boundAt = new Date(one.boundMicros / 1000)
+      expect(fitsRule({ ...one, boundAt }, wanted)).toBe(fits(one, wanted))
+    }),
+    { numRuns: 3000 },
+  )
 })

@@ -6,11 +6,13 @@ import { toDevice } from '../devices/store.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { given, readBbox } from '../values.ts'
-import { type DeviceFilter, isIndexed } from './rules.ts'
-import { countDevices, deviceKey, readFound, walkDevices } from './store.ts'
+import { type DeviceFilter, fits, isIndexed } from './rules.ts'
+import { countDevices, type DeviceRow, deviceKey, readFound, walkDevices } from './store.ts'
 
 /** How often a page is searched anew because one of its devices changed between being found and being read. */
 const maxTries = 3
+/** Where devices change faster than that, so many more are read, and those that do not fit any more are passed over. */
+const spareRows = 100
 /** How long a page that the index finds too is waited for: the thread may have many searches to do before. */
 const patienceMs = 100
 
@@ -20,20 +22,30 @@ export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMome
     return (await countDevices(sql, appId, config.searchFrom)) === config.searchFrom
   }
 
-  /** The rows of a page and the total from the application's copy; nothing when there is none to be had. */
-  async function searchDevices(appId: string, filter: DeviceFilter, wish: PageWish) {
+  /** What the copy finds, and those of its rows that fit as the database has them now. */
+  async function tryCopy(appId: string, filter: DeviceFilter, wish: PageWish, limit: number) {
     const [boundMicros, deviceNo] = wish.after ?? []
     const after = deviceNo === undefined ? null : { boundMicros: Number(boundMicros), deviceNo }
-    const search = { filter, after, offset: wish.offset, limit: wish.pageSize + 1, countTo: countedRows + 1 }
-    for (let tries = 0; tries < maxTries; tries++) {
-      const asked = searcher.search(appId, search, !isIndexed(filter))
-      // A walk along all devices would take longer than the copy, and would only hold that up.
-      const found = isIndexed(filter) ? await soon(asked) : await asked
-      if (found === undefined) return undefined
-      const { rows, isTouched } = await readFound(sql, appId, found.serials, found.through)
-      if (!isTouched) return { rows, counted: found.counted }
+    const search = { filter, after, offset: wish.offset, limit, countTo: countedRows + 1 }
+    const asked = searcher.search(appId, search, !isIndexed(filter))
+    // A walk along all devices would take longer than the copy, and would only hold that up.
+    const found = isIndexed(filter) ? await soon(asked) : await asked
+    if (found === undefined) return undefined
+    const { rows, isTouched } = await readFound(sql, appId, found.serials, found.through)
+    const fitting = isTouched ? rowsThatFit(rows, filter, wish) : rows
+    const isWhole = fitting.length > wish.pageSize || found.serials.length < limit
+    return { rows: fitting, counted: found.counted, isTouched, isWhole }
+  }
+
+  /** The rows of a page and the total from the application's copy; nothing when there is none to be had. */
+  async function searchDevices(appId: string, filter: DeviceFilter, wish: PageWish) {
+    const limit = wish.pageSize + 1
+    for (let tries = 1; tries < maxTries; tries++) {
+      const found = await tryCopy(appId, filter, wish, limit)
+      if (found === undefined || !found.isTouched) return found
     }
-    return undefined
+    const last = await tryCopy(appId, filter, wish, limit + spareRows)
+    return last?.isWhole ? last : undefined
   }
 
   /** A copy answers soonest; without one, the index finds what was asked for, or there is little to walk along. */
@@ -66,6 +78,25 @@ export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMome
       return readDevices(appId, filter, readWish(query, deviceKey))
     }),
   ]
+}
+
+/**
+ * Of the rows of a page those that fit as they are now, in its order: one that changed since it was found may not, and
+ * one that was bound anew belongs elsewhere.
+ */
+function rowsThatFit(rows: readonly DeviceRow[], filter: DeviceFilter, { after }: PageWish): DeviceRow[] {
+  let before = after
+  return rows.filter((row) => {
+    const key: string[] = JSON.parse(row.page_key)
+    if (!fits(toDevice(row), filter) || (before !== null && !comesBehind(key, before))) return false
+    before = key
+    return true
+  })
+}
+
+function comesBehind([micros = '', deviceNo = '']: string[], [aheadMicros = '', aheadNo = '']: string[]): boolean {
+  if (micros !== aheadMicros) return Number(micros) < Number(aheadMicros)
+  return Buffer.compare(Buffer.from(deviceNo), Buffer.from(aheadNo)) < 0
 }
 
 /** The answer, or nothing when it takes too long. */

@@ -1,4 +1,4 @@
-import type { Box } from '../values.ts'
+import { type Box, readCoordinates } from '../values.ts'
 
 /** What a page of devices is narrowed to; what is null does not narrow it. */
 export interface DeviceFilter {
@@ -41,6 +41,37 @@ export function isIndexed(filter: DeviceFilter): boolean {
   return [deviceNo, deviceName, provinceCode, cityCode, districtCode, modelName, bbox].every(
     (member) => member === null,
   )
+}
+
+/** What a filter looks at in a device. */
+export interface FilteredDevice extends StateCombination {
+  deviceNo: string
+  deviceName: string
+  provinceCode: string
+  cityCode: string
+  districtCode: string
+  modelName: string | null
+  coordinates: string
+  boundAt: Date
+}
+
+/** Whether a device fits the filter. */
+export function fits(device: FilteredDevice, filter: DeviceFilter): boolean {
+  const { deviceNo, deviceName, boundFrom, boundBefore, bbox, ...same } = filter
+  const { longitude, latitude } = readCoordinates(device.coordinates)
+  return (
+    (deviceNo === null || device.deviceNo.startsWith(deviceNo)) &&
+    (deviceName === null || asciiLower(device.deviceName).includes(asciiLower(deviceName))) &&
+    (boundFrom === null || device.boundAt >= boundFrom) &&
+    (boundBefore === null || device.boundAt < boundBefore) &&
+    (bbox === null ||
+      (isBetween(longitude, bbox.minLng, bbox.maxLng) && isBetween(latitude, bbox.minLat, bbox.maxLat))) &&
+    (Object.keys(same) as (keyof typeof same)[]).every((name) => same[name] === null || same[name] === device[name])
+  )
+}
+
+function isBetween(value: number | null, least: number, most: number): boolean {
+  return value !== null && value >= least && value <= most
 }
 
 /** A combination of the three states that a device reports. */

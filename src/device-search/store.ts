@@ -16,6 +16,9 @@ const boundMicros = '(extract(epoch from bound_at) * 1000000)::bigint'
 const momentOf = (micros: string) => `timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond'`
 const pageKey = `json_build_array(${boundMicros}::text, device_no)::text as page_key`
 
+/** A row of a page, with `deviceColumns` and its key in `page_key`. */
+export type DeviceRow = Row
+
 /** A statement and its parameters. */
 export interface Statement {
   text: string
