@@ -9,9 +9,7 @@ import { given, readBbox } from '../values.ts'
 import { type DeviceFilter, fits, isIndexed } from './rules.ts'
 import { countDevices, type DeviceRow, deviceKey, readFound, walkDevices } from './store.ts'
 
-/** How often a page is searched anew because one of its devices changed between being found and being read. */
-const maxTries = 3
-/** Where devices change faster than that, so many more are read, and those that do not fit any more are passed over. */
+/** Where devices that were found do not fit any more once they are read, so many more are found in their place. */
 const spareRows = 100
 /** How long a page that the index finds too is waited for: the thread may have many searches to do before. */
 const patienceMs = 100
@@ -22,7 +20,7 @@ export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMome
     return (await countDevices(sql, appId, config.searchFrom)) === config.searchFrom
   }
 
-  /** What the copy finds, and those of its rows that fit as the database has them now. */
+  /** What the copy finds, as the database has it now: what has changed in between is looked at anew. */
   async function tryCopy(appId: string, filter: DeviceFilter, wish: PageWish, limit: number) {
     const [boundMicros, deviceNo] = wish.after ?? []
     const after = deviceNo === undefined ? null : { boundMicros: Number(boundMicros), deviceNo }
@@ -34,18 +32,15 @@ export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMome
     const { rows, isTouched } = await readFound(sql, appId, found.serials, found.through)
     const fitting = isTouched ? rowsThatFit(rows, filter, wish) : rows
     const isWhole = fitting.length > wish.pageSize || found.serials.length < limit
-    return { rows: fitting, counted: found.counted, isTouched, isWhole }
+    return { rows: fitting, counted: found.counted, isWhole }
   }
 
   /** The rows of a page and the total from the application's copy; nothing when there is none to be had. */
   async function searchDevices(appId: string, filter: DeviceFilter, wish: PageWish) {
-    const limit = wish.pageSize + 1
-    for (let tries = 1; tries < maxTries; tries++) {
-      const found = await tryCopy(appId, filter, wish, limit)
-      if (found === undefined || !found.isTouched) return found
-    }
-    const last = await tryCopy(appId, filter, wish, limit + spareRows)
-    return last?.isWhole ? last : undefined
+    const found = await tryCopy(appId, filter, wish, wish.pageSize + 1)
+    if (found === undefined || found.isWhole) return found
+    const again = await tryCopy(appId, filter, wish, wish.pageSize + 1 + spareRows)
+    return again?.isWhole ? again : undefined
   }
 
   /** A copy answers soonest; without one, the index finds what was asked for, or there is little to walk along. */
