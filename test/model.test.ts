@@ -16,7 +16,7 @@ import { type Asking, type AskingOfSerial, type Command, newWorld, type World } 
 // answer is the model's. A failure is shrunk to the commands that matter, and prints how to run it again.
 
 const runs = 200
-const maxCommands = 200
+const maxCommands = 250
 /** Each has its own seed and its own share of the runs; all have one service. */
 const workers = 8
 const timeLimitMs = 240_000
