@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { applicationRoutes } from './applications/routes.ts'
 import { billingRuleRoutes } from './billing-rules/routes.ts'
 import type { Config } from './config.ts'
+import { withConsole } from './console-pages.ts'
 import { GuardedPool } from './database/guarded-pool.ts'
 import { connectionStates, type Sql, type Target } from './database/open.ts'
 import type { Routine } from './database/routine.ts'
@@ -29,6 +30,10 @@ import { Metrics } from './http/metrics.ts'
 import { type Handler, serve } from './http/serve.ts'
 import { momentFormat, momentReader } from './moments.ts'
 import { operations } from './operations.ts'
+import { OperatorAccess } from './operators/access.ts'
+import { operatorRoutes } from './operators/routes.ts'
+import { overviewRoutes } from './overview/routes.ts'
+import { startTally } from './overview/tally.ts'
 import type { Platform } from './platform.ts'
 import { regionRoutes } from './regions/routes.ts'
 import { serviceRoutes } from './service/routes.ts'
@@ -56,6 +61,8 @@ function routes(platform: Platform, schemaVersion: number): Handler[] {
     ...applicationRoutes(platform),
     ...deviceModelRoutes(platform),
     ...deviceInventoryRoutes(platform),
+    ...operatorRoutes(platform),
+    ...overviewRoutes(platform),
     ...serviceRoutes(platform, schemaVersion),
   ]
   const handled = new Set(handlers.map((handler) => handler.operation))
@@ -109,6 +116,7 @@ export function createApp({
   // Connections of its own: what decides about access never waits behind an operator's long list.
   const accessPool = new GuardedPool(openAccessSql, deadlines, config.statementTimeoutMs)
   const access = new AccessCache(accessPool)
+  const operatorAccess = new OperatorAccess(accessPool, config.operatorKey)
   // And callbacks, so that requests never wait for them.
   const callbackPool = new GuardedPool(openCallbackSql, deadlines, config.statementTimeoutMs + 1000)
   const callbacks = openCallbackClient(config)
@@ -125,6 +133,7 @@ export function createApp({
     writer,
     stateWriter,
     access,
+    operatorAccess,
     catalogue: new Catalogue(writer),
     searcher,
     callbacks,
@@ -133,7 +142,12 @@ export function createApp({
     readMoment: momentReader(config.timeZone),
   }
   const handler = serve(routes(platform, schemaVersion), {
-    authenticate: authenticator(config.operatorKey, (tokenHash) => access.check(tokenHash)),
+    authenticate: authenticator({
+      settingKey: config.operatorKey,
+      checkToken: (tokenHash) => access.check(tokenHash),
+      checkKey: (keyHash) => operatorAccess.ofKey(keyHash),
+      checkSession: (tokenHash) => operatorAccess.ofSession(tokenHash),
+    }),
     rateLimiter,
     deadlines,
     metrics,
@@ -154,16 +168,18 @@ export function createApp({
   access.start()
   worker.start()
   const upkeep = startUpkeep(sql, log, config)
+  const tally = startTally(sql, log, metrics)
   const presence = startPresence(platform)
   searcher.start()
   return {
-    handler,
+    handler: withConsole(handler, config.mapTileUrl),
     platform,
     stopCallbacks: () => worker.stop(),
     async stop() {
       await worker.stop()
       access.stop()
       upkeep.stop()
+      await tally.stop()
       presence.stop()
       await searcher.stop()
       deadlines.stop()

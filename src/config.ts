@@ -9,6 +9,8 @@ export interface Config {
   dataDir: string
   operatorKey: string | undefined
   timeZone: string
+  /** Where the console's map has its tiles from: an address with {z}, {x} and {y}; none for a neutral ground. */
+  mapTileUrl: string | undefined
   inventoryPolicy: 'open' | 'required'
   privateCallbacks: 'refuse' | 'allow'
   /** How much of the callbacks' retry schedule and of their pauses is waited; less than 1 hurries tests. */
@@ -66,6 +68,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new ConfigError('DATABASE_URL must begin with postgres:// or postgresql://.')
   }
 
+  const mapTileUrl = read('FORECOURT_MAP_TILES')
+  if (mapTileUrl !== undefined && !/^https?:\/\/[^\s/]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})\S*$/.test(mapTileUrl)) {
+    throw new ConfigError('FORECOURT_MAP_TILES must be an http or https address that holds {z}, {x} and {y}.')
+  }
+
   return {
     host: read('FORECOURT_HOST') ?? '127.0.0.1',
     port: integer('FORECOURT_PORT', 8080, 0, 65535),
@@ -73,6 +80,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     dataDir: resolve(read('FORECOURT_DATA_DIR') ?? './data'),
     operatorKey,
     timeZone,
+    mapTileUrl,
     inventoryPolicy: oneOf('FORECOURT_INVENTORY_POLICY', 'open', ['open', 'required']),
     privateCallbacks: oneOf('FORECOURT_PRIVATE_CALLBACKS', 'refuse', ['refuse', 'allow']),
     callbackRetryScale: share('FORECOURT_CALLBACK_RETRY_SCALE', 1),

@@ -10,6 +10,7 @@ import { StartError } from './database/start-error.ts'
 import { createDemoOnce } from './demo.ts'
 import { ListenError, listen } from './http/listen.ts'
 import { openLog } from './log.ts'
+import { makeFirstSetUp } from './operators/routes.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 const lookUpConnections = 8
@@ -52,8 +53,12 @@ async function start(config: Config): Promise<void> {
   const listener = await listen(config.host, config.port, app.handler)
   // Together: a test of a callback is a request that ends with its attempt.
   stops.push(() => Promise.all([app.stopCallbacks(), listener.stop()]))
+  const setUpPath = await makeFirstSetUp(app.platform)
   const demo = isEmbedded ? await createDemoOnce(app.platform) : undefined
   process.stdout.write(`Forecourt is ready at ${listener.url}\n`)
+  if (setUpPath !== undefined) {
+    process.stdout.write(`Set up the first operator within 24 hours, once: ${listener.url}${setUpPath}\n`)
+  }
   if (demo !== undefined) process.stdout.write(demo.commands(listener.url))
   log.info({ url: listener.url, database: isEmbedded ? 'embedded' : 'external' }, 'ready')
 }

@@ -8,6 +8,8 @@ import * as deviceState from './device-state/contract.ts'
 import * as devices from './devices/contract.ts'
 import * as events from './events/contract.ts'
 import type { Operation } from './http/operation.ts'
+import * as operators from './operators/contract.ts'
+import * as overview from './overview/contract.ts'
 import * as regions from './regions/contract.ts'
 import * as service from './service/contract.ts'
 import * as sites from './sites/contract.ts'
@@ -62,6 +64,24 @@ export const operations = [
   deviceInventory.importDeviceInventory,
   deviceInventory.pageDeviceInventory,
   deviceInventory.deleteDeviceInventory,
+  operators.createSession,
+  operators.getSession,
+  operators.getSettings,
+  operators.pageSessions,
+  operators.deleteSession,
+  operators.createOperator,
+  operators.updateOperator,
+  operators.deleteOperator,
+  operators.resetOperator,
+  operators.setUpOperator,
+  operators.changePassword,
+  operators.getOperator,
+  operators.pageOperators,
+  operators.createOperatorKey,
+  operators.deleteOperatorKey,
+  operators.pageOperatorKeys,
+  overview.getOverview,
+  events.pageAudit,
   service.getHealth,
   service.getReadiness,
   service.getMetrics,

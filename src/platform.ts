@@ -8,6 +8,7 @@ import type { Catalogue } from './device-models/catalogue.ts'
 import type { Searcher } from './device-search/searcher.ts'
 import type { RateLimiter } from './http/limits.ts'
 import type { Metrics } from './http/metrics.ts'
+import type { OperatorAccess } from './operators/access.ts'
 import type { AccessCache } from './tokens/access-cache.ts'
 
 /** What the operations work with; made once by `app.ts`. */
@@ -22,6 +23,7 @@ export interface Platform {
   /** The connections of the lane of state reports, which creates never wait behind. */
   stateWriter: GuardedPool
   access: AccessCache
+  operatorAccess: OperatorAccess
   catalogue: Catalogue
   searcher: Searcher
   callbacks: CallbackClient

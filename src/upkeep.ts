@@ -4,6 +4,8 @@ import type { Sql, Statements } from './database/open.ts'
 import { transaction } from './database/transaction.ts'
 import { deleteOldDeliveries } from './deliveries/store.ts'
 import { deleteOldEvents } from './events/store.ts'
+import { deleteEndedSessions } from './operators/store.ts'
+import { deleteOldMinutes } from './overview/store.ts'
 import { deleteExpiredTokens } from './tokens/store.ts'
 
 const everyMs = 60_000
@@ -16,13 +18,15 @@ const upkeepLock = 7_103_120_100
 type Step = (tx: Statements, limit: number) => Promise<number>
 
 /**
- * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens an hour after their end,
+ * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens an hour after their end, sessions,
  * deliveries and events by their settings. One process at a time does a step; the others leave it to that one.
  */
 export function startUpkeep(sql: Sql, log: Logger, { deliveryDays, eventDays }: Config): { stop(): void } {
   const steps: Step[] = [
     deleteExpiredTokens,
     deleteOldIdempotencyKeys,
+    deleteEndedSessions,
+    deleteOldMinutes,
     (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays),
     (tx, limit) => deleteOldEvents(tx, limit, eventDays),
   ]

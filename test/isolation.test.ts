@@ -5,7 +5,7 @@ import { deleteBillingRule, getBillingRule, saveBillingRule, updateBillingRule }
 import { getDeviceHistory, unbindDevice } from '../src/device-ownership/contract.ts'
 import { reportDeviceState } from '../src/device-state/contract.ts'
 import { createDevice, getDevice, updateDevice } from '../src/devices/contract.ts'
-import type { Operation } from '../src/http/operation.ts'
+import { everyRole, type Operation } from '../src/http/operation.ts'
 import { operations } from '../src/operations.ts'
 import { deleteSite, getSite, saveSite, updateSite } from '../src/sites/contract.ts'
 import { revokeToken } from '../src/tokens/contract.ts'
@@ -18,6 +18,7 @@ import {
   type TestApplication,
   target,
 } from './harness.ts'
+import { newPerson, signIn } from './people.ts'
 
 // Generated from the operations list: an operation without a line here fails the test, so none can be forgotten.
 
@@ -76,10 +77,110 @@ const inputs: Record<string, unknown> = {
   importDeviceInventory: { entries: [{ deviceNo: newSerial(), modelName: 'taken over' }] },
   pageDeviceInventory: {},
   deleteDeviceInventory: { deviceNo: newSerial() },
+  createSession: 'open',
+  getSession: {},
+  getSettings: {},
+  pageSessions: {},
+  deleteSession: { id: 1 },
+  createOperator: { name: newSerial('iso'), role: 'admin' },
+  updateOperator: { id: 1, role: 'viewer' },
+  deleteOperator: { id: 1 },
+  resetOperator: { id: 1 },
+  setUpOperator: 'open',
+  changePassword: { password: 'x', newPassword: 'taken over by another' },
+  getOperator: { id: 1 },
+  pageOperators: {},
+  createOperatorKey: { name: newSerial('iso'), role: 'admin' },
+  deleteOperatorKey: { id: 1 },
+  pageOperatorKeys: {},
+  getOverview: {},
+  pageAudit: {},
   getHealth: 'open',
   getReadiness: 'open',
   getMetrics: {},
   getOpenApi: 'open',
+}
+
+/** Who of the operators may call what: a(dmin), o(perator), v(iewer), d(eveloper). */
+const admitted: Record<string, string> = {
+  saveSite: 'aod',
+  updateSite: 'aod',
+  deleteSite: 'aod',
+  getSite: 'aovd',
+  pageSites: 'aovd',
+  saveBillingRule: 'aod',
+  updateBillingRule: 'aod',
+  deleteBillingRule: 'aod',
+  getBillingRule: 'aovd',
+  pageBillingRules: 'aovd',
+  saveThirdPartyConfig: 'aod',
+  getThirdPartyConfig: 'aovd',
+  rotateCallbackSecret: 'aod',
+  createDevice: 'aod',
+  createDevices: 'aod',
+  updateDevice: 'aod',
+  getDevice: 'aovd',
+  reportDeviceState: 'aod',
+  unbindDevice: 'aod',
+  getDeviceHistory: 'aovd',
+  forceUnbindDevice: 'ao',
+  transferDevice: 'ao',
+  pageEvents: 'aovd',
+  pageDeliveries: 'aovd',
+  replayDeliveries: 'aod',
+  testDelivery: 'aod',
+  pageDevices: 'aovd',
+  getRegionTree: 'aovd',
+  getRegion: 'aovd',
+  createApplication: 'ao',
+  updateApplication: 'ao',
+  takeApplicationOnline: 'ao',
+  takeApplicationOffline: 'ao',
+  freezeApplication: 'ao',
+  unfreezeApplication: 'ao',
+  rotateApplicationSecret: 'aod',
+  getApplication: 'aovd',
+  pageApplications: 'aovd',
+  saveDeviceModel: 'ao',
+  deleteDeviceModel: 'ao',
+  pageDeviceModels: 'aov',
+  importDeviceInventory: 'ao',
+  pageDeviceInventory: 'aov',
+  deleteDeviceInventory: 'ao',
+  getSession: 'aovd',
+  getSettings: 'aovd',
+  pageSessions: 'aovd',
+  deleteSession: 'aovd',
+  createOperator: 'a',
+  updateOperator: 'a',
+  deleteOperator: 'a',
+  resetOperator: 'a',
+  changePassword: 'aovd',
+  getOperator: 'a',
+  pageOperators: 'a',
+  createOperatorKey: 'a',
+  deleteOperatorKey: 'a',
+  pageOperatorKeys: 'a',
+  getOverview: 'aov',
+  pageAudit: 'aov',
+  getMetrics: 'aov',
+}
+
+/** Sessions of one person for each role; the developer is a member of the owner's application. */
+const sessions = Object.fromEntries(
+  await Promise.all(
+    everyRole.map(async (role) => {
+      const person = await newPerson(client, role, role === 'developer' ? [owner.appId] : [])
+      return [role, await signIn(client, person)] as const
+    }),
+  ),
+)
+const foreignDeveloper = await signIn(client, await newPerson(client, 'developer', [stranger.appId]))
+
+/** Sends what no operation takes, so that nothing happens: 10003 says that the caller may not, 10001 that he may. */
+function probe({ method, path }: Operation, headers: Record<string, string>) {
+  if (method === 'GET') return client.send<unknown>(path, { headers })
+  return client.send<unknown>(path, { method, headers: { ...headers, 'content-type': 'application/json' }, body: '[]' })
 }
 
 function occupancyTerms() {
@@ -136,6 +237,25 @@ for (const operation of operations) {
         expect([answer.status, answer.code]).toEqual([401, 10002])
       }
     })
+
+    for (const role of everyRole) {
+      const isAdmitted = admitted[operation.id]?.includes(role.slice(0, 1)) === true
+      test(`is ${isAdmitted ? 'open' : 'refused'} to the role ${role}`, async () => {
+        const answer = await probe(operation, sessions[role] ?? {})
+        if (!isAdmitted) expect([answer.status, answer.code, answer.data]).toEqual([403, 10003, null])
+        else expect([401, 403]).not.toContain(answer.status)
+      })
+    }
+
+    if (operation.callers.includes('application') && !isShared(operation)) {
+      test('is refused to a developer of another application', async () => {
+        const answer = await client.call(operation, input, { headers: foreignDeveloper })
+        expect([answer.status, answer.code, answer.data]).toEqual([403, 10003, null])
+        const nowhere = JSON.parse(JSON.stringify(input).replaceAll(owner.appId, 'no-such-application'))
+        const notThere = await client.call(operation, nowhere, { headers: foreignDeveloper })
+        expect([notThere.status, notThere.text]).toEqual([answer.status, answer.text])
+      })
+    }
 
     if (isShared(operation)) {
       test('belongs to no application: it answers every one, and operators, the same', async () => {

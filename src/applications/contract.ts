@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { operation } from '../http/operation.ts'
+import { everyRole, operation } from '../http/operation.ts'
 import { ThirdPartyConfigRecord, thirdPartyConfigMembers } from '../third-party-config/contract.ts'
 import {
   appId,
@@ -69,6 +69,9 @@ export const createApplication = operation({
 })
 
 const ofOne = { callers: ['operator'], refusals: ['applicationNotFound'] } as const
+/** Also for developers who are members of the application. */
+const ofMembers = { roles: ['admin', 'operator', 'developer'] } as const
+const readByMembers = { roles: everyRole } as const
 
 export const updateApplication = operation({
   id: 'updateApplication',
@@ -128,6 +131,7 @@ export const rotateApplicationSecret = operation({
   method: 'POST',
   path: `${folder}/rotateSecret`,
   ...ofOne,
+  ...ofMembers,
   body: Type.Object({ appId }),
   data: ApplicationWithSecret,
 })
@@ -138,6 +142,7 @@ export const getApplication = operation({
   method: 'GET',
   path: `${folder}/detail`,
   ...ofOne,
+  ...readByMembers,
   query: Type.Object({ appId }),
   data: ApplicationRecord,
   tagged: true,
@@ -145,10 +150,11 @@ export const getApplication = operation({
 
 export const pageApplications = operation({
   id: 'pageApplications',
-  summary: 'Pages through the applications, newest first.',
+  summary: 'Pages through the applications, newest first; a developer sees those that they are a member of.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['operator'],
+  ...readByMembers,
   query: Type.Object({
     ...pageQuery,
     appName: optional(name),

@@ -3,20 +3,24 @@ import type { Static } from 'typebox'
 import { findKeptAnswer, keepAnswer, lockKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
-import type { EventType } from '../events/contract.ts'
-import { insertEvent } from '../events/store.ts'
-import { hashSecret, newSecret } from '../http/authenticate.ts'
+import type { EventType, PlatformEventType } from '../events/contract.ts'
+import { insertEvent, insertPlatformEvent } from '../events/store.ts'
+import { hashSecret, newSecret, requireActingFor, visibleApplications } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { configFaults, saveConfig } from '../third-party-config/save.ts'
 import { given } from '../values.ts'
+import type { ApplicationRecord } from './contract.ts'
 import * as contract from './contract.ts'
 import * as store from './store.ts'
 
 export function applicationRoutes(platform: Platform): Handler[] {
   const { sql, access, showMoment } = platform
   const show = (application: store.Application) => store.showApplication(application, showMoment)
+
+  const tell = (tx: Statements, type: PlatformEventType, actor: string, data: ApplicationRecord) =>
+    insertPlatformEvent(tx, { type, time: new Date(), actor, subject: data.appId, data })
 
   /** Changes a state under the application's lock; an event is written only when something changed. */
   async function changeState(
@@ -46,6 +50,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
       rateLimitPerSecond:
         body.rateLimitPerSecond === undefined ? contract.defaultRateLimitPerSecond : body.rateLimitPerSecond,
     })
+    await tell(tx, 'application.created', actor, show(application))
     const config = given(body.thirdPartyConfig)
     const { appId } = application
     const thirdPartyConfig = config === null ? null : await saveConfig(platform, tx, { ...config, appId }, actor)
@@ -73,7 +78,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, platform.config, 'thirdPartyConfig.') },
     ),
 
-    handle(contract.updateApplication, async ({ body, header }) => {
+    handle(contract.updateApplication, async ({ body, actor, header }) => {
       const change: store.ApplicationChange = {}
       if (body.appName !== undefined) change.appName = body.appName
       if (body.rateLimitPerSecond !== undefined) change.rateLimitPerSecond = body.rateLimitPerSecond
@@ -83,7 +88,9 @@ export function applicationRoutes(platform: Platform): Handler[] {
       const application = await transaction(sql, async (tx) => {
         const before = await store.requireLockedApplication(tx, body.appId)
         requireMatch(header('if-match'), etagOf(show(before)))
-        return store.updateApplication(tx, body.appId, change)
+        const after = await store.updateApplication(tx, body.appId, change)
+        if (etagOf(show(after)) !== etagOf(show(before))) await tell(tx, 'application.updated', actor, show(after))
+        return after
       })
       await access.refresh()
       return tagged(show(application))
@@ -113,24 +120,29 @@ export function applicationRoutes(platform: Platform): Handler[] {
       ),
     ),
 
-    handle(contract.rotateApplicationSecret, async ({ body }) => {
+    handle(contract.rotateApplicationSecret, async ({ caller, body, actor }) => {
+      requireActingFor(caller, body.appId)
       const appSecret = newSecret()
       const application = await transaction(sql, async (tx) => {
         await store.requireLockedApplication(tx, body.appId)
         // In this order: the update waits for tokens that are being issued for the old secret, the delete sees them.
         const rotated = await store.updateApplication(tx, body.appId, { secretHash: hashSecret(appSecret) })
         await store.deleteTokensOf(tx, body.appId)
+        await tell(tx, 'application.secretRotated', actor, show(rotated))
         return rotated
       })
       await access.refresh()
       return { ...show(application), appSecret }
     }),
 
-    handle(contract.getApplication, async ({ query }) =>
-      tagged(show(await store.requireApplication(sql, query.appId))),
-    ),
+    handle(contract.getApplication, async ({ caller, query }) => {
+      requireActingFor(caller, query.appId)
+      return tagged(show(await store.requireApplication(sql, query.appId)))
+    }),
 
-    handle(contract.pageApplications, ({ query }) => store.pageOfApplications(sql, query, showMoment)),
+    handle(contract.pageApplications, ({ caller, query }) =>
+      store.pageOfApplications(sql, { ...query, appIds: visibleApplications(caller) }, showMoment),
+    ),
   ]
 }
 

@@ -134,6 +134,8 @@ export async function deleteTokensOf(tx: Statements, appId: string): Promise<voi
 }
 
 export interface ApplicationFilter extends PageQuery {
+  /** Only these; null for all. */
+  appIds: readonly string[] | null
   appName?: string | null
   onlineStatus?: number | null | ''
   status?: number | null | ''
@@ -143,9 +145,10 @@ export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMome
   const appName = given(filter.appName)
   const onlineStatus = given(filter.onlineStatus)
   const status = given(filter.status)
+  const { appIds } = filter
   const rows = sql`
     select ${sql.unsafe(columns)} from application
-    where (${appName}::text is null or strpos(lower(app_name), lower(${appName})) > 0)
+    where ${appIds === null ? sql`true` : sql`app_id in ${sql(appIds.length === 0 ? [''] : [...appIds])}`} and (${appName}::text is null or strpos(lower(app_name), lower(${appName})) > 0)
       and (${onlineStatus}::smallint is null or online_status = ${onlineStatus})
       and (${status}::smallint is null or status = ${status})`
   const key = [

@@ -1,5 +1,6 @@
 import { transaction } from '../database/transaction.ts'
 import { touchCatalogue } from '../device-models/store.ts'
+import { insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { type FieldFault, invalidRequest } from '../refusals.ts'
@@ -8,23 +9,29 @@ import * as store from './store.ts'
 
 export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Platform): Handler[] {
   return [
-    handle(importDeviceInventory, async ({ body: { entries } }) => {
+    handle(importDeviceInventory, async ({ body: { entries }, actor }) => {
       const twice = repeatedSerials(entries)
       if (twice.length > 0) throw invalidRequest(twice)
       const imported = await transaction(sql, async (tx) => {
         await touchCatalogue(tx)
         const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
         if (unknown.size > 0) throw invalidRequest(unknownModels(entries, unknown))
-        return store.upsertInventory(tx, entries)
+        const counts = await store.upsertInventory(tx, entries)
+        const event = { time: new Date(), actor, subject: null, data: counts }
+        await insertPlatformEvent(tx, { type: 'deviceInventory.imported', ...event })
+        return counts
       })
       catalogue.forget()
       return imported
     }),
 
-    handle(deleteDeviceInventory, async ({ body }) => {
+    handle(deleteDeviceInventory, async ({ body, actor }) => {
       const deleted = await transaction(sql, async (tx) => {
         await touchCatalogue(tx)
-        return store.deleteInventoryEntry(tx, body.deviceNo, showMoment)
+        const entry = await store.deleteInventoryEntry(tx, body.deviceNo, showMoment)
+        const event = { time: new Date(), actor, subject: entry.deviceNo, data: entry }
+        await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', ...event })
+        return entry
       })
       catalogue.forget()
       return deleted

@@ -1,4 +1,5 @@
 import { transaction } from '../database/transaction.ts'
+import { insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { given } from '../values.ts'
@@ -7,7 +8,7 @@ import * as store from './store.ts'
 
 export function deviceModelRoutes({ sql, catalogue, showMoment }: Platform): Handler[] {
   return [
-    handle(saveDeviceModel, async ({ body }) => {
+    handle(saveDeviceModel, async ({ body, actor }) => {
       const model = {
         serialPrefix: body.serialPrefix,
         modelName: body.modelName,
@@ -17,16 +18,22 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Platform): Han
       }
       const saved = await transaction(sql, async (tx) => {
         await store.touchCatalogue(tx)
-        return store.upsertDeviceModel(tx, model, showMoment)
+        const record = await store.upsertDeviceModel(tx, model, showMoment)
+        const event = { time: new Date(), actor, subject: record.serialPrefix, data: record }
+        await insertPlatformEvent(tx, { type: 'deviceModel.saved', ...event })
+        return record
       })
       catalogue.forget()
       return saved
     }),
 
-    handle(deleteDeviceModel, async ({ body }) => {
+    handle(deleteDeviceModel, async ({ body, actor }) => {
       const deleted = await transaction(sql, async (tx) => {
         await store.touchCatalogue(tx)
-        return store.deleteDeviceModel(tx, body.serialPrefix, showMoment)
+        const record = await store.deleteDeviceModel(tx, body.serialPrefix, showMoment)
+        const event = { time: new Date(), actor, subject: record.serialPrefix, data: record }
+        await insertPlatformEvent(tx, { type: 'deviceModel.deleted', ...event })
+        return record
       })
       catalogue.forget()
       return deleted

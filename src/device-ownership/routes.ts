@@ -5,7 +5,7 @@ import { type Device, showDevice, updatableMembers } from '../devices/rules.ts'
 import { requireDevice } from '../devices/store.ts'
 import type { EventType } from '../events/contract.ts'
 import { insertEvent } from '../events/store.ts'
-import { applicationOf } from '../http/authenticate.ts'
+import { applicationOf, visibleApplications } from '../http/authenticate.ts'
 import { etagOf, requireMatch } from '../http/etag.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
@@ -74,9 +74,10 @@ export function deviceOwnershipRoutes({ sql, showMoment }: Platform): Handler[] 
 
     handle(getDeviceHistory, async ({ caller, query }) => {
       const appId = given(query.appId)
-      if (caller.kind === 'operator' && appId !== null) await requireApplication(sql, appId)
-      // An operator sees every spell, whichever application is named.
-      const visibleTo = caller.kind === 'operator' ? null : applicationOf(caller, appId)
+      const isUnbounded = visibleApplications(caller) === null
+      if (isUnbounded && appId !== null) await requireApplication(sql, appId)
+      // An operator sees every spell, whichever application is named; a developer those of the one that is named.
+      const visibleTo = isUnbounded ? null : applicationOf(caller, appId)
       const list = await findSpells(sql, query.deviceNo, visibleTo, showMoment)
       if (list.length === 0) throw new Refusal('deviceNotFound')
       return { list }

@@ -20,7 +20,7 @@ export interface Submission {
  * throws the registration's refusal.
  */
 export function registrationLane(platform: Platform): (submission: Submission) => Promise<string> {
-  const { config, catalogue, showMoment, writer } = platform
+  const { config, catalogue, metrics, showMoment, writer } = platform
   const isInventoryRequired = config.inventoryPolicy === 'required'
 
   const lane: GroupCommit<Submission, DeviceOutcome> = new GroupCommit({
@@ -35,6 +35,7 @@ export function registrationLane(platform: Platform): (submission: Submission) =
       )
       const outcomes = await writer.run((sql) => registerDevices(sql, devices, lookup.version, now))
       if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
+      metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
       return outcomes
     },
   })

@@ -1,6 +1,19 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
-import { deviceNo, integer, moment, momentText, optional, ownAppId, pageOf, pageQuery, reasonKey } from '../values.ts'
+import {
+  appId,
+  deviceNo,
+  integer,
+  moment,
+  momentText,
+  nullable,
+  optional,
+  ownAppId,
+  pageOf,
+  pageQuery,
+  reasonKey,
+  text,
+} from '../values.ts'
 
 /** Every type of event (contract §6). */
 export const eventTypes = [
@@ -23,6 +36,26 @@ export const eventTypes = [
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
+
+/** What happens on the platform and in no application: only operators see it, and no callback tells it. */
+export const platformEventTypes = [
+  'application.created',
+  'application.updated',
+  'application.secretRotated',
+  'deviceModel.saved',
+  'deviceModel.deleted',
+  'deviceInventory.imported',
+  'deviceInventory.deleted',
+  'operator.created',
+  'operator.updated',
+  'operator.deleted',
+  'operator.reset',
+  'operatorKey.created',
+  'operatorKey.deleted',
+] as const
+
+export type PlatformEventType = (typeof platformEventTypes)[number]
+const auditTypes = [...eventTypes, ...platformEventTypes]
 
 const EventRecord = Type.Object({
   id: Type.Integer({ description: 'ascending within an application' }),
@@ -48,6 +81,7 @@ export const pageEvents = operation({
     appId: ownAppId,
     ...pageQuery,
     afterId: optional(integer()),
+    beforeId: optional(integer()),
     order: optional(
       Type.Union([Type.Literal('asc'), Type.Literal('desc')], {
         [reasonKey]: { en: 'must be asc or desc', zh: '必须是 asc 或 desc' },
@@ -69,4 +103,38 @@ export const pageEvents = operation({
   }),
   data: pageOf(EventRecord),
   refusals: ['applicationNotFound'],
+})
+
+export const AuditRecord = Type.Object({
+  ...EventRecord.properties,
+  appId: nullable(Type.String({ description: 'null for what happened in no application' })),
+  subject: nullable(Type.String({ description: 'what it is about: a serial number or an id' })),
+})
+export type AuditRecord = Static<typeof AuditRecord>
+
+export const pageAudit = operation({
+  id: 'pageAudit',
+  summary: 'What operators and their keys did, in all applications and on the platform itself, newest first.',
+  method: 'GET',
+  path: '/api/platform/v1/audit/page',
+  callers: ['operator'],
+  query: Type.Object({
+    ...pageQuery,
+    appId: optional(appId),
+    actor: optional(text(128, 'operator:… or operatorKey:…, or the beginning of it')),
+    type: optional(
+      Type.Union(
+        auditTypes.map((type) => Type.Literal(type)),
+        {
+          [reasonKey]: { en: `must be one of ${auditTypes.join(', ')}`, zh: `必须是 ${auditTypes.join('、')} 之一` },
+        },
+      ),
+    ),
+    subject: optional(text(64, 'a serial number or an id')),
+    beforeId: optional(integer()),
+    timeFrom: optional(momentText),
+    timeTo: optional(momentText),
+  }),
+  data: pageOf(AuditRecord),
+  refusals: [],
 })

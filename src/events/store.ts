@@ -1,6 +1,8 @@
+import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
-import { type EventRecord, type EventType, typesOf } from './contract.ts'
+import { applicationLock } from '../database/routine.ts'
+import { type AuditRecord, type EventRecord, type EventType, type PlatformEventType, typesOf } from './contract.ts'
 
 export interface NewEvent {
   appId: string
@@ -22,11 +24,26 @@ export async function insertEvent(tx: Statements, event: NewEvent): Promise<void
       ${JSON.stringify(event.data)})`
 }
 
+/** The log of what happens in no application is kept as if an application without a name had it. */
+const platformLog = ''
+
+export type NewPlatformEvent = Omit<NewEvent, 'appId' | 'type'> & { type: PlatformEventType }
+
+/** Writes one event of the platform itself, under the lock of that log. */
+export async function insertPlatformEvent(tx: Statements, event: NewPlatformEvent): Promise<void> {
+  await tx.unsafe(`select ${applicationLock('$1::text')}`, [platformLog])
+  await tx`
+    insert into event (app_id, type, time, actor, subject, data)
+    values (${platformLog}, ${event.type}, ${event.time}, ${event.actor}, ${event.subject},
+      ${JSON.stringify(event.data)})`
+}
+
 /** A filter of the feed; what is null does not narrow it. */
 export interface EventFilter extends PageQuery {
   appId: string
   type: EventType | null
   afterId: number | null
+  beforeId: number | null
   timeFrom: Date | null
   timeTo: Date | null
   /** Each names one record: the events of its kind about it. */
@@ -38,9 +55,10 @@ export interface EventFilter extends PageQuery {
 
 /** Pages through an application's events by id. Writers hold the application's lock, so a later id is never seen first. */
 export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: (instant: Date) => string) {
-  const { appId, type, afterId, timeFrom, timeTo } = filter
+  const { appId, type, afterId, beforeId, timeFrom, timeTo } = filter
   const conditions = [
     afterId === null ? sql`` : sql`and id > ${afterId}`,
+    beforeId === null ? sql`` : sql`and id < ${beforeId}`,
     type === null ? sql`` : sql`and type = ${type}`,
     timeFrom === null ? sql`` : sql`and time >= ${timeFrom} and id >= ${await idAround(sql, appId, timeFrom, -1)}`,
     timeTo === null ? sql`` : sql`and time <= ${timeTo} and id <= ${await idAround(sql, appId, timeTo, 1)}`,
@@ -63,6 +81,65 @@ export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: (i
       data: JSON.parse(row.data),
     }),
   )
+}
+
+/** A filter of the audit trail; what is null does not narrow it. */
+export interface AuditFilter extends PageQuery {
+  appId: string | null
+  /** Or the beginning of it. */
+  actor: string | null
+  type: string | null
+  subject: string | null
+  beforeId: number | null
+  timeFrom: Date | null
+  timeTo: Date | null
+}
+
+/** Pages through what operators and their keys did, by the index that holds nothing else. */
+export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: (instant: Date) => string) {
+  const { appId, actor, type, subject, beforeId, timeFrom, timeTo } = filter
+  const conditions = [
+    appId === null ? sql`` : sql`and app_id = ${appId}`,
+    actor === null ? sql`` : sql`and starts_with(actor, ${actor})`,
+    type === null ? sql`` : sql`and type = ${type}`,
+    subject === null ? sql`` : sql`and subject = ${subject}`,
+    beforeId === null ? sql`` : sql`and id < ${beforeId}`,
+    timeFrom === null ? sql`` : sql`and time >= ${timeFrom}`,
+    timeTo === null ? sql`` : sql`and time <= ${timeTo}`,
+  ]
+  const rows = sql`
+    select id, type, app_id, time, actor, subject, data from event where starts_with(actor, 'operator') ${conditions}`
+  const key = [{ column: 'id', type: 'bigint' as const }]
+  return readPage(sql, { rows, key, newestFirst: true }, filter, (row): AuditRecord => toAudit(row, showMoment))
+}
+
+function toAudit(row: Row, showMoment: (instant: Date) => string): AuditRecord {
+  return {
+    id: row.id,
+    type: row.type,
+    appId: row.app_id === platformLog ? null : row.app_id,
+    time: showMoment(row.time),
+    actor: row.actor,
+    subject: row.subject,
+    data: JSON.parse(row.data),
+  }
+}
+
+/** Ids that are looked at first for the newest events: where there is any traffic, they are among the last. */
+const recentIds = 20_000
+
+/** The newest events of all applications and of the platform. */
+export async function newestEvents(sql: Sql, limit: number, showMoment: (instant: Date) => string) {
+  const [last] = await sql`select last_value as id from event_id`
+  const from = (floor: number) => sql`
+    select v.* from (select app_id from application union all select ${platformLog}) a
+    cross join lateral (
+      select id, type, app_id, time, actor, subject, data from event
+      where app_id = a.app_id and id > ${floor} order by id desc limit ${limit}) v
+    order by id desc limit ${limit}`
+  const recent = await from(Math.max(0, (last?.id ?? 0) - recentIds))
+  const rows = recent.length === limit ? recent : await from(0)
+  return rows.map((row) => toAudit(row, showMoment))
 }
 
 function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: string | number | null) {

@@ -1,6 +1,8 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { invalidRequest, Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
+import type { HttpRequest } from './message.ts'
+import type { Role } from './operation.ts'
 
 /** An application, by its access token. */
 export interface ApplicationCaller {
@@ -9,16 +11,25 @@ export interface ApplicationCaller {
   rateLimitPerSecond: number | null
 }
 
-/** A person or program that runs the platform. */
-interface OperatorCaller {
+/** A person or program that runs the platform, or a developer of some of its applications. */
+export interface OperatorCaller {
   kind: 'operator'
+  /** Whether it is a person's account or a key. */
+  source: 'operator' | 'operatorKey'
   name: string
+  role: Role
+  /** Null for a key. */
+  operatorId: number | null
+  /** Null for a bearer token. */
+  sessionId: number | null
+  /** Those that a developer is a member of; null for everyone else, who may act for every application. */
+  applications: ReadonlySet<string> | null
 }
 
 export type Caller = ApplicationCaller | OperatorCaller
 
 /** Answers the caller behind a token, or undefined for a token that is not valid. Throws 10005. */
-export type TokenCheck = (tokenHash: string) => ApplicationCaller | undefined | Promise<ApplicationCaller | undefined>
+type TokenCheck = (tokenHash: string) => ApplicationCaller | undefined | Promise<ApplicationCaller | undefined>
 
 /** 256 bits in base64url. Anything else cannot be one of our tokens and costs no look-up. */
 const tokenShape = /^[A-Za-z0-9_-]{43}$/
@@ -33,27 +44,80 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64')
 }
 
-/** Makes the function that turns an `Authorization` header into a typed caller. It throws 10002 and 10005. */
-export function authenticator(operatorKey: string | undefined, checkToken: TokenCheck) {
-  const operatorHash = Buffer.from(hashSecret(operatorKey ?? ''))
-  const operator: OperatorCaller = { kind: 'operator', name: 'operator' }
+/** The session's cookie. No script can read it, and no other site can send it. */
+export const sessionCookie = 'forecourt_session'
 
-  return (authorization: string | null): Caller | Promise<Caller> => {
-    if (authorization === null) throw tokenInvalid()
-    // RFC 7235: the scheme's name is case-insensitive. The document asks for one space.
-    if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw tokenInvalid()
-    const token = authorization.slice(7)
+const keyPrefix = 'fok_'
+
+/** A new operator key: its prefix tells it from an access token, and secret scanners from any other text. */
+export function newOperatorKey(): string {
+  return keyPrefix + newSecret()
+}
+
+export interface CallerChecks {
+  /** The key that the service was started with. */
+  settingKey: string | undefined
+  checkToken: TokenCheck
+  /** Answer the operator behind a key or a session, or undefined for one that is not valid. */
+  checkKey(keyHash: string): Promise<OperatorCaller | undefined>
+  checkSession(tokenHash: string): Promise<OperatorCaller | undefined>
+}
+
+/** Makes the function that turns a request's head into a typed caller. It throws 10002 and 10005. */
+export function authenticator({ settingKey, checkToken, checkKey, checkSession }: CallerChecks) {
+  const settingHash = Buffer.from(hashSecret(settingKey ?? ''))
+  const settingCaller: OperatorCaller = {
+    kind: 'operator',
+    source: 'operator',
+    name: 'operator',
+    role: 'admin',
+    operatorId: null,
+    sessionId: null,
+    applications: null,
+  }
+
+  function ofToken(token: string): Caller | Promise<Caller> {
     const tokenHash = hashSecret(token)
     // Only a token as long as the key can be the key; the length is no secret.
-    if (token.length === operatorKey?.length && timingSafeEqual(Buffer.from(tokenHash), operatorHash)) return operator
+    if (token.length === settingKey?.length && timingSafeEqual(Buffer.from(tokenHash), settingHash)) {
+      return settingCaller
+    }
+    if (token.startsWith(keyPrefix) && tokenShape.test(token.slice(keyPrefix.length))) {
+      return checkKey(tokenHash).then(orRefuse)
+    }
     if (!tokenShape.test(token)) throw tokenInvalid('invalid_token')
     const caller = checkToken(tokenHash)
-    if (caller instanceof Promise) return caller.then(orRefuse)
-    return orRefuse(caller)
+    return caller instanceof Promise ? caller.then(orRefuse) : orRefuse(caller)
+  }
+
+  return (request: Pick<HttpRequest, 'method' | 'header'>): Caller | Promise<Caller> => {
+    const authorization = request.header('authorization')
+    if (authorization === null) {
+      const session = ownSession(request)
+      if (session === undefined) throw tokenInvalid()
+      return checkSession(hashSecret(session)).then(orRefuse)
+    }
+    // RFC 7235: the scheme's name is case-insensitive. The document asks for one space.
+    if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw tokenInvalid()
+    return ofToken(authorization.slice(7))
   }
 }
 
-function orRefuse(caller: ApplicationCaller | undefined): ApplicationCaller {
+const cookieShape = new RegExp(`(?:^|;\\s*)${sessionCookie}=([A-Za-z0-9_-]{43})(?:;|$)`)
+
+/** The session that a request of our own pages carries. What another site's page sends is no session of its reader's. */
+function ownSession(request: Pick<HttpRequest, 'method' | 'header'>): string | undefined {
+  const { method } = request
+  const header = (name: string) => request.header(name)
+  const session = cookieShape.exec(header('cookie') ?? '')?.[1]
+  if (session === undefined || method === 'GET' || method === 'HEAD') return session
+  const site = header('sec-fetch-site')
+  if (site !== null) return site === 'same-origin' ? session : undefined
+  const origin = header('origin')
+  return origin === null || URL.parse(origin)?.host === header('host') ? session : undefined
+}
+
+function orRefuse<Known extends Caller>(caller: Known | undefined): Known {
   if (caller === undefined) throw tokenInvalid('invalid_token')
   return caller
 }
@@ -66,8 +130,19 @@ function tokenInvalid(error?: 'invalid_token'): Refusal {
 
 /** Refuses with 10003 unless the caller may act for the application. Answers who acts, for the event log. */
 export function requireActingFor(caller: Caller, appId: string): string {
-  if (caller.kind === 'application' && caller.appId !== appId) throw new Refusal('notPermitted')
+  if (!mayActFor(caller, appId)) throw new Refusal('notPermitted')
   return actorOf(caller)
+}
+
+function mayActFor(caller: Caller, appId: string): boolean {
+  if (caller.kind === 'application') return caller.appId === appId
+  return caller.applications === null || caller.applications.has(appId)
+}
+
+/** The applications that a caller may see; null for all of them. */
+export function visibleApplications(caller: Caller): readonly string[] | null {
+  if (caller.kind === 'application') return [caller.appId]
+  return caller.applications && [...caller.applications]
 }
 
 /**
@@ -86,5 +161,5 @@ export function applicationOf(caller: Caller, named: string | null | undefined):
 
 /** The caller's name in the event log. */
 export function actorOf(caller: Caller): string {
-  return caller.kind === 'application' ? `application:${caller.appId}` : `operator:${caller.name}`
+  return caller.kind === 'application' ? `application:${caller.appId}` : `${caller.source}:${caller.name}`
 }

@@ -13,7 +13,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   status: number
   headers: Record<string, string>
-  body: string
+  body: string | Uint8Array
 }
 
 export type HttpHandler = (request: HttpRequest) => Promise<HttpAnswer>

@@ -40,6 +40,14 @@ export class Metrics {
   private readonly requestChildren = new Map<string, Map<number, Counter.Internal>>()
   private readonly latencyChildren = new Map<string, Histogram.Internal<string>>()
 
+  /** Records made and requests refused since the start. */
+  readonly totals = { creates: 0, refusals: 0 }
+
+  /** Counts records that one request has made. */
+  countCreates(records: number): void {
+    this.totals.creates += records
+  }
+
   observe(operation: string, code: number, seconds: number): void {
     let codes = this.requestChildren.get(operation)
     if (codes === undefined) {
@@ -53,6 +61,7 @@ export class Metrics {
       codes.set(code, child)
     }
     child.inc()
+    if (code !== 0) this.totals.refusals++
     this.latencyChildren.get(operation)?.observe(seconds)
   }
 

@@ -2,7 +2,8 @@ import type { TObject, TSchema } from 'typebox'
 import { eventTypes } from '../events/contract.ts'
 import { type RefusalName, refusals } from '../refusals.ts'
 import { FieldFaults, reasonKey, shownKey } from '../values.ts'
-import type { Operation } from './operation.ts'
+import { sessionCookie } from './authenticate.ts'
+import { type Operation, rolesOf } from './operation.ts'
 
 type Json = Record<string, unknown>
 
@@ -40,6 +41,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
           flows: { clientCredentials: { tokenUrl: '/api/auth/v1/oauth/token', scopes: {} } },
         },
         operatorKey: { type: 'http', scheme: 'bearer', description: 'an operator key' },
+        session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'a session of the console' },
       },
       schemas: { Refusal: refusalSchema },
     },
@@ -102,7 +104,10 @@ function describe(operation: Operation): Json {
     operationId: operation.id,
     summary: operation.summary,
     tags: [tagOf(operation.path)],
-    security: operation.callers.map((kind) => (kind === 'application' ? { accessToken: [] } : { operatorKey: [] })),
+    ...(operation.callers.includes('operator') ? { 'x-roles': rolesOf(operation) } : {}),
+    security: operation.callers.flatMap((kind): Json[] =>
+      kind === 'application' ? [{ accessToken: [] }] : [{ operatorKey: [] }, { session: [] }],
+    ),
     parameters: [
       ...queryParameters(operation.query),
       ...(operation.idempotent ? [idempotencyKey] : []),

@@ -11,7 +11,7 @@ import { preferredLanguage } from './language.ts'
 import type { RateLimiter } from './limits.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
 import type { Metrics } from './metrics.ts'
-import type { Operation } from './operation.ts'
+import { type Operation, rolesOf } from './operation.ts'
 import { queryReader, validator } from './validate.ts'
 
 /** What a handler is given: everything is checked, and the caller's kind is one that the operation admits. */
@@ -70,7 +70,7 @@ export function handle<Body extends TObject, Query extends TObject, Data extends
 }
 
 export interface ServeOptions {
-  authenticate(authorization: string | null): Caller | Promise<Caller>
+  authenticate(request: HttpRequest): Caller | Promise<Caller>
   rateLimiter: RateLimiter
   deadlines: Deadlines
   metrics: Metrics
@@ -199,7 +199,7 @@ async function answerFor(route: Route, request: HttpRequest, options: ServeOptio
   const bytes = await readBytes(request, operation)
   // A body may take seconds, and a token can lose its power meanwhile.
   if (performance.now() - askedAt > tokenTrustedForMs && operation.callers.length > 0) {
-    await options.authenticate(request.header('authorization'))
+    await options.authenticate(request)
   }
   patience.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
   patience.late = unavailable
@@ -215,7 +215,7 @@ function isJson(contentType: string): boolean {
 }
 
 /** Operations that ask for no token get this caller; their handlers don't look at it. */
-const nobody: Caller = { kind: 'operator', name: 'nobody' }
+const nobody: Caller = { kind: 'application', appId: '', rateLimitPerSecond: null }
 
 /** Answers at once in the steady state, so that a request does not wait a turn for what is in memory. */
 function admit(operation: Operation, request: HttpRequest, options: ServeOptions): Caller | Promise<Caller> {
@@ -224,11 +224,17 @@ function admit(operation: Operation, request: HttpRequest, options: ServeOptions
     if (caller.kind === 'application' && caller.rateLimitPerSecond !== null) {
       options.rateLimiter.take(caller.appId, caller.rateLimitPerSecond)
     }
-    if (!operation.callers.includes(caller.kind)) throw new Refusal('notPermitted')
+    if (!mayCall(operation, caller)) throw new Refusal('notPermitted')
     return caller
   }
-  const checked = options.authenticate(request.header('authorization'))
+  const checked = options.authenticate(request)
   return checked instanceof Promise ? checked.then(limited) : limited(checked)
+}
+
+function mayCall(operation: Operation, caller: Caller): boolean {
+  return caller.kind === 'application'
+    ? operation.callers.includes('application')
+    : rolesOf(operation).includes(caller.role)
 }
 
 async function readBytes(request: HttpRequest, operation: Operation): Promise<Uint8Array> {

@@ -38,11 +38,13 @@ export function siteRoutes(platform: Platform): Handler[] {
   const lane: GroupCommit<Submission, SiteOutcome> = new GroupCommit({
     ...laneOptions(platform, 'sites'),
     claims: ({ body, idempotency }) => (idempotency === undefined ? [] : [`${body.appId} ${idempotency.key}`]),
-    write(submissions) {
+    async write(submissions) {
       const now = new Date()
       const createTime = showMoment(now)
       const sites = submissions.map((submission) => composeSite(submission, createTime))
-      return platform.writer.run((sql) => saveSites(sql, sites, now))
+      const outcomes = await platform.writer.run((sql) => saveSites(sql, sites, now))
+      platform.metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
+      return outcomes
     },
   })
 

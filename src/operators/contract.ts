@@ -1,0 +1,303 @@
+import Type, { type Static } from 'typebox'
+import { everyRole, operation } from '../http/operation.ts'
+import {
+  appId,
+  integer,
+  moment,
+  momentText,
+  name,
+  nullable,
+  oneOf,
+  optional,
+  pageOf,
+  pageQuery,
+  reasonKey,
+  text,
+} from '../values.ts'
+
+// Operators are people, with a role and a password; operator keys are for their programs. Both act by a session in the
+// console, and keys also as bearer tokens.
+
+const folder = '/api/platform/v1/operator'
+const keyFolder = '/api/platform/v1/operatorKey'
+const sessionFolder = '/api/platform/v1/session'
+const adminOnly = { callers: ['operator'], roles: ['admin'] } as const
+
+const role = Type.Union(
+  everyRole.map((known) => Type.Literal(known)),
+  {
+    description: 'admin: all; operator: all but people and keys; viewer: reads; developer: own applications only',
+    [reasonKey]: { en: `must be one of ${everyRole.join(', ')}`, zh: `必须是 ${everyRole.join('、')} 之一` },
+  },
+)
+const keyRole = Type.Union([Type.Literal('admin'), Type.Literal('operator'), Type.Literal('viewer')], {
+  [reasonKey]: { en: 'must be one of admin, operator, viewer', zh: '必须是 admin、operator、viewer 之一' },
+})
+
+/** Long enough to resist guessing, and short enough to be hashed at no great cost. */
+const password = Type.String({
+  pattern: String.raw`^[^\p{Cs}]{12,256}$`,
+  description: '12 to 256 characters; only its argon2id hash is kept',
+  [reasonKey]: { en: 'must be 12 to 256 characters', zh: '必须是 12 至 256 个字符' },
+})
+/** A password that is tried may be any text. */
+const triedPassword = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  [reasonKey]: { en: 'must be a string of 1 to 256 characters', zh: '必须是 1 至 256 个字符的字符串' },
+})
+const appIds = optional(
+  Type.Array(appId, {
+    maxItems: 1000,
+    description: 'the applications that a developer is a member of',
+    [reasonKey]: { en: 'must be a list of at most 1000 application ids', zh: '必须是最多 1000 个应用标识的列表' },
+  }),
+)
+
+export const OperatorRecord = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  role: Type.String(),
+  status: Type.Integer({ description: '1 active, 2 disabled' }),
+  isSetUp: Type.Boolean({ description: 'false until the set-up link was used' }),
+  appIds: Type.Array(Type.String(), { description: 'of a developer; empty for the other roles' }),
+  createTime: moment,
+  signInTime: nullable(moment),
+})
+export type OperatorRecord = Static<typeof OperatorRecord>
+
+const setUpMembers = {
+  setUpPath: nullable(
+    Type.String({ description: 'where the person sets a password, beneath the service’s address; shown once' }),
+  ),
+  setUpExpireTime: nullable(moment),
+}
+const OperatorWithSetUp = Type.Object({ ...OperatorRecord.properties, ...setUpMembers })
+
+export const SessionRecord = Type.Object({
+  id: nullable(Type.Integer({ description: 'null for a caller with a key, who has no session' })),
+  operatorId: nullable(Type.Integer({ description: 'null for a key' })),
+  name: Type.String(),
+  role: Type.String(),
+  appIds: nullable(Type.Array(Type.String(), { description: 'of a developer; null where every application is meant' })),
+  userAgent: nullable(Type.String()),
+  createTime: nullable(moment),
+  seenTime: nullable(moment),
+  expireTime: nullable(moment),
+})
+export type SessionRecord = Static<typeof SessionRecord>
+
+export const createOperator = operation({
+  id: 'createOperator',
+  summary: 'Makes an account. Without a password, the answer holds a one-time link by which the person sets one.',
+  method: 'POST',
+  path: `${folder}/create`,
+  ...adminOnly,
+  body: Type.Object({ name, role, password: optional(password), appIds }),
+  data: OperatorWithSetUp,
+  refusals: ['operatorNameTaken', 'applicationNotFound'],
+})
+
+export const updateOperator = operation({
+  id: 'updateOperator',
+  summary: 'Changes the members that are given; sessions feel it within 1 second. The last active admin stays one.',
+  method: 'POST',
+  path: `${folder}/update`,
+  ...adminOnly,
+  body: Type.Object({
+    id: integer(),
+    name: Type.Optional(name),
+    role: Type.Optional(role),
+    status: Type.Optional(oneOf(1, 2)),
+    appIds,
+  }),
+  data: OperatorRecord,
+  refusals: ['operatorNotFound', 'operatorNameTaken', 'lastAdmin', 'applicationNotFound'],
+  tagged: true,
+  conditional: true,
+})
+
+export const deleteOperator = operation({
+  id: 'deleteOperator',
+  summary: 'Removes an account and ends its sessions. What it did stays in the events.',
+  method: 'POST',
+  path: `${folder}/delete`,
+  ...adminOnly,
+  body: Type.Object({ id: integer() }),
+  data: OperatorRecord,
+  refusals: ['operatorNotFound', 'lastAdmin'],
+})
+
+export const resetOperator = operation({
+  id: 'resetOperator',
+  summary: 'Makes a new one-time link by which the person sets a password; the old password and sessions end at once.',
+  method: 'POST',
+  path: `${folder}/reset`,
+  ...adminOnly,
+  body: Type.Object({ id: integer() }),
+  data: OperatorWithSetUp,
+  refusals: ['operatorNotFound', 'lastAdmin'],
+})
+
+export const setUpOperator = operation({
+  id: 'setUpOperator',
+  summary: 'Sets the password of the account that a one-time link was made for, and signs in.',
+  method: 'POST',
+  path: `${folder}/setUp`,
+  callers: [],
+  body: Type.Object({ setUpToken: text(128), password, name: optional(name) }),
+  data: SessionRecord,
+  refusals: ['setUpLinkInvalid', 'operatorNameTaken'],
+})
+
+export const changePassword = operation({
+  id: 'changePassword',
+  summary: 'Changes one’s own password; one’s other sessions end.',
+  method: 'POST',
+  path: `${folder}/changePassword`,
+  callers: ['operator'],
+  roles: everyRole,
+  body: Type.Object({ password: triedPassword, newPassword: password }),
+  data: OperatorRecord,
+  refusals: ['signInFailed', 'operatorNotFound'],
+})
+
+export const getOperator = operation({
+  id: 'getOperator',
+  summary: 'Answers one account.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  ...adminOnly,
+  query: Type.Object({ id: integer() }),
+  data: OperatorRecord,
+  refusals: ['operatorNotFound'],
+  tagged: true,
+})
+
+export const pageOperators = operation({
+  id: 'pageOperators',
+  summary: 'Pages through the accounts, newest first.',
+  method: 'GET',
+  path: `${folder}/page`,
+  ...adminOnly,
+  query: Type.Object({
+    ...pageQuery,
+    name: optional(name),
+    role: optional(role),
+    status: optional(oneOf(1, 2)),
+    appId: optional(appId),
+  }),
+  data: pageOf(OperatorRecord),
+  refusals: [],
+})
+
+export const OperatorKeyRecord = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  role: Type.String(),
+  createdBy: Type.String(),
+  createTime: moment,
+  expireTime: nullable(moment),
+})
+export type OperatorKeyRecord = Static<typeof OperatorKeyRecord>
+
+export const createOperatorKey = operation({
+  id: 'createOperatorKey',
+  summary: 'Makes a key for a program, and shows it once.',
+  method: 'POST',
+  path: `${keyFolder}/create`,
+  ...adminOnly,
+  body: Type.Object({ name, role: keyRole, expireTime: optional(momentText) }),
+  data: Type.Object({
+    ...OperatorKeyRecord.properties,
+    operatorKey: Type.String({ description: 'shown once; only its SHA-256 is kept' }),
+  }),
+  refusals: ['operatorNameTaken'],
+})
+
+export const deleteOperatorKey = operation({
+  id: 'deleteOperatorKey',
+  summary: 'Revokes a key: it and its sessions stop working within 1 second.',
+  method: 'POST',
+  path: `${keyFolder}/delete`,
+  ...adminOnly,
+  body: Type.Object({ id: integer() }),
+  data: OperatorKeyRecord,
+  refusals: ['operatorKeyNotFound'],
+})
+
+export const pageOperatorKeys = operation({
+  id: 'pageOperatorKeys',
+  summary: 'Pages through the keys, newest first.',
+  method: 'GET',
+  path: `${keyFolder}/page`,
+  ...adminOnly,
+  query: Type.Object({ ...pageQuery }),
+  data: pageOf(OperatorKeyRecord),
+  refusals: [],
+})
+
+export const createSession = operation({
+  id: 'createSession',
+  summary: 'Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read.',
+  method: 'POST',
+  path: `${sessionFolder}/create`,
+  callers: [],
+  body: Type.Object({ name: optional(name), password: optional(triedPassword), operatorKey: optional(text(512)) }),
+  data: SessionRecord,
+  refusals: ['signInFailed', 'tooManyRequests'],
+})
+
+export const getSession = operation({
+  id: 'getSession',
+  summary: 'Answers who the caller is.',
+  method: 'GET',
+  path: `${sessionFolder}/detail`,
+  callers: ['operator'],
+  roles: everyRole,
+  query: Type.Object({}),
+  data: SessionRecord,
+  refusals: [],
+})
+
+export const getSettings = operation({
+  id: 'getSettings',
+  summary: 'Answers what a console needs to know of the service.',
+  method: 'GET',
+  path: `${sessionFolder}/settings`,
+  callers: ['operator'],
+  roles: everyRole,
+  query: Type.Object({}),
+  data: Type.Object({
+    timeZone: Type.String({ description: 'in which times are shown and read' }),
+    mapTileUrl: nullable(Type.String({ description: 'with {z}, {x} and {y}; null for none' })),
+    inventoryPolicy: Type.String(),
+    presenceSeconds: Type.Integer(),
+    privateCallbacks: Type.String(),
+  }),
+  refusals: [],
+})
+
+export const deleteSession = operation({
+  id: 'deleteSession',
+  summary: 'Ends a session: one’s own, or, for an admin, any.',
+  method: 'POST',
+  path: `${sessionFolder}/delete`,
+  callers: ['operator'],
+  roles: everyRole,
+  body: Type.Object({ id: optional(integer()) }),
+  data: Type.Object({ ended: Type.Boolean() }),
+  refusals: ['sessionNotFound'],
+})
+
+export const pageSessions = operation({
+  id: 'pageSessions',
+  summary: 'Pages through one’s own sessions, newest first; an admin sees everyone’s.',
+  method: 'GET',
+  path: `${sessionFolder}/page`,
+  callers: ['operator'],
+  roles: everyRole,
+  query: Type.Object({ ...pageQuery, operatorId: optional(integer()) }),
+  data: pageOf(SessionRecord),
+  refusals: [],
+})

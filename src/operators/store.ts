@@ -1,0 +1,415 @@
+import type { Row } from 'postgres'
+import type { Sql, Statements } from '../database/open.ts'
+import { type PageQuery, readPage } from '../database/page.ts'
+import type { Role } from '../http/operation.ts'
+import { Refusal } from '../refusals.ts'
+import { given } from '../values.ts'
+import type { OperatorKeyRecord, OperatorRecord, SessionRecord } from './contract.ts'
+
+type ShowMoment = (instant: Date) => string
+
+/** A constant that no application's lock can equal in practice. Whoever changes accounts holds it. */
+const operatorsLock = 7_103_120_200
+
+/** How long a session lasts while nobody uses it, and at most. */
+const idleSessionHours = 12
+export const longestSessionDays = 14
+
+/** Wrong passwords that a name may be tried with, and how long they count. */
+const maxFailures = 10
+const failuresCountMinutes = 15
+
+const setUpHours = 24
+
+/** As JSON, because the driver reads no arrays. */
+function membershipsOf(operatorId: string): string {
+  return `coalesce((select json_agg(app_id order by app_id) from operator_application a
+    where a.operator_id = ${operatorId}), '[]')`
+}
+
+const operatorColumns = `id, name, role, status, password_hash is not null as is_set_up, created_at, signed_in_at,
+  ${membershipsOf('operator.id')} as app_ids`
+
+function toOperator(row: Row, showMoment: ShowMoment): OperatorRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    role: row.role,
+    status: row.status,
+    isSetUp: row.is_set_up,
+    appIds: row.app_ids,
+    createTime: showMoment(row.created_at),
+    signInTime: row.signed_in_at === null ? null : showMoment(row.signed_in_at),
+  }
+}
+
+/** Changes of accounts wait for each other, so that two of them cannot each take away the other's admin. */
+export async function lockOperators(tx: Statements): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${operatorsLock}::bigint)`
+}
+
+/** Throws 10050. */
+export async function requireOperator(sql: Statements, id: number, showMoment: ShowMoment): Promise<OperatorRecord> {
+  const [row] = await sql`select ${sql.unsafe(operatorColumns)} from operator where id = ${id}`
+  if (row === undefined) throw new Refusal('operatorNotFound')
+  return toOperator(row, showMoment)
+}
+
+/** Throws 10054 while no other admin could sign in. */
+export async function requireOtherAdmin(tx: Statements, id: number): Promise<void> {
+  const [row] = await tx`
+    select from operator
+    where role = 'admin' and status = 1 and password_hash is not null and id <> ${id} limit 1`
+  if (row === undefined) throw new Refusal('lastAdmin')
+}
+
+export interface NewOperator {
+  name: string
+  role: Role
+  passwordHash: string | null
+}
+
+/** Throws 10051 for a name that is taken. */
+export async function insertOperator(tx: Statements, operator: NewOperator): Promise<number> {
+  const [row] = await tx`
+    insert into operator (name, role, password_hash, created_at)
+    values (${operator.name}, ${operator.role}, ${operator.passwordHash}, now())
+    on conflict do nothing returning id`
+  if (row === undefined) throw new Refusal('operatorNameTaken')
+  return row.id
+}
+
+export interface OperatorChange {
+  name?: string
+  role?: Role
+  status?: number
+  /** Null takes the password away. */
+  passwordHash?: string | null
+}
+
+/** Throws 10051 for a name that is taken. */
+export async function updateOperator(tx: Statements, id: number, change: OperatorChange): Promise<void> {
+  const { name, role, status, passwordHash } = change
+  if (name !== undefined) {
+    const [taken] = await tx`select from operator where lower(name) = lower(${name}) and id <> ${id}`
+    if (taken !== undefined) throw new Refusal('operatorNameTaken')
+  }
+  await tx`
+    update operator set
+      name = coalesce(${name ?? null}, name), role = coalesce(${role ?? null}, role),
+      status = coalesce(${status ?? null}::smallint, status),
+      password_hash = case when ${passwordHash !== undefined} then ${passwordHash ?? null} else password_hash end
+    where id = ${id}`
+}
+
+/** Makes an operator a member of exactly these applications. Throws 10004 for one that does not exist. */
+export async function replaceMemberships(tx: Statements, id: number, appIds: readonly string[]): Promise<void> {
+  await tx`delete from operator_application where operator_id = ${id}`
+  if (appIds.length === 0) return
+  const distinct = [...new Set(appIds)]
+  const inserted = await tx`
+    insert into operator_application (operator_id, app_id)
+    select ${id}, app_id from application where app_id in ${tx(distinct)}`
+  if (inserted.count !== distinct.length) throw new Refusal('applicationNotFound')
+}
+
+export async function deleteOperator(tx: Statements, id: number): Promise<void> {
+  await tx`delete from operator where id = ${id}`
+}
+
+export interface OperatorFilter extends PageQuery {
+  name?: string | null
+  role?: string | null
+  status?: number | null | ''
+  appId?: string | null
+}
+
+export function pageOfOperators(sql: Sql, filter: OperatorFilter, showMoment: ShowMoment) {
+  const [name, role, status, appId] = [
+    given(filter.name),
+    given(filter.role),
+    given(filter.status),
+    given(filter.appId),
+  ]
+  const rows = sql`
+    select ${sql.unsafe(operatorColumns)} from operator
+    where (${name}::text is null or strpos(lower(name), lower(${name})) > 0)
+      and (${role}::text is null or role = ${role}) and (${status}::smallint is null or status = ${status})
+      and (${appId}::text is null
+        or id in (select operator_id from operator_application where app_id = ${appId}))`
+  const key = [{ column: 'id', type: 'bigint' as const }]
+  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => toOperator(row, showMoment))
+}
+
+/** Whether anyone has an account that was set up. */
+export async function hasOperators(sql: Statements): Promise<boolean> {
+  const [row] = await sql`select from operator where password_hash is not null limit 1`
+  return row !== undefined
+}
+
+/** The account that the first set-up link is for: made at the first start, and named by who uses the link. */
+export async function ensureFirstOperator(tx: Statements): Promise<number> {
+  const [known] = await tx`select id from operator where role = 'admin' order by id limit 1`
+  return known?.id ?? (await insertOperator(tx, { name: 'admin', role: 'admin', passwordHash: null }))
+}
+
+/** Keeps a set-up link for 24 hours, and answers when it ends. */
+export async function insertSetUp(tx: Statements, operatorId: number, tokenHash: string): Promise<Date> {
+  const [row] = await tx`
+    insert into operator_setup (token_hash, operator_id, expires_at)
+    values (${tokenHash}, ${operatorId}, now() + ${setUpHours} * interval '1 hour') returning expires_at`
+  return row?.expires_at
+}
+
+export async function deleteSetUps(tx: Statements, operatorId: number): Promise<void> {
+  await tx`delete from operator_setup where operator_id = ${operatorId}`
+}
+
+/** Takes a set-up link, so that it works once. Throws 10052. */
+export async function takeSetUp(tx: Statements, tokenHash: string): Promise<number> {
+  const [row] = await tx`
+    delete from operator_setup where token_hash = ${tokenHash} and expires_at > now() returning operator_id`
+  if (row === undefined) throw new Refusal('setUpLinkInvalid')
+  return row.operator_id
+}
+
+export interface Account {
+  id: number
+  name: string
+  passwordHash: string
+}
+
+/** The account with this name, if it can sign in. */
+export async function findAccount(sql: Statements, name: string): Promise<Account | undefined> {
+  const [row] = await sql`
+    select id, name, password_hash from operator
+    where lower(name) = lower(${name}) and status = 1 and password_hash is not null`
+  return row === undefined ? undefined : { id: row.id, name: row.name, passwordHash: row.password_hash }
+}
+
+/**
+ * Counts an attempt to sign in before the password is looked at, so that attempts side by side all count. Throws 10007
+ * with `Retry-After` when the name was tried too often.
+ */
+export async function countAttempt(sql: Statements, name: string): Promise<void> {
+  const [row] = await sql`
+    insert into sign_in_failure (name, failures, since) values (lower(${name}), 1, now())
+    on conflict (name) do update set
+      failures = case when sign_in_failure.since < now() - ${failuresCountMinutes} * interval '1 minute'
+        then 1 else sign_in_failure.failures + 1 end,
+      since = case when sign_in_failure.since < now() - ${failuresCountMinutes} * interval '1 minute'
+        then now() else sign_in_failure.since end
+    returning failures,
+      ceil(extract(epoch from since + ${failuresCountMinutes} * interval '1 minute' - now()))::integer as seconds`
+  if (row === undefined || row.failures <= maxFailures) return
+  throw new Refusal('tooManyRequests', { headers: { 'retry-after': String(Math.max(1, row.seconds)) } })
+}
+
+/** Whoever knows the password has not been guessing. */
+export async function forgetAttempts(sql: Statements, name: string): Promise<void> {
+  await sql`delete from sign_in_failure where name = lower(${name})`
+}
+
+/** Who a session is for: exactly one of the three. */
+export interface SessionHolder {
+  operatorId: number | null
+  operatorKeyId: number | null
+  settingKeyHash: string | null
+}
+
+export async function insertSession(
+  tx: Statements,
+  holder: SessionHolder,
+  tokenHash: string,
+  userAgent: string | null,
+): Promise<void> {
+  await tx`
+    insert into operator_session (token_hash, operator_id, operator_key_id, setting_key_hash, user_agent,
+      created_at, seen_at, expires_at)
+    values (${tokenHash}, ${holder.operatorId}, ${holder.operatorKeyId}, ${holder.settingKeyHash}, ${userAgent},
+      now(), now(), now() + ${idleSessionHours} * interval '1 hour')`
+  if (holder.operatorId !== null) {
+    await tx`update operator set signed_in_at = now() where id = ${holder.operatorId}`
+  }
+}
+
+/** Who acts by a session or a key. */
+export interface Acting {
+  kind: 'operator' | 'operatorKey'
+  name: string
+  role: Role
+  operatorId: number | null
+  sessionId: number | null
+  /** Of a developer; null for everyone else, who may act for every application. */
+  appIds: string[] | null
+}
+
+const acting = `
+  coalesce(o.name, k.name) as name, coalesce(o.role, k.role) as role,
+  case when o.role = 'developer' then ${membershipsOf('o.id')} end as app_ids`
+
+const livingSessions = `
+  operator_session s left join operator o on o.id = s.operator_id left join operator_key k on k.id = s.operator_key_id
+  where s.expires_at > now()
+    and (s.operator_id is null or (o.status = 1 and o.password_hash is not null))
+    and (k.expires_at is null or k.expires_at > now())`
+
+function toActing(row: Row): Acting {
+  return {
+    kind: row.operator_id === null ? 'operatorKey' : 'operator',
+    name: row.name ?? settingKeyName,
+    role: row.role ?? 'admin',
+    operatorId: row.operator_id,
+    sessionId: row.session_id,
+    appIds: row.app_ids,
+  }
+}
+
+/** What the event log calls the key that the service is started with. */
+const settingKeyName = 'operator'
+
+/** Who a session is of, while it lasts; `settingKeyHash` is of the key that the service runs with now. */
+export async function findSession(
+  sql: Statements,
+  tokenHash: string,
+  settingKeyHash: string | null,
+): Promise<Acting | undefined> {
+  const [row] = await sql`
+    select s.id as session_id, s.operator_id, ${sql.unsafe(acting)}
+    from ${sql.unsafe(livingSessions)} and s.token_hash = ${tokenHash}
+      and (s.setting_key_hash is null or s.setting_key_hash = ${settingKeyHash})`
+  return row === undefined ? undefined : toActing(row)
+}
+
+/** Puts off a session's end, but not beyond its longest time. */
+export async function renewSession(sql: Statements, tokenHash: string): Promise<void> {
+  await sql`
+    update operator_session set seen_at = now(),
+      expires_at = least(now() + ${idleSessionHours} * interval '1 hour',
+        created_at + ${longestSessionDays} * interval '1 day')
+    where token_hash = ${tokenHash} and seen_at < now() - interval '1 minute'`
+}
+
+/** Who a key is of, while it lasts. */
+export async function findKey(sql: Statements, keyHash: string): Promise<(Acting & { keyId: number }) | undefined> {
+  const [row] = await sql`
+    select id, name, role from operator_key where key_hash = ${keyHash} and (expires_at is null or expires_at > now())`
+  if (row === undefined) return undefined
+  const { id: keyId, name, role } = row
+  return { kind: 'operatorKey', name, role, operatorId: null, sessionId: null, appIds: null, keyId }
+}
+
+/** Ends an operator's sessions, but for one that is to go on. */
+export async function deleteSessionsOf(tx: Statements, operatorId: number, except: number | null): Promise<void> {
+  await tx`delete from operator_session where operator_id = ${operatorId} and id is distinct from ${except}`
+}
+
+/** Ends one session; of one operator only, when that is given. Answers whether there was one. */
+export async function deleteSession(sql: Statements, id: number, ofOperator: number | null): Promise<boolean> {
+  const deleted = await sql`
+    delete from operator_session
+    where id = ${id} and (${ofOperator}::bigint is null or operator_id = ${ofOperator})`
+  return deleted.count === 1
+}
+
+function toSession(row: Row, showMoment: ShowMoment): SessionRecord {
+  const { name, role, operatorId, sessionId, appIds } = toActing(row)
+  return {
+    id: sessionId,
+    operatorId,
+    name,
+    role,
+    appIds,
+    userAgent: row.user_agent,
+    createTime: showMoment(row.created_at),
+    seenTime: showMoment(row.seen_at),
+    expireTime: showMoment(row.expires_at),
+  }
+}
+
+const sessionColumns = `s.id, s.id as session_id, s.operator_id, s.user_agent, s.created_at, s.seen_at, s.expires_at,
+  ${acting}`
+
+/** Throws 10053. */
+export async function requireSession(sql: Statements, id: number, showMoment: ShowMoment): Promise<SessionRecord> {
+  const [row] = await sql`
+    select ${sql.unsafe(sessionColumns)} from ${sql.unsafe(livingSessions)} and s.id = ${id}`
+  if (row === undefined) throw new Refusal('sessionNotFound')
+  return toSession(row, showMoment)
+}
+
+/** Sessions that last, of one operator or of all. */
+export function pageOfSessions(
+  sql: Sql,
+  filter: PageQuery & { operatorId: number | null; sessionId: number | null },
+  showMoment: ShowMoment,
+) {
+  const { operatorId, sessionId } = filter
+  const rows = sql`
+    select ${sql.unsafe(sessionColumns)} from ${sql.unsafe(livingSessions)}
+      and (${operatorId}::bigint is null or s.operator_id = ${operatorId})
+      and (${sessionId}::bigint is null or s.id = ${sessionId})`
+  const key = [{ column: 'id', type: 'bigint' as const }]
+  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => toSession(row, showMoment))
+}
+
+const keyColumns = 'id, name, role, created_by, created_at, expires_at'
+
+function toKey(row: Row, showMoment: ShowMoment): OperatorKeyRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    role: row.role,
+    createdBy: row.created_by,
+    createTime: showMoment(row.created_at),
+    expireTime: row.expires_at === null ? null : showMoment(row.expires_at),
+  }
+}
+
+export interface NewOperatorKey {
+  name: string
+  role: string
+  keyHash: string
+  createdBy: string
+  expiresAt: Date | null
+}
+
+/** Throws 10051 for a name that is taken. */
+export async function insertOperatorKey(
+  tx: Statements,
+  key: NewOperatorKey,
+  showMoment: ShowMoment,
+): Promise<OperatorKeyRecord> {
+  const [row] = await tx`
+    insert into operator_key (name, role, key_hash, created_by, created_at, expires_at)
+    values (${key.name}, ${key.role}, ${key.keyHash}, ${key.createdBy}, now(), ${key.expiresAt})
+    on conflict do nothing returning ${tx.unsafe(keyColumns)}`
+  if (row === undefined) throw new Refusal('operatorNameTaken')
+  return toKey(row, showMoment)
+}
+
+/** Throws 10055. */
+export async function deleteOperatorKey(
+  tx: Statements,
+  id: number,
+  showMoment: ShowMoment,
+): Promise<OperatorKeyRecord> {
+  const [row] = await tx`delete from operator_key where id = ${id} returning ${tx.unsafe(keyColumns)}`
+  if (row === undefined) throw new Refusal('operatorKeyNotFound')
+  return toKey(row, showMoment)
+}
+
+export function pageOfOperatorKeys(sql: Sql, filter: PageQuery, showMoment: ShowMoment) {
+  const rows = sql`select ${sql.unsafe(keyColumns)} from operator_key`
+  const key = [{ column: 'id', type: 'bigint' as const }]
+  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => toKey(row, showMoment))
+}
+
+/** Removes, at most `limit`, sessions, set-up links and counts of attempts that have ended. */
+export async function deleteEndedSessions(sql: Statements, limit: number): Promise<number> {
+  const sessions = await sql`
+    delete from operator_session where id in (select id from operator_session where expires_at < now() limit ${limit})`
+  await sql`delete from operator_setup where expires_at < now()`
+  await sql`delete from sign_in_failure where since < now() - ${failuresCountMinutes} * interval '1 minute'`
+  return sessions.count
+}

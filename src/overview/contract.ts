@@ -1,0 +1,50 @@
+import Type, { type Static } from 'typebox'
+import { AuditRecord } from '../events/contract.ts'
+import { operation } from '../http/operation.ts'
+import { moment } from '../values.ts'
+
+const count = Type.Integer()
+
+/** What is counted at most once a minute: it is too much to count at each look. */
+const Counts = Type.Object({
+  sites: count,
+  devices: Type.Integer({ description: 'bound to an application' }),
+  devicesOnline: count,
+  devicesFaulty: count,
+  applications: count,
+  applicationsOffline: count,
+  applicationsFrozen: count,
+  callbacksWaiting: Type.Integer({ description: 'that wait for another attempt' }),
+  callbacksDead: count,
+  callbacksStopped: Type.Integer({ description: 'applications whose callback answered 410' }),
+})
+export type Counts = Static<typeof Counts>
+
+/** An application where something asks for attention. */
+const Trouble = Type.Object({
+  appId: Type.String(),
+  appName: Type.String(),
+  devicesFaulty: count,
+  callbacksDead: count,
+  isCallbackStopped: Type.Boolean(),
+})
+export type Trouble = Static<typeof Trouble>
+
+export const getOverview = operation({
+  id: 'getOverview',
+  summary: 'Answers the platform at a glance. Counts are at most a minute old, or being made for the first time.',
+  method: 'GET',
+  path: '/api/platform/v1/overview/detail',
+  callers: ['operator'],
+  query: Type.Object({}),
+  data: Type.Object({
+    counts: Type.Union([Counts, Type.Null()], { description: 'null while they are made for the first time' }),
+    countTime: Type.Union([moment, Type.Null()]),
+    troubles: Type.Array(Trouble, { description: 'the ten applications with the most' }),
+    minutes: Type.Array(Type.Object({ time: moment, creates: count, refusals: count }), {
+      description: 'of the last 24 hours, oldest first; minutes without any are left out',
+    }),
+    events: Type.Array(AuditRecord, { description: 'the newest of all applications' }),
+  }),
+  refusals: [],
+})

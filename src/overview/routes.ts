@@ -1,0 +1,52 @@
+import { transaction } from '../database/transaction.ts'
+import { newestEvents } from '../events/store.ts'
+import { type Handler, handle } from '../http/serve.ts'
+import type { Platform } from '../platform.ts'
+import { getOverview } from './contract.ts'
+import { findCount, lastDay, refreshCount } from './store.ts'
+
+const countEveryMs = 60_000
+/** A first count of a small platform is there by then. */
+const patienceMs = 1_000
+const shownEvents = 12
+
+/** The platform at a glance. */
+export function overviewRoutes({ sql, log, showMoment }: Platform): Handler[] {
+  let counting: Promise<void> | undefined
+
+  function count(): Promise<void> {
+    counting ??= transaction(sql, refreshCount)
+      .catch((error) => log.warn({ err: error }, 'the overview could not be counted; the next look tries again'))
+      .finally(() => {
+        counting = undefined
+      })
+    return counting
+  }
+
+  /** The last count. An old one is shown while a new one is made; nothing is counted while nobody looks. */
+  async function lastCount() {
+    const last = await findCount(sql)
+    if (last !== undefined && Date.now() - last.countedAt.getTime() < countEveryMs) return last
+    const counted = count()
+    if (last !== undefined) return last
+    await Promise.race([counted, new Promise((resolve) => setTimeout(resolve, patienceMs))])
+    return findCount(sql)
+  }
+
+  return [
+    handle(getOverview, async () => {
+      const [last, minutes, events] = await Promise.all([
+        lastCount(),
+        lastDay(sql, showMoment),
+        newestEvents(sql, shownEvents, showMoment),
+      ])
+      return {
+        counts: last?.counts ?? null,
+        countTime: last === undefined ? null : showMoment(last.countedAt),
+        troubles: last?.troubles ?? [],
+        minutes,
+        events,
+      }
+    }),
+  ]
+}

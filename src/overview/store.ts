@@ -1,0 +1,78 @@
+import type { Sql, Statements } from '../database/open.ts'
+import { statuses } from '../deliveries/rules.ts'
+import type { Counts, Trouble } from './contract.ts'
+
+type ShowMoment = (instant: Date) => string
+
+/** A constant that no application's lock can equal in practice. */
+const countLock = 7_103_120_300
+/** Counting ten million devices takes some seconds. */
+const countTimeoutMs = 60_000
+const mostDeliveries = 100_000
+
+export interface LastCount {
+  counts: Counts
+  troubles: Trouble[]
+  countedAt: Date
+}
+
+/** The last count of any process; undefined before the first. */
+export async function findCount(sql: Statements): Promise<LastCount | undefined> {
+  const [row] = await sql`select counts, counted_at from platform_count`
+  return row === undefined ? undefined : { ...row.counts, countedAt: row.counted_at }
+}
+
+/** Counts everything and keeps it, unless another process is doing so. The transaction is the caller's. */
+export async function refreshCount(tx: Statements): Promise<void> {
+  const [lock] = await tx`select pg_try_advisory_xact_lock(${countLock}::bigint) as is_ours`
+  if (!lock?.is_ours) return
+  await tx.unsafe(`set local statement_timeout = ${countTimeoutMs}`)
+  const deliveries = (status: number) =>
+    `(select count(*)::int from (select from delivery where status = ${status} limit ${mostDeliveries}) d)`
+  const [counts] = await tx.unsafe(`
+    select (select count(*)::int from site) as sites, devices, "devicesOnline",
+      (select count(*)::int from device where status <> 1) as "devicesFaulty",
+      applications, "applicationsOffline", "applicationsFrozen",
+      ${deliveries(statuses.waiting)} as "callbacksWaiting", ${deliveries(statuses.dead)} as "callbacksDead",
+      (select count(*)::int from callback_endpoint where stopped_at is not null) as "callbacksStopped"
+    from (
+      select count(*)::int as devices, (count(*) filter (where online_status = 1))::int as "devicesOnline" from device) d,
+      (select count(*)::int as applications,
+        (count(*) filter (where online_status = 2))::int as "applicationsOffline",
+        (count(*) filter (where status = 2))::int as "applicationsFrozen" from application) a`)
+  const troubles = await tx.unsafe(`
+    with faulty as (select app_id, count(*)::int as count from device where status <> 1 group by app_id),
+    dead as (select app_id, count(*)::int as count from delivery where status = ${statuses.dead} group by app_id)
+    select a.app_id as "appId", app_name as "appName", coalesce(f.count, 0) as "devicesFaulty",
+      coalesce(d.count, 0) as "callbacksDead", e.stopped_at is not null as "isCallbackStopped"
+    from application a left join faulty f using (app_id) left join dead d using (app_id)
+      left join callback_endpoint e using (app_id)
+    where f.count > 0 or d.count > 0 or e.stopped_at is not null
+    order by e.stopped_at is not null desc, coalesce(d.count, 0) + coalesce(f.count, 0) desc, a.app_id limit 10`)
+  const text = JSON.stringify({ counts, troubles })
+  await tx`
+    insert into platform_count (counts, counted_at) values (${text}::text::json, now())
+    on conflict (only_row) do update set counts = excluded.counts, counted_at = excluded.counted_at`
+}
+
+/** Adds what one process has counted since it last did. */
+export async function addToMinute(sql: Statements, creates: number, refusals: number): Promise<void> {
+  await sql`
+    insert into minute_figures (minute, creates, refusals) values (date_trunc('minute', now()), ${creates}, ${refusals})
+    on conflict (minute) do update set creates = minute_figures.creates + excluded.creates,
+      refusals = minute_figures.refusals + excluded.refusals`
+}
+
+export async function lastDay(sql: Sql, showMoment: ShowMoment) {
+  const rows = await sql`
+    select minute, creates, refusals from minute_figures where minute > now() - interval '24 hours' order by minute`
+  return rows.map((row) => ({ time: showMoment(row.minute), creates: row.creates, refusals: row.refusals }))
+}
+
+/** Removes, at most `limit`, minutes that no chart shows any more. */
+export async function deleteOldMinutes(sql: Statements, limit: number): Promise<number> {
+  const deleted = await sql`
+    delete from minute_figures where minute in (
+      select minute from minute_figures where minute < now() - interval '48 hours' limit ${limit})`
+  return deleted.count
+}

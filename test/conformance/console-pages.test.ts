@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'bun:test'
+import { client, expectFaults, expectRefusal } from './support.ts'
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(client.url + path, { headers })
+
+describe('the console', () => {
+  test.each(['/console', '/console/', '/console/sites', '/console/devices/x/y', '/console/sign-in'])(
+    'answers its page at %s, under a policy that lets no other script in',
+    async (path) => {
+      const answer = await get(path)
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+      expect(await answer.text()).toContain('<div id="root">')
+      const policy = answer.headers.get('content-security-policy') ?? ''
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).toMatch(/script-src 'self';/)
+      expect(policy).toContain("frame-ancestors 'none'")
+      expect(answer.headers.get('cache-control')).toBe('no-cache')
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    },
+  )
+
+  test('sends its scripts compressed, to be kept for ever, and only those that it has', async () => {
+    const page = await (await get('/console')).text()
+    expect(page).not.toMatch(/<script(?![^>]*\bsrc=)/)
+    const [script = ''] = /\/console\/assets\/index-[\w-]+\.js/.exec(page) ?? []
+    for (const encoding of ['br', 'gzip']) {
+      const answer = await get(script, { 'accept-encoding': encoding })
+      expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, encoding])
+      expect(answer.headers.get('cache-control')).toContain('immutable')
+      expect((await answer.text()).length).toBeGreaterThan(1000)
+    }
+    const plain = await get(script, { 'accept-encoding': 'identity' })
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    const again = await get(script, {
+      'if-none-match': String(plain.headers.get('etag')),
+      'accept-encoding': 'identity',
+    })
+    expect(again.status).toBe(304)
+    expectFaults(await client.send('/console/assets/none.js', {}), ['path'], 'invalidRequest', { status: 404 })
+  })
+
+  test.each([
+    '/console/../package.json',
+    '/console/%2e%2e/package.json',
+    '/console/..%2fpackage.json',
+    '/console/assets/../../package.json',
+    '/console/assets/..%2f..%2f..%2fpackage.json',
+    '/console//etc/passwd',
+  ])('never leaves its folder: %s', async (path) => {
+    const answer = await get(path)
+    expect(await answer.text()).not.toContain('"forecourt"')
+  })
+
+  test('is where the bare address leads', async () => {
+    const answer = await fetch(client.url, { redirect: 'manual' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/console'])
+  })
+
+  test('is only looked at: a write to its address is not known', async () => {
+    expectRefusal(await client.send('/console', { method: 'POST', body: '{}' }), 'invalidRequest', { status: 404 })
+  })
+})
+
+test('the API reference is at /docs, with its own scripts only', async () => {
+  const answer = await get('/docs')
+  expect(answer.status).toBe(200)
+  const page = await answer.text()
+  expect(page).not.toMatch(/(src|href)="https?:/)
+  expect(page).toContain('API reference')
+})

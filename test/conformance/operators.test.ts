@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  createApplication,
+  getApplication,
+  pageApplications,
+  rotateApplicationSecret,
+} from '../../src/applications/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { pageAudit, pageEvents } from '../../src/events/contract.ts'
+import {
+  createOperator,
+  createOperatorKey,
+  createSession,
+  deleteOperator,
+  deleteOperatorKey,
+  getOperator,
+  getSession,
+  pageOperatorKeys,
+  pageOperators,
+  resetOperator,
+  setUpOperator,
+  updateOperator,
+} from '../../src/operators/contract.ts'
+import { getOverview } from '../../src/overview/contract.ts'
+import { deviceBody, newApplication, newSerial } from '../harness.ts'
+import { cookieOf, newPassword, newPerson, signIn } from '../people.ts'
+import { client, expectFaults, expectNow, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
+
+const newName = () => newSerial('person')
+
+describe('createOperator', () => {
+  test('answers a one-time link by which the person sets a password and is signed in', async () => {
+    const name = newName()
+    const made = expectSuccess(await client.operate(createOperator, { name, role: 'viewer' }))
+    expect(made).toMatchObject({ name, role: 'viewer', status: 1, isSetUp: false, appIds: [], signInTime: null })
+    expectNow(made.createTime)
+    const [path, setUpToken] = String(made.setUpPath).split('#')
+    expect(path).toBe('/console/set-up')
+    const password = newPassword()
+    expectFaults(await client.call(setUpOperator, { setUpToken, password: 'too short' }), ['password'])
+    const answer = await client.call(setUpOperator, { setUpToken, password })
+    expect(expectSuccess(answer)).toMatchObject({ operatorId: made.id, name, role: 'viewer' })
+    const session = await client.call(getSession, {}, { headers: { cookie: cookieOf(answer) } })
+    expect(expectSuccess(session).name).toBe(name)
+    expectRefusal(await client.call(setUpOperator, { setUpToken, password: newPassword() }), 'setUpLinkInvalid')
+    await signIn(client, { id: made.id, name, password })
+  })
+
+  test('takes a password instead, and never shows it', async () => {
+    const person = await newPerson(client, 'operator')
+    const record = await client.operate(getOperator, { id: person.id })
+    expect(expectSuccess(record)).toMatchObject({ name: person.name, isSetUp: true })
+    expect(record.text).not.toContain(person.password)
+    const trail = await client.operate(pageAudit, { subject: String(person.id), type: 'operator.created' })
+    expect(expectSuccess(trail).list).toHaveLength(1)
+    expect(trail.text).not.toContain(person.password)
+  })
+
+  test('refuses a name that another has, in upper or lower case, also when both come at once', async () => {
+    const name = newName()
+    const answers = await Promise.all(
+      [name, name.toUpperCase(), name.toLowerCase()].map((wished) =>
+        client.operate(createOperator, { name: wished, role: 'viewer' }),
+      ),
+    )
+    expect(answers.map(({ code }) => code).sort()).toEqual([0, 10051, 10051])
+  })
+
+  test('names every fault, and takes applications for developers only', async () => {
+    expectFaults(await client.operate(createOperator, { name: ' ', role: 'king', password: 'short' }), [
+      'name',
+      'role',
+      'password',
+    ])
+    const { appId } = await newApplication(client)
+    expectFaults(await client.operate(createOperator, { name: newName(), role: 'viewer', appIds: [appId] }), ['appIds'])
+    const unknown = { name: newName(), role: 'developer', appIds: ['no-such-application'] }
+    expectRefusal(await client.operate(createOperator, unknown), 'applicationNotFound')
+    expect(expectSuccess(await client.operate(pageOperators, { name: unknown.name })).total).toBe(0)
+  })
+})
+
+describe('updateOperator', () => {
+  test('changes the role, and sessions feel it within 1 second', async () => {
+    const person = await newPerson(client, 'viewer')
+    const headers = await signIn(client, person)
+    const create = () => client.call(createApplication, { appName: 'x' }, { headers })
+    expectRefusal(await create(), 'notPermitted')
+    const updated = await client.operate(updateOperator, { id: person.id, role: 'operator' })
+    expect(expectSuccess(updated).role).toBe('operator')
+    await withinOneSecond(create, 0)
+    expectSuccess(await client.operate(updateOperator, { id: person.id, role: 'viewer' }))
+    await withinOneSecond(create, 10003)
+  })
+
+  test('is refused with the tag of an older state', async () => {
+    const person = await newPerson(client, 'viewer')
+    const etag = String((await client.operate(getOperator, { id: person.id })).headers.get('etag'))
+    const update = (members: object) =>
+      client.operate(updateOperator, { id: person.id, ...members }, { headers: { 'if-match': etag } })
+    expectSuccess(await update({ role: 'operator' }))
+    expectRefusal(await update({ role: 'admin' }), 'preconditionFailed')
+  })
+
+  test('refuses an unknown id and a taken name', async () => {
+    const [one, other] = await Promise.all([newPerson(client, 'viewer'), newPerson(client, 'viewer')])
+    expectRefusal(await client.operate(updateOperator, { id: 2 ** 50, role: 'viewer' }), 'operatorNotFound')
+    expectRefusal(await client.operate(updateOperator, { id: one.id, name: other.name }), 'operatorNameTaken')
+  })
+})
+
+test('resetOperator ends the password and the sessions, and a new link sets another', async () => {
+  const person = await newPerson(client, 'operator')
+  const headers = await signIn(client, person)
+  const reset = expectSuccess(await client.operate(resetOperator, { id: person.id }))
+  expect(reset.isSetUp).toBe(false)
+  await withinOneSecond(() => client.call(getSession, {}, { headers }), 10002)
+  expectRefusal(await client.call(createSession, { name: person.name, password: person.password }), 'signInFailed')
+  const again = expectSuccess(await client.operate(resetOperator, { id: person.id }))
+  const tokens = [reset, again].map(({ setUpPath }) => String(setUpPath).split('#')[1])
+  const password = newPassword()
+  expectRefusal(await client.call(setUpOperator, { setUpToken: tokens[0], password }), 'setUpLinkInvalid')
+  expectSuccess(await client.call(setUpOperator, { setUpToken: tokens[1], password }))
+})
+
+test('deleteOperator removes the account and its sessions, and its name is free again', async () => {
+  const person = await newPerson(client, 'viewer')
+  const headers = await signIn(client, person)
+  expect(expectSuccess(await client.operate(deleteOperator, { id: person.id })).name).toBe(person.name)
+  await withinOneSecond(() => client.call(getSession, {}, { headers }), 10002)
+  expectRefusal(await client.operate(getOperator, { id: person.id }), 'operatorNotFound')
+  expectSuccess(await client.operate(createOperator, { name: person.name, role: 'viewer' }))
+})
+
+describe('a developer', () => {
+  test('sees and serves the applications that they are a member of, and no other', async () => {
+    const [own, other] = await Promise.all([newApplication(client), newApplication(client)])
+    const headers = await signIn(client, await newPerson(client, 'developer', [own.appId]))
+    const page = expectSuccess(await client.call(pageApplications, {}, { headers }))
+    expect(page.list.map(({ appId }) => appId)).toEqual([own.appId])
+    expectSuccess(await client.call(createDevice, deviceBody(own.appId), { headers }))
+    expectSuccess(await client.call(getApplication, { appId: own.appId }, { headers }))
+    expectSuccess(await client.call(rotateApplicationSecret, { appId: own.appId }, { headers }))
+    for (const appId of [other.appId, 'no-such-application']) {
+      expectRefusal(await client.call(createDevice, deviceBody(appId), { headers }), 'notPermitted')
+      expectRefusal(await client.call(getApplication, { appId }, { headers }), 'notPermitted')
+      expectRefusal(await client.call(rotateApplicationSecret, { appId }, { headers }), 'notPermitted')
+      expectRefusal(await client.call(pageEvents, { appId }, { headers }), 'notPermitted')
+    }
+    expectRefusal(await client.call(getOverview, {}, { headers }), 'notPermitted')
+  })
+
+  test('loses an application within 1 second', async () => {
+    const [one, two] = await Promise.all([newApplication(client), newApplication(client)])
+    const person = await newPerson(client, 'developer', [one.appId, two.appId])
+    const headers = await signIn(client, person)
+    const create = () => client.call(createDevice, deviceBody(two.appId), { headers })
+    expectSuccess(await create())
+    expectSuccess(await client.operate(updateOperator, { id: person.id, appIds: [one.appId] }))
+    await withinOneSecond(create, 10003)
+  })
+})
+
+describe('an operator key', () => {
+  test('is shown once, acts as a bearer token and in a session, and is revoked within 1 second', async () => {
+    const name = newName()
+    const made = expectSuccess(await client.operate(createOperatorKey, { name, role: 'operator' }))
+    expect(made.operatorKey).toMatch(/^fok_[A-Za-z0-9_-]{43}$/)
+    const token = made.operatorKey
+    const { appId } = expectSuccess(await client.call(createApplication, { appName: 'by key' }, { token }))
+    expectRefusal(await client.call(createOperator, { name: newName(), role: 'viewer' }, { token }), 'notPermitted')
+    const listed = await client.operate(pageOperatorKeys, {})
+    expect(expectSuccess(listed).list.some(({ id }) => id === made.id)).toBe(true)
+    expect(listed.text).not.toContain(token)
+    const signedIn = await client.call(createSession, { operatorKey: token })
+    expect(expectSuccess(signedIn)).toMatchObject({ name, role: 'operator', operatorId: null })
+    const headers = { cookie: cookieOf(signedIn) }
+    expectSuccess(await client.call(getApplication, { appId }, { headers }))
+    const trail = expectSuccess(await client.operate(pageAudit, { actor: `operatorKey:${name}` }))
+    expect(trail.list.map(({ type, subject }) => [type, subject])).toContainEqual(['application.created', appId])
+    expectSuccess(await client.operate(deleteOperatorKey, { id: made.id }))
+    await withinOneSecond(() => client.call(getApplication, { appId }, { token }), 10002)
+    await withinOneSecond(() => client.call(getApplication, { appId }, { headers }), 10002)
+    expectRefusal(await client.call(createSession, { operatorKey: token }), 'signInFailed')
+    expectRefusal(await client.operate(deleteOperatorKey, { id: made.id }), 'operatorKeyNotFound')
+  })
+
+  test('cannot have ended when it begins', async () => {
+    const key = { name: newName(), role: 'viewer', expireTime: '2020-01-01 00:00:00' }
+    expectFaults(await client.operate(createOperatorKey, key), ['expireTime'])
+    expectFaults(await client.operate(createOperatorKey, { name: newName(), role: 'developer' }), ['role'])
+  })
+})
+
+describe('the audit trail', () => {
+  test('holds what people did, newest first, and not what applications did', async () => {
+    const person = await newPerson(client, 'operator')
+    const headers = await signIn(client, person)
+    const made = expectSuccess(await client.call(createApplication, { appName: 'trail' }, { headers }))
+    const device = deviceBody(made.appId)
+    expectSuccess(await client.call(createDevice, device, { headers }))
+    const actor = `operator:${person.name}`
+    const { list } = expectSuccess(await client.operate(pageAudit, { actor }))
+    expect(list.map(({ type, appId, subject }) => [type, appId, subject])).toEqual([
+      ['device.bound', made.appId, device.deviceNo],
+      ['application.created', null, made.appId],
+    ])
+    const app = await newApplication(client)
+    expectSuccess(await client.call(createDevice, deviceBody(app.appId), { token: app.token }))
+    const ofApp = expectSuccess(await client.operate(pageAudit, { appId: app.appId }))
+    expect(ofApp.list.map(({ type }) => type)).toEqual(['thirdPartyConfig.saved'])
+    const beforeThat = expectSuccess(await client.operate(pageAudit, { actor, beforeId: list[0]?.id }))
+    expect(beforeThat.list.map(({ type }) => type)).toEqual(['application.created'])
+  })
+
+  test('has nothing of the platform in an application’s own feed', async () => {
+    const app = await newApplication(client)
+    expectSuccess(await client.operate(rotateApplicationSecret, { appId: app.appId }))
+    const { list } = expectSuccess(await client.operate(pageEvents, { appId: app.appId }))
+    expect(list.map(({ type }) => type)).toEqual(['thirdPartyConfig.saved'])
+  })
+})
+
+test('getOverview counts what there is, and shows the newest events', async () => {
+  const app = await newApplication(client)
+  const device = deviceBody(app.appId)
+  expectSuccess(await client.call(createDevice, device, { token: app.token }))
+  const overview = expectSuccess(await client.operate(getOverview, {}))
+  expect(overview.events[0]).toBeDefined()
+  expect(overview.events.map(({ id }) => id)).toEqual(overview.events.map(({ id }) => id).toSorted((a, b) => b - a))
+  expect(overview.counts?.applications).toBeGreaterThan(0)
+  expect(Number(overview.counts?.devicesOnline)).toBeLessThanOrEqual(Number(overview.counts?.devices))
+})

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createApplication } from '../../src/applications/contract.ts'
+import {
+  createOperator,
+  createOperatorKey,
+  createSession,
+  getSession,
+  setUpOperator,
+} from '../../src/operators/contract.ts'
+import { deleteEndedSessions } from '../../src/operators/store.ts'
+import { getOverview } from '../../src/overview/contract.ts'
+import { Client, newSerial } from '../harness.ts'
+import { newPassword, newPerson, signIn } from '../people.ts'
+import { type OwnDatabase, sleep, Workplace } from './support.ts'
+
+// What time does to sessions, links, keys and guesses: the rows are made older than they are.
+
+const place = new Workplace()
+let database: OwnDatabase
+let client: Client
+/** Longer than a process believes what it has looked up. */
+const lookAgainMs = 700
+
+beforeAll(async () => {
+  database = await place.startDatabase()
+  client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
+}, 60_000)
+afterAll(() => place.clear(), 60_000)
+
+test('a session that nobody used for 12 hours has ended, and is removed', async () => {
+  const person = await newPerson(client, 'viewer')
+  const [headers, other] = [await signIn(client, person), await signIn(client, person)]
+  const { id } = (await client.call(getSession, {}, { headers })).data
+  await database.run(
+    (sql) => sql`update operator_session set expires_at = now() - interval '1 second' where id = ${id}`,
+  )
+  await sleep(lookAgainMs)
+  expect((await client.call(getSession, {}, { headers })).code).toBe(10002)
+  expect(await database.run((sql) => deleteEndedSessions(sql, 100))).toBe(1)
+  expect((await client.call(getSession, {}, { headers: other })).code).toBe(0)
+})
+
+test('a session that is used lasts longer, but not beyond 14 days', async () => {
+  const person = await newPerson(client, 'viewer')
+  const [headers, ancient] = [await signIn(client, person), await signIn(client, person)]
+  const left = (which: { cookie: string }) =>
+    database.run(async (sql) => {
+      const { id } = (await client.call(getSession, {}, { headers: which })).data
+      const [row] = await sql`
+        select extract(epoch from expires_at - now())::float8 / 3600 as hours from operator_session where id = ${id}`
+      return Number(row?.hours)
+    })
+  const age = (which: { cookie: string }, days: number) =>
+    database.run(async (sql) => {
+      const [row] = await sql`
+        update operator_session set created_at = now() - ${days} * interval '1 day',
+          seen_at = now() - interval '1 hour', expires_at = now() + interval '1 hour'
+        where id = (select max(id) from operator_session where id <= ${await idOf(which)}) returning id`
+      return row?.id
+    })
+  const idOf = async (which: { cookie: string }) => (await client.call(getSession, {}, { headers: which })).data.id
+  await age(headers, 1)
+  await age(ancient, 13.9)
+  // Each process renews a session at its first use and then every few minutes: another process begins now.
+  const another = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
+  for (const which of [headers, ancient]) expect((await another.call(getSession, {}, { headers: which })).code).toBe(0)
+  expect(await left(headers)).toBeGreaterThan(11)
+  expect(await left(ancient)).toBeLessThan(2.5)
+}, 30_000)
+
+test('a set-up link ends after 24 hours', async () => {
+  const made = await client.operate(createOperator, { name: newSerial('late'), role: 'admin' })
+  await database.run(
+    (sql) => sql`
+      update operator_setup set expires_at = now() - interval '1 second' where operator_id = ${made.data.id}`,
+  )
+  const setUpToken = String(made.data.setUpPath).split('#')[1]
+  expect((await client.call(setUpOperator, { setUpToken, password: newPassword() })).code).toBe(10052)
+})
+
+test('a key ends when it was said to', async () => {
+  const key = { name: newSerial('key'), role: 'viewer', expireTime: '2999-01-01 00:00:00' }
+  const { id, operatorKey } = (await client.operate(createOperatorKey, key)).data
+  expect((await client.call(getOverview, {}, { token: operatorKey })).code).toBe(0)
+  await database.run((sql) => sql`update operator_key set expires_at = now() where id = ${id}`)
+  await sleep(lookAgainMs)
+  expect((await client.call(getOverview, {}, { token: operatorKey })).code).toBe(10002)
+  expect((await client.call(createSession, { operatorKey })).code).toBe(10031)
+})
+
+test('wrong guesses are forgiven after 15 minutes', async () => {
+  const person = await newPerson(client, 'viewer')
+  const tryIt = (password: string) => client.call(createSession, { name: person.name, password })
+  for (let index = 0; index < 10; index++) expect((await tryIt('wrong')).code).toBe(10031)
+  expect((await tryIt(person.password)).code).toBe(10007)
+  await database.run((sql) => sql`update sign_in_failure set since = now() - interval '16 minutes'`)
+  expect((await tryIt(person.password)).code).toBe(0)
+})
+
+test('the overview’s minutes outlive the process that counted them', async () => {
+  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
+  const through = new Client(service)
+  for (let index = 0; index < 5; index++) {
+    expect((await through.call(createApplication, { appName: 'x' })).code).toBe(10002)
+  }
+  expect(await service.stop()).toBe(0)
+  const { minutes } = (await client.operate(getOverview, {})).data
+  expect(minutes.reduce((sum, { refusals }) => sum + refusals, 0)).toBeGreaterThanOrEqual(5)
+})

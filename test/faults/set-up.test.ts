@@ -1,0 +1,62 @@
+import { afterAll, expect, test } from 'bun:test'
+import { createSession, getSession, setUpOperator } from '../../src/operators/contract.ts'
+import { Client, newSerial, type Service } from '../harness.ts'
+import { cookieOf, newPassword } from '../people.ts'
+import { Workplace } from './support.ts'
+
+const place = new Workplace()
+afterAll(() => place.clear(), 60_000)
+
+const withoutKey = { FORECOURT_OPERATOR_KEY: '' }
+const linkLine = /^Set up the first operator within 24 hours, once: (\S+)$/gm
+
+function linksOf(service: Service): string[] {
+  return [...service.stdout().matchAll(linkLine)].map(([, link = '']) => link)
+}
+
+test('a first start prints a one-time link for the first admin, and none once there is one', async () => {
+  const dataDir = place.newFolder()
+  const first = await place.startService({ dataDir, env: withoutKey })
+  const [link = '', ...others] = linksOf(first)
+  expect(others).toEqual([])
+  expect(link).toStartWith(`${first.url}/console/set-up#`)
+  expect(await first.stop()).toBe(0)
+
+  // Nobody has used it: another start prints another, and the one from before works as well.
+  const second = await place.startService({ dataDir, env: withoutKey })
+  const [another = ''] = linksOf(second)
+  expect(another).not.toBe(link)
+  const client = new Client(second)
+  const [name, password] = [newSerial('first'), newPassword()]
+  const setUp = (from: string) =>
+    client.call(setUpOperator, {
+      setUpToken: from.split('#')[1],
+      name,
+      password: `${password}${from === link ? '' : 'x'}`,
+    })
+  const answers = await Promise.all([setUp(link), setUp(another), setUp(link)])
+  expect(answers.map(({ code }) => code).sort()).toEqual([0, 10052, 10052])
+  const session = answers.find(({ code }) => code === 0)
+  expect(session?.data).toMatchObject({ name, role: 'admin' })
+  expect(await second.stop()).toBe(0)
+
+  const third = await place.startService({ dataDir, env: withoutKey })
+  expect(linksOf(third)).toEqual([])
+  // Sessions outlive the process.
+  const headers = { cookie: cookieOf(session as NonNullable<typeof session>) }
+  expect((await new Client(third).call(getSession, {}, { headers })).data.name).toBe(name)
+  expect(await third.stop()).toBe(0)
+}, 60_000)
+
+test('a service that is started with an operator key prints no link, and sessions by that key end with it', async () => {
+  const dataDir = place.newFolder()
+  const first = await place.startService({ dataDir })
+  expect(linksOf(first)).toEqual([])
+  const signedIn = await new Client(first).call(createSession, { operatorKey: first.operatorKey })
+  const headers = { cookie: cookieOf(signedIn) }
+  expect((await new Client(first).call(getSession, {}, { headers })).code).toBe(0)
+  expect(await first.stop()).toBe(0)
+  const second = await place.startService({ dataDir })
+  expect((await new Client(second).call(getSession, {}, { headers })).code).toBe(10002)
+  expect(await second.stop()).toBe(0)
+}, 60_000)

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto'
+import { createOperator, createSession } from '../src/operators/contract.ts'
+import type { Answer, Client } from './harness.ts'
+
+export interface Person {
+  id: number
+  name: string
+  password: string
+}
+
+export const newPassword = () => randomBytes(12).toString('hex')
+
+/** An account of the test's own, with a password. */
+export async function newPerson(client: Client, role: string, appIds: string[] = []): Promise<Person> {
+  const person = { name: `${role}-${randomBytes(6).toString('hex')}`, password: newPassword() }
+  const created = await client.operate(createOperator, { ...person, role, appIds })
+  if (created.code !== 0) throw new Error(`no account: ${created.text}`)
+  return { ...person, id: created.data.id }
+}
+
+/** The session's cookie that an answer sets, as a browser sends it back. */
+export function cookieOf(answer: Answer<unknown>): string {
+  const [pair = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
+  return pair
+}
+
+/** Signs a person in; answers the headers that carry the session. */
+export async function signIn(client: Client, { name, password }: Person): Promise<{ cookie: string }> {
+  const answer = await client.call(createSession, { name, password })
+  if (answer.code !== 0) throw new Error(`not signed in: ${answer.text}`)
+  return { cookie: cookieOf(answer) }
+}
