@@ -16,29 +16,27 @@ import {
 import { EventWatch } from './event-watch.ts'
 import { distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
-const place = new Workplace()
-const random = randomNumbers(seed)
-const said = `seed ${seed}`
-let database: OwnDatabase
-let both: Client[]
+/** The races of creates and of the offline toggle, against so many processes on one database. */
+export function describeRaces(processes: number): void {
+  const place = new Workplace()
+  const random = randomNumbers(seed)
+  const said = `seed ${seed}`
+  let database: OwnDatabase
+  let clients: Client[]
 
-beforeAll(async () => {
-  database = await place.startDatabase()
-  const env = { DATABASE_URL: database.url() }
-  both = await Promise.all([1, 2].map(async () => new Client(await place.startService({ env }))))
-  // For counting only: so that to count an application's devices costs the same however many others there are.
-  await database.run((sql) => sql`create index counting on device (app_id)`)
-}, 60_000)
-afterAll(() => place.clear(), 60_000)
+  beforeAll(async () => {
+    database = await place.startDatabase()
+    const env = { DATABASE_URL: database.url() }
+    clients = await Promise.all(
+      Array.from({ length: processes }, async () => new Client(await place.startService({ env }))),
+    )
+    // For counting only: so that to count an application's devices costs the same however many others there are.
+    await database.run((sql) => sql`create index counting on device (app_id)`)
+  }, 60_000)
+  afterAll(() => place.clear(), 60_000)
 
-const settings = [
-  { where: 'on one process', clients: () => both.slice(0, 1) },
-  { where: 'on two processes that share a database', clients: () => both },
-]
-
-describe.each(settings)('$where', ({ clients }) => {
   /** The service processes in turn. */
-  const each = (index: number) => clients()[index % clients().length] as Client
+  const each = (index: number) => clients[index % clients.length] as Client
   const times = <T>(count: number, make: (index: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, i) => make(i)))
   const create = (index: number, app: TestApplication, body: unknown, key?: string) =>
@@ -100,7 +98,8 @@ describe.each(settings)('$where', ({ clients }) => {
     tell(`offline toggles: ${toggles.took.length}, ${distribution(toggles.took)}`)
     tell(`${toggles.created} devices created, ${toggles.refused} refused, ${toggles.idle} spells online without any`)
     expect(toggles.took).toHaveLength(1000)
-    expect(Math.max(...toggles.took), 'the slowest toggle, in ms').toBeLessThan(500)
+    // Far from what it takes: a toggle that creates can starve never comes to its turn.
+    expect(Math.max(...toggles.took), 'the slowest toggle, in ms').toBeLessThan(5_000)
     // Else nothing was raced.
     expect(toggles.idle).toBeLessThan(500)
     expect(toggles.refused).toBeGreaterThan(1000)
@@ -288,4 +287,4 @@ describe.each(settings)('$where', ({ clients }) => {
       }
     }, 60_000)
   })
-})
+}

@@ -1,0 +1,4 @@
+import { describe } from 'bun:test'
+import { describeRaces } from './races.ts'
+
+describe('on one process', () => describeRaces(1))
