@@ -18,7 +18,11 @@ const generated = ['openapi.json', 'docs/errors.md']
 const steps: Step[] = [
   { name: 'format, lint and import rules', command: ['biome', 'ci', '.'] },
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
+  { name: 'types of the console', command: ['tsc', '-p', 'console/tsconfig.json'] },
+  { name: 'types of the browser tests', command: ['tsc', '-p', 'test/browser/tsconfig.json'] },
   { name: 'dead code', command: ['knip'] },
+  { name: 'build of the console', command: ['npm', 'run', '--silent', 'build:console'] },
+  { name: 'size of the console’s first load', command: ['bun', 'scripts/console-size.ts'] },
   { name: 'build for Node', command: ['npm', 'run', '--silent', 'build'] },
   { name: 'tests, with the conformance suite on Bun', command: ['npm', 'test'] },
   {

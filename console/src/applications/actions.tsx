@@ -1,0 +1,115 @@
+import { App, Button } from 'antd'
+import { useState } from 'react'
+import {
+  type ApplicationRecord,
+  freezeApplication,
+  rotateApplicationSecret,
+  takeApplicationOffline,
+  takeApplicationOnline,
+  unfreezeApplication,
+} from '../../../src/applications/contract.ts'
+import { useWrite } from '../api.ts'
+import { useMay } from '../session.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { SecretOnce } from '../ui/secret.tsx'
+import { type Texts, useTexts } from './texts.ts'
+
+type Action = 'goOnline' | 'goOffline' | 'freeze' | 'unfreeze' | 'rotate'
+
+const changes = {
+  goOnline: { isDangerous: false, done: 'isOnline' },
+  goOffline: { isDangerous: true, done: 'isOffline' },
+  freeze: { isDangerous: true, done: 'isFrozen' },
+  unfreeze: { isDangerous: false, done: 'isUnfrozen' },
+} as const
+
+/** What can be done with an application as a whole, each after a word of what it does. */
+export function Actions({ application }: { application: ApplicationRecord }) {
+  const t = useTexts()
+  const { message } = App.useApp()
+  const offered = useOffered(application)
+  const runs = useRuns(application.appId)
+  const [chosen, setChosen] = useState<Action>()
+  const [secret, setSecret] = useState<string>()
+  const name = application.appName
+
+  async function run(reason: string): Promise<void> {
+    if (chosen === 'rotate') {
+      setSecret((await runs.rotate()).appSecret)
+    } else if (chosen !== undefined) {
+      await runs[chosen](reason)
+      void message.success(t(changes[chosen].done, { name }))
+    }
+  }
+
+  return (
+    <>
+      {offered.map((action) => (
+        <Button key={action} onClick={() => setChosen(action)}>
+          {t(action)}
+        </Button>
+      ))}
+      <Question action={chosen} name={name} t={t} run={run} onClose={() => setChosen(undefined)} />
+      <SecretOnce
+        title={t('newSecretTitle', { name })}
+        secrets={secret === undefined ? undefined : { [t('appSecret')]: secret }}
+        onClose={() => setSecret(undefined)}
+      />
+    </>
+  )
+}
+
+/** What the state allows and the role may do. */
+function useOffered({ onlineStatus, status }: ApplicationRecord): Action[] {
+  const may = useMay()
+  const offered: Action[] = []
+  if (may(takeApplicationOffline)) offered.push(onlineStatus === 1 ? 'goOffline' : 'goOnline')
+  if (may(freezeApplication)) offered.push(status === 1 ? 'freeze' : 'unfreeze')
+  if (may(rotateApplicationSecret)) offered.push('rotate')
+  return offered
+}
+
+function useRuns(appId: string) {
+  const online = useWrite(takeApplicationOnline)
+  const offline = useWrite(takeApplicationOffline)
+  const freeze = useWrite(freezeApplication)
+  const unfreeze = useWrite(unfreezeApplication)
+  const rotate = useWrite(rotateApplicationSecret)
+  const input = { appId }
+  return {
+    goOnline: () => online.mutateAsync({ input }),
+    goOffline: () => offline.mutateAsync({ input }),
+    freeze: (reason: string) => freeze.mutateAsync({ input: { appId, reason } }),
+    unfreeze: () => unfreeze.mutateAsync({ input }),
+    rotate: () => rotate.mutateAsync({ input }),
+  }
+}
+
+interface QuestionProps {
+  action: Action | undefined
+  name: string
+  t: Texts
+  run: (reason: string) => Promise<void>
+  onClose: () => void
+}
+
+function Question({ action, name, t, run, onClose }: QuestionProps) {
+  // What is asked stays in the dialog while it closes.
+  const [last, setLast] = useState<Action>('rotate')
+  if (action !== undefined && action !== last) setLast(action)
+  const shown = action ?? last
+  return (
+    <Confirm
+      isOpen={action !== undefined}
+      title={t(`${shown}Title`, { name })}
+      verb={t(shown)}
+      isDangerous={shown === 'rotate' || changes[shown].isDangerous}
+      wantsReason={shown === 'freeze'}
+      {...(shown === 'rotate' ? { typed: name } : {})}
+      run={run}
+      onClose={onClose}
+    >
+      <p>{t(`${shown}Text`)}</p>
+    </Confirm>
+  )
+}

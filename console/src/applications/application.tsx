@@ -1,0 +1,87 @@
+import { Button, Result } from 'antd'
+import type { ReactNode } from 'react'
+import { Link, Navigate, useParams } from 'react-router'
+import { type ApplicationRecord, getApplication } from '../../../src/applications/contract.ts'
+import { pageOperators } from '../../../src/operators/contract.ts'
+import { useRead } from '../api.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { ApplicationState } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { Actions } from './actions.tsx'
+import { CallbackTab } from './callback.tsx'
+import { BillingRulesTab, DeliveriesTab, DevicesTab, EventsTab, MembersTab, SitesTab } from './lists.tsx'
+import { OverviewTab } from './overview.tsx'
+import { Parts } from './parts.tsx'
+import { useTexts } from './texts.ts'
+
+const tabs = {
+  overview: OverviewTab,
+  callback: CallbackTab,
+  sites: SitesTab,
+  devices: DevicesTab,
+  'billing-rules': BillingRulesTab,
+  deliveries: DeliveriesTab,
+  events: EventsTab,
+  members: MembersTab,
+} satisfies Record<string, (props: { application: ApplicationRecord }) => ReactNode>
+
+type Tab = keyof typeof tabs
+
+/** One application; which of its parts is shown stands in the address. */
+export function Page() {
+  const { appId = '', tab = '' } = useParams()
+  const may = useMay()
+  const offered = (Object.keys(tabs) as Tab[]).filter((key) => key !== 'members' || may(pageOperators))
+  // Each part has its own address, also the first: from one to the other the page stays, and with it the focus.
+  if (!(offered as string[]).includes(tab)) return <Navigate to={paths.application(appId, 'overview')} replace />
+  return <Application appId={appId} tab={tab as Tab} offered={offered} key={appId} />
+}
+
+function Application({ appId, tab, offered }: { appId: string; tab: Tab; offered: Tab[] }) {
+  const t = useTexts()
+  const common = useCommon()
+  const { data, error, refetch } = useRead(getApplication, { appId })
+  if (data === undefined) {
+    return (
+      <PageFrame title={common('application')} operation={getApplication}>
+        {error === null && <Loading />}
+        {error !== null &&
+          (error.code === 10004 ? <Missing /> : <RefusalResult error={error} retry={() => void refetch()} />)}
+      </PageFrame>
+    )
+  }
+  const Part = tabs[tab]
+  return (
+    <PageFrame
+      title={data.appName}
+      beside={<ApplicationState application={data} />}
+      actions={<Actions application={data} />}
+      operation={getApplication}
+    >
+      <Parts
+        label={t('tabs')}
+        parts={offered.map((key) => ({ key, title: t(`tab_${key}`), path: paths.application(appId, key) }))}
+      />
+      <Part application={data} />
+    </PageFrame>
+  )
+}
+
+function Missing() {
+  const t = useTexts()
+  return (
+    <Result
+      status="info"
+      title={t('notFound')}
+      extra={
+        <Link to={paths.applications()}>
+          <Button tabIndex={-1}>{t('toList')}</Button>
+        </Link>
+      }
+    />
+  )
+}

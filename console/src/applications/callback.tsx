@@ -1,0 +1,227 @@
+import { Alert, Button, Descriptions, Drawer, Empty } from 'antd'
+import { useState } from 'react'
+import type { Static } from 'typebox'
+import type { ApplicationRecord } from '../../../src/applications/contract.ts'
+import { testDelivery } from '../../../src/deliveries/contract.ts'
+import { eventTypes } from '../../../src/events/contract.ts'
+import {
+  getThirdPartyConfig,
+  rotateCallbackSecret,
+  saveThirdPartyConfig,
+  type ThirdPartyConfigRecord,
+} from '../../../src/third-party-config/contract.ts'
+import { useRead, useWrite } from '../api.ts'
+import { DeliveryState } from '../deliveries/state.tsx'
+import { useMay } from '../session.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { RefusalAlert, RefusalResult } from '../ui/refusal.tsx'
+import { SecretOnce } from '../ui/secret.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { ConfigEditor } from './config-form.tsx'
+import { useTexts } from './texts.ts'
+
+/** The third-party configuration, which is also where an application's events are sent. */
+export function CallbackTab({ application: { appId, appName } }: { application: ApplicationRecord }) {
+  const t = useTexts()
+  const may = useMay()
+  const { data, error, refetch } = useRead(getThirdPartyConfig, { appId })
+  const [isEditing, setEditing] = useState(false)
+  const [secret, setSecret] = useState<string | null>(null)
+  const isMissing = error?.code === 30003
+  if (!isMissing && data === undefined) {
+    return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+  }
+
+  function take(saved: ThirdPartyConfigRecord): void {
+    setEditing(false)
+    setSecret(saved.callbackSecret)
+  }
+
+  return (
+    <>
+      {isMissing || data === undefined ? (
+        <section className="card">
+          <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('configMissing')}>
+            {may(saveThirdPartyConfig) && (
+              <Button type="primary" onClick={() => setEditing(true)}>
+                {t('configMake')}
+              </Button>
+            )}
+          </Empty>
+        </section>
+      ) : (
+        <>
+          <Config config={data} name={appName} onEdit={() => setEditing(true)} onSecret={setSecret} />
+          {may(testDelivery) && <Test appId={appId} hasUrl={data.callbackUrl !== null} />}
+        </>
+      )}
+      <Drawer
+        open={isEditing}
+        onClose={() => setEditing(false)}
+        mask={{ closable: false }}
+        title={t('configTitle', { name: appName })}
+        size={640}
+        destroyOnHidden
+      >
+        <ConfigEditor appId={appId} isNew={isMissing} onSaved={take} onClose={() => setEditing(false)} />
+      </Drawer>
+      <SecretOnce
+        title={t('callbackSecretTitle', { name: appName })}
+        secrets={secret === null ? undefined : { [t('callbackSecret')]: secret }}
+        onClose={() => setSecret(null)}
+      />
+    </>
+  )
+}
+
+interface ConfigProps {
+  config: ThirdPartyConfigRecord
+  name: string
+  onEdit: () => void
+  onSecret: (secret: string | null) => void
+}
+
+function Config({ config, name, onEdit, onSecret }: ConfigProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const rotate = useWrite(rotateCallbackSecret)
+  const [isAsking, setAsking] = useState(false)
+  const { appId, callbackStopTime, callbackStopReason } = config
+  return (
+    <section className="card">
+      <div className="page-head">
+        <h2 style={{ margin: 0 }}>{t('config')}</h2>
+        <span className="spacer" />
+        {may(saveThirdPartyConfig) && <Button onClick={onEdit}>{common('edit')}</Button>}
+        {may(rotateCallbackSecret) && <Button onClick={() => setAsking(true)}>{t('rotateCallback')}</Button>}
+      </div>
+      {callbackStopTime !== null && (
+        <Alert
+          type="error"
+          showIcon
+          style={{ marginBottom: 12 }}
+          title={t('stoppedTitle', { time: callbackStopTime })}
+          description={
+            <>
+              {callbackStopReason !== null && <div>{t('stopReason', { reason: callbackStopReason })}</div>}
+              {t('stoppedText')}
+            </>
+          }
+        />
+      )}
+      <Descriptions
+        bordered
+        size="small"
+        column={1}
+        styles={{ label: { whiteSpace: 'nowrap' } }}
+        items={useConfigItems(config)}
+      />
+      <Confirm
+        isOpen={isAsking}
+        title={t('rotateCallbackTitle', { name })}
+        verb={t('rotateCallback')}
+        isDangerous
+        run={async () => onSecret((await rotate.mutateAsync({ input: { appId } })).callbackSecret)}
+        onClose={() => setAsking(false)}
+      >
+        <p>{t('rotateCallbackText')}</p>
+      </Confirm>
+    </section>
+  )
+}
+
+function useConfigItems(config: ThirdPartyConfigRecord) {
+  const t = useTexts()
+  const none = <span className="faint">{t('notGiven')}</span>
+  const { operatorName, operatorId, callbackUrl, callbackEvents, updateTime } = config
+  return [
+    { key: 'operatorName', label: t('operatorName'), children: operatorName },
+    { key: 'operatorId', label: t('operatorId'), children: operatorId ?? none },
+    {
+      key: 'callbackUrl',
+      label: t('callbackUrl'),
+      children: callbackUrl === null ? none : <span className="mono">{callbackUrl}</span>,
+    },
+    {
+      key: 'callbackEvents',
+      label: t('callbackEvents'),
+      children:
+        callbackEvents.length === eventTypes.length ? (
+          t('allEvents')
+        ) : (
+          <span className="mono">{callbackEvents.join(', ')}</span>
+        ),
+    },
+    {
+      key: 'callbackSecret',
+      label: t('callbackSecret'),
+      children: <span className="faint">{t('callbackSecretHint')}</span>,
+    },
+    { key: 'updateTime', label: t('updateTime'), children: <span className="number">{updateTime}</span> },
+  ]
+}
+
+/** Sends one test event, and shows what came of it. */
+function Test({ appId, hasUrl }: { appId: string; hasUrl: boolean }) {
+  const t = useTexts()
+  const test = useWrite(testDelivery)
+  return (
+    <section className="card">
+      <h2>{t('test')}</h2>
+      <p className="faint">{hasUrl ? t('testText') : t('testNeedsUrl')}</p>
+      <RefusalAlert error={test.error} />
+      <Button disabled={!hasUrl} loading={test.isPending} onClick={() => test.mutate({ input: { appId } })}>
+        {t('testSend')}
+      </Button>
+      <div aria-live="polite" style={{ marginTop: test.data === undefined ? 0 : 16 }}>
+        {test.data !== undefined && <Outcome delivery={test.data} />}
+      </div>
+    </section>
+  )
+}
+
+function Outcome({ delivery }: { delivery: Static<typeof testDelivery.data> }) {
+  const t = useTexts()
+  const { status, responseStatus, error, durationMs, response, createTime } = delivery
+  const isTaken = status === 2
+  return (
+    <>
+      <Alert
+        type={isTaken ? 'success' : 'error'}
+        showIcon
+        role="status"
+        style={{ marginBottom: 12 }}
+        title={isTaken ? t('testDelivered') : t('testFailed')}
+      />
+      <Descriptions
+        bordered
+        size="small"
+        column={1}
+        styles={{ label: { whiteSpace: 'nowrap' } }}
+        items={[
+          { key: 'status', label: t('status'), children: <DeliveryState status={status} /> },
+          { key: 'responseStatus', label: t('responseStatus'), children: responseStatus ?? t('noResponse') },
+          ...(error === null ? [] : [{ key: 'error', label: t('error'), children: error }]),
+          { key: 'durationMs', label: t('duration'), children: `${(durationMs ?? 0).toLocaleString()} ms` },
+          { key: 'createTime', label: t('sentAt'), children: createTime },
+          ...(responseStatus === null
+            ? []
+            : [{ key: 'response', label: t('response'), children: <AnswerText text={response} /> }]),
+        ]}
+      />
+    </>
+  )
+}
+
+function AnswerText({ text }: { text: string | null }) {
+  const t = useTexts()
+  if (text === null || text === '') return <span className="faint">{t('emptyResponse')}</span>
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <pre className="json mono" tabIndex={0}>
+      {text}
+    </pre>
+  )
+}

@@ -1,0 +1,158 @@
+import { Checkbox, Form, Input, InputNumber, Select, Space } from 'antd'
+import { useState } from 'react'
+import { defaultRateLimitPerSecond } from '../../../src/applications/contract.ts'
+import { eventTypes } from '../../../src/events/contract.ts'
+import { useCommon } from '../ui/texts.ts'
+import { useTexts } from './texts.ts'
+
+/** What a form holds of an application. `rateLimitPerSecond` is null for no limit, and undefined while it is empty. */
+export interface ApplicationValues {
+  appName: string
+  tokenLifetimeSeconds: number
+  rateLimitPerSecond: number | null
+}
+
+/** What a form holds of a third-party configuration. No events mean all of them. */
+export interface ConfigValues {
+  operatorName: string
+  operatorId?: string | null
+  callbackUrl?: string | null
+  callbackEvents?: string[]
+}
+
+/** No chosen events mean all of them, which the API takes as none given. */
+export function configBody(values: ConfigValues | undefined): ConfigValues {
+  const { callbackEvents = [], operatorName = '', ...others } = values ?? {}
+  return { operatorName, ...others, ...(callbackEvents.length === 0 ? {} : { callbackEvents }) }
+}
+
+/** The names of fields as forms show them, for refusals that name fields. */
+export function useFieldNames(): Record<string, string> {
+  const t = useTexts()
+  const names = {
+    operatorName: t('operatorName'),
+    operatorId: t('operatorId'),
+    callbackUrl: t('callbackUrl'),
+    callbackEvents: t('callbackEvents'),
+  }
+  return {
+    appName: t('appName'),
+    tokenLifetimeSeconds: t('tokenLifetimeSeconds'),
+    rateLimitPerSecond: t('rateLimitPerSecond'),
+    ...names,
+    ...Object.fromEntries(Object.entries(names).map(([field, name]) => [`thirdPartyConfig.${field}`, name])),
+  }
+}
+
+/** Forgets the fault that the service found in a field, as soon as the field changes. */
+const recheck = { validator: () => Promise.resolve() }
+
+export function ApplicationFields() {
+  const t = useTexts()
+  const common = useCommon()
+  const needed = { required: true, message: common('required') }
+  return (
+    <>
+      <Form.Item name="appName" label={t('appName')} rules={[{ ...needed, whitespace: true }]}>
+        <Input autoComplete="off" />
+      </Form.Item>
+      <Form.Item
+        name="tokenLifetimeSeconds"
+        label={t('tokenLifetimeSeconds')}
+        extra={t('tokenLifetimeHint')}
+        rules={[needed]}
+      >
+        <InputNumber min={1} max={604_800} precision={0} style={{ width: 180 }} />
+      </Form.Item>
+      <Form.Item
+        name="rateLimitPerSecond"
+        label={t('rateLimitPerSecond')}
+        extra={t('rateLimitHint')}
+        required
+        rules={[
+          {
+            validator: (_, value: unknown) =>
+              value === undefined ? Promise.reject(new Error(common('required'))) : Promise.resolve(),
+          },
+        ]}
+      >
+        <RateLimit />
+      </Form.Item>
+    </>
+  )
+}
+
+interface RateLimitProps {
+  id?: string
+  value?: number | null
+  onChange?: (value: number | null | undefined) => void
+}
+
+/** A number, or no limit. A number that is wiped out is not taken for no limit. */
+function RateLimit({ id, value, onChange }: RateLimitProps) {
+  const t = useTexts()
+  const [last, setLast] = useState(value ?? defaultRateLimitPerSecond)
+  const isUnlimited = value === null
+  return (
+    <Space wrap>
+      <InputNumber
+        id={id}
+        min={1}
+        max={1_000_000}
+        precision={0}
+        style={{ width: 180 }}
+        disabled={isUnlimited}
+        value={isUnlimited ? last : value}
+        onChange={(rate) => {
+          if (rate !== null) setLast(rate)
+          onChange?.(rate ?? undefined)
+        }}
+      />
+      <Checkbox checked={isUnlimited} onChange={({ target }) => onChange?.(target.checked ? null : last)}>
+        {t('noLimit')}
+      </Checkbox>
+    </Space>
+  )
+}
+
+/** The fields of a third-party configuration; `under` is the member of a larger form that holds them. */
+export function ConfigFields({ under }: { under?: string }) {
+  const t = useTexts()
+  const common = useCommon()
+  const at = (field: string) => (under === undefined ? field : [under, field])
+  return (
+    <>
+      <Form.Item
+        name={at('operatorName')}
+        label={t('operatorName')}
+        rules={[{ required: true, whitespace: true, message: common('required') }]}
+      >
+        <Input autoComplete="off" />
+      </Form.Item>
+      <Form.Item
+        name={at('operatorId')}
+        label={t('operatorId')}
+        extra={t('operatorIdHint')}
+        rules={[{ pattern: /^[A-Za-z0-9]{9}$/, message: t('operatorIdWrong') }]}
+      >
+        <Input autoComplete="off" className="mono" style={{ width: 180 }} />
+      </Form.Item>
+      <Form.Item name={at('callbackUrl')} label={t('callbackUrl')} extra={t('callbackUrlHint')} rules={[recheck]}>
+        <Input type="url" inputMode="url" autoComplete="off" placeholder="https://" />
+      </Form.Item>
+      <Form.Item
+        name={at('callbackEvents')}
+        label={t('callbackEvents')}
+        extra={t('callbackEventsHint')}
+        rules={[recheck]}
+      >
+        <Select
+          mode="multiple"
+          allowClear
+          placeholder={t('allEvents')}
+          options={eventTypes.map((type) => ({ value: type, label: type }))}
+        />
+      </Form.Item>
+    </>
+  )
+}

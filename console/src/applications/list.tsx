@@ -1,0 +1,125 @@
+import { PlusOutlined } from '@ant-design/icons'
+import { Button, Empty } from 'antd'
+import { useState } from 'react'
+import { Link, useNavigate } from 'react-router'
+import { type ApplicationRecord, createApplication, pageApplications } from '../../../src/applications/contract.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { OnlineState, State } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { CreateApplication } from './create.tsx'
+import { durationWords, useTexts } from './texts.ts'
+
+const filterNames = ['appName', 'onlineStatus', 'status'] as const
+
+/** Every application that the reader may see. */
+export function Page() {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const navigate = useNavigate()
+  const { values, set, clear, isNarrowed } = useFilters(filterNames)
+  const [isCreating, setCreating] = useState(false)
+  const mayCreate = may(createApplication)
+  const createButton = mayCreate && (
+    <Button type="primary" icon={<PlusOutlined />} onClick={() => setCreating(true)}>
+      {t('create')}
+    </Button>
+  )
+  return (
+    <PageFrame title={t('title')} operation={pageApplications} actions={createButton}>
+      <section className="card">
+        <FilterBar>
+          <TextFilter
+            label={t('appName')}
+            value={values.appName}
+            onChange={(appName) => set({ appName })}
+            width={240}
+          />
+          <ChoiceFilter
+            label={t('onlineStatus')}
+            value={values.onlineStatus}
+            onChange={(onlineStatus) => set({ onlineStatus })}
+            choices={[
+              { value: '1', label: common('online') },
+              { value: '2', label: common('offline') },
+            ]}
+          />
+          <ChoiceFilter
+            label={t('status')}
+            value={values.status}
+            onChange={(status) => set({ status })}
+            choices={[
+              { value: '1', label: t('normal') },
+              { value: '2', label: common('frozen') },
+            ]}
+          />
+        </FilterBar>
+        <Records
+          name="applications"
+          operation={pageApplications}
+          input={values}
+          columns={useColumns()}
+          rowKey={({ appId }) => appId}
+          isNarrowed={isNarrowed()}
+          clear={clear}
+          empty={
+            <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={mayCreate ? t('noneYet') : t('noneOfYours')} />
+          }
+          onRow={({ appId }) => ({ onClick: () => void navigate(paths.application(appId)) })}
+        />
+      </section>
+      {mayCreate && <CreateApplication isOpen={isCreating} onClose={() => setCreating(false)} />}
+    </PageFrame>
+  )
+}
+
+function useColumns(): Column<ApplicationRecord>[] {
+  const t = useTexts()
+  const common = useCommon()
+  return [
+    {
+      key: 'appName',
+      title: t('appName'),
+      isFixed: true,
+      render: (_, { appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
+    },
+    { key: 'appId', title: t('appId'), dataIndex: 'appId', className: 'mono' },
+    {
+      key: 'onlineStatus',
+      title: t('onlineStatus'),
+      render: (_, { onlineStatus }) => <OnlineState status={onlineStatus} />,
+    },
+    { key: 'status', title: t('status'), render: (_, application) => <FrozenState application={application} /> },
+    {
+      key: 'tokenLifetimeSeconds',
+      title: t('tokenLifetime'),
+      align: 'end',
+      className: 'number',
+      render: (_, { tokenLifetimeSeconds }) => durationWords(t, tokenLifetimeSeconds),
+    },
+    {
+      key: 'rateLimitPerSecond',
+      title: t('rateLimit'),
+      align: 'end',
+      className: 'number',
+      render: (_, { rateLimitPerSecond }) =>
+        rateLimitPerSecond === null ? t('noLimit') : t('perSecond', { rate: rateLimitPerSecond.toLocaleString() }),
+    },
+    { key: 'frozenReason', title: t('frozenReason'), dataIndex: 'frozenReason', isExtra: true },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+  ]
+}
+
+export function FrozenState({ application }: { application: Pick<ApplicationRecord, 'status'> }) {
+  const t = useTexts()
+  const common = useCommon()
+  return application.status === 2 ? (
+    <State tone="bad">{common('frozen')}</State>
+  ) : (
+    <State tone="good">{t('normal')}</State>
+  )
+}

@@ -1,0 +1,250 @@
+import { Empty } from 'antd'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import type { TObject, TSchema } from 'typebox'
+import type { ApplicationRecord } from '../../../src/applications/contract.ts'
+import { type BillingRuleRecord, pageBillingRules } from '../../../src/billing-rules/contract.ts'
+import { type DeliveryRecord, pageDeliveries } from '../../../src/deliveries/contract.ts'
+import { type DeviceRecord, pageDevices } from '../../../src/devices/contract.ts'
+import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
+import type { Operation } from '../../../src/http/operation.ts'
+import { type OperatorRecord, pageOperators } from '../../../src/operators/contract.ts'
+import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
+import { DeliveryState } from '../deliveries/state.tsx'
+import { paths } from '../paths.ts'
+import { type Column, Records } from '../ui/records.tsx'
+import { HealthState, OnlineState, RunState, State } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { useTexts } from './texts.ts'
+
+interface TabProps {
+  application: ApplicationRecord
+}
+
+interface ListProps<Item, Body extends TObject, Query extends TObject, Data extends TSchema> {
+  name: string
+  operation: Operation<Body, Query, Data>
+  input: Record<string, unknown>
+  columns: Column<Item>[]
+  rowKey: (item: Item) => string | number
+  empty: string
+  /** The whole page, with all its filters. */
+  to: string
+  toText: string
+}
+
+/** What an application has of one kind, with the way to the page that shows all of it. */
+function List<Item extends object, Body extends TObject, Query extends TObject, Data extends TSchema>({
+  name,
+  empty,
+  to,
+  toText,
+  ...records
+}: ListProps<Item, Body, Query, Data>) {
+  return (
+    <section className="card">
+      <Records
+        name={`application-${name}`}
+        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={empty} />}
+        footer={<Link to={to}>{toText}</Link>}
+        {...records}
+      />
+    </section>
+  )
+}
+
+export function SitesTab({ application: { appId } }: TabProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const columns: Column<SiteRecord>[] = [
+    {
+      key: 'siteName',
+      title: t('siteName'),
+      isFixed: true,
+      render: (_, { id, siteName }) => <Link to={paths.site(appId, id)}>{siteName}</Link>,
+    },
+    { key: 'id', title: t('id'), dataIndex: 'id', className: 'number' },
+    {
+      key: 'address',
+      title: t('address'),
+      render: (_, { cityName, districtName, detailAddress }) =>
+        [cityName, districtName, detailAddress].filter((part) => part !== null).join(' '),
+    },
+    {
+      key: 'businessHours',
+      title: t('businessHours'),
+      className: 'number',
+      render: (_, site) => `${site.businessStartTime} – ${site.businessClosingTime}`,
+    },
+    { key: 'contacts', title: t('contacts'), dataIndex: 'contacts', isExtra: true },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+  ]
+  return (
+    <List
+      name="sites"
+      operation={pageSites}
+      input={{ appId }}
+      columns={columns}
+      rowKey={({ id }) => id}
+      empty={t('noSites')}
+      to={paths.sites({ appId })}
+      toText={t('allSites')}
+    />
+  )
+}
+
+export function DevicesTab({ application: { appId } }: TabProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const columns: Column<DeviceRecord>[] = [
+    {
+      key: 'deviceNo',
+      title: t('deviceNo'),
+      isFixed: true,
+      className: 'mono',
+      render: (_, { deviceNo }) => <Link to={paths.device(appId, deviceNo)}>{deviceNo}</Link>,
+    },
+    { key: 'deviceName', title: t('deviceName'), dataIndex: 'deviceName' },
+    {
+      key: 'modelName',
+      title: t('modelName'),
+      render: (_, { modelName }) => modelName ?? common('unknown'),
+      isExtra: true,
+    },
+    {
+      key: 'onlineStatus',
+      title: t('onlineStatus'),
+      render: (_, { onlineStatus }) => <OnlineState status={onlineStatus} />,
+    },
+    { key: 'status', title: t('health'), render: (_, { status }) => <HealthState status={status} /> },
+    { key: 'runStatus', title: t('status'), render: (_, { runStatus }) => <RunState status={runStatus} /> },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+  ]
+  return (
+    <List
+      name="devices"
+      operation={pageDevices}
+      input={{ appId }}
+      columns={columns}
+      rowKey={({ deviceNo }) => deviceNo}
+      empty={t('noDevices')}
+      to={paths.devices({ appId })}
+      toText={t('allDevices')}
+    />
+  )
+}
+
+export function BillingRulesTab({ application: { appId } }: TabProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const types = [t('fast'), t('slow'), t('occupancy')]
+  const columns: Column<BillingRuleRecord>[] = [
+    {
+      key: 'ruleName',
+      title: t('ruleName'),
+      isFixed: true,
+      render: (_, { id, ruleName }) => <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>,
+    },
+    { key: 'id', title: t('id'), dataIndex: 'id', className: 'number' },
+    { key: 'ruleType', title: t('ruleType'), render: (_, { ruleType }) => types[ruleType - 1] ?? ruleType },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+  ]
+  return (
+    <List
+      name="billing-rules"
+      operation={pageBillingRules}
+      input={{ appId }}
+      columns={columns}
+      rowKey={({ id }) => id}
+      empty={t('noBillingRules')}
+      to={paths.billingRules({ appId })}
+      toText={t('allBillingRules')}
+    />
+  )
+}
+
+export function DeliveriesTab({ application: { appId } }: TabProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const columns: Column<DeliveryRecord>[] = [
+    { key: 'id', title: t('id'), dataIndex: 'id', isFixed: true, className: 'number' },
+    { key: 'type', title: t('type'), dataIndex: 'type', className: 'mono' },
+    { key: 'status', title: t('status'), render: (_, { status }) => <DeliveryState status={status} /> },
+    { key: 'attempts', title: t('attempts'), dataIndex: 'attempts', align: 'end', className: 'number' },
+    {
+      key: 'responseStatus',
+      title: t('responseStatus'),
+      align: 'end',
+      className: 'number',
+      render: (_, { responseStatus }) => responseStatus ?? common('unknown'),
+    },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+  ]
+  return (
+    <List
+      name="deliveries"
+      operation={pageDeliveries}
+      input={{ appId }}
+      columns={columns}
+      rowKey={({ id }) => id}
+      empty={t('noDeliveries')}
+      to={paths.deliveries({ appId })}
+      toText={t('allDeliveries')}
+    />
+  )
+}
+
+export function EventsTab({ application: { appId } }: TabProps) {
+  const t = useTexts()
+  const columns: Column<EventRecord>[] = [
+    { key: 'id', title: t('id'), dataIndex: 'id', isFixed: true, className: 'number' },
+    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
+    { key: 'type', title: t('type'), dataIndex: 'type', className: 'mono' },
+    { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
+  ]
+  return (
+    <List
+      name="events"
+      operation={pageEvents}
+      input={{ appId, order: 'desc' }}
+      columns={columns}
+      rowKey={({ id }) => id}
+      empty={t('noEvents')}
+      to={paths.events({ appId })}
+      toText={t('allEventsLink')}
+    />
+  )
+}
+
+export function MembersTab({ application: { appId } }: TabProps) {
+  const t = useTexts()
+  const columns: Column<OperatorRecord>[] = [
+    { key: 'name', title: t('person'), dataIndex: 'name', isFixed: true },
+    { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
+    { key: 'status', title: t('status'), render: (_, operator) => <PersonState operator={operator} /> },
+    {
+      key: 'signInTime',
+      title: t('signInTime'),
+      className: 'number',
+      render: (_, { signInTime }) => signInTime ?? t('never'),
+    },
+  ]
+  return (
+    <List
+      name="members"
+      operation={pageOperators}
+      input={{ appId }}
+      columns={columns}
+      rowKey={({ id }) => id}
+      empty={t('noMembers')}
+      to={paths.people()}
+      toText={t('allPeople')}
+    />
+  )
+}
+
+function PersonState({ operator: { status, isSetUp } }: { operator: OperatorRecord }): ReactNode {
+  const t = useTexts()
+  if (status === 2) return <State tone="idle">{t('disabled')}</State>
+  return isSetUp ? <State tone="good">{t('active')}</State> : <State tone="warn">{t('notSetUp')}</State>
+}

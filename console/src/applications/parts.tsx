@@ -1,0 +1,24 @@
+import { useEffect, useRef } from 'react'
+import { NavLink } from 'react-router'
+
+interface PartsProps {
+  label: string
+  parts: { key: string; title: string; path: string }[]
+}
+
+/** The parts of a page, each with an address of its own, in a row that is moved sideways where there is no room. */
+export function Parts({ label, parts }: PartsProps) {
+  const row = useRef<HTMLElement>(null)
+  useEffect(() => {
+    row.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [])
+  return (
+    <nav className="parts" aria-label={label} ref={row}>
+      {parts.map(({ key, title, path }) => (
+        <NavLink key={key} to={path}>
+          {title}
+        </NavLink>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,15 @@
+import { useEffect, useState } from 'react'
+import { getSettings } from '../../../src/operators/contract.ts'
+import { useRead } from '../api.ts'
+import { secondsOfDay } from './rules.ts'
+
+/** The service's time of day, in seconds since midnight, and its zone; undefined until the zone is known. */
+export function useServiceClock(): { seconds: number; timeZone: string } | undefined {
+  const { data } = useRead(getSettings, {})
+  const [now, setNow] = useState(() => new Date())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date()), 15_000)
+    return () => clearInterval(timer)
+  }, [])
+  return data === undefined ? undefined : { seconds: secondsOfDay(now, data.timeZone), timeZone: data.timeZone }
+}

@@ -1,0 +1,59 @@
+import { App } from 'antd'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { type BillingRuleRecord, deleteBillingRule } from '../../../src/billing-rules/contract.ts'
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { useWrite } from '../api.ts'
+import { paths } from '../paths.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { useTexts } from './texts.ts'
+
+interface DeleteRuleProps {
+  /** Nothing is asked while it is undefined. */
+  rule: BillingRuleRecord | undefined
+  onClose: () => void
+  onDeleted?: () => void
+}
+
+/** Asks whether a rule may go, and leads to the sites that use it when it may not. */
+export function DeleteRule({ rule, onClose, onDeleted }: DeleteRuleProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const { message } = App.useApp()
+  const remove = useWrite(deleteBillingRule)
+  const [isInUse, setInUse] = useState(false)
+  const { appId = '', id = 0, ruleName = '' } = rule ?? {}
+
+  async function run(): Promise<void> {
+    setInUse(false)
+    try {
+      await remove.mutateAsync({ input: { appId, id } })
+    } catch (refusal) {
+      setInUse((refusal as ForecourtError).code === 40004)
+      throw refusal
+    }
+    void message.success(t('deleted'))
+    onDeleted?.()
+  }
+
+  function close(): void {
+    setInUse(false)
+    onClose()
+  }
+
+  return (
+    <Confirm
+      isOpen={rule !== undefined}
+      title={t('deleteTitle', { name: ruleName })}
+      verb={common('delete')}
+      isDangerous
+      run={run}
+      onClose={close}
+    >
+      <p>
+        {t(isInUse ? 'inUse' : 'deleteWords')} <Link to={paths.sites({ appId, billRuleId: id })}>{t('sites')}</Link>
+      </p>
+    </Confirm>
+  )
+}

@@ -1,0 +1,177 @@
+import { Button, Empty } from 'antd'
+import { useState } from 'react'
+import { Link, useNavigate } from 'react-router'
+import {
+  type BillingRuleRecord,
+  deleteBillingRule,
+  pageBillingRules,
+  saveBillingRule,
+} from '../../../src/billing-rules/contract.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
+import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { useServiceClock } from './clock.ts'
+import { SmallDayBar } from './day-bar.tsx'
+import { DeleteRule } from './delete.tsx'
+import { periodAt, showMoney, totalPrice } from './rules.ts'
+import { OccupancyTerms, PeriodsInWords } from './terms.tsx'
+import { useTexts } from './texts.ts'
+
+/** An application's billing rules. */
+export function Page() {
+  const t = useTexts()
+  const may = useMay()
+  const navigate = useNavigate()
+  const [appId, choose] = useApplication()
+  const filters = useFilters(['ruleName', 'ruleType'] as const)
+  const { values, set } = filters
+  return (
+    <PageFrame
+      title={t('title')}
+      operation={pageBillingRules}
+      actions={
+        may(saveBillingRule) &&
+        appId !== '' && (
+          <Button type="primary" onClick={() => void navigate(paths.newBillingRule({ appId }))}>
+            {t('create')}
+          </Button>
+        )
+      }
+    >
+      <section className="card">
+        <FilterBar>
+          <ApplicationFilter value={appId} onChange={choose} />
+          <TextFilter label={t('name')} value={values.ruleName} onChange={(ruleName) => set({ ruleName })} />
+          <ChoiceFilter
+            label={t('type')}
+            value={values.ruleType}
+            onChange={(ruleType) => set({ ruleType })}
+            choices={(['1', '2', '3'] as const).map((value) => ({ value, label: t(`type_${value}`) }))}
+          />
+        </FilterBar>
+        {appId === '' ? <NoApplication /> : <Rules appId={appId} filters={filters} />}
+      </section>
+    </PageFrame>
+  )
+}
+
+interface RulesProps {
+  appId: string
+  filters: ReturnType<typeof useFilters<'ruleName' | 'ruleType'>>
+}
+
+function Rules({ appId, filters }: RulesProps) {
+  const t = useTexts()
+  const may = useMay()
+  const navigate = useNavigate()
+  const [chosen, setChosen] = useState<BillingRuleRecord>()
+  const columns = useColumns(setChosen)
+  return (
+    <>
+      <Records
+        name="billingRules"
+        operation={pageBillingRules}
+        input={{ appId, ...filters.values }}
+        columns={columns}
+        rowKey={({ id }) => id}
+        isNarrowed={filters.isNarrowed()}
+        clear={() => filters.clear()}
+        empty={
+          <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
+            {may(saveBillingRule) && (
+              <Button onClick={() => void navigate(paths.newBillingRule({ appId }))}>{t('create')}</Button>
+            )}
+          </Empty>
+        }
+      />
+      <DeleteRule rule={chosen} onClose={() => setChosen(undefined)} />
+    </>
+  )
+}
+
+function useColumns(choose: (rule: BillingRuleRecord) => void): Column<BillingRuleRecord>[] {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const clock = useServiceClock()
+  const actions: Column<BillingRuleRecord>[] = may(deleteBillingRule)
+    ? [
+        {
+          key: 'actions',
+          title: common('actions'),
+          isFixed: true,
+          render: (_, rule) => (
+            <Button
+              size="small"
+              danger
+              aria-label={`${common('delete')} ${rule.ruleName}`}
+              onClick={() => choose(rule)}
+            >
+              {common('delete')}
+            </Button>
+          ),
+        },
+      ]
+    : []
+  return [
+    {
+      key: 'ruleName',
+      title: t('name'),
+      isFixed: true,
+      render: (_, { appId, id, ruleName }) => <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>,
+    },
+    { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+    {
+      key: 'ruleType',
+      title: t('type'),
+      render: (_, { ruleType }) => t(`type_${ruleType}` as 'type_1'),
+    },
+    {
+      key: 'terms',
+      title: t('terms'),
+      render: (_, rule) =>
+        rule.periods === null ? (
+          <div style={{ maxWidth: 300, whiteSpace: 'normal' }}>
+            <OccupancyTerms {...rule} />
+          </div>
+        ) : (
+          <div style={{ display: 'grid', gap: 4 }}>
+            <SmallDayBar periods={rule.periods} now={clock?.seconds} />
+            <span className="faint" style={{ fontSize: 12 }}>
+              <PeriodsInWords periods={rule.periods} />
+            </span>
+          </div>
+        ),
+    },
+    {
+      key: 'priceNow',
+      title: t('priceNow'),
+      align: 'end',
+      className: 'number',
+      render: (_, { periods }) => <PriceNow periods={periods} seconds={clock?.seconds} />,
+    },
+    {
+      key: 'sites',
+      title: t('sitesShort'),
+      render: (_, { appId, id, ruleName }) => (
+        <Link to={paths.sites({ appId, billRuleId: id })} aria-label={t('sitesOf', { name: ruleName })}>
+          {t('sitesShort')}
+        </Link>
+      ),
+    },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    ...actions,
+  ]
+}
+
+function PriceNow({ periods, seconds }: { periods: BillingRuleRecord['periods']; seconds: number | undefined }) {
+  const t = useTexts()
+  const common = useCommon()
+  const period = seconds === undefined ? undefined : periodAt(periods ?? [], seconds)
+  const total = period && totalPrice(period)
+  return <>{total === undefined ? common('unknown') : t('perKwh', { price: showMoney(total) })}</>
+}

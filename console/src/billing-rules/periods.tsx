@@ -1,0 +1,244 @@
+import { Button, Input } from 'antd'
+import { useId, useState } from 'react'
+import type { Period } from '../../../src/billing-rules/contract.ts'
+import { Wide } from '../ui/wide.tsx'
+import { useServiceClock } from './clock.ts'
+import { DayBar } from './day-bar.tsx'
+import {
+  completeTime,
+  middleOf,
+  mostPeriods,
+  periodFault,
+  periodFields,
+  type Span,
+  showMoney,
+  showTime,
+  spansOf,
+  splitPoint,
+  totalPrice,
+} from './rules.ts'
+import { useTexts } from './texts.ts'
+
+/** A period while it is edited: its key stays, however the periods move. */
+export interface EditedPeriod extends Period {
+  key: number
+}
+
+let lastKey = 0
+export const edited = (period: Period): EditedPeriod => ({ ...period, key: ++lastKey })
+export const firstPeriods = (): EditedPeriod[] => [
+  edited({ startTime: '00:00:00', electricityPrice: '', servicePrice: '' }),
+]
+
+/** The members as they were typed, and nothing else. */
+export const toSend = ({ startTime, electricityPrice, servicePrice }: Period): Period => ({
+  startTime,
+  electricityPrice,
+  servicePrice,
+})
+
+interface PeriodsEditorProps {
+  value?: EditedPeriod[]
+  onChange?: (periods: EditedPeriod[]) => void
+  /** Shows every fault, also of fields that nobody has been in. */
+  showsAll: boolean
+  /** What the service said of single fields, by their paths. */
+  told: Record<string, string>
+}
+
+/** The periods of a day as a bar and as a table; each shows at once what is done in the other. */
+export function PeriodsEditor({ value = [], onChange, showsAll, told }: PeriodsEditorProps) {
+  const t = useTexts()
+  const clock = useServiceClock()
+  const change = (periods: EditedPeriod[]) => onChange?.(periods)
+  const isFull = value.length >= mostPeriods
+
+  function split(index: number, seconds: number): void {
+    const period = value[index]
+    if (period === undefined || isFull) return
+    change(value.toSpliced(index + 1, 0, edited({ ...period, startTime: showTime(seconds) })))
+  }
+
+  return (
+    <div>
+      <p className="faint" style={{ marginTop: 0 }}>
+        {t('periodsHelp', { zone: clock?.timeZone ?? '' })}
+      </p>
+      <DayBar periods={value} now={clock?.seconds} onChange={change} {...(!isFull && { onSplit: split })} />
+      <PeriodsTable periods={value} change={change} split={split} isFull={isFull} showsAll={showsAll} told={told} />
+    </div>
+  )
+}
+
+interface PeriodsTableProps extends Pick<PeriodsEditorProps, 'showsAll' | 'told'> {
+  periods: EditedPeriod[]
+  change: (periods: EditedPeriod[]) => void
+  split: (index: number, seconds: number) => void
+  isFull: boolean
+}
+
+function PeriodsTable({ periods, change, split, isFull, showsAll, told }: PeriodsTableProps) {
+  const t = useTexts()
+  const spans = spansOf(periods)
+  const splitAt = (span: Span | undefined) => (span === undefined ? undefined : splitPoint(span, middleOf(span)))
+  const lastSplit = splitAt(spans?.at(-1))
+  return (
+    <>
+      <Wide label={t('periods')}>
+        <table className="periods">
+          <thead>
+            <tr>
+              <th scope="col">{t('number')}</th>
+              <th scope="col">{t('startTime')}</th>
+              <th scope="col">
+                {t('electricityPrice')} <span className="faint">({t('unit')})</span>
+              </th>
+              <th scope="col">
+                {t('servicePrice')} <span className="faint">({t('unit')})</span>
+              </th>
+              <th scope="col" style={{ textAlign: 'end' }}>
+                {t('total')}
+              </th>
+              <td />
+            </tr>
+          </thead>
+          <tbody>
+            {periods.map((period, index) => (
+              <PeriodRow
+                key={period.key}
+                periods={periods}
+                index={index}
+                showsAll={showsAll}
+                told={told}
+                change={(changes) =>
+                  change(periods.map((other, at) => (at === index ? { ...other, ...changes } : other)))
+                }
+                splitAt={isFull ? undefined : splitAt(spans?.[index])}
+                split={(seconds) => split(index, seconds)}
+                remove={() => change(removed(periods, index))}
+              />
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+      <Button
+        style={{ marginTop: 8 }}
+        disabled={isFull || lastSplit === undefined}
+        onClick={() => split(periods.length - 1, lastSplit ?? 0)}
+      >
+        {t('add')}
+      </Button>{' '}
+      {isFull && <span className="faint">{t('most')}</span>}
+    </>
+  )
+}
+
+/** Without a period, the one before it lasts longer; without the first, the next begins the day. */
+function removed(periods: EditedPeriod[], index: number): EditedPeriod[] {
+  const left = periods.toSpliced(index, 1)
+  return left.map((period, at) => (at === 0 ? { ...period, startTime: '00:00:00' } : period))
+}
+
+interface PeriodRowProps extends Pick<PeriodsEditorProps, 'showsAll' | 'told'> {
+  periods: EditedPeriod[]
+  index: number
+  change: (changes: Partial<Period>) => void
+  /** Where it would be split; undefined where it cannot be. */
+  splitAt: number | undefined
+  split: (seconds: number) => void
+  remove: () => void
+}
+
+function PeriodRow({ periods, index, showsAll, told, change, splitAt, split, remove }: PeriodRowProps) {
+  const t = useTexts()
+  const number = index + 1
+  const total = totalPrice(periods[index] as Period)
+  return (
+    <tr>
+      <td className="number">{number}</td>
+      {periodFields.map((field) => {
+        const fault = periodFault(periods, index, field)
+        return (
+          <td key={field}>
+            <PeriodInput
+              label={t('inputOf', { what: t(field), number })}
+              value={periods[index]?.[field] ?? ''}
+              isFixed={field === 'startTime' && index === 0}
+              isTime={field === 'startTime'}
+              fault={fault === undefined ? told[`periods[${index}].${field}`] : t(`fault_${fault}`)}
+              showsFault={showsAll}
+              onChange={(text) => change({ [field]: text })}
+            />
+          </td>
+        )
+      })}
+      <td className="number" style={{ textAlign: 'end' }}>
+        {total === undefined ? '–' : showMoney(total)}
+      </td>
+      <td style={{ whiteSpace: 'nowrap' }}>
+        <Button
+          size="small"
+          type="text"
+          aria-label={t('splitOf', { number })}
+          disabled={splitAt === undefined}
+          onClick={() => splitAt !== undefined && split(splitAt)}
+        >
+          {t('split')}
+        </Button>
+        <Button
+          size="small"
+          type="text"
+          danger
+          aria-label={t('removeOf', { number })}
+          disabled={periods.length === 1}
+          onClick={remove}
+        >
+          {t('remove')}
+        </Button>
+      </td>
+    </tr>
+  )
+}
+
+interface PeriodInputProps {
+  label: string
+  value: string
+  isFixed: boolean
+  isTime: boolean
+  fault: string | undefined
+  showsFault: boolean
+  onChange: (text: string) => void
+}
+
+/** One member as text: what is typed is what is sent. Its fault shows when one has left it. */
+function PeriodInput({ label, value, isFixed, isTime, fault, showsFault, onChange }: PeriodInputProps) {
+  const id = useId()
+  const [wasLeft, setLeft] = useState(false)
+  const isFaulty = fault !== undefined && (showsFault || wasLeft)
+  return (
+    <>
+      <Input
+        aria-label={label}
+        aria-invalid={isFaulty}
+        {...(isFaulty && { 'aria-describedby': id, status: 'error' as const })}
+        className="number"
+        style={{ width: 112 }}
+        inputMode={isTime ? 'text' : 'decimal'}
+        autoComplete="off"
+        readOnly={isFixed}
+        variant={isFixed ? 'borderless' : 'outlined'}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+        onBlur={() => {
+          setLeft(true)
+          if (isTime && completeTime(value) !== value) onChange(completeTime(value))
+        }}
+      />
+      {isFaulty && (
+        <div id={id} style={{ color: 'var(--bad)', fontSize: 12, maxWidth: 150 }}>
+          {fault}
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,154 @@
+import type { Period } from '../../../src/billing-rules/contract.ts'
+
+// A day of periods, as seconds since midnight, and money as whole ten-thousandths of a yuan: nothing here is a fraction.
+
+export const daySeconds = 86_400
+/** Borders that are moved by hand keep to the quarters of an hour. */
+const stepSeconds = 900
+export const mostPeriods = 32
+
+const timePattern = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)$/
+export const moneyPattern = /^(0|[1-9]\d{0,8})(\.\d{1,4})?$/
+
+/** HH:mm:ss as seconds since midnight; undefined when it is none. */
+export function readTime(text: string): number | undefined {
+  const [, hours, minutes, seconds] = timePattern.exec(text) ?? []
+  return hours === undefined ? undefined : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
+}
+
+/** Seconds since midnight as HH:mm:ss; the end of the day is 24:00:00. */
+export function showTime(seconds: number): string {
+  const two = (number: number) => String(number).padStart(2, '0')
+  return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(two).join(':')
+}
+
+/** What someone who is in a hurry types, made whole: 7:30 is 07:30:00. Anything else stays as it was typed. */
+export function completeTime(text: string): string {
+  const parts = text.trim().replaceAll('：', ':').split(':')
+  if (parts.length > 3 || parts.some((part) => !/^\d{1,2}$/.test(part))) return text
+  const whole = [...parts, '00', '00'].slice(0, 3).map((part) => part.padStart(2, '0'))
+  return readTime(whole.join(':')) === undefined ? text : whole.join(':')
+}
+
+/** A decimal string as ten-thousandths; undefined when it is no amount. */
+export function readMoney(text: string): number | undefined {
+  if (!moneyPattern.test(text)) return undefined
+  const [yuan = '0', decimals = ''] = text.split('.')
+  return Number(yuan) * 10_000 + Number(decimals.padEnd(4, '0'))
+}
+
+/** Ten-thousandths as a decimal string with two decimals, or as many as it takes. */
+export function showMoney(tenThousandths: number): string {
+  const decimals = String(tenThousandths % 10_000).padStart(4, '0')
+  return `${Math.floor(tenThousandths / 10_000)}.${decimals.slice(0, 2)}${decimals.slice(2).replace(/0+$/, '')}`
+}
+
+/** What a period costs in all, in ten-thousandths; undefined while one of its prices is no amount. */
+export function totalPrice({ electricityPrice, servicePrice }: Omit<Period, 'startTime'>): number | undefined {
+  const [electricity, service] = [readMoney(electricityPrice), readMoney(servicePrice)]
+  return electricity === undefined || service === undefined ? undefined : electricity + service
+}
+
+/** A period as the bar draws it. */
+export interface Span {
+  start: number
+  end: number
+  total: number | undefined
+}
+
+/** The spans of a day; undefined while the times do not make one. */
+export function spansOf(periods: readonly Period[]): Span[] | undefined {
+  const starts = periods.map(({ startTime }) => readTime(startTime))
+  const isDay = starts.every((start, index) =>
+    index === 0 ? start === 0 : start !== undefined && start > (starts[index - 1] ?? daySeconds),
+  )
+  if (periods.length === 0 || !isDay) return undefined
+  return periods.map((period, index) => ({
+    start: starts[index] as number,
+    end: starts[index + 1] ?? daySeconds,
+    total: totalPrice(period),
+  }))
+}
+
+/** The period that holds at a moment of the day. */
+export function periodAt<Item extends Period>(periods: readonly Item[], seconds: number): Item | undefined {
+  return periods.findLast(({ startTime }) => (readTime(startTime) ?? daySeconds) <= seconds)
+}
+
+const snap = (seconds: number) => Math.round(seconds / stepSeconds) * stepSeconds
+
+/** The first and the last quarter of an hour between a border's neighbours; undefined when there is none. */
+export function borderRange(spans: readonly Span[], index: number): { least: number; most: number } | undefined {
+  const [before, after] = [spans[index - 1], spans[index]]
+  if (before === undefined || after === undefined) return undefined
+  const least = Math.floor(before.start / stepSeconds) * stepSeconds + stepSeconds
+  const most = Math.ceil(after.end / stepSeconds) * stepSeconds - stepSeconds
+  return least > most ? undefined : { least, most }
+}
+
+/** Moves the start of a period, but never to or beyond its neighbours. */
+export function moveBorder<Item extends Period>(periods: readonly Item[], index: number, seconds: number): Item[] {
+  const range = borderRange(spansOf(periods) ?? [], index)
+  if (range === undefined) return [...periods]
+  const startTime = showTime(Math.min(Math.max(snap(seconds), range.least), range.most))
+  return periods.map((period, at) => (at === index ? { ...period, startTime } : period))
+}
+
+/** Where a key moves a border from: to the next quarter or hour, or as far as it goes. Undefined for any other key. */
+export function keyTarget(
+  key: string,
+  from: number,
+  { least, most }: { least: number; most: number },
+): number | undefined {
+  const earlier = (step: number) => Math.ceil(from / step) * step - step
+  const later = (step: number) => Math.floor(from / step) * step + step
+  const targets: Record<string, number> = {
+    ArrowLeft: earlier(stepSeconds),
+    ArrowDown: earlier(stepSeconds),
+    ArrowRight: later(stepSeconds),
+    ArrowUp: later(stepSeconds),
+    PageDown: earlier(3600),
+    PageUp: later(3600),
+    Home: least,
+    End: most,
+  }
+  return targets[key]
+}
+
+/** The quarter of an hour nearest to a moment at which a period can be split; undefined where it is too short. */
+export function splitPoint(span: Span, seconds: number): number | undefined {
+  const least = Math.floor(span.start / stepSeconds) * stepSeconds + stepSeconds
+  const most = Math.ceil(span.end / stepSeconds) * stepSeconds - stepSeconds
+  return least > most ? undefined : Math.min(Math.max(snap(seconds), least), most)
+}
+
+/** Where a period is split when nobody has pointed at a place: about its middle. */
+export const middleOf = ({ start, end }: Span): number => (start + end) / 2
+
+type PeriodField = keyof Period
+export type PeriodFault = 'first' | 'time' | 'order' | 'money'
+
+/** What is wrong with one member of a period, as the service would say it. */
+export function periodFault(periods: readonly Period[], index: number, field: PeriodField): PeriodFault | undefined {
+  const value = periods[index]?.[field] ?? ''
+  if (field !== 'startTime') return moneyPattern.test(value) ? undefined : 'money'
+  if (index === 0) return value === '00:00:00' ? undefined : 'first'
+  if (readTime(value) === undefined) return 'time'
+  return value > (periods[index - 1]?.startTime ?? '') ? undefined : 'order'
+}
+
+export const periodFields = ['startTime', 'electricityPrice', 'servicePrice'] as const
+
+export function isSound(periods: readonly Period[]): boolean {
+  return (
+    periods.length > 0 &&
+    periods.length <= mostPeriods &&
+    periods.every((_, index) => periodFields.every((field) => periodFault(periods, index, field) === undefined))
+  )
+}
+
+/** The time of day in a zone, in seconds since midnight. */
+export function secondsOfDay(now: Date, timeZone: string): number {
+  const clock = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'medium', hourCycle: 'h23' }).format(now)
+  return readTime(clock) ?? 0
+}

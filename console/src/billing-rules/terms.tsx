@@ -1,0 +1,26 @@
+import type { BillingRuleRecord, Period } from '../../../src/billing-rules/contract.ts'
+import { showMoney, totalPrice } from './rules.ts'
+import { useTexts } from './texts.ts'
+
+type Terms = Pick<BillingRuleRecord, 'freeMinutes' | 'unitMinutes' | 'unitPrice' | 'dailyCap'>
+
+/** What occupancy costs, in a sentence. */
+export function OccupancyTerms({ freeMinutes, unitMinutes, unitPrice, dailyCap }: Terms) {
+  const t = useTexts()
+  const values = { free: freeMinutes ?? 0, unit: unitMinutes ?? 0, price: unitPrice ?? '' }
+  return (
+    <span>
+      {t(freeMinutes === 0 ? 'occupancyTermsNoFree' : 'occupancyTerms', values)}
+      {dailyCap !== null && ` ${t('occupancyCap', { cap: dailyCap })}`}
+    </span>
+  )
+}
+
+/** How many periods a day has, and between which prices. */
+export function PeriodsInWords({ periods }: { periods: readonly Period[] }) {
+  const t = useTexts()
+  const totals = periods.map((period) => totalPrice(period) ?? 0)
+  const least = showMoney(Math.min(...totals))
+  if (periods.length === 1) return <span>{t('onePeriodInWords', { least })}</span>
+  return <span>{t('periodsInWords', { count: periods.length, least, most: showMoney(Math.max(...totals)) })}</span>
+}

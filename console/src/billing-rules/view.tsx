@@ -1,0 +1,52 @@
+import { Table } from 'antd'
+import type { BillingRuleRecord, Period } from '../../../src/billing-rules/contract.ts'
+import { Wide } from '../ui/wide.tsx'
+import { useServiceClock } from './clock.ts'
+import { DayBar } from './day-bar.tsx'
+import { showMoney, totalPrice } from './rules.ts'
+import { OccupancyTerms } from './terms.tsx'
+import { useTexts } from './texts.ts'
+
+/** A rule for those who may only look at it. */
+export function RuleView({ rule }: { rule: BillingRuleRecord }) {
+  const t = useTexts()
+  const clock = useServiceClock()
+  const { periods, ruleType } = rule
+  return (
+    <section className="card">
+      <h2>{t(`type_${ruleType}` as 'type_1')}</h2>
+      {periods === null ? (
+        <OccupancyTerms {...rule} />
+      ) : (
+        <>
+          <DayBar periods={periods} now={clock?.seconds} />
+          <Wide label={t('periods')}>
+            <Table<Period>
+              size="small"
+              rowKey="startTime"
+              pagination={false}
+              dataSource={periods}
+              columns={[
+                { key: 'startTime', title: t('startTime'), dataIndex: 'startTime', className: 'number' },
+                ...(['electricityPrice', 'servicePrice'] as const).map((field) => ({
+                  key: field,
+                  title: `${t(field)} (${t('unit')})`,
+                  dataIndex: field,
+                  align: 'end' as const,
+                  className: 'number',
+                })),
+                {
+                  key: 'total',
+                  title: t('total'),
+                  align: 'end',
+                  className: 'number',
+                  render: (_, period) => showMoney(totalPrice(period) ?? 0),
+                },
+              ]}
+            />
+          </Wide>
+        </>
+      )}
+    </section>
+  )
+}

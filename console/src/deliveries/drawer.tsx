@@ -1,0 +1,212 @@
+import { App, Button, Descriptions, Drawer, Table } from 'antd'
+import { type ReactNode, useState } from 'react'
+import { type DeliveryRecord, pageDeliveries, replayDeliveries } from '../../../src/deliveries/contract.ts'
+import { pageEvents } from '../../../src/events/contract.ts'
+import { useRead, useWrite } from '../api.ts'
+import { useMay } from '../session.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { RecordJson } from '../ui/record-json.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { Wide } from '../ui/wide.tsx'
+import { ReplayRefusal } from './refusal.tsx'
+import { DeliveryState } from './state.tsx'
+import { useTexts } from './texts.ts'
+
+interface Props {
+  appId: string
+  delivery: DeliveryRecord | undefined
+  onClose: () => void
+}
+
+/** Everything about one delivery. */
+export function DeliveryDrawer({ appId, delivery, onClose }: Props) {
+  const t = useTexts()
+  // What was shown stays in the drawer while it closes.
+  const [last, setLast] = useState(delivery)
+  if (delivery !== undefined && delivery !== last) setLast(delivery)
+  const shown = delivery ?? last
+  return (
+    <Drawer
+      open={delivery !== undefined}
+      onClose={onClose}
+      title={t('delivery', { id: shown?.id ?? '' })}
+      size={640}
+      destroyOnHidden
+    >
+      {shown && <Details key={shown.id} appId={appId} opened={shown} />}
+    </Drawer>
+  )
+}
+
+/** The delivery as it is now. There is no detail operation: an event has but one delivery, and a test never changes. */
+function useNewest(appId: string, opened: DeliveryRecord): DeliveryRecord {
+  const { eventId } = opened
+  const { data } = useRead(
+    pageDeliveries,
+    { appId, eventId, pageSize: 1 },
+    { enabled: eventId !== null, refetchInterval: 10_000 },
+  )
+  return data?.list.find(({ id }) => id === opened.id) ?? opened
+}
+
+function Details({ appId, opened }: { appId: string; opened: DeliveryRecord }) {
+  const t = useTexts()
+  const delivery = useNewest(appId, opened)
+  return (
+    <div style={{ display: 'grid', gap: 20, gridTemplateColumns: 'minmax(0, 1fr)' }}>
+      <ReplayOne appId={appId} id={delivery.id} />
+      <Descriptions
+        bordered
+        size="small"
+        column={1}
+        styles={{ label: { whiteSpace: 'nowrap' } }}
+        items={useItems(delivery)}
+      />
+      <Part title={t('request')} hint={delivery.eventId === null ? t('requestOfTest') : t('requestHint')}>
+        {delivery.eventId !== null && <EventData appId={appId} eventId={delivery.eventId} />}
+      </Part>
+      <Part title={t('response')}>
+        <Response delivery={delivery} />
+      </Part>
+      <Part title={t('attemptLog')} hint={t('attemptLogHint')}>
+        <Attempts log={delivery.attemptLog} />
+      </Part>
+    </div>
+  )
+}
+
+function ReplayOne({ appId, id }: { appId: string; id: number }) {
+  const t = useTexts()
+  const may = useMay()
+  const { message } = App.useApp()
+  const replay = useWrite(replayDeliveries)
+  if (!may(replayDeliveries)) return null
+
+  async function run(): Promise<void> {
+    try {
+      await replay.mutateAsync({ input: { appId, id } })
+      void message.success(t('replayed', { id }))
+    } catch {
+      // Shown above the button.
+    }
+  }
+
+  return (
+    <div>
+      <ReplayRefusal appId={appId} error={replay.error} />
+      <Button loading={replay.isPending} onClick={() => void run()}>
+        {t('replay')}
+      </Button>
+    </div>
+  )
+}
+
+function Part({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
+  return (
+    <section>
+      <h2 style={{ fontSize: 15, margin: '0 0 8px' }}>{title}</h2>
+      {hint !== undefined && (
+        <p className="faint" style={{ margin: '0 0 8px' }}>
+          {hint}
+        </p>
+      )}
+      {children}
+    </section>
+  )
+}
+
+function useItems(delivery: DeliveryRecord) {
+  const t = useTexts()
+  const common = useCommon()
+  const { eventId, attempts, responseStatus, error, durationMs } = delivery
+  const none = common('unknown')
+  const items: [string, string, ReactNode][] = [
+    ['status', t('status'), <DeliveryState key="status" status={delivery.status} />],
+    [
+      'type',
+      t('type'),
+      <span key="type" className="mono">
+        {delivery.type}
+      </span>,
+    ],
+    ['eventId', t('eventId'), eventId],
+    ['createTime', t('created'), delivery.createTime],
+    ['nextAttemptTime', t('nextAttempt'), delivery.nextAttemptTime],
+    ['finishTime', t('finished'), delivery.finishTime],
+    [
+      'attempts',
+      t('attempts'),
+      <span key="attempts">
+        {attempts} <span className="faint">{t('attemptsHint')}</span>
+      </span>,
+    ],
+    ['responseStatus', t('responseStatus'), responseStatus],
+    ['durationMs', t('duration'), durationMs === null ? null : `${durationMs.toLocaleString()} ms`],
+    ['error', t('error'), error],
+    [
+      'appId',
+      common('application'),
+      <span key="appId" className="mono">
+        {delivery.appId}
+      </span>,
+    ],
+  ]
+  return items.map(([key, label, children]) => ({ key, label, children: children ?? none }))
+}
+
+function EventData({ appId, eventId }: { appId: string; eventId: number }) {
+  const t = useTexts()
+  const { data, error, refetch } = useRead(pageEvents, { appId, afterId: eventId - 1, pageSize: 1 })
+  if (error !== null) return <RefusalAlert error={error} retry={() => void refetch()} />
+  if (data === undefined) return <Loading />
+  const event = data.list.find(({ id }) => id === eventId)
+  return event === undefined ? <p className="faint">{t('requestGone')}</p> : <RecordJson record={event.data} />
+}
+
+function Response({ delivery: { responseStatus, response } }: { delivery: DeliveryRecord }) {
+  const t = useTexts()
+  if (responseStatus === null) return <span className="faint">{t('noResponse')}</span>
+  if (response === null || response === '') return <span className="faint">{t('emptyResponse')}</span>
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <pre className="json mono" tabIndex={0}>
+      {response}
+    </pre>
+  )
+}
+
+type Attempt = DeliveryRecord['attemptLog'][number]
+
+function Attempts({ log }: { log: Attempt[] }) {
+  const t = useTexts()
+  if (log.length === 0) return <span className="faint">{t('noAttempts')}</span>
+  return (
+    <Wide label={t('attemptLog')}>
+      <Table<Attempt & { number: number }>
+        size="small"
+        rowKey="number"
+        pagination={false}
+        dataSource={log.map((attempt, index) => ({ ...attempt, number: index + 1 }))}
+        columns={[
+          { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
+          {
+            key: 'responseStatus',
+            title: t('responseStatus'),
+            align: 'end',
+            className: 'number',
+            render: (_, { responseStatus }) => responseStatus ?? t('noResponse'),
+          },
+          {
+            key: 'durationMs',
+            title: t('duration'),
+            align: 'end',
+            className: 'number',
+            render: (_, { durationMs }) => `${durationMs.toLocaleString()} ms`,
+          },
+          { key: 'error', title: t('error'), dataIndex: 'error' },
+        ]}
+      />
+    </Wide>
+  )
+}

@@ -1,0 +1,26 @@
+import { Link } from 'react-router'
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { paths } from '../paths.ts'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useTexts } from './texts.ts'
+
+interface Props {
+  appId: string
+  error: ForecourtError | null | undefined
+  fieldNames?: Record<string, string>
+}
+
+/** The refusal of a replay; where there is no callback to send to, with the way to it. */
+export function ReplayRefusal({ appId, error, fieldNames }: Props) {
+  const t = useTexts()
+  return (
+    <>
+      <RefusalAlert error={error} {...(fieldNames && { fieldNames })} />
+      {error?.code === 10042 && (
+        <p>
+          {t('callbackMissing')} <Link to={paths.application(appId, 'callback')}>{t('toCallback')}</Link>
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,187 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Alert, Button, Modal, Progress } from 'antd'
+import { useRef, useState } from 'react'
+import { replayDeliveries } from '../../../src/deliveries/contract.ts'
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { call, readAnew } from '../api.ts'
+import { useCommon } from '../ui/texts.ts'
+import { ReplayRefusal } from './refusal.tsx'
+import { useTexts } from './texts.ts'
+
+interface Refused {
+  id: number
+  error: ForecourtError
+}
+
+interface Run {
+  /** As it was when the run began: the selection may change under it. */
+  ids: number[]
+  done: number
+  refused: Refused[]
+  state: 'asked' | 'running' | 'stopping' | 'over'
+}
+
+interface Props {
+  appId: string
+  ids: number[]
+  onDone: () => void
+}
+
+/** Sends the chosen deliveries again, one call after the other, and tells what was refused. */
+export function ReplaySelection({ appId, ids, onDone }: Props) {
+  const t = useTexts()
+  const [run, setRun] = useState<Run>()
+  return (
+    <>
+      <Button onClick={() => setRun({ ids, done: 0, refused: [], state: 'asked' })}>
+        {t('replaySelection', { count: ids.length })}
+      </Button>
+      {run && (
+        <Dialog
+          appId={appId}
+          run={run}
+          setRun={setRun}
+          onClose={() => {
+            setRun(undefined)
+            if (run.state === 'over') onDone()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface DialogProps {
+  appId: string
+  run: Run
+  setRun: (run: Run) => void
+  onClose: () => void
+}
+
+function Dialog({ appId, run, setRun, onClose }: DialogProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const queries = useQueryClient()
+  const isStopped = useRef(false)
+  const { ids, done, refused, state } = run
+  const isRunning = state === 'running' || state === 'stopping'
+
+  async function go(): Promise<void> {
+    const now: Run = { ids, done: 0, refused: [], state: 'running' }
+    for (const id of ids) {
+      if (isStopped.current) break
+      setRun({ ...now })
+      try {
+        await call(replayDeliveries, { appId, id })
+      } catch (error) {
+        now.refused = [...now.refused, { id, error: error as ForecourtError }]
+        // Where there is no callback to send to, the others would all be refused alike.
+        if ((error as ForecourtError).code === 10042) isStopped.current = true
+      }
+      now.done += 1
+    }
+    setRun({ ...now, state: 'over' })
+    await readAnew(queries)
+  }
+
+  function stop(): void {
+    isStopped.current = true
+    setRun({ ...run, state: 'stopping' })
+  }
+
+  return (
+    <Modal
+      open
+      title={t('selectionTitle', { count: ids.length })}
+      // While it runs it is stopped first, so that nobody takes a half for the whole.
+      closable={!isRunning}
+      keyboard={!isRunning}
+      mask={{ closable: false }}
+      onCancel={onClose}
+      footer={
+        <Buttons state={state} verb={t('replay')} close={common('close')} go={go} stop={stop} onClose={onClose} />
+      }
+    >
+      {state === 'asked' && <p>{t('selectionText')}</p>}
+      {state !== 'asked' && (
+        <>
+          <Progress
+            aria-label={t('selectionTitle', { count: ids.length })}
+            percent={Math.round((done / ids.length) * 100)}
+            status={refused.length > 0 ? 'exception' : 'normal'}
+            showInfo={false}
+          />
+          <p className="number">{t('selectionProgress', { done, count: ids.length })}</p>
+        </>
+      )}
+      {state === 'over' && <Summary appId={appId} run={run} />}
+    </Modal>
+  )
+}
+
+interface ButtonsProps {
+  state: Run['state']
+  verb: string
+  close: string
+  go: () => Promise<void>
+  stop: () => void
+  onClose: () => void
+}
+
+function Buttons({ state, verb, close, go, stop, onClose }: ButtonsProps) {
+  const t = useTexts()
+  const common = useCommon()
+  if (state === 'over') {
+    return (
+      <Button type="primary" onClick={onClose}>
+        {close}
+      </Button>
+    )
+  }
+  if (state !== 'asked') {
+    return (
+      <Button disabled={state === 'stopping'} onClick={stop}>
+        {t('stop')}
+      </Button>
+    )
+  }
+  return (
+    <>
+      <Button onClick={onClose}>{common('cancel')}</Button>
+      <Button type="primary" onClick={() => void go()}>
+        {verb}
+      </Button>
+    </>
+  )
+}
+
+/** How many will be sent again, and which were refused, each with the service's word. */
+function Summary({ appId, run: { ids, done, refused } }: { appId: string; run: Run }) {
+  const t = useTexts()
+  const taken = t('selectionDone', { done: done - refused.length, count: ids.length })
+  const missing = refused.find(({ error }) => error.code === 10042)
+  const others = refused.filter((one) => one !== missing)
+  return (
+    <div role="status">
+      <Alert
+        type={refused.length === 0 ? 'success' : 'warning'}
+        showIcon
+        title={done < ids.length ? `${t('stopped')} ${taken}` : taken}
+        style={{ marginBottom: 12 }}
+      />
+      {missing && <ReplayRefusal appId={appId} error={missing.error} />}
+      {others.length > 0 && (
+        <>
+          <p>{t('selectionRefused', { count: others.length })}</p>
+          <ul style={{ maxHeight: 160, overflow: 'auto', paddingInlineStart: 20 }}>
+            {others.map(({ id, error }) => (
+              <li key={id}>
+                <span className="number">{id}</span>: {error.message} <span className="faint">({error.code})</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  )
+}

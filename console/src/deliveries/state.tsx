@@ -1,0 +1,9 @@
+import { State } from '../ui/status.tsx'
+import { useTexts } from './texts.ts'
+
+/** Of a delivery: 1 waiting, 2 delivered, 3 dead. */
+export function DeliveryState({ status }: { status: number }) {
+  const t = useTexts()
+  if (status === 2) return <State tone="good">{t('delivered')}</State>
+  return status === 3 ? <State tone="bad">{t('dead')}</State> : <State tone="busy">{t('waiting')}</State>
+}

@@ -1,0 +1,342 @@
+import { Alert, Button, Descriptions, Empty, Modal, Skeleton } from 'antd'
+import { type ReactNode, useState } from 'react'
+import { useParams } from 'react-router'
+import { getDeviceHistory } from '../../../src/device-ownership/contract.ts'
+import { type DeviceRecord, getDevice, updateDevice } from '../../../src/devices/contract.ts'
+import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
+import { useRead } from '../api.ts'
+import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { RecordJson } from '../ui/record-json.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { Copyable } from '../ui/secret.tsx'
+import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { OwnershipActions } from './ownership.tsx'
+import { ApplicationName, Battery, LinkButton, Owners } from './parts.tsx'
+import { Picture } from './picture.tsx'
+import { useDeviceTexts } from './texts.ts'
+
+const useTexts = defineTexts(
+  'devices-device',
+  {
+    device: 'Device',
+    bound: 'Bound',
+    address: 'Address',
+    division: 'Division',
+    unnamed: 'without a name',
+    model: 'Model',
+    noModel: 'No model is known: neither the inventory nor a serial prefix says one.',
+    events: 'Events',
+    noEvents: 'No events yet.',
+    time: 'Time',
+    event: 'Event',
+    actor: 'By',
+    state: 'State',
+    record: 'Record',
+    showRecord: 'JSON of event {{id}}',
+    eventTitle: 'Event {{id}}',
+    notHere: 'This application does not have the device.',
+    heldBefore: 'Who had the serial number stands below.',
+    'device.bound': 'Registered',
+    'device.updated': 'Changed',
+    'device.unbound': 'Unbound',
+    'device.transferred': 'Transferred',
+    'device.stateChanged': 'State changed',
+    picture: 'Picture of {{name}}',
+  },
+  {
+    device: '设备信息',
+    bound: '绑定时间',
+    address: '地址',
+    division: '行政区划',
+    unnamed: '无名称',
+    model: '型号',
+    noModel: '型号未知：库存和序列号前缀均未指明。',
+    events: '事件',
+    noEvents: '还没有事件。',
+    time: '时间',
+    event: '事件',
+    actor: '操作者',
+    state: '状态',
+    record: '记录',
+    showRecord: '事件 {{id}} 的 JSON',
+    eventTitle: '事件 {{id}}',
+    notHere: '该应用没有此设备。',
+    heldBefore: '该序列号的归属历史见下方。',
+    'device.bound': '注册',
+    'device.updated': '修改',
+    'device.unbound': '解绑',
+    'device.transferred': '转移',
+    'device.stateChanged': '状态变更',
+    picture: '{{name}} 图片',
+  },
+)
+
+/** How often the state is read again, in milliseconds. */
+const refreshEvery = 10_000
+
+export function Page() {
+  const { appId = '', deviceNo = '' } = useParams()
+  const { data, error, refetch } = useRead(getDevice, { appId, deviceNo }, { refetchInterval: refreshEvery })
+  // A device that is gone is gone, whatever was read before.
+  if (error?.code === 20002) return <Absent appId={appId} deviceNo={deviceNo} />
+  if (data !== undefined) return <Present device={data} />
+  return (
+    <PageFrame title={deviceNo}>
+      {error === null ? <Skeleton active /> : <RefusalResult error={error} retry={() => void refetch()} />}
+    </PageFrame>
+  )
+}
+
+interface DeviceKey {
+  appId: string
+  deviceNo: string
+}
+
+/** A serial number that the application does not have, or not any more. */
+function Absent({ appId, deviceNo }: DeviceKey) {
+  const t = useTexts()
+  const history = useRead(getDeviceHistory, { appId, deviceNo })
+  return (
+    <PageFrame title={deviceNo}>
+      <Alert
+        type="warning"
+        showIcon
+        role="alert"
+        style={{ marginBottom: 16 }}
+        title={t('notHere')}
+        description={history.data && t('heldBefore')}
+      />
+      {history.data && <OwnersCard appId={appId} deviceNo={deviceNo} />}
+    </PageFrame>
+  )
+}
+
+function Present({ device }: { device: DeviceRecord }) {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const { appId, deviceNo } = device
+  return (
+    <PageFrame
+      title={device.deviceName}
+      operation={getDevice}
+      beside={
+        <>
+          <OnlineState status={device.onlineStatus} />
+          <HealthState status={device.status} />
+          <RunState status={device.runStatus} />
+        </>
+      }
+      actions={may(updateDevice) && <LinkButton to={paths.editDevice(appId, deviceNo)}>{common('edit')}</LinkButton>}
+    >
+      <div style={cards}>
+        <DeviceCard device={device} />
+        <div>
+          <AddressCard place={device.deviceBattery} />
+          <ModelCard device={device} />
+        </div>
+        <OwnersCard appId={appId} deviceNo={deviceNo} />
+      </div>
+      <section className="card">
+        <h2>{t('events')}</h2>
+        <DeviceEvents appId={appId} deviceNo={deviceNo} />
+      </section>
+      <OwnershipActions appId={appId} deviceNo={deviceNo} />
+    </PageFrame>
+  )
+}
+
+const cards = {
+  display: 'grid',
+  columnGap: 16,
+  gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 320px), 1fr))',
+  alignItems: 'start',
+}
+
+/** What is known, by its name. */
+function FactList({ facts }: { facts: Record<string, ReactNode> }) {
+  const common = useCommon()
+  return (
+    <Descriptions
+      size="small"
+      column={1}
+      colon={false}
+      styles={{ label: { width: 116, flex: 'none' }, content: { overflowWrap: 'anywhere' } }}
+      items={Object.entries(facts).map(([label, value]) => ({
+        key: label,
+        label,
+        children: value ?? <span className="faint">{common('unknown')}</span>,
+      }))}
+    />
+  )
+}
+
+function DeviceCard({ device }: { device: DeviceRecord }) {
+  const t = useTexts()
+  const common = useCommon()
+  const devices = useDeviceTexts()
+  return (
+    <section className="card">
+      <h2>{t('device')}</h2>
+      <FactList
+        facts={{
+          [devices('deviceNo')]: <Copyable text={device.deviceNo} />,
+          [common('application')]: <ApplicationName appId={device.appId} />,
+          [devices('statusRemark')]: device.statusRemark,
+          [devices('battery')]: <Battery battery={device.DeviceBatteryOutput} />,
+          [devices('version')]: device.version,
+          [devices('tag')]: device.tag,
+          [t('bound')]: <span className="number">{device.createTime}</span>,
+        }}
+      />
+    </section>
+  )
+}
+
+function AddressCard({ place }: { place: DeviceRecord['deviceBattery'] }) {
+  const t = useTexts()
+  const devices = useDeviceTexts()
+  const divisions = [
+    [place.provinceName, place.provinceCode],
+    [place.cityName, place.cityCode],
+    [place.districtName, place.districtCode],
+  ] as const
+  return (
+    <section className="card">
+      <h2>{t('address')}</h2>
+      <FactList
+        facts={{
+          [t('division')]: (
+            <span style={{ display: 'grid' }}>
+              {divisions.map(([name, code], level) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the three levels stand in one order
+                <span key={level}>
+                  {name ?? <span className="faint">{t('unnamed')}</span>} <span className="faint number">{code}</span>
+                </span>
+              ))}
+            </span>
+          ),
+          [devices('detailAddress')]: place.detailAddress,
+          [devices('coordinates')]: <Copyable text={place.coordinates} />,
+        }}
+      />
+    </section>
+  )
+}
+
+function ModelCard({ device }: { device: DeviceRecord }) {
+  const t = useTexts()
+  const { modelName, deviceType, deviceTypeName, productPictureUrl } = device
+  const type = [deviceTypeName, deviceType].filter((part) => part !== null).join(' · ')
+  return (
+    <section className="card">
+      <h2>{t('model')}</h2>
+      {modelName === null ? (
+        <span className="faint">{t('noModel')}</span>
+      ) : (
+        <div style={{ display: 'flex', gap: 16, alignItems: 'center' }}>
+          <Picture key={productPictureUrl} url={productPictureUrl} alt={t('picture', { name: modelName })} size={96} />
+          <div style={{ overflowWrap: 'anywhere' }}>
+            <strong>{modelName}</strong>
+            {type !== '' && <div className="faint">{type}</div>}
+          </div>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function OwnersCard({ appId, deviceNo }: DeviceKey) {
+  const devices = useDeviceTexts()
+  const { data, error, refetch } = useRead(getDeviceHistory, { appId, deviceNo })
+  return (
+    <section className="card">
+      <h2>{devices('history')}</h2>
+      {data === undefined && error !== null ? (
+        <RefusalResult error={error} retry={() => void refetch()} />
+      ) : (
+        <Owners spells={data?.list} />
+      )}
+    </section>
+  )
+}
+
+function DeviceEvents({ appId, deviceNo }: DeviceKey) {
+  const t = useTexts()
+  const common = useCommon()
+  const [shown, setShown] = useState<EventRecord>()
+  const columns: Column<EventRecord>[] = [
+    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'event', title: t('event'), isFixed: true, render: (_, { type }) => <EventName type={type} /> },
+    { key: 'state', title: t('state'), render: (_, { data }) => <StateThen record={data as Partial<DeviceRecord>} /> },
+    { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
+    {
+      key: 'record',
+      title: t('record'),
+      render: (_, event) => (
+        <Button size="small" aria-label={t('showRecord', { id: event.id })} onClick={() => setShown(event)}>
+          JSON
+        </Button>
+      ),
+    },
+  ]
+  return (
+    <>
+      <Records
+        name="device-events"
+        operation={pageEvents}
+        input={{ appId, deviceNo, order: 'desc' }}
+        columns={columns}
+        rowKey={({ id }) => id}
+        refetchInterval={refreshEvery}
+        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}
+      />
+      <Modal
+        open={shown !== undefined}
+        title={t('eventTitle', { id: shown?.id ?? '' })}
+        footer={<Button onClick={() => setShown(undefined)}>{common('close')}</Button>}
+        onCancel={() => setShown(undefined)}
+        width={720}
+        destroyOnHidden
+      >
+        <RecordJson record={shown} />
+      </Modal>
+    </>
+  )
+}
+
+const eventNames = [
+  'device.bound',
+  'device.updated',
+  'device.unbound',
+  'device.transferred',
+  'device.stateChanged',
+] as const
+
+function EventName({ type }: { type: string }) {
+  const t = useTexts()
+  const known = eventNames.find((name) => name === type)
+  return (
+    <span style={{ whiteSpace: 'nowrap' }}>
+      {known !== undefined && t(known)} <span className="faint mono">{type}</span>
+    </span>
+  )
+}
+
+/** How the device was after an event. */
+function StateThen({ record }: { record: Partial<DeviceRecord> }) {
+  const { onlineStatus, status, runStatus } = record
+  if (onlineStatus === undefined || status === undefined || runStatus === undefined) return null
+  return (
+    <span style={{ display: 'inline-flex', gap: 12 }}>
+      <OnlineState status={onlineStatus} />
+      <HealthState status={status} />
+      <RunState status={runStatus} />
+    </span>
+  )
+}

@@ -1,0 +1,290 @@
+import { Alert, Button, Form, type FormInstance, Input } from 'antd'
+import { Link } from 'react-router'
+import { takeApplicationOnline } from '../../../src/applications/contract.ts'
+import { importDeviceInventory } from '../../../src/device-inventory/contract.ts'
+import { defaultCityCode, defaultProvinceCode } from '../../../src/devices/contract.ts'
+import { getRegion } from '../../../src/regions/contract.ts'
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { useRead } from '../api.ts'
+import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useSeesAll } from './parts.tsx'
+import { type Draft, type FieldName, faultsOf, fieldNames, looksSwapped, swapPair, tidyPair } from './rows.ts'
+import { useDeviceTexts, useFieldNames } from './texts.ts'
+
+const useTexts = defineTexts(
+  'devices-fields',
+  {
+    defaultCode: 'Left empty, it is {{code}}, the default of the interface document.',
+    unknownRegion: 'The division table has no such code. It is kept as it is, and shown without a name.',
+    otherProvince: 'This district does not lie in {{province}} {{city}}, which the device would get.',
+    takeFromDistrict: 'Take province and city from the district',
+    coordinatesHint: 'Longitude,latitude in decimal degrees.',
+    looksSwapped: 'Is {{pair}} meant?',
+    now: 'It is now: {{value}}',
+    nowEmpty: 'It is empty now.',
+    advice10006: 'An application that is offline takes no new device. Take it online on its page, and send this again.',
+    advice10006other:
+      'An application that is offline takes no new device. Ask an operator to take it online, then send this again.',
+    advice20013:
+      'Check the serial number. If it is right, the application that has it must unbind it before it can be registered here.',
+    advice20013finder: 'Whoever sees every application can look for it there, and transfer it or free it.',
+    advice20017: 'There is nothing left to do: it is a device of this application already.',
+    advice20014: 'Only serial numbers in the inventory are taken here. Import it first, and send this again.',
+    advice20014other:
+      'Only serial numbers in the inventory are taken here. Ask an operator to import it, then send this again.',
+    toApplication: 'To the application',
+    toDevice: 'To the device',
+    toInventory: 'To the inventory',
+    toFinder: 'Find the serial number',
+  },
+  {
+    defaultCode: '留空则为接口文档的默认值 {{code}}。',
+    unknownRegion: '行政区划表中没有此编码，将原样保存，不显示名称。',
+    otherProvince: '该区县不属于将要保存的 {{province}} {{city}}。',
+    takeFromDistrict: '按区县填写省市',
+    coordinatesHint: '经度,纬度（十进制度）。',
+    looksSwapped: '是否应为 {{pair}}？',
+    now: '当前值：{{value}}',
+    nowEmpty: '当前为空。',
+    advice10006: '应用已下线，不能新增设备。请在应用页面将其上线后重新提交。',
+    advice10006other: '应用已下线，不能新增设备。请联系运营方将其上线后重新提交。',
+    advice20013: '请核对设备序列号。如无误，需由当前绑定的应用解绑后才能在此注册。',
+    advice20013finder: '有权查看所有应用的人员可查找该序列号，并转移或释放。',
+    advice20017: '无需操作：该设备已属于本应用。',
+    advice20014: '仅接受库存中的设备序列号。请先导入库存，再重新提交。',
+    advice20014other: '仅接受库存中的设备序列号。请联系运营方导入库存后重新提交。',
+    toApplication: '前往应用',
+    toDevice: '前往设备',
+    toInventory: '前往库存',
+    toFinder: '查找序列号',
+  },
+)
+
+/** What everybody else has made of a field since the form was opened, where it is not what is typed. */
+export type Meanwhile = Partial<Record<FieldName, string>>
+
+interface FieldsProps {
+  form: FormInstance<Draft>
+  /** A device keeps its serial number. */
+  isNew: boolean
+  meanwhile?: Meanwhile
+}
+
+/** The fields of a device. */
+export function Fields({ form, isNew, meanwhile = {} }: FieldsProps) {
+  const t = useTexts()
+  const devices = useDeviceTexts()
+  const labels = useFieldNames()
+  const districtCode = Form.useWatch('districtCode', form) ?? ''
+  const provinceCode = Form.useWatch('provinceCode', form) ?? ''
+  const cityCode = Form.useWatch('cityCode', form) ?? ''
+
+  const checked = (name: FieldName) => ({
+    validator: async (_: unknown, value: string | undefined) => {
+      const fault = faultsOf({ ...(form.getFieldsValue() as Draft), [name]: value ?? '' })[name]
+      if (fault !== undefined) throw new Error(devices(`fault_${fault}`))
+    },
+  })
+  const extra = (name: FieldName, hint?: React.ReactNode) => {
+    const now = meanwhile[name]
+    const words = now === undefined ? undefined : now === '' ? t('nowEmpty') : t('now', { value: now })
+    return words === undefined ? hint : <strong>{words}</strong>
+  }
+  const item = (name: FieldName, input: React.ReactNode, hint?: React.ReactNode) => (
+    <Form.Item
+      name={name}
+      label={labels[name]}
+      required={isNeeded(name)}
+      rules={[checked(name)]}
+      validateTrigger="onBlur"
+      extra={extra(name, hint)}
+    >
+      {input}
+    </Form.Item>
+  )
+
+  return (
+    <>
+      <div style={columns}>
+        {item('deviceNo', <Input autoComplete="off" className="mono" disabled={!isNew} autoFocus={isNew} />)}
+        {item('deviceName', <Input autoComplete="off" />)}
+      </div>
+      <CoordinatesField form={form}>{item}</CoordinatesField>
+      <div style={columns}>
+        {item('districtCode', <Input autoComplete="off" inputMode="numeric" />, <RegionName code={districtCode} />)}
+        {item(
+          'provinceCode',
+          <Input autoComplete="off" inputMode="numeric" placeholder={defaultProvinceCode} />,
+          <DefaultOrName code={provinceCode} byDefault={defaultProvinceCode} />,
+        )}
+        {item(
+          'cityCode',
+          <Input autoComplete="off" inputMode="numeric" placeholder={defaultCityCode} />,
+          <DefaultOrName code={cityCode} byDefault={defaultCityCode} />,
+        )}
+      </div>
+      <DistrictElsewhere form={form} />
+      {item('detailAddress', <Input autoComplete="off" />)}
+      {item('tag', <Input.TextArea autoSize={{ minRows: 2, maxRows: 6 }} />)}
+    </>
+  )
+}
+
+function isNeeded(name: FieldName): boolean {
+  return ['deviceNo', 'deviceName', 'districtCode', 'coordinates'].includes(name)
+}
+
+const columns = {
+  display: 'grid',
+  gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 220px), 1fr))',
+  columnGap: 16,
+}
+
+interface CoordinatesFieldProps {
+  form: FormInstance<Draft>
+  children: (name: FieldName, input: React.ReactNode, hint: React.ReactNode) => React.ReactNode
+}
+
+/** Coordinates as they are pasted; latitude before longitude is recognised, and put right by a button. */
+function CoordinatesField({ form, children }: CoordinatesFieldProps) {
+  const t = useTexts()
+  const devices = useDeviceTexts()
+  const coordinates = Form.useWatch('coordinates', form) ?? ''
+
+  function write(value: string): void {
+    form.setFieldValue('coordinates', value)
+    void form.validateFields(['coordinates']).catch(() => undefined)
+  }
+
+  return (
+    <>
+      {children(
+        'coordinates',
+        <Input
+          autoComplete="off"
+          className="mono"
+          placeholder="115.899918,28.676493"
+          onBlur={({ target }) => write(tidyPair(target.value))}
+        />,
+        t('coordinatesHint'),
+      )}
+      <div aria-live="polite">
+        {looksSwapped(tidyPair(coordinates)) && (
+          <Alert
+            type="warning"
+            showIcon
+            style={{ margin: '-8px 0 16px' }}
+            title={t('looksSwapped', { pair: swapPair(tidyPair(coordinates)) })}
+            action={<Button onClick={() => write(swapPair(tidyPair(coordinates)))}>{devices('swap')}</Button>}
+          />
+        )}
+      </div>
+    </>
+  )
+}
+
+const isRegionCode = (code: string) => /^\d{6}$/.test(code)
+
+function useRegion(code: string) {
+  return useRead(getRegion, { code }, { enabled: isRegionCode(code) })
+}
+
+/** The division that a code means. */
+function RegionName({ code }: { code: string }) {
+  const t = useTexts()
+  const { data, error } = useRegion(code)
+  if (!isRegionCode(code)) return null
+  if (error?.code === 10040) return t('unknownRegion')
+  return data?.fullName ?? ''
+}
+
+function DefaultOrName({ code, byDefault }: { code: string; byDefault: string }) {
+  const t = useTexts()
+  return code === '' ? t('defaultCode', { code: byDefault }) : <RegionName code={code} />
+}
+
+/** The document's defaults also stand beside a district of another province: that is seldom what is meant. */
+function DistrictElsewhere({ form }: { form: FormInstance<Draft> }) {
+  const t = useTexts()
+  const district = (Form.useWatch('districtCode', form) ?? '').trim()
+  const province = Form.useWatch('provinceCode', form) || defaultProvinceCode
+  const city = Form.useWatch('cityCode', form) || defaultCityCode
+  const districtRegion = useRegion(district)
+  const own = { provinceCode: `${district.slice(0, 2)}0000`, cityCode: districtRegion.data?.parentCode ?? '' }
+  const isElsewhere = districtRegion.data?.level === 3 && (province !== own.provinceCode || city !== own.cityCode)
+  const names = [useRegion(province).data?.name ?? province, useRegion(city).data?.name ?? city]
+  return (
+    <div aria-live="polite">
+      {isElsewhere && (
+        <Alert
+          type="warning"
+          showIcon
+          style={{ margin: '-8px 0 16px' }}
+          title={t('otherProvince', { province: names[0] ?? '', city: names[1] ?? '' })}
+          action={<Button onClick={() => form.setFieldsValue(own)}>{t('takeFromDistrict')}</Button>}
+        />
+      )}
+    </div>
+  )
+}
+
+interface DeviceRefusalProps {
+  error: ForecourtError | null | undefined
+  appId: string
+  deviceNo: string
+}
+
+/** Why a device was refused, and what one can do. */
+export function DeviceRefusal({ error, appId, deviceNo }: DeviceRefusalProps) {
+  const labels = useFieldNames()
+  if (error === null || error === undefined) return null
+  return (
+    <>
+      <RefusalAlert error={error} fieldNames={labels} />
+      <Advice code={error.code} appId={appId} deviceNo={deviceNo} />
+    </>
+  )
+}
+
+function Advice({ code, appId, deviceNo }: { code: number; appId: string; deviceNo: string }) {
+  const t = useTexts()
+  const advice = useAdvice(code)
+  const seesAll = useSeesAll()
+  const ways: Record<number, React.ReactNode> = {
+    10006: <Link to={paths.application(appId)}>{t('toApplication')}</Link>,
+    20013: seesAll && <Link to={paths.devices({ appId, find: deviceNo })}>{t('toFinder')}</Link>,
+    20014: advice.isAble && <Link to={paths.models({ tab: 'inventory' })}>{t('toInventory')}</Link>,
+    20017: <Link to={paths.device(appId, deviceNo)}>{t('toDevice')}</Link>,
+  }
+  if (advice.words === undefined) return null
+  return <Alert type="info" showIcon style={{ marginBottom: 16 }} title={advice.words} action={ways[code]} />
+}
+
+/** What one can do about a refusal, as far as one may. */
+export function useAdvice(code: number): { words: string | undefined; isAble: boolean } {
+  const t = useTexts()
+  const may = useMay()
+  const seesAll = useSeesAll()
+  const canImport = may(importDeviceInventory)
+  const words: Record<number, string> = {
+    10006: may(takeApplicationOnline) ? t('advice10006') : t('advice10006other'),
+    20013: seesAll ? `${t('advice20013')} ${t('advice20013finder')}` : t('advice20013'),
+    20014: canImport ? t('advice20014') : t('advice20014other'),
+    20017: t('advice20017'),
+  }
+  return { words: words[code], isAble: canImport }
+}
+
+/** What is changed is not faulty until it is looked at again. */
+export function unmarkFields(form: FormInstance<Draft>, changed: Partial<Draft>): void {
+  form.setFields(Object.keys(changed).map((name) => ({ name: name as FieldName, errors: [] })))
+}
+
+/** Marks the fields that a refusal names. */
+export function markFields(form: FormInstance<Draft>, { errors }: ForecourtError): void {
+  const known = errors.filter(({ field }) => (fieldNames as readonly string[]).includes(field))
+  form.setFields(known.map(({ field, reason }) => ({ name: field as FieldName, errors: [reason] })))
+}

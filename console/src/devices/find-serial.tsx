@@ -1,0 +1,134 @@
+import { Alert, Button, Form, Input, Modal } from 'antd'
+import { useEffect, useEffectEvent, useState } from 'react'
+import { Link, useNavigate } from 'react-router'
+import { importDeviceInventory } from '../../../src/device-inventory/contract.ts'
+import { getDeviceHistory, type Spell } from '../../../src/device-ownership/contract.ts'
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { call } from '../api.ts'
+import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { Owners } from './parts.tsx'
+import { useDeviceTexts } from './texts.ts'
+
+const useTexts = defineTexts(
+  'devices-find',
+  {
+    find: 'Find',
+    nobody: 'No application has {{deviceNo}}, and none ever had it.',
+    free: '{{deviceNo}} is free: no application has it now.',
+    inInventory: 'Look for it in the inventory',
+  },
+  {
+    find: '查找',
+    nobody: '没有任何应用绑定过 {{deviceNo}}。',
+    free: '{{deviceNo}} 目前未绑定，可由任意应用绑定。',
+    inInventory: '在库存中查找',
+  },
+)
+
+interface Found {
+  deviceNo: string
+  /** Empty for a serial number that nobody ever had. */
+  spells: Spell[]
+}
+
+interface FindSerialProps {
+  isOpen: boolean
+  /** A serial number that is looked for at once. */
+  asked: string
+  onClose: () => void
+}
+
+/** Looks for a serial number in every application; leads to its device where one holds it, and else says who did. */
+export function FindSerial({ isOpen, asked, onClose }: FindSerialProps) {
+  const devices = useDeviceTexts()
+  return (
+    <Modal open={isOpen} title={devices('findTitle')} footer={null} onCancel={onClose} destroyOnHidden>
+      <FindForm asked={asked} />
+    </Modal>
+  )
+}
+
+function FindForm({ asked }: { asked: string }) {
+  const t = useTexts()
+  const common = useCommon()
+  const devices = useDeviceTexts()
+  const navigate = useNavigate()
+  const [found, setFound] = useState<Found>()
+  const [error, setError] = useState<ForecourtError>()
+  const [isAsking, setAsking] = useState(false)
+
+  async function find(deviceNo: string): Promise<void> {
+    setAsking(true)
+    setFound(undefined)
+    setError(undefined)
+    try {
+      const { data } = await call(getDeviceHistory, { deviceNo })
+      const holder = data.list.find(({ unboundAt }) => unboundAt === null)
+      if (holder !== undefined) await navigate(paths.device(holder.appId, deviceNo))
+      else setFound({ deviceNo, spells: data.list })
+    } catch (refusal) {
+      if ((refusal as ForecourtError).code === 20002) setFound({ deviceNo, spells: [] })
+      else setError(refusal as ForecourtError)
+    } finally {
+      setAsking(false)
+    }
+  }
+
+  const findAsked = useEffectEvent(() => void find(asked))
+  useEffect(() => {
+    if (asked !== '') findAsked()
+  }, [asked])
+
+  return (
+    <>
+      <Form<{ deviceNo: string }>
+        initialValues={{ deviceNo: asked }}
+        layout="vertical"
+        onFinish={({ deviceNo }) => void find(deviceNo.trim())}
+      >
+        <RefusalAlert error={error} fieldNames={{ deviceNo: devices('deviceNo') }} />
+        <Form.Item
+          name="deviceNo"
+          label={devices('deviceNo')}
+          rules={[{ required: true, whitespace: true, message: common('required') }]}
+        >
+          <Input autoFocus autoComplete="off" maxLength={64} className="mono" />
+        </Form.Item>
+        <Button type="primary" htmlType="submit" loading={isAsking}>
+          {t('find')}
+        </Button>
+      </Form>
+      <div aria-live="polite" style={{ marginTop: 16 }}>
+        {found && <Result found={found} />}
+      </div>
+    </>
+  )
+}
+
+function Result({ found: { deviceNo, spells } }: { found: Found }) {
+  const t = useTexts()
+  const devices = useDeviceTexts()
+  const may = useMay()
+  return (
+    <>
+      <Alert
+        type="info"
+        showIcon
+        title={t(spells.length === 0 ? 'nobody' : 'free', { deviceNo })}
+        {...(may(importDeviceInventory) && {
+          action: <Link to={paths.models({ tab: 'inventory', deviceNo })}>{t('inInventory')}</Link>,
+        })}
+      />
+      {spells.length > 0 && (
+        <section style={{ marginTop: 16 }}>
+          <h2 style={{ fontSize: 16 }}>{devices('history')}</h2>
+          <Owners spells={spells} />
+        </section>
+      )}
+    </>
+  )
+}

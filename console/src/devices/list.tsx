@@ -1,0 +1,259 @@
+import { Button, Empty } from 'antd'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { createDevice, createDevices, type DeviceRecord, pageDevices } from '../../../src/devices/contract.ts'
+import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
+import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { FindSerial } from './find-serial.tsx'
+import { Battery, LinkButton, useSeesAll } from './parts.tsx'
+import { useDeviceTexts } from './texts.ts'
+
+const useTexts = defineTexts(
+  'devices-list',
+  {
+    more: 'More filters',
+    fewer: 'Fewer filters',
+    empty: 'This application has no devices yet.',
+    newDevice: 'New device',
+    created: 'Created',
+  },
+  {
+    more: '更多筛选',
+    fewer: '收起筛选',
+    empty: '该应用还没有设备。',
+    newDevice: '新建设备',
+    created: '创建时间',
+  },
+)
+
+const mainFilters = ['deviceNo', 'deviceName', 'onlineStatus', 'status', 'runStatus'] as const
+const moreFilters = ['modelName', 'provinceCode', 'cityCode', 'districtCode', 'createTimeFrom', 'createTimeTo'] as const
+const filters = [...mainFilters, ...moreFilters] as const
+
+/** How often the states are read again, in milliseconds. */
+const refreshEvery = 10_000
+
+export function Page() {
+  const t = useTexts()
+  const devices = useDeviceTexts()
+  const may = useMay()
+  const [appId, choose] = useApplication()
+  const seesAll = useSeesAll()
+  const { values, set } = useFilters(['find'] as const)
+  const [isFinding, setFinding] = useState(values.find !== '')
+  const stopFinding = () => {
+    setFinding(false)
+    set({ find: '' })
+  }
+  return (
+    <PageFrame
+      title={devices('devices')}
+      operation={pageDevices}
+      actions={
+        <>
+          {seesAll && <Button onClick={() => setFinding(true)}>{devices('findTitle')}</Button>}
+          {may(createDevices) && (
+            <LinkButton to={paths.newDevice({ appId, tab: 'several' })}>{devices('several')}</LinkButton>
+          )}
+          {may(createDevice) && (
+            <LinkButton type="primary" to={paths.newDevice({ appId })}>
+              {t('newDevice')}
+            </LinkButton>
+          )}
+        </>
+      }
+    >
+      <section className="card">
+        <Filters appId={appId} choose={choose} />
+        {appId === '' ? <NoApplication /> : <DeviceRecords appId={appId} />}
+      </section>
+      <FindSerial isOpen={isFinding} asked={values.find} onClose={stopFinding} />
+    </PageFrame>
+  )
+}
+
+function Filters({ appId, choose }: { appId: string; choose: (appId: string) => void }) {
+  const t = useTexts()
+  const common = useCommon()
+  const devices = useDeviceTexts()
+  const { values, set } = useFilters(filters)
+  const isMoreSet = moreFilters.some((name) => values[name] !== '')
+  const [isOpen, setOpen] = useState(isMoreSet)
+  const text = (name: (typeof filters)[number], label: string, width = 130) => (
+    <TextFilter label={label} value={values[name]} onChange={(value) => set({ [name]: value.trim() })} width={width} />
+  )
+  const choice = (name: (typeof filters)[number], label: string, choices: { value: string; label: string }[]) => (
+    <ChoiceFilter
+      label={label}
+      value={values[name]}
+      onChange={(value) => set({ [name]: value })}
+      choices={choices}
+      width={96}
+    />
+  )
+  return (
+    <FilterBar>
+      <ApplicationFilter value={appId} onChange={choose} />
+      {text('deviceNo', devices('deviceNo'))}
+      {text('deviceName', devices('deviceName'))}
+      {choice('onlineStatus', devices('onlineStatus'), [
+        { value: '1', label: common('online') },
+        { value: '2', label: common('offline') },
+      ])}
+      {choice('status', devices('status'), [
+        { value: '1', label: common('normal') },
+        { value: '2', label: common('faulty') },
+      ])}
+      {choice('runStatus', devices('runStatus'), [
+        { value: '0', label: common('closed') },
+        { value: '1', label: common('open') },
+        { value: '2', label: common('stopped') },
+      ])}
+      {isOpen && (
+        <>
+          {text('modelName', devices('model'))}
+          {text('provinceCode', devices('provinceCode'), 120)}
+          {text('cityCode', devices('cityCode'), 120)}
+          {text('districtCode', devices('districtCode'), 120)}
+          <RangeFilter
+            label={t('created')}
+            from={values.createTimeFrom}
+            to={values.createTimeTo}
+            onChange={(createTimeFrom, createTimeTo) => set({ createTimeFrom, createTimeTo })}
+          />
+        </>
+      )}
+      <Button type="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? t('fewer') : t('more')}
+      </Button>
+    </FilterBar>
+  )
+}
+
+function DeviceRecords({ appId }: { appId: string }) {
+  const t = useTexts()
+  const may = useMay()
+  const columns = useColumns()
+  const { values, clear, isNarrowed } = useFilters(filters)
+  return (
+    <Records
+      name="devices"
+      operation={pageDevices}
+      input={{ appId, ...values }}
+      columns={columns}
+      rowKey={({ deviceNo }) => deviceNo}
+      refetchInterval={refreshEvery}
+      isNarrowed={isNarrowed()}
+      clear={() => clear()}
+      empty={
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
+          {may(createDevice) && <Link to={paths.newDevice({ appId })}>{t('newDevice')}</Link>}
+        </Empty>
+      }
+    />
+  )
+}
+
+function useColumns(): Column<DeviceRecord>[] {
+  const t = useTexts()
+  const common = useCommon()
+  const devices = useDeviceTexts()
+  const orUnknown = (value: string | null) => value ?? <span className="faint">{common('unknown')}</span>
+  return [
+    {
+      key: 'deviceName',
+      title: devices('deviceName'),
+      isFixed: true,
+      render: (_, { appId, deviceNo, deviceName }) => (
+        <Link to={paths.device(appId, deviceNo)} style={shortened(240)} title={deviceName}>
+          {deviceName}
+        </Link>
+      ),
+    },
+    {
+      key: 'deviceNo',
+      title: devices('deviceNo'),
+      className: 'mono',
+      render: (_, { deviceNo }) => (
+        <span style={shortened(220)} title={deviceNo}>
+          {deviceNo}
+        </span>
+      ),
+    },
+    {
+      key: 'onlineStatus',
+      title: devices('onlineStatus'),
+      render: (_, { onlineStatus }) => <OnlineState status={onlineStatus} />,
+    },
+    { key: 'status', title: devices('status'), render: (_, { status }) => <HealthState status={status} /> },
+    { key: 'runStatus', title: devices('runStatus'), render: (_, { runStatus }) => <RunState status={runStatus} /> },
+    {
+      key: 'battery',
+      title: devices('battery'),
+      render: (_, { DeviceBatteryOutput }) => <Battery battery={DeviceBatteryOutput} />,
+    },
+    { key: 'modelName', title: devices('model'), render: (_, { modelName }) => orUnknown(modelName) },
+    {
+      key: 'address',
+      title: devices('address'),
+      render: (_, { deviceBattery }) => (
+        <span style={shortened(200)} title={addressOf(deviceBattery)}>
+          {addressOf(deviceBattery)}
+        </span>
+      ),
+    },
+    {
+      key: 'coordinates',
+      title: devices('coordinates'),
+      isExtra: true,
+      className: 'mono',
+      render: (_, { deviceBattery }) => deviceBattery.coordinates,
+    },
+    {
+      key: 'tag',
+      title: devices('tag'),
+      isExtra: true,
+      render: (_, { tag }) => (
+        <span style={shortened(200)} title={tag ?? ''}>
+          {orUnknown(tag)}
+        </span>
+      ),
+    },
+    { key: 'version', title: devices('version'), isExtra: true, render: (_, { version }) => orUnknown(version) },
+    {
+      key: 'statusRemark',
+      title: devices('statusRemark'),
+      isExtra: true,
+      render: (_, { statusRemark }) => (
+        <span style={shortened(200)} title={statusRemark ?? ''}>
+          {orUnknown(statusRemark)}
+        </span>
+      ),
+    },
+    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number' },
+  ]
+}
+
+/** Long text on one line, whole in its title. */
+function shortened(maxWidth: number): React.CSSProperties {
+  return {
+    display: 'inline-block',
+    maxWidth,
+    overflow: 'hidden',
+    textOverflow: 'ellipsis',
+    whiteSpace: 'nowrap',
+    verticalAlign: 'bottom',
+  }
+}
+
+function addressOf(place: DeviceRecord['deviceBattery']): string {
+  const { cityName, cityCode, districtName, districtCode, detailAddress } = place
+  return [cityName ?? cityCode, districtName ?? districtCode, detailAddress].filter(Boolean).join(' ')
+}

@@ -1,0 +1,181 @@
+import { App, Button, Form } from 'antd'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { forceUnbindDevice, transferDevice, unbindDevice } from '../../../src/device-ownership/contract.ts'
+import { useWrite } from '../api.ts'
+import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { ApplicationPicker } from '../ui/application-picker.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+
+const useTexts = defineTexts(
+  'devices-ownership',
+  {
+    title: 'Change of owner',
+    transfer: 'Transfer',
+    transferTitle: 'Transfer this device?',
+    transferWords:
+      'Moves the device whole to another application that is online: name, address and state go with it. Both applications are told, and neither learns of the other.',
+    target: 'To which application',
+    transferred: 'Transferred.',
+    unbind: 'Unbind',
+    unbindTitle: 'Unbind this device?',
+    unbindWords:
+      'Frees the serial number at once. The device is gone from this application, and any application may register it. Who held it stays in the history.',
+    unbound: 'Unbound. The serial number is free.',
+    force: 'Force unbinding',
+    forceTitle: 'Unbind this device by force?',
+    forceWords:
+      'Frees the serial number whoever holds it by then, also when it has changed hands meanwhile. The reason stands in the history.',
+  },
+  {
+    title: '归属变更',
+    transfer: '转移',
+    transferTitle: '转移此设备？',
+    transferWords: '将设备整体转移到另一个在线应用，名称、地址和状态一并转移。双方应用都会收到通知，但互不知晓对方。',
+    target: '目标应用',
+    transferred: '已转移。',
+    unbind: '解绑',
+    unbindTitle: '解绑此设备？',
+    unbindWords: '立即释放设备序列号。设备将从本应用中移除，任何应用都可重新注册。归属记录保留在历史中。',
+    unbound: '已解绑，设备序列号可重新注册。',
+    force: '强制解绑',
+    forceTitle: '强制解绑此设备？',
+    forceWords: '无论届时由哪个应用持有，都释放该设备序列号，即使其间已易主。原因将记入历史。',
+  },
+)
+
+interface DeviceKey {
+  appId: string
+  deviceNo: string
+}
+
+type Way = 'transfer' | 'unbind' | 'force'
+
+/** The ways in which a device leaves its application, each with what it does. */
+export function OwnershipActions({ appId, deviceNo }: DeviceKey) {
+  const t = useTexts()
+  const may = useMay()
+  const [way, setWay] = useState<Way>()
+  const close = () => setWay(undefined)
+  const allWays: Way[] = ['transfer', 'unbind', 'force']
+  const operations = { transfer: transferDevice, unbind: unbindDevice, force: forceUnbindDevice }
+  const ways = allWays.filter((one) => may(operations[one]))
+  if (ways.length === 0) return null
+  return (
+    <section className="card">
+      <h2>{t('title')}</h2>
+      <div style={{ display: 'grid', gap: 12 }}>
+        {ways.map((one) => (
+          <div key={one} style={{ display: 'flex', gap: 16, flexWrap: 'wrap', alignItems: 'center' }}>
+            <span style={{ flex: '1 1 240px', maxWidth: 720 }}>{t(`${one}Words`)}</span>
+            <Button danger={one !== 'transfer'} onClick={() => setWay(one)}>
+              {t(one)}
+            </Button>
+          </div>
+        ))}
+      </div>
+      <Transfer appId={appId} deviceNo={deviceNo} isOpen={way === 'transfer'} onClose={close} />
+      <Unbind appId={appId} deviceNo={deviceNo} isOpen={way === 'unbind'} onClose={close} />
+      <ForceUnbind appId={appId} deviceNo={deviceNo} isOpen={way === 'force'} onClose={close} />
+    </section>
+  )
+}
+
+interface DialogProps extends DeviceKey {
+  isOpen: boolean
+  onClose: () => void
+}
+
+function Transfer({ appId, deviceNo, isOpen, onClose }: DialogProps) {
+  const t = useTexts()
+  const navigate = useNavigate()
+  const { message } = App.useApp()
+  const transfer = useWrite(transferDevice)
+  const [targetAppId, setTarget] = useState('')
+  return (
+    <Confirm
+      isOpen={isOpen}
+      title={t('transferTitle')}
+      verb={t('transfer')}
+      isDangerous
+      wantsReason
+      typed={deviceNo}
+      isComplete={targetAppId !== ''}
+      run={async (reason) => {
+        const moved = await transfer.mutateAsync({ input: { deviceNo, targetAppId, reason } })
+        void message.success(t('transferred'))
+        await navigate(paths.device(moved.appId, deviceNo))
+      }}
+      onClose={() => {
+        setTarget('')
+        onClose()
+      }}
+    >
+      <p>{t('transferWords')}</p>
+      <Form layout="vertical" component="div">
+        <Form.Item label={t('target')} required htmlFor="transfer-target" style={{ marginBottom: 0 }}>
+          <ApplicationPicker id="transfer-target" value={targetAppId} onChange={setTarget} except={appId} />
+        </Form.Item>
+      </Form>
+    </Confirm>
+  )
+}
+
+function Unbind({ appId, deviceNo, isOpen, onClose }: DialogProps) {
+  const t = useTexts()
+  const unbind = useWrite(unbindDevice)
+  const leave = useLeave(appId)
+  return (
+    <Confirm
+      isOpen={isOpen}
+      title={t('unbindTitle')}
+      verb={t('unbind')}
+      isDangerous
+      wantsReason="optional"
+      typed={deviceNo}
+      run={async (reason) => {
+        await unbind.mutateAsync({ input: { appId, deviceNo, reason: reason.trim() === '' ? null : reason } })
+        await leave()
+      }}
+      onClose={onClose}
+    >
+      <p>{t('unbindWords')}</p>
+    </Confirm>
+  )
+}
+
+function ForceUnbind({ appId, deviceNo, isOpen, onClose }: DialogProps) {
+  const t = useTexts()
+  const unbind = useWrite(forceUnbindDevice)
+  const leave = useLeave(appId)
+  return (
+    <Confirm
+      isOpen={isOpen}
+      title={t('forceTitle')}
+      verb={t('force')}
+      isDangerous
+      wantsReason
+      typed={deviceNo}
+      run={async (reason) => {
+        await unbind.mutateAsync({ input: { deviceNo, reason } })
+        await leave()
+      }}
+      onClose={onClose}
+    >
+      <p>{t('forceWords')}</p>
+    </Confirm>
+  )
+}
+
+/** A device that is gone has no page: its application's others are where one goes on. */
+function useLeave(appId: string): () => Promise<void> {
+  const t = useTexts()
+  const navigate = useNavigate()
+  const { message } = App.useApp()
+  return async () => {
+    void message.success(t('unbound'))
+    await navigate(paths.devices({ appId }))
+  }
+}

@@ -1,0 +1,80 @@
+import { Button, type ButtonProps, Skeleton, Timeline } from 'antd'
+import { Link, useLinkClickHandler } from 'react-router'
+import { getApplication } from '../../../src/applications/contract.ts'
+import type { Spell } from '../../../src/device-ownership/contract.ts'
+import type { DeviceRecord } from '../../../src/devices/contract.ts'
+import { useRead } from '../api.ts'
+import { paths } from '../paths.ts'
+import { useSession } from '../session.tsx'
+import { State } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { useDeviceTexts } from './texts.ts'
+
+/** Whether the caller sees every application, and not only those of which they are a member. */
+export function useSeesAll(): boolean {
+  return useSession().appIds === null
+}
+
+/** An application by its name, where the caller may see it, and else by its id. */
+export function ApplicationName({ appId }: { appId: string }) {
+  const { appIds } = useSession()
+  const maySee = appIds === null || appIds.includes(appId)
+  const { data } = useRead(getApplication, { appId }, { enabled: maySee })
+  return maySee ? (
+    <Link to={paths.application(appId)}>{data?.appName ?? appId}</Link>
+  ) : (
+    <span className="mono">{appId}</span>
+  )
+}
+
+const lowBattery = 20
+
+/** What a device says of its battery: a percentage, and a status whose meaning is the maker's. */
+export function Battery({ battery }: { battery: DeviceRecord['DeviceBatteryOutput'] }) {
+  const t = useDeviceTexts()
+  const common = useCommon()
+  const { batteryEnergy, batteryStatus } = battery
+  if (batteryEnergy === null && batteryStatus === null) return <span className="faint">{common('unknown')}</span>
+  const isLow = batteryEnergy !== null && Number.parseFloat(batteryEnergy) < lowBattery
+  const energy = batteryEnergy === null ? common('unknown') : `${batteryEnergy.replace('%', '')}%`
+  return (
+    <span className="number" style={{ whiteSpace: 'nowrap' }}>
+      {isLow ? <State tone="bad">{energy}</State> : energy}
+      {batteryStatus !== null && <span className="faint"> · {t('batteryStatus', { status: batteryStatus })}</span>}
+    </span>
+  )
+}
+
+/** Who held a serial number, and when, the newest first. */
+export function Owners({ spells }: { spells: Spell[] | undefined }) {
+  const t = useDeviceTexts()
+  if (spells === undefined) return <Skeleton active />
+  return (
+    <Timeline
+      items={spells.map((spell) => ({
+        key: `${spell.appId} ${spell.boundAt} ${spell.unboundAt}`,
+        color: spell.unboundAt === null ? 'green' : 'gray',
+        content: (
+          <div>
+            <div>
+              <ApplicationName appId={spell.appId} />
+            </div>
+            <div className="number">
+              {spell.boundAt} – {spell.unboundAt ?? <State tone="good">{t('historyUntilNow')}</State>}
+            </div>
+            {spell.unboundBy !== null && <div className="faint mono">{t('historyBy', { by: spell.unboundBy })}</div>}
+            {spell.reason !== null && <div style={{ overflowWrap: 'anywhere' }}>{spell.reason}</div>}
+          </div>
+        ),
+      }))}
+    />
+  )
+}
+
+/** A link that looks like a button. */
+export function LinkButton({ to, ...props }: Omit<ButtonProps, 'href' | 'onClick'> & { to: string }) {
+  const go = useLinkClickHandler<HTMLAnchorElement>(to)
+  return (
+    <Button {...props} href={to} onClick={(event) => go(event as React.MouseEvent<HTMLAnchorElement, MouseEvent>)} />
+  )
+}

@@ -1,0 +1,150 @@
+import { useQuery } from '@tanstack/react-query'
+import { Descriptions, Drawer, Empty, Typography } from 'antd'
+import { Link } from 'react-router'
+import { getApplication } from '../../../src/applications/contract.ts'
+import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { call, useRead } from '../api.ts'
+import { language } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { Compared } from '../ui/compared.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { RecordJson } from '../ui/record-json.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { type AnyEvent, earlierOf, isBeginning, isGone } from './subject.ts'
+import { SubjectLink } from './subject-link.tsx'
+import { useTexts } from './texts.ts'
+
+interface EventDrawerProps {
+  /** The event that is shown; the drawer is closed while it is undefined. */
+  id: number | undefined
+  /** The application whose feed it is in; undefined for the audit trail. */
+  appId: string | undefined
+  onClose: () => void
+  words: (type: string) => string
+}
+
+/** Reads one event by its id: no operation answers one alone, but a page can begin right before it. */
+function useEvent(id: number | undefined, appId: string | undefined) {
+  const isOpen = id !== undefined
+  const feed = useRead(
+    pageEvents,
+    { appId, afterId: (id ?? 1) - 1, pageSize: 1 },
+    { enabled: isOpen && appId !== undefined },
+  )
+  const audit = useRead(pageAudit, { beforeId: (id ?? 0) + 1, pageSize: 1 }, { enabled: isOpen && appId === undefined })
+  const { data, error, refetch } = appId === undefined ? audit : feed
+  const found: AnyEvent | undefined = data?.list[0]
+  return { event: found?.id === id ? found : undefined, isRead: data !== undefined, error, refetch }
+}
+
+/** One event: who, what, when, about what, and what it changed. */
+export function EventDrawer({ id, appId, onClose, words }: EventDrawerProps) {
+  const t = useTexts()
+  const { event, isRead, error, refetch } = useEvent(id, appId)
+  return (
+    <Drawer
+      open={id !== undefined}
+      onClose={onClose}
+      size="min(760px, 100vw)"
+      title={event === undefined ? t('event', { id: id ?? '' }) : words(event.type)}
+      destroyOnHidden
+    >
+      {event !== undefined && <OneEvent event={event} words={words} />}
+      {event === undefined && error !== null && <RefusalResult error={error} retry={() => void refetch()} />}
+      {event === undefined && error === null && !isRead && <Loading />}
+      {event === undefined && error === null && isRead && (
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('notFound')} />
+      )}
+    </Drawer>
+  )
+}
+
+function OneEvent({ event, words }: { event: AnyEvent; words: (type: string) => string }) {
+  const t = useTexts()
+  const { appId } = event
+  return (
+    <>
+      <Descriptions
+        size="small"
+        column={1}
+        bordered
+        items={[
+          {
+            key: 'what',
+            label: t('what'),
+            children: (
+              <>
+                {words(event.type)} <span className="mono faint">{event.type}</span>
+              </>
+            ),
+          },
+          { key: 'about', label: t('about'), children: <SubjectLink event={event} /> },
+          { key: 'who', label: t('who'), children: <span className="mono">{event.actor}</span> },
+          { key: 'when', label: t('when'), children: <span className="number">{event.time}</span> },
+          ...(appId === null
+            ? []
+            : [{ key: 'application', label: t('application'), children: <ApplicationLink appId={appId} /> }]),
+          { key: 'id', label: 'ID', children: <span className="number">{event.id}</span> },
+        ]}
+      />
+      <Typography.Title level={2} style={{ fontSize: 16, marginTop: 20 }}>
+        {t('comparison')}
+      </Typography.Title>
+      {isBeginning(event.type) ? (
+        <p className="faint">{t('isBeginning')}</p>
+      ) : (
+        <Comparison event={event} words={words} />
+      )}
+      <Typography.Title level={2} style={{ fontSize: 16, marginTop: 20 }}>
+        {t('record')}
+      </Typography.Title>
+      <RecordJson record={event.data} />
+    </>
+  )
+}
+
+function ApplicationLink({ appId }: { appId: string }) {
+  const { data } = useRead(getApplication, { appId })
+  return (
+    <Link to={paths.application(appId)}>
+      {data?.appName} <span className="mono">{appId}</span>
+    </Link>
+  )
+}
+
+/** The newest event before, about the same record. Who may not see the platform's own is compared with the rest. */
+function useEarlier(event: AnyEvent) {
+  const mayAudit = useMay()(pageAudit)
+  return useQuery<AnyEvent | null, ForecourtError>({
+    queryKey: ['earlier', event.id, mayAudit, language()],
+    queryFn: async () => {
+      const { feed, audit } = earlierOf(event)
+      const pages = await Promise.all([
+        ...feed.map((query) => call(pageEvents, query)),
+        ...(mayAudit ? audit.map((query) => call(pageAudit, query)) : []),
+      ])
+      const found: AnyEvent[] = pages.flatMap(({ data }): AnyEvent[] => data.list)
+      return found.sort((one, other) => other.id - one.id)[0] ?? null
+    },
+  })
+}
+
+function Comparison({ event, words }: { event: AnyEvent; words: (type: string) => string }) {
+  const t = useTexts()
+  const { data: earlier, error, refetch } = useEarlier(event)
+  if (earlier === undefined) {
+    return error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+  }
+  if (earlier === null) return <p className="faint">{t('noBefore')}</p>
+  return (
+    <>
+      <p className="faint">
+        {isGone(event.type) && `${t('isGone')} `}
+        {t('comparedWith', { id: earlier.id, time: earlier.time, type: words(earlier.type) })}
+      </p>
+      <Compared before={earlier.data} after={event.data} />
+    </>
+  )
+}

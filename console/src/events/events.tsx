@@ -1,0 +1,240 @@
+import { Button, Empty, Tabs } from 'antd'
+import { Link, useSearchParams } from 'react-router'
+import { eventTypes, pageAudit, pageEvents, platformEventTypes } from '../../../src/events/contract.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
+import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { EventDrawer } from './drawer.tsx'
+import type { AnyEvent } from './subject.ts'
+import { SubjectLink } from './subject-link.tsx'
+import { useTexts, useTypeWords } from './texts.ts'
+
+/** What happened: what operators did everywhere, and what happened in one application. */
+export function Page() {
+  const t = useTexts()
+  const may = useMay()
+  const [search, setSearch] = useSearchParams()
+  const mayAudit = may(pageAudit)
+  // Whoever comes with an application wants its events.
+  const asked = search.get('tab') ?? (search.has('appId') ? 'feed' : 'audit')
+  const tab = mayAudit && asked === 'audit' ? 'audit' : 'feed'
+  const tabs = [
+    { key: 'audit', label: t('audit'), children: <Audit /> },
+    { key: 'feed', label: t('feed'), children: <Feed /> },
+  ].filter(({ key }) => mayAudit || key === 'feed')
+
+  function go(key: string): void {
+    const appId = search.get('appId')
+    setSearch({ tab: key, ...(appId !== null && key === 'feed' ? { appId } : {}) })
+  }
+
+  return (
+    <PageFrame title={t('title')} operation={tab === 'audit' ? pageAudit : pageEvents}>
+      <Tabs activeKey={tab} onChange={go} items={tabs} destroyOnHidden />
+    </PageFrame>
+  )
+}
+
+/** Opens and closes the drawer of one event, which stands in the address; the page of the table stays. */
+function useOpenEvent() {
+  const [search, setSearch] = useSearchParams()
+  const id = Number(search.get('event') ?? 0)
+  const open = (event: number | undefined) =>
+    setSearch((before) => {
+      const after = new URLSearchParams(before)
+      if (event === undefined) after.delete('event')
+      else after.set('event', String(event))
+      return after
+    })
+  return { id: id > 0 ? id : undefined, open, close: () => open(undefined) }
+}
+
+const auditFilters = ['appId', 'actor', 'type', 'subject', 'timeFrom', 'timeTo'] as const
+
+function Audit() {
+  const t = useTexts()
+  const words = useTypeWords()
+  const { id, open, close } = useOpenEvent()
+  const filters = useFilters([...auditFilters, 'tab'] as const)
+  const { values } = filters
+  const { tab: _, ...narrowing } = values
+  // Without it, choosing an application would lead to the other tab.
+  const set = (changes: Partial<typeof values>) => filters.set({ ...changes, tab: 'audit' })
+  const columns = useColumns(open)
+  const application: Column<AnyEvent> = {
+    key: 'application',
+    title: t('application'),
+    render: (_, { appId }) =>
+      appId !== null && (
+        <Link to={paths.application(appId)} className="mono" title={appId}>
+          {appId.slice(0, 8)}
+        </Link>
+      ),
+  }
+  return (
+    <section className="card">
+      <p className="faint" style={{ marginTop: 0 }}>
+        {t('auditWords')}
+      </p>
+      <FilterBar>
+        <TextFilter
+          label={t('actorFilter')}
+          width={230}
+          value={values.actor}
+          onChange={(actor) => set({ actor: wholeActor(actor) })}
+        />
+        <TypeFilter
+          types={[...eventTypes, ...platformEventTypes]}
+          value={values.type}
+          onChange={(type) => set({ type })}
+        />
+        <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
+        <TextFilter label={t('subject')} value={values.subject} onChange={(subject) => set({ subject })} />
+        <RangeFilter
+          label={t('range')}
+          from={values.timeFrom}
+          to={values.timeTo}
+          onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
+        />
+      </FilterBar>
+      <Records<AnyEvent, NonNullable<typeof pageAudit.body>, NonNullable<typeof pageAudit.query>, typeof pageAudit.data>
+        name="audit"
+        operation={pageAudit}
+        input={narrowing}
+        columns={[...columns, application]}
+        rowKey={({ id: key }) => key}
+        isNarrowed={filters.isNarrowed(['tab'])}
+        clear={() => filters.clear(['tab'])}
+        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('emptyAudit')} />}
+        onRow={({ id: key }) => ({ onClick: () => open(key) })}
+      />
+      <EventDrawer id={id} appId={undefined} onClose={close} words={words} />
+    </section>
+  )
+}
+
+/** A name alone is a person's. */
+function wholeActor(text: string): string {
+  const isKind = ['operator:', 'operatorKey:'].some((kind) => kind.startsWith(text))
+  return text === '' || isKind || text.includes(':') ? text : `operator:${text}`
+}
+
+const feedFilters = ['type', 'deviceNo', 'siteId', 'billingRuleId', 'timeFrom', 'timeTo'] as const
+
+function Feed() {
+  const t = useTexts()
+  const words = useTypeWords()
+  const { id, open, close } = useOpenEvent()
+  const [appId, choose] = useApplication()
+  const filters = useFilters(feedFilters)
+  const { values, set } = filters
+  const columns = useColumns(open)
+  return (
+    <section className="card">
+      <FilterBar>
+        <ApplicationFilter value={appId} onChange={choose} />
+        <TypeFilter types={eventTypes} value={values.type} onChange={(type) => set({ type })} />
+        <TextFilter label={t('deviceNo')} value={values.deviceNo} onChange={(deviceNo) => set({ deviceNo })} />
+        <TextFilter label={t('siteId')} width={140} value={values.siteId} onChange={(siteId) => set({ siteId })} />
+        <TextFilter
+          label={t('billingRuleId')}
+          width={140}
+          value={values.billingRuleId}
+          onChange={(billingRuleId) => set({ billingRuleId })}
+        />
+        <RangeFilter
+          label={t('range')}
+          from={values.timeFrom}
+          to={values.timeTo}
+          onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
+        />
+      </FilterBar>
+      {appId === '' ? (
+        <NoApplication />
+      ) : (
+        <Records<
+          AnyEvent,
+          NonNullable<typeof pageEvents.body>,
+          NonNullable<typeof pageEvents.query>,
+          typeof pageEvents.data
+        >
+          name="feed"
+          operation={pageEvents}
+          input={{ appId, order: 'desc', ...values }}
+          columns={columns}
+          rowKey={({ id: key }) => key}
+          isNarrowed={filters.isNarrowed()}
+          clear={() => filters.clear()}
+          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('emptyFeed')} />}
+          onRow={({ id: key }) => ({ onClick: () => open(key) })}
+        />
+      )}
+      {appId !== '' && <EventDrawer id={id} appId={appId} onClose={close} words={words} />}
+    </section>
+  )
+}
+
+interface TypeFilterProps {
+  types: readonly string[]
+  value: string
+  onChange: (type: string) => void
+}
+
+function TypeFilter({ types, value, onChange }: TypeFilterProps) {
+  const t = useTexts()
+  const words = useTypeWords()
+  return (
+    <ChoiceFilter
+      label={t('type')}
+      width={200}
+      value={value}
+      onChange={onChange}
+      choices={types.map((type) => ({ value: type, label: words(type) }))}
+    />
+  )
+}
+
+function useColumns(open: (id: number) => void): Column<AnyEvent>[] {
+  const t = useTexts()
+  const words = useTypeWords()
+  return [
+    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    {
+      key: 'type',
+      title: t('type'),
+      isFixed: true,
+      render: (_, { id, type, time }) => (
+        <Button
+          type="link"
+          size="small"
+          style={{ padding: 0 }}
+          title={type}
+          aria-label={t('openEvent', { type: words(type), time })}
+          onClick={(event) => {
+            event.stopPropagation()
+            open(id)
+          }}
+        >
+          {words(type)}
+        </Button>
+      ),
+    },
+    {
+      key: 'about',
+      title: t('about'),
+      render: (_, event) => (
+        // A link in a row leads to its own page, and not to the event.
+        // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps the row from hearing of the link
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the link itself hears the keyboard
+        <span onClick={(click) => click.stopPropagation()}>
+          <SubjectLink event={event} />
+        </span>
+      ),
+    },
+    { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
+    { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+  ]
+}

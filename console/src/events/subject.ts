@@ -1,0 +1,98 @@
+import type { Static } from 'typebox'
+import type { AuditRecord, pageAudit, pageEvents } from '../../../src/events/contract.ts'
+import { eventTypes, platformEventTypes } from '../../../src/events/contract.ts'
+import { paths } from '../paths.ts'
+
+/** An event of either list: those of an application's feed are without a subject of their own. */
+export type AnyEvent = Omit<AuditRecord, 'subject'> & { subject?: string | null }
+
+type Member = 'id' | 'appId' | 'deviceNo' | 'serialPrefix' | 'siteName' | 'ruleName' | 'deviceName' | 'appName' | 'name'
+
+function member(event: AnyEvent, name: Member): string {
+  const value = (event.data as Partial<Record<Member, unknown>> | null)?.[name]
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
+const nounOf = (type: string) => type.split('.')[0] ?? ''
+
+/** What an event is about: as one names it, its id, and its page; no page for what is gone. */
+export interface Subject {
+  name: string
+  id: string
+  path: string | undefined
+}
+
+const goneTypes = ['site.deleted', 'device.unbound', 'billingRule.deleted', 'operator.deleted', 'operatorKey.deleted']
+
+export function subjectOf(event: AnyEvent): Subject {
+  const describe = describers[nounOf(event.type)]
+  const { name, id, path } = describe?.(event) ?? { name: '', id: event.subject ?? '', path: undefined }
+  return { name, id, path: isGone(event.type) ? undefined : path }
+}
+
+/** Whether the record was there no longer afterwards. */
+export const isGone = (type: string) => goneTypes.includes(type)
+
+const describers: Record<string, (event: AnyEvent) => Subject> = {
+  site: (event) => {
+    const id = member(event, 'id')
+    return { name: member(event, 'siteName'), id, path: paths.site(event.appId ?? '', Number(id)) }
+  },
+  device: (event) => {
+    const id = member(event, 'deviceNo')
+    return { name: member(event, 'deviceName'), id, path: paths.device(event.appId ?? '', id) }
+  },
+  billingRule: (event) => {
+    const id = member(event, 'id')
+    return { name: member(event, 'ruleName'), id, path: paths.billingRule(event.appId ?? '', Number(id)) }
+  },
+  application: (event) => {
+    const id = event.appId ?? event.subject ?? member(event, 'appId')
+    return { name: member(event, 'appName'), id, path: paths.application(id) }
+  },
+  thirdPartyConfig: (event) => ({ name: '', id: event.appId ?? '', path: paths.application(event.appId ?? '') }),
+  deviceModel: (event) => ({ name: '', id: member(event, 'serialPrefix'), path: paths.models() }),
+  deviceInventory: (event) => ({ name: '', id: member(event, 'deviceNo'), path: paths.models() }),
+  operator: (event) => ({ name: member(event, 'name'), id: member(event, 'id'), path: paths.people() }),
+  operatorKey: (event) => ({
+    name: member(event, 'name'),
+    id: member(event, 'id'),
+    path: `${paths.people()}?tab=keys`,
+  }),
+}
+
+const beginnings = ['site.created', 'billingRule.created', 'device.bound', 'application.created']
+const withoutBefore = ['deviceInventory.imported', 'operator.created', 'operatorKey.created']
+
+/** Whether nothing about the same record can have come before. */
+export const isBeginning = (type: string) => beginnings.includes(type) || withoutBefore.includes(type)
+
+type FeedQuery = Static<NonNullable<typeof pageEvents.query>>
+type AuditQuery = Static<NonNullable<typeof pageAudit.query>>
+
+/** The questions whose newest answer is the event before, about the same record. */
+export interface Earlier {
+  feed: FeedQuery[]
+  audit: AuditQuery[]
+}
+
+/** Where to look for the event before. A serial number or an id names a record only among the types of its kind. */
+export function earlierOf(event: AnyEvent): Earlier {
+  const noun = nounOf(event.type)
+  const { id } = subjectOf(event)
+  const before = { beforeId: event.id, pageSize: 1 }
+  const ofKind = <Type extends string>(types: readonly Type[]) => types.filter((type) => nounOf(type) === noun)
+  const inFeed = { ...before, appId: noun === 'application' ? id : (event.appId ?? ''), order: 'desc' } as const
+  const filters: Record<string, Partial<FeedQuery>> = {
+    site: { siteId: Number(id) },
+    device: { deviceNo: id },
+    billingRule: { billingRuleId: Number(id) },
+  }
+  const filter = filters[noun]
+  if (filter !== undefined) return { feed: [{ ...inFeed, ...filter }], audit: [] }
+  // The contract's union of types is made from a list, and loses its members' own types.
+  return {
+    feed: ofKind(eventTypes).map((type) => ({ ...inFeed, type }) as object as FeedQuery),
+    audit: ofKind(platformEventTypes).map((type) => ({ ...before, type, subject: id }) as object as AuditQuery),
+  }
+}

@@ -1,0 +1,28 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { RouterProvider } from 'react-router/dom'
+import { ForecourtError } from '../../src/sdk/client.ts'
+import { router } from './routes.tsx'
+import './style.css'
+import { Theme } from './theme.tsx'
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A refusal stays one; what did not arrive may the next time.
+      retry: (failures, error) => error instanceof ForecourtError && error.status === 0 && failures < 2,
+      staleTime: 5_000,
+    },
+  },
+})
+
+createRoot(document.getElementById('root') as HTMLElement).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <Theme>
+        <RouterProvider router={router} />
+      </Theme>
+    </QueryClientProvider>
+  </StrictMode>,
+)

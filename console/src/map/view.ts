@@ -1,0 +1,64 @@
+import type { Box } from '../../../src/values.ts'
+import type { Point } from './point.ts'
+
+// What both drawings of a map have in common: where they look, and the lines of longitude and latitude.
+
+/** The whole country, where there is nothing else to look at. */
+const country: Box = { minLng: 73, minLat: 17, maxLng: 136, maxLat: 54 }
+
+/** The least that is shown round a single point, in degrees: some streets. */
+const leastSpan = 0.02
+
+/** What a map shows first: all of its points, with some room round them. */
+export function boxOf(points: readonly Point[]): Box {
+  if (points.length === 0) return country
+  const longitudes = points.map(({ longitude }) => longitude)
+  const latitudes = points.map(({ latitude }) => latitude)
+  const [minLng, maxLng] = widened(Math.min(...longitudes), Math.max(...longitudes))
+  const [minLat, maxLat] = widened(Math.min(...latitudes), Math.max(...latitudes))
+  return clamped({ minLng, minLat, maxLng, maxLat })
+}
+
+function widened(least: number, most: number): [number, number] {
+  const room = Math.max((most - least) * 0.1, leastSpan / 2)
+  return [least - room, most + room]
+}
+
+/** The part of it that is on the globe. */
+export function clamped({ minLng, minLat, maxLng, maxLat }: Box): Box {
+  return {
+    minLng: Math.max(minLng, -180),
+    minLat: Math.max(minLat, -90),
+    maxLng: Math.min(maxLng, 180),
+    maxLat: Math.min(maxLat, 90),
+  }
+}
+
+/** A part of the map as the API takes it. */
+export function writeBox(box: Box): string {
+  const { minLng, minLat, maxLng, maxLat } = clamped(box)
+  return [minLng, minLat, maxLng, maxLat].map((degrees) => Number(degrees.toFixed(6))).join(',')
+}
+
+const steps = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001]
+
+/** Where lines are drawn in a part of the map: round numbers of degrees, some five across. */
+export function graticuleOf({ minLng, minLat, maxLng, maxLat }: Box): { longitudes: number[]; latitudes: number[] } {
+  const span = Math.max(maxLng - minLng, maxLat - minLat)
+  const step = steps.findLast((candidate) => span / candidate <= 8) ?? 30
+  return { longitudes: multiples(minLng, maxLng, step), latitudes: multiples(minLat, maxLat, step) }
+}
+
+function multiples(least: number, most: number, step: number): number[] {
+  const first = Math.ceil(least / step)
+  const count = Math.max(0, Math.floor(most / step) - first + 1)
+  return Array.from({ length: count }, (_, index) => Number(((first + index) * step).toFixed(4)))
+}
+
+export const longitudeName = (degrees: number) => named(degrees, 'E', 'W')
+export const latitudeName = (degrees: number) => named(degrees, 'N', 'S')
+
+function named(degrees: number, positive: string, negative: string): string {
+  if (degrees === 0) return '0°'
+  return `${Math.abs(degrees)}°${degrees > 0 ? positive : negative}`
+}

@@ -1,0 +1,149 @@
+import { Alert, App, Button, Empty } from 'antd'
+import { useState } from 'react'
+import {
+  deleteDeviceInventory,
+  type InventoryEntry,
+  importDeviceInventory,
+  pageDeviceInventory,
+} from '../../../src/device-inventory/contract.ts'
+import { getSettings } from '../../../src/operators/contract.ts'
+import { useRead, useWrite } from '../api.ts'
+import { defineTexts } from '../language/index.ts'
+import { useMay } from '../session.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { ImportDialog } from './import.tsx'
+
+const useTexts = defineTexts(
+  'inventory',
+  {
+    deviceNo: 'Serial number',
+    modelName: 'Model',
+    import: 'Import',
+    empty: 'The inventory is empty.',
+    required: 'The inventory policy is “required”',
+    requiredWords: 'Only serial numbers in the inventory can be registered; any other is refused with code 20014.',
+    open: 'The inventory policy is “open”',
+    openWords: 'Any serial number can be registered. The inventory says which model a device is.',
+    deleteTitle: 'Take this serial number out of the inventory?',
+    deleteWords: 'A device that is registered stays so, and keeps its model.',
+    deleteRequired: 'Afterwards this serial number cannot be registered anew.',
+    deleted: 'Taken out.',
+  },
+  {
+    deviceNo: '设备序列号',
+    modelName: '型号',
+    import: '导入',
+    empty: '库存为空。',
+    required: '库存策略为“required”（必须在库）',
+    requiredWords: '仅库存中的设备序列号可以注册，其他一律以错误码 20014 拒绝。',
+    open: '库存策略为“open”（不限）',
+    openWords: '任意设备序列号均可注册。库存用于确定设备型号。',
+    deleteTitle: '将此设备序列号移出库存？',
+    deleteWords: '已注册的设备不受影响，型号保留。',
+    deleteRequired: '此后该设备序列号无法重新注册。',
+    deleted: '已移出。',
+  },
+)
+
+const filters = ['deviceNo', 'modelName'] as const
+
+/** The serial numbers that the operator knows, and what they are. */
+export function Inventory() {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const { message } = App.useApp()
+  const { values, set, clear, isNarrowed } = useFilters(filters)
+  const [isImporting, setImporting] = useState(false)
+  const [deleted, setDeleted] = useState<InventoryEntry>()
+  const remove = useWrite(deleteDeviceInventory)
+  const isRequired = useRead(getSettings, {}).data?.inventoryPolicy === 'required'
+  const columns: Column<InventoryEntry>[] = [
+    { key: 'deviceNo', title: t('deviceNo'), dataIndex: 'deviceNo', className: 'mono', isFixed: true },
+    { key: 'modelName', title: t('modelName'), dataIndex: 'modelName' },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+  ]
+  const actions: Column<InventoryEntry> = {
+    key: 'actions',
+    title: common('actions'),
+    isFixed: true,
+    render: (_, entry) => (
+      <Button
+        size="small"
+        danger
+        aria-label={`${common('delete')} ${entry.deviceNo}`}
+        onClick={() => setDeleted(entry)}
+      >
+        {common('delete')}
+      </Button>
+    ),
+  }
+  return (
+    <>
+      {may(pageDeviceInventory) && (
+        <>
+          <Policy />
+          <div style={{ display: 'flex', gap: 8, flexWrap: 'wrap', alignItems: 'flex-start' }}>
+            <FilterBar>
+              <TextFilter
+                label={t('deviceNo')}
+                value={values.deviceNo}
+                onChange={(value) => set({ deviceNo: value.trim() })}
+              />
+              <TextFilter
+                label={t('modelName')}
+                value={values.modelName}
+                onChange={(value) => set({ modelName: value.trim() })}
+              />
+            </FilterBar>
+            <span style={{ flex: 1 }} />
+            {may(importDeviceInventory) && (
+              <Button type="primary" onClick={() => setImporting(true)}>
+                {t('import')}
+              </Button>
+            )}
+          </div>
+        </>
+      )}
+      <Records
+        name="inventory"
+        operation={pageDeviceInventory}
+        input={values}
+        columns={may(deleteDeviceInventory) ? [...columns, actions] : columns}
+        rowKey={({ deviceNo }) => deviceNo}
+        isNarrowed={isNarrowed()}
+        clear={() => clear()}
+        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')} />}
+      />
+      <ImportDialog isOpen={isImporting} close={() => setImporting(false)} />
+      <Confirm
+        isOpen={deleted !== undefined}
+        title={t('deleteTitle')}
+        verb={common('delete')}
+        isDangerous
+        run={async () => {
+          await remove.mutateAsync({ input: { deviceNo: deleted?.deviceNo ?? '' } })
+          void message.success(t('deleted'))
+        }}
+        onClose={() => setDeleted(undefined)}
+      >
+        <p className="mono">{deleted?.deviceNo}</p>
+        <p>
+          {t('deleteWords')} {isRequired && t('deleteRequired')}
+        </p>
+      </Confirm>
+    </>
+  )
+}
+
+/** Whether the inventory decides what may be registered. */
+function Policy() {
+  const t = useTexts()
+  const { data } = useRead(getSettings, {})
+  if (data === undefined) return null
+  const policy = data.inventoryPolicy === 'required' ? 'required' : 'open'
+  return <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t(policy)} description={t(`${policy}Words`)} />
+}

@@ -1,0 +1,340 @@
+import { Alert, App, Button, Empty, Form, Input, Modal } from 'antd'
+import { useState } from 'react'
+import {
+  type DeviceModelRecord,
+  deleteDeviceModel,
+  pageDeviceModels,
+  saveDeviceModel,
+} from '../../../src/device-models/contract.ts'
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { call, useWrite } from '../api.ts'
+import { Picture } from '../devices/picture.tsx'
+import { defineTexts } from '../language/index.ts'
+import { useMay } from '../session.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+
+const useTexts = defineTexts(
+  'models-list',
+  {
+    explanation:
+      'A serial number gets the model of the longest prefix that it begins with. An entry of the inventory stands before every prefix.',
+    serialPrefix: 'Serial prefix',
+    modelName: 'Model',
+    productPictureUrl: 'Address of the picture',
+    deviceType: 'Type',
+    deviceTypeName: 'Name of the type',
+    picture: 'Picture',
+    pictureOf: 'Picture of {{name}}',
+    newModel: 'New model',
+    editTitle: 'Model of {{prefix}}',
+    empty: 'No device model yet. Devices show one as soon as a prefix fits their serial numbers.',
+    deleteTitle: 'Delete this model?',
+    deleteWords:
+      'Devices that have it keep it. Those registered from now on get the model of a shorter prefix, or none.',
+    deleted: 'Deleted.',
+    keeps: 'Devices that were registered before keep the model that they got.',
+    taken: 'This prefix has a model already: {{name}}. Saving again replaces it.',
+    replace: 'Replace it',
+    hasSpace: '1 to 64 characters without spaces.',
+    tooLong: 'At most {{max}} characters.',
+    pictureHint: 'Shown beside its devices. It begins with https://.',
+  },
+  {
+    explanation: '设备序列号匹配最长的前缀，取其型号。库存条目优先于所有前缀。',
+    serialPrefix: '序列号前缀',
+    modelName: '型号',
+    productPictureUrl: '图片地址',
+    deviceType: '类型',
+    deviceTypeName: '类型名称',
+    picture: '图片',
+    pictureOf: '{{name}} 图片',
+    newModel: '新建型号',
+    editTitle: '{{prefix}} 的型号',
+    empty: '还没有设备型号。前缀匹配后，设备即显示型号。',
+    deleteTitle: '删除此型号？',
+    deleteWords: '已有设备保留其型号。此后注册的设备取较短前缀的型号，或没有型号。',
+    deleted: '已删除。',
+    keeps: '此前注册的设备保留原型号。',
+    taken: '此前缀已有型号：{{name}}。再次保存将替换它。',
+    replace: '替换',
+    hasSpace: '1 至 64 个字符，不含空格。',
+    tooLong: '最多 {{max}} 个字符。',
+    pictureHint: '显示在设备旁，以 https:// 开头。',
+  },
+)
+
+const filters = ['serialPrefix', 'modelName'] as const
+
+/** The device models, by serial prefix. */
+export function Models() {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const { message } = App.useApp()
+  const { values, set, clear, isNarrowed } = useFilters(filters)
+  const [edited, setEdited] = useState<DeviceModelRecord | 'new'>()
+  const [deleted, setDeleted] = useState<DeviceModelRecord>()
+  const remove = useWrite(deleteDeviceModel)
+  const columns = useColumns(setEdited, setDeleted)
+  const maySee = may(pageDeviceModels)
+  return (
+    <>
+      {maySee && (
+        <>
+          <p className="faint" style={{ marginTop: 0 }}>
+            {t('explanation')}
+          </p>
+          <div style={{ display: 'flex', gap: 8, flexWrap: 'wrap', alignItems: 'flex-start' }}>
+            <FilterBar>
+              <TextFilter
+                label={t('serialPrefix')}
+                value={values.serialPrefix}
+                onChange={(value) => set({ serialPrefix: value.trim() })}
+              />
+              <TextFilter
+                label={t('modelName')}
+                value={values.modelName}
+                onChange={(value) => set({ modelName: value.trim() })}
+              />
+            </FilterBar>
+            <span style={{ flex: 1 }} />
+            {may(saveDeviceModel) && (
+              <Button type="primary" onClick={() => setEdited('new')}>
+                {t('newModel')}
+              </Button>
+            )}
+          </div>
+        </>
+      )}
+      <Records
+        name="models"
+        operation={pageDeviceModels}
+        input={values}
+        columns={columns}
+        rowKey={({ serialPrefix }) => serialPrefix}
+        isNarrowed={isNarrowed()}
+        clear={() => clear()}
+        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')} />}
+      />
+      <ModelDialog edited={edited} close={() => setEdited(undefined)} />
+      <Confirm
+        isOpen={deleted !== undefined}
+        title={t('deleteTitle')}
+        verb={common('delete')}
+        isDangerous
+        run={async () => {
+          await remove.mutateAsync({ input: { serialPrefix: deleted?.serialPrefix ?? '' } })
+          void message.success(t('deleted'))
+        }}
+        onClose={() => setDeleted(undefined)}
+      >
+        <p>
+          <strong>{deleted?.modelName}</strong> <span className="mono">{deleted?.serialPrefix}</span>
+        </p>
+        <p>{t('deleteWords')}</p>
+      </Confirm>
+    </>
+  )
+}
+
+function useColumns(
+  edit: (model: DeviceModelRecord) => void,
+  remove: (model: DeviceModelRecord) => void,
+): Column<DeviceModelRecord>[] {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const columns: Column<DeviceModelRecord>[] = [
+    {
+      key: 'picture',
+      title: t('picture'),
+      render: (_, { productPictureUrl, modelName }) => (
+        <Picture key={productPictureUrl} url={productPictureUrl} alt={t('pictureOf', { name: modelName })} size={36} />
+      ),
+    },
+    { key: 'serialPrefix', title: t('serialPrefix'), dataIndex: 'serialPrefix', className: 'mono', isFixed: true },
+    { key: 'modelName', title: t('modelName'), dataIndex: 'modelName', isFixed: true },
+    {
+      key: 'deviceTypeName',
+      title: t('deviceTypeName'),
+      render: (_, model) => model.deviceTypeName ?? common('unknown'),
+    },
+    { key: 'deviceType', title: t('deviceType'), render: (_, model) => model.deviceType ?? common('unknown') },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+  ]
+  if (!may(saveDeviceModel)) return columns
+  return [
+    ...columns,
+    {
+      key: 'actions',
+      title: common('actions'),
+      isFixed: true,
+      render: (_, model) => (
+        <span style={{ display: 'inline-flex', gap: 8 }}>
+          <Button size="small" aria-label={`${common('edit')} ${model.serialPrefix}`} onClick={() => edit(model)}>
+            {common('edit')}
+          </Button>
+          <Button
+            size="small"
+            danger
+            aria-label={`${common('delete')} ${model.serialPrefix}`}
+            onClick={() => remove(model)}
+          >
+            {common('delete')}
+          </Button>
+        </span>
+      ),
+    },
+  ]
+}
+
+interface ModelDialogProps {
+  edited: DeviceModelRecord | 'new' | undefined
+  close: () => void
+}
+
+function ModelDialog({ edited, close }: ModelDialogProps) {
+  const t = useTexts()
+  const title =
+    edited === 'new' || edited === undefined ? t('newModel') : t('editTitle', { prefix: edited.serialPrefix })
+  return (
+    <Modal open={edited !== undefined} title={title} footer={null} onCancel={close} destroyOnHidden>
+      {edited !== undefined && <ModelForm model={edited === 'new' ? undefined : edited} close={close} />}
+    </Modal>
+  )
+}
+
+interface Entered {
+  serialPrefix: string
+  modelName: string
+  productPictureUrl: string
+  deviceType: string
+  deviceTypeName: string
+}
+
+const blank: Entered = { serialPrefix: '', modelName: '', productPictureUrl: '', deviceType: '', deviceTypeName: '' }
+
+function enteredOf(model: DeviceModelRecord | undefined): Entered {
+  if (model === undefined) return blank
+  const { serialPrefix, modelName, productPictureUrl, deviceType, deviceTypeName } = model
+  return {
+    serialPrefix,
+    modelName,
+    productPictureUrl: productPictureUrl ?? '',
+    deviceType: deviceType ?? '',
+    deviceTypeName: deviceTypeName ?? '',
+  }
+}
+
+/** The model that a prefix has now. The page is in the order of the prefixes, so a prefix itself stands first. */
+async function findModel(serialPrefix: string): Promise<DeviceModelRecord | undefined> {
+  const { data } = await call(pageDeviceModels, { serialPrefix, pageSize: 1 })
+  const [first] = data.list
+  return first?.serialPrefix === serialPrefix ? first : undefined
+}
+
+function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; close: () => void }) {
+  const t = useTexts()
+  const common = useCommon()
+  const { message } = App.useApp()
+  const [form] = Form.useForm<Entered>()
+  const save = useWrite(saveDeviceModel)
+  const [error, setError] = useState<ForecourtError>()
+  /** What a save would replace, once that was said. */
+  const [replaced, setReplaced] = useState<DeviceModelRecord>()
+  const [isRunning, setRunning] = useState(false)
+  const needed = { required: true, whitespace: true, message: common('required') }
+  const atMost = (max: number) => ({ max, message: t('tooLong', { max }) })
+  const [pictureUrl, setPictureUrl] = useState(model?.productPictureUrl ?? '')
+  const labels = {
+    serialPrefix: t('serialPrefix'),
+    modelName: t('modelName'),
+    productPictureUrl: t('productPictureUrl'),
+    deviceType: t('deviceType'),
+    deviceTypeName: t('deviceTypeName'),
+  }
+
+  async function run(entered: Entered): Promise<void> {
+    const serialPrefix = entered.serialPrefix.trim()
+    setRunning(true)
+    setError(undefined)
+    try {
+      const taken =
+        model === undefined && replaced?.serialPrefix !== serialPrefix ? await findModel(serialPrefix) : undefined
+      setReplaced(taken ?? replaced)
+      if (taken !== undefined) return
+      await save.mutateAsync({ input: { ...entered, serialPrefix, modelName: entered.modelName.trim() } })
+      void message.success(common('saved'))
+      close()
+    } catch (refusal) {
+      const { errors } = refusal as ForecourtError
+      setError(refusal as ForecourtError)
+      form.setFields(errors.map(({ field, reason }) => ({ name: field as keyof Entered, errors: [reason] })))
+    } finally {
+      setRunning(false)
+    }
+  }
+
+  return (
+    <Form<Entered>
+      form={form}
+      name="model"
+      layout="vertical"
+      initialValues={enteredOf(model)}
+      onFinish={(entered) => void run(entered)}
+      onValuesChange={(changed) => {
+        if ('serialPrefix' in changed) setReplaced(undefined)
+      }}
+    >
+      <RefusalAlert error={error} fieldNames={labels} />
+      {replaced && (
+        <Alert
+          type="warning"
+          showIcon
+          role="alert"
+          style={{ marginBottom: 16 }}
+          title={t('taken', { name: replaced.modelName })}
+        />
+      )}
+      <Form.Item
+        name="serialPrefix"
+        label={labels.serialPrefix}
+        extra={t('explanation')}
+        rules={[needed, { pattern: /^\s*\S{1,64}\s*$/, message: t('hasSpace') }]}
+      >
+        <Input autoComplete="off" className="mono" disabled={model !== undefined} autoFocus={model === undefined} />
+      </Form.Item>
+      <Form.Item name="modelName" label={labels.modelName} extra={t('keeps')} rules={[needed, atMost(64)]}>
+        <Input autoComplete="off" autoFocus={model !== undefined} />
+      </Form.Item>
+      <Form.Item name="deviceTypeName" label={labels.deviceTypeName} rules={[atMost(64)]}>
+        <Input autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="deviceType" label={labels.deviceType} rules={[atMost(64)]}>
+        <Input autoComplete="off" />
+      </Form.Item>
+      <Form.Item
+        name="productPictureUrl"
+        label={labels.productPictureUrl}
+        extra={t('pictureHint')}
+        rules={[atMost(2048)]}
+      >
+        <Input autoComplete="off" inputMode="url" onBlur={({ target }) => setPictureUrl(target.value.trim())} />
+      </Form.Item>
+      {/* Its place is kept, so that the buttons below do not move away from under a click. */}
+      <div style={{ marginBottom: 16 }}>
+        <Picture key={pictureUrl} url={pictureUrl} alt={t('picture')} size={96} />
+      </div>
+      <div style={{ display: 'flex', gap: 8, justifyContent: 'flex-end' }}>
+        <Button onClick={close}>{common('cancel')}</Button>
+        <Button type="primary" htmlType="submit" loading={isRunning}>
+          {replaced === undefined ? common('save') : t('replace')}
+        </Button>
+      </div>
+    </Form>
+  )
+}

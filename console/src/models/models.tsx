@@ -1,0 +1,37 @@
+import { Tabs } from 'antd'
+import { useSearchParams } from 'react-router'
+import { pageDeviceInventory } from '../../../src/device-inventory/contract.ts'
+import { pageDeviceModels } from '../../../src/device-models/contract.ts'
+import { defineTexts } from '../language/index.ts'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { Inventory } from './inventory.tsx'
+import { Models } from './model-list.tsx'
+
+const useTexts = defineTexts(
+  'models',
+  { title: 'Models and inventory', models: 'Models', inventory: 'Inventory' },
+  { title: '型号与库存', models: '型号', inventory: '库存' },
+)
+
+/** What devices are, by their serial numbers: by a prefix, or each by itself. */
+export function Page() {
+  const t = useTexts()
+  const [search, setSearch] = useSearchParams()
+  const tab = search.get('tab') === 'inventory' ? 'inventory' : 'models'
+  return (
+    <PageFrame title={t('title')} operation={tab === 'inventory' ? pageDeviceInventory : pageDeviceModels}>
+      <section className="card" style={{ paddingTop: 4 }}>
+        <Tabs
+          activeKey={tab}
+          // The other table has filters and pages of its own.
+          onChange={(key) => setSearch(key === 'inventory' ? { tab: key } : {})}
+          destroyOnHidden
+          items={[
+            { key: 'models', label: t('models'), children: <Models /> },
+            { key: 'inventory', label: t('inventory'), children: <Inventory /> },
+          ]}
+        />
+      </section>
+    </PageFrame>
+  )
+}

@@ -1,0 +1,211 @@
+import { Empty, Skeleton, Table } from 'antd'
+import { lazy, type ReactNode, Suspense } from 'react'
+import { Link, Navigate } from 'react-router'
+import type { Static } from 'typebox'
+import type { AuditRecord } from '../../../src/events/contract.ts'
+import { getOverview, type Trouble } from '../../../src/overview/contract.ts'
+import { useRead } from '../api.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { State } from '../ui/status.tsx'
+import { Wide } from '../ui/wide.tsx'
+import { useTexts } from './texts.ts'
+
+const Chart = lazy(() => import('./chart.tsx'))
+
+/** The platform at a glance. Developers, who see their own applications only, begin with these. */
+export function Page() {
+  const may = useMay()
+  return may(getOverview) ? <Overview /> : <Navigate to={paths.applications()} replace />
+}
+
+function Overview() {
+  const t = useTexts()
+  const { data, error, refetch } = useRead(getOverview, {}, { refetchInterval: 10_000 })
+  if (data === undefined && error !== null) {
+    return (
+      <PageFrame title={t('title')}>
+        <RefusalResult error={error} retry={() => void refetch()} />
+      </PageFrame>
+    )
+  }
+  const { counts, countTime } = data ?? {}
+  return (
+    <PageFrame
+      title={t('title')}
+      operation={getOverview}
+      beside={
+        data && <span className="faint number">{countTime ? t('countedAt', { time: countTime }) : t('counting')}</span>
+      }
+    >
+      <div className="grid-cards" style={{ marginBottom: 16 }}>
+        <Figure name={t('sites')} value={counts?.sites} to={paths.sites()} />
+        <Figure name={t('devices')} value={counts?.devices} to={paths.devices()}>
+          {counts && (
+            <>
+              <State tone="good">{`${t('online')} ${counts.devicesOnline.toLocaleString()}`}</State>
+              <br />
+              <State tone="idle">{`${t('offline')} ${(counts.devices - counts.devicesOnline).toLocaleString()}`}</State>
+            </>
+          )}
+        </Figure>
+        <Figure name={t('faulty')} value={counts?.devicesFaulty} isBad to="#troubles" />
+        <Figure name={t('applications')} value={counts?.applications} to={paths.applications()}>
+          {counts && counts.applicationsOffline > 0 && (
+            <State tone="idle">{t('offlineApplications', { count: counts.applicationsOffline })}</State>
+          )}
+          {counts && counts.applicationsFrozen > 0 && (
+            <State tone="bad">{t('frozenApplications', { count: counts.applicationsFrozen })}</State>
+          )}
+        </Figure>
+        <Figure name={t('waiting')} value={counts?.callbacksWaiting} to={paths.deliveries({ status: 1 })} />
+        <Figure name={t('dead')} value={counts?.callbacksDead} isBad to="#troubles">
+          {counts && counts.callbacksStopped > 0 && (
+            <State tone="bad">{t('stopped', { count: counts.callbacksStopped })}</State>
+          )}
+        </Figure>
+      </div>
+      <section className="card">
+        <h2>{t('chart')}</h2>
+        {data === undefined ? <Skeleton active /> : <Minutes minutes={data.minutes} />}
+      </section>
+      <div style={{ display: 'grid', gap: 16, gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 420px), 1fr))' }}>
+        <section className="card" id="troubles">
+          <h2>{t('troubles')}</h2>
+          <Wide label={t('troubles')}>
+            <Troubles troubles={data?.troubles} />
+          </Wide>
+        </section>
+        <section className="card">
+          <h2>{t('events')}</h2>
+          <Wide label={t('events')}>
+            <NewestEvents events={data?.events} />
+          </Wide>
+          <div style={{ textAlign: 'end', paddingTop: 8 }}>
+            <Link to={paths.events()}>{t('allEvents')}</Link>
+          </div>
+        </section>
+      </div>
+    </PageFrame>
+  )
+}
+
+interface FigureProps {
+  name: string
+  value: number | undefined
+  /** Where the rows are. */
+  to: string
+  /** Red, as soon as there is one. */
+  isBad?: boolean
+  children?: ReactNode
+}
+
+function Figure({ name, value, to, isBad = false, children }: FigureProps) {
+  const isRed = isBad && value !== undefined && value > 0
+  const link = to.startsWith('#') ? <a href={to}>{name}</a> : <Link to={to}>{name}</Link>
+  return (
+    <div className="card" style={{ margin: 0 }}>
+      <div style={{ fontSize: 13 }}>{link}</div>
+      <div
+        className="number"
+        style={{ fontSize: 28, fontWeight: 600, ...(isRed ? { color: 'var(--bad)' } : {}) }}
+        data-testid={`figure-${name}`}
+      >
+        {value === undefined ? '–' : value.toLocaleString()}
+      </div>
+      {children}
+    </div>
+  )
+}
+
+function Minutes({ minutes }: { minutes: Static<typeof getOverview.data>['minutes'] }) {
+  const t = useTexts()
+  if (minutes.length === 0) return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('chartEmpty')} />
+  const sum = (read: (minute: (typeof minutes)[number]) => number) =>
+    minutes.reduce((total, minute) => total + read(minute), 0)
+  const words = t('chartWords', {
+    creates: sum(({ creates }) => creates).toLocaleString(),
+    refusals: sum(({ refusals }) => refusals).toLocaleString(),
+    most: Math.max(...minutes.map(({ creates }) => creates)).toLocaleString(),
+  })
+  return (
+    <Suspense fallback={<div style={{ height: 260 }} />}>
+      <Chart minutes={minutes} words={words} />
+    </Suspense>
+  )
+}
+
+function Troubles({ troubles }: { troubles: Trouble[] | undefined }) {
+  const t = useTexts()
+  return (
+    <Table<Trouble>
+      size="small"
+      rowKey="appId"
+      loading={troubles === undefined}
+      dataSource={troubles ?? []}
+      pagination={false}
+      locale={{ emptyText: <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noTroubles')} /> }}
+      columns={[
+        {
+          key: 'application',
+          title: t('application'),
+          render: (_, { appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
+        },
+        {
+          key: 'devices',
+          title: t('faulty'),
+          align: 'end',
+          render: (_, { appId, devicesFaulty }) =>
+            devicesFaulty === 0 ? (
+              0
+            ) : (
+              <Link to={paths.devices({ appId, status: 2 })}>{devicesFaulty.toLocaleString()}</Link>
+            ),
+        },
+        {
+          key: 'dead',
+          title: t('dead'),
+          align: 'end',
+          render: (_, { appId, callbacksDead }) =>
+            callbacksDead === 0 ? (
+              0
+            ) : (
+              <Link to={paths.deliveries({ appId, status: 3 })}>{callbacksDead.toLocaleString()}</Link>
+            ),
+        },
+        {
+          key: 'callback',
+          title: t('callback'),
+          render: (_, { appId, isCallbackStopped }) =>
+            isCallbackStopped && (
+              <Link to={paths.application(appId, 'callback')}>
+                <State tone="bad">{t('isStopped')}</State>
+              </Link>
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+function NewestEvents({ events }: { events: AuditRecord[] | undefined }) {
+  const t = useTexts()
+  return (
+    <Table<AuditRecord>
+      size="small"
+      rowKey="id"
+      loading={events === undefined}
+      dataSource={events ?? []}
+      pagination={false}
+      locale={{ emptyText: <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} /> }}
+      columns={[
+        { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
+        { key: 'type', title: t('type'), dataIndex: 'type' },
+        { key: 'subject', title: t('subject'), dataIndex: 'subject', className: 'mono' },
+        { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,42 @@
+/** Every page of the console, once. */
+export const paths = {
+  overview: () => '/console',
+  signIn: () => '/console/sign-in',
+  setUp: () => '/console/set-up',
+  account: () => '/console/account',
+  applications: () => '/console/applications',
+  application: (appId: string, tab?: string) =>
+    `/console/applications/${encodeURIComponent(appId)}${tab ? `/${tab}` : ''}`,
+  sites: (query: Query = {}) => withQuery('/console/sites', query),
+  newSite: (query: Query = {}) => withQuery('/console/sites/new', query),
+  site: (appId: string, id: number) => `/console/sites/${encodeURIComponent(appId)}/${id}`,
+  editSite: (appId: string, id: number) => `/console/sites/${encodeURIComponent(appId)}/${id}/edit`,
+  devices: (query: Query = {}) => withQuery('/console/devices', query),
+  newDevice: (query: Query = {}) => withQuery('/console/devices/new', query),
+  device: (appId: string, deviceNo: string) =>
+    `/console/devices/${encodeURIComponent(appId)}/${encodeURIComponent(deviceNo)}`,
+  editDevice: (appId: string, deviceNo: string) =>
+    `/console/devices/${encodeURIComponent(appId)}/${encodeURIComponent(deviceNo)}/edit`,
+  billingRules: (query: Query = {}) => withQuery('/console/billing-rules', query),
+  newBillingRule: (query: Query = {}) => withQuery('/console/billing-rules/new', query),
+  billingRule: (appId: string, id: number) => `/console/billing-rules/${encodeURIComponent(appId)}/${id}`,
+  models: (query: Query = {}) => withQuery('/console/models', query),
+  events: (query: Query = {}) => withQuery('/console/events', query),
+  deliveries: (query: Query = {}) => withQuery('/console/deliveries', query),
+  people: () => '/console/people',
+}
+
+type Query = Record<string, string | number | undefined | null>
+
+function withQuery(path: string, query: Query): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '')
+  return given.length === 0
+    ? path
+    : `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}
+
+/** Where the API reference describes an operation. */
+export function referenceOf({ path, id }: { path: string; id: string }): string {
+  const tag = path.startsWith('/api/') ? path.split('/').at(-2) : 'service'
+  return `/docs#/${tag}/${id}`
+}

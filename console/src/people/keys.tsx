@@ -1,0 +1,179 @@
+import { App, Button, DatePicker, Drawer, Empty, Form } from 'antd'
+import dayjs, { type Dayjs } from 'dayjs'
+import { useState } from 'react'
+import type { Static } from 'typebox'
+import {
+  createOperatorKey,
+  deleteOperatorKey,
+  getSettings,
+  type OperatorKeyRecord,
+  pageOperatorKeys,
+} from '../../../src/operators/contract.ts'
+import { useRead, useWrite } from '../api.ts'
+import { Confirm } from '../ui/confirm.tsx'
+import { FilterBar } from '../ui/filters.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { SecretOnce } from '../ui/secret.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { NameField } from './name-field.tsx'
+import { Refused, useMarking } from './refused.tsx'
+import { RoleChoice } from './role.tsx'
+import { useTexts } from './texts.ts'
+
+type Made = Static<typeof createOperatorKey.data>
+
+/** The keys of programs that act for the platform. */
+export function Keys() {
+  const t = useTexts()
+  const [isCreating, setCreating] = useState(false)
+  const [made, setMade] = useState<Made>()
+  const [chosen, setChosen] = useState<OperatorKeyRecord>()
+  const columns = useColumns(setChosen)
+  return (
+    <section className="card">
+      <FilterBar>
+        <span style={{ flex: 1 }} />
+        <Button type="primary" onClick={() => setCreating(true)}>
+          {t('newKey')}
+        </Button>
+      </FilterBar>
+      <Records
+        name="operatorKeys"
+        operation={pageOperatorKeys}
+        input={{}}
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noKeys')} />}
+      />
+      <Drawer
+        open={isCreating}
+        onClose={() => setCreating(false)}
+        size="min(520px, 100vw)"
+        title={t('newKey')}
+        destroyOnHidden
+      >
+        <CreateKey
+          onCreated={(key) => {
+            setCreating(false)
+            setMade(key)
+          }}
+        />
+      </Drawer>
+      <SecretOnce
+        title={t('keyTitle', { name: made?.name ?? '' })}
+        secrets={made && { [t('key')]: made.operatorKey }}
+        onClose={() => setMade(undefined)}
+      />
+      <RevokeKey operatorKey={chosen} onClose={() => setChosen(undefined)} />
+    </section>
+  )
+}
+
+function useColumns(choose: (key: OperatorKeyRecord) => void): Column<OperatorKeyRecord>[] {
+  const t = useTexts()
+  const common = useCommon()
+  return [
+    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true },
+    { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
+    { key: 'createdBy', title: t('createdBy'), dataIndex: 'createdBy', className: 'mono' },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    {
+      key: 'expireTime',
+      title: t('expireTime'),
+      className: 'number',
+      render: (_, { expireTime }) => expireTime ?? <span className="faint">{t('neverExpires')}</span>,
+    },
+    {
+      key: 'actions',
+      title: common('actions'),
+      isFixed: true,
+      render: (_, key) => (
+        <Button size="small" danger aria-label={t('revokeOf', { name: key.name })} onClick={() => choose(key)}>
+          {t('revoke')}
+        </Button>
+      ),
+    },
+  ]
+}
+
+const keyRoles = ['admin', 'operator', 'viewer'] as const
+
+interface Entered {
+  name: string
+  role: (typeof keyRoles)[number]
+  expireTime: Dayjs | null
+}
+
+function CreateKey({ onCreated }: { onCreated: (made: Made) => void }) {
+  const t = useTexts()
+  const common = useCommon()
+  const { data: settings } = useRead(getSettings, {})
+  const [form] = Form.useForm<Entered>()
+  const mark = useMarking(form)
+  const create = useWrite(createOperatorKey)
+
+  async function run({ name, role, expireTime }: Entered): Promise<void> {
+    const input = { name, role, expireTime: expireTime?.format('YYYY-MM-DD HH:mm:ss') ?? null }
+    try {
+      onCreated(await create.mutateAsync({ input }))
+    } catch (refusal) {
+      mark(refusal)
+    }
+  }
+
+  return (
+    <Form<Entered>
+      form={form}
+      layout="vertical"
+      initialValues={{ role: 'viewer' }}
+      onFinish={(entered) => void run(entered)}
+      scrollToFirstError={{ focus: true }}
+    >
+      <Refused error={create.error} />
+      <NameField />
+      <Form.Item name="role" label={t('role')}>
+        <RoleChoice roles={keyRoles} words={(role) => t(`keyWords_${role}`)} />
+      </Form.Item>
+      <Form.Item name="expireTime" label={t('expireTime')} extra={t('expireHelp', { zone: settings?.timeZone ?? '' })}>
+        <DatePicker
+          showTime={{ defaultValue: dayjs('00:00:00', 'HH:mm:ss') }}
+          format="YYYY-MM-DD HH:mm:ss"
+          style={{ width: '100%' }}
+          // Enter takes the moment that was typed; it does not make the key yet.
+          onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+        />
+      </Form.Item>
+      <Button type="primary" htmlType="submit" loading={create.isPending}>
+        {common('create')}
+      </Button>
+    </Form>
+  )
+}
+
+interface RevokeKeyProps {
+  operatorKey: OperatorKeyRecord | undefined
+  onClose: () => void
+}
+
+function RevokeKey({ operatorKey, onClose }: RevokeKeyProps) {
+  const t = useTexts()
+  const { message } = App.useApp()
+  const revoke = useWrite(deleteOperatorKey)
+  const { id = 0, name = '' } = operatorKey ?? {}
+  return (
+    <Confirm
+      isOpen={operatorKey !== undefined}
+      title={t('revokeTitle', { name })}
+      verb={t('revoke')}
+      isDangerous
+      typed={name}
+      run={async () => {
+        await revoke.mutateAsync({ input: { id } })
+        void message.success(t('revoked', { name }))
+      }}
+      onClose={onClose}
+    >
+      <p>{t('revokeWords')}</p>
+    </Confirm>
+  )
+}

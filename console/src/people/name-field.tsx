@@ -1,0 +1,18 @@
+import { Form, Input } from 'antd'
+import { useCommon } from '../ui/texts.ts'
+import { useTexts } from './texts.ts'
+
+/** The name of an account or a key. */
+export function NameField() {
+  const t = useTexts()
+  const common = useCommon()
+  return (
+    <Form.Item
+      name="name"
+      label={t('name')}
+      rules={[{ required: true, whitespace: true, message: common('required') }]}
+    >
+      <Input maxLength={64} autoComplete="off" />
+    </Form.Item>
+  )
+}

@@ -1,0 +1,233 @@
+import { App, Button, Empty, Space } from 'antd'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { deleteOperator, type OperatorRecord, pageOperators, resetOperator } from '../../../src/operators/contract.ts'
+import { useWrite } from '../api.ts'
+import { paths } from '../paths.ts'
+import { ApplicationFilter } from '../ui/application-picker.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { SecretOnce } from '../ui/secret.tsx'
+import { State } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { ApplicationName } from './applications.tsx'
+import { CreateOperator } from './create-operator.tsx'
+import { EditOperator } from './edit-operator.tsx'
+import { useTexts } from './texts.ts'
+
+/** What is done with one account, or with a new one. */
+type Deed = { kind: 'create' } | { kind: 'edit' | 'reset' | 'delete'; operator: OperatorRecord }
+
+interface SetUp {
+  name: string
+  setUpPath: string | null
+  setUpExpireTime: string | null
+}
+
+/** People's accounts. */
+export function Operators() {
+  const t = useTexts()
+  const { values, set, clear, isNarrowed } = useFilters(['name', 'role', 'status', 'appId'] as const)
+  const [deed, setDeed] = useState<Deed>()
+  const [setUp, setSetUp] = useState<SetUp>()
+  const columns = useColumns(setDeed)
+  const close = () => setDeed(undefined)
+  const operator = deed === undefined || deed.kind === 'create' ? undefined : deed.operator
+  const chosen = (kind: Deed['kind']) => (deed?.kind === kind ? operator : undefined)
+  return (
+    <section className="card">
+      <FilterBar>
+        <TextFilter label={t('name')} value={values.name} onChange={(name) => set({ name })} />
+        <ChoiceFilter
+          label={t('role')}
+          value={values.role}
+          onChange={(role) => set({ role })}
+          choices={(['admin', 'operator', 'viewer', 'developer'] as const).map((value) => ({
+            value,
+            label: t(`role_${value}`),
+          }))}
+        />
+        <ChoiceFilter
+          label={t('status')}
+          value={values.status}
+          onChange={(status) => set({ status })}
+          choices={[
+            { value: '1', label: t('active') },
+            { value: '2', label: t('disabled') },
+          ]}
+        />
+        <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
+        <span style={{ flex: 1 }} />
+        <Button type="primary" onClick={() => setDeed({ kind: 'create' })}>
+          {t('newOperator')}
+        </Button>
+      </FilterBar>
+      <Records
+        name="operators"
+        operation={pageOperators}
+        input={values}
+        columns={columns}
+        rowKey={({ id }) => id}
+        isNarrowed={isNarrowed()}
+        clear={() => clear()}
+        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noOperators')} />}
+      />
+      <CreateOperator
+        isOpen={deed?.kind === 'create'}
+        onClose={close}
+        onCreated={(made) => {
+          close()
+          if (made.setUpPath !== null) setSetUp(made)
+        }}
+      />
+      <EditOperator id={chosen('edit')?.id} name={operator?.name ?? ''} onClose={close} />
+      <ResetOperator operator={chosen('reset')} onClose={close} onReset={setSetUp} />
+      <DeleteOperator operator={chosen('delete')} onClose={close} />
+      <SecretOnce
+        title={t('linkTitle', { name: setUp?.name ?? '' })}
+        secrets={
+          setUp && {
+            [t('link', { time: setUp.setUpExpireTime ?? '' })]: location.origin + (setUp.setUpPath ?? ''),
+          }
+        }
+        onClose={() => setSetUp(undefined)}
+      />
+    </section>
+  )
+}
+
+function useColumns(start: (deed: Deed) => void): Column<OperatorRecord>[] {
+  const t = useTexts()
+  const common = useCommon()
+  return [
+    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true },
+    { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
+    { key: 'status', title: t('status'), render: (_, operator) => <AccountState operator={operator} /> },
+    { key: 'applications', title: t('applications'), render: (_, operator) => <Memberships operator={operator} /> },
+    {
+      key: 'signInTime',
+      title: t('signInTime'),
+      className: 'number',
+      render: (_, { signInTime }) => signInTime ?? <span className="faint">{t('never')}</span>,
+    },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    {
+      key: 'sessions',
+      title: t('sessions'),
+      render: (_, { id, name }) => (
+        <Link to={`${paths.people()}?tab=sessions&operatorId=${id}`} aria-label={t('sessionsOf', { name })}>
+          {t('sessions')}
+        </Link>
+      ),
+    },
+    {
+      key: 'actions',
+      title: common('actions'),
+      isFixed: true,
+      render: (_, operator) => {
+        const { name } = operator
+        return (
+          <Space size={4}>
+            <Button size="small" aria-label={t('editOf', { name })} onClick={() => start({ kind: 'edit', operator })}>
+              {common('edit')}
+            </Button>
+            <Button size="small" aria-label={t('resetOf', { name })} onClick={() => start({ kind: 'reset', operator })}>
+              {t('reset')}
+            </Button>
+            <Button
+              size="small"
+              danger
+              aria-label={t('deleteOf', { name })}
+              onClick={() => start({ kind: 'delete', operator })}
+            >
+              {common('delete')}
+            </Button>
+          </Space>
+        )
+      },
+    },
+  ]
+}
+
+function AccountState({ operator: { status, isSetUp } }: { operator: OperatorRecord }) {
+  const t = useTexts()
+  if (status !== 1) return <State tone="idle">{t('disabled')}</State>
+  return isSetUp ? <State tone="good">{t('active')}</State> : <State tone="warn">{t('notSetUp')}</State>
+}
+
+/** More names than these are counted. */
+const mostNames = 2
+
+function Memberships({ operator: { role, appIds } }: { operator: OperatorRecord }) {
+  const t = useTexts()
+  if (role !== 'developer') return <span className="faint">{t('everyApplication')}</span>
+  if (appIds.length === 0) return <State tone="warn">{t('noApplication')}</State>
+  if (appIds.length > mostNames) return t('applicationCount', { count: appIds.length })
+  return appIds.map((appId) => (
+    <div key={appId}>
+      <Link to={paths.application(appId)}>
+        <ApplicationName appId={appId} />
+      </Link>
+    </div>
+  ))
+}
+
+interface DeedProps {
+  /** Nothing is asked while it is undefined. */
+  operator: OperatorRecord | undefined
+  onClose: () => void
+}
+
+function ResetOperator({ operator, onClose, onReset }: DeedProps & { onReset: (setUp: SetUp) => void }) {
+  const t = useTexts()
+  const reset = useWrite(resetOperator)
+  const { id = 0, name = '' } = operator ?? {}
+  return (
+    <Confirm
+      isOpen={operator !== undefined}
+      title={t('resetTitle', { name })}
+      verb={t('reset')}
+      isDangerous
+      run={async () => onReset(await reset.mutateAsync({ input: { id } }))}
+      onClose={onClose}
+    >
+      <p>{t('resetWords', { name })}</p>
+      {operator?.role === 'admin' && (
+        <p>
+          {t('adminWords')} {t('lastAdminWords')}
+        </p>
+      )}
+    </Confirm>
+  )
+}
+
+function DeleteOperator({ operator, onClose }: DeedProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const { message } = App.useApp()
+  const remove = useWrite(deleteOperator)
+  const { id = 0, name = '' } = operator ?? {}
+  return (
+    <Confirm
+      isOpen={operator !== undefined}
+      title={t('deleteTitle', { name })}
+      verb={common('delete')}
+      isDangerous
+      typed={name}
+      run={async () => {
+        await remove.mutateAsync({ input: { id } })
+        void message.success(t('deleted', { name }))
+      }}
+      onClose={onClose}
+    >
+      <p>{t('deleteWords', { name })}</p>
+      {operator?.role === 'admin' && (
+        <p>
+          {t('adminWords')} {t('lastAdminWords')}
+        </p>
+      )}
+    </Confirm>
+  )
+}

@@ -1,0 +1,102 @@
+import { useQuery } from '@tanstack/react-query'
+import { Cascader, Spin } from 'antd'
+import { useId, useState } from 'react'
+import { getRegionTree } from '../../../src/regions/contract.ts'
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { call } from '../api.ts'
+import { useTexts } from './texts.ts'
+
+/** A national division with those below it. */
+export interface Region {
+  code: string
+  name: string
+  children: Region[]
+}
+
+/** The table of divisions, which does not change while the service runs. */
+export function useRegions(enabled = true) {
+  return useQuery<Region[], ForecourtError>({
+    enabled,
+    queryKey: [getRegionTree.id, {}],
+    queryFn: async () => (await call(getRegionTree, {})).data.list as Region[],
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+}
+
+/** The regions that codes name from the province down, as far as the table has them. */
+export function regionPath(tree: readonly Region[], codes: readonly string[]): Region[] {
+  const [code, ...below] = codes
+  const region = tree.find((known) => known.code === code)
+  return region === undefined ? [] : [region, ...regionPath(region.children, below)]
+}
+
+interface RegionCascaderProps {
+  id?: string
+  /** The codes from the province down. */
+  value?: string[] | undefined
+  onChange?: (codes: string[], regions: Region[]) => void
+  /** A province or a city alone will do. */
+  isAnyLevel?: boolean
+  width?: number | string
+}
+
+/** Finds a district by its way down, or by a part of its name or code. */
+export function RegionCascader({ id, value = [], onChange, isAnyLevel = false, width = '100%' }: RegionCascaderProps) {
+  const t = useTexts()
+  const [isWanted, setWanted] = useState(value.length > 0)
+  // The table is large for what a page shows that nobody filters by region.
+  const { data, isFetching } = useRegions(isWanted || value.length > 0)
+  return (
+    <Cascader<Region>
+      {...(id === undefined ? {} : { id })}
+      aria-label={t('division')}
+      style={{ width }}
+      options={data ?? []}
+      fieldNames={{ label: 'name', value: 'code', children: 'children' }}
+      changeOnSelect={isAnyLevel}
+      loading={isFetching}
+      onFocus={() => setWanted(true)}
+      onOpenChange={() => setWanted(true)}
+      placeholder={t('choose')}
+      showSearch={{
+        filter: (text, path) => path.some(({ code, name }) => name.includes(text) || code.startsWith(text)),
+        limit: 50,
+      }}
+      notFoundContent={isFetching ? <Spin /> : undefined}
+      value={value}
+      onChange={(codes, regions) => onChange?.((codes ?? []) as string[], (regions ?? []) as Region[])}
+    />
+  )
+}
+
+interface RegionCodes {
+  provinceCode: string
+  cityCode: string
+  districtCode: string
+}
+
+interface RegionFilterProps {
+  values: RegionCodes
+  onChange: (codes: RegionCodes) => void
+}
+
+/** The cascader as a filter: a province, one of its cities, or one of their districts. */
+export function RegionFilter({ values, onChange }: RegionFilterProps) {
+  const t = useTexts()
+  const id = useId()
+  const codes = [values.provinceCode, values.cityCode, values.districtCode].filter((code) => code !== '')
+  return (
+    <label htmlFor={id}>
+      {t('division')}
+      <RegionCascader
+        id={id}
+        isAnyLevel
+        width={240}
+        value={codes}
+        onChange={([provinceCode = '', cityCode = '', districtCode = '']) =>
+          onChange({ provinceCode, cityCode, districtCode })
+        }
+      />
+    </label>
+  )
+}

@@ -1,0 +1,94 @@
+import { Alert, Button, Form, type FormInstance, Input } from 'antd'
+import { useCommon } from '../ui/texts.ts'
+import { type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
+import { useTexts } from './texts.ts'
+
+const levels = [
+  ['provinceCode', 'provinceName'],
+  ['cityCode', 'cityName'],
+  ['districtCode', 'districtName'],
+] as const
+
+/** The six fields of an address's divisions. */
+export const regionFields = levels.flat()
+
+interface RegionFieldsProps {
+  form: FormInstance
+  /** Undefined until someone chose: then it is by hand where the table does not have what is there. */
+  isByHand: boolean | undefined
+  onByHand: (isByHand: boolean) => void
+}
+
+/** The divisions of an address: chosen from the table, or typed where the table lacks them. */
+export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const tree = useRegions()
+  const given = Form.useWatch(watch, form) ?? []
+  const codes = given.filter((_, index) => index % 2 === 0)
+  const path = regionPath(tree.data ?? [], codes)
+  const isKnown = path.length === 3 && path.every(({ name }, index) => name === given[index * 2 + 1])
+  const isGiven = given.some((text) => text !== '')
+  const isTyped = tree.isError || (isByHand ?? (tree.data !== undefined && isGiven && !isKnown))
+
+  function take(regions: Region[]): void {
+    levels.forEach(([code, name], index) => {
+      const region = regions[index]
+      form.setFields([
+        { name: code, value: region?.code ?? '', errors: [] },
+        { name, value: region?.name ?? '', errors: [] },
+      ])
+    })
+    // Some cities have no districts in the table.
+    onByHand(regions.length > 0 && regions.length < 3)
+  }
+
+  return (
+    <>
+      <Form.Item
+        name="division"
+        label={t('division')}
+        required
+        hidden={isTyped}
+        style={{ marginBottom: 8 }}
+        // What is chosen stands in the six fields; this one only shows it.
+        getValueProps={() => ({ value: isKnown ? codes : [] })}
+        rules={[{ validator: () => (isTyped || isKnown ? Promise.resolve() : Promise.reject(common('required'))) }]}
+      >
+        <RegionCascader onChange={(_, regions) => take(regions)} />
+      </Form.Item>
+      {isTyped && (
+        <Why isFailed={tree.isError} isShort={path.length === 2 && codes[2] === ''} isUnknown={isGiven && !isKnown} />
+      )}
+      <div className="form-grid form-pairs" hidden={!isTyped}>
+        {regionFields.map((field) => (
+          <Form.Item
+            key={field}
+            name={field}
+            label={t(field)}
+            rules={isTyped ? [{ required: true, whitespace: true, message: common('required') }] : []}
+          >
+            <Input maxLength={field.endsWith('Code') ? 12 : 64} autoComplete="off" />
+          </Form.Item>
+        ))}
+      </div>
+      {!tree.isError && (
+        <Button type="link" style={{ padding: 0, marginBottom: 12 }} onClick={() => onByHand(!isTyped)}>
+          {isTyped ? t('fromTable') : t('byHand')}
+        </Button>
+      )}
+    </>
+  )
+}
+
+const watch = (values: Record<string, string | undefined>): string[] => regionFields.map((field) => values[field] ?? '')
+
+/** Why codes and names are typed. */
+function Why({ isFailed, isShort, isUnknown }: { isFailed: boolean; isShort: boolean; isUnknown: boolean }) {
+  const t = useTexts()
+  const style = { marginBottom: 12 }
+  if (isFailed) return <Alert type="warning" showIcon title={t('tableFailed')} style={style} />
+  if (isShort) return <Alert type="info" showIcon title={t('noDistrict')} style={style} />
+  if (isUnknown) return <Alert type="info" showIcon title={t('notInTable')} style={style} />
+  return null
+}

@@ -1,0 +1,35 @@
+import { defineTexts } from '../language/index.ts'
+
+export const useTexts = defineTexts(
+  'regions',
+  {
+    division: 'Province, city, district',
+    choose: 'Find by name or code',
+    byHand: 'Type codes and names',
+    fromTable: 'Choose from the table',
+    notInTable: 'The division table does not have exactly these codes and names. They are kept as they are.',
+    noDistrict: 'The division table has no district here. Type its code and name.',
+    tableFailed: 'The division table could not be read. Codes and names can be typed.',
+    provinceCode: 'Province code',
+    provinceName: 'Province name',
+    cityCode: 'City code',
+    cityName: 'City name',
+    districtCode: 'District code',
+    districtName: 'District name',
+  },
+  {
+    division: '省市区',
+    choose: '按名称或代码查找',
+    byHand: '手动填写代码和名称',
+    fromTable: '从行政区划表选择',
+    notInTable: '行政区划表中没有与此完全一致的代码和名称，将原样保留。',
+    noDistrict: '行政区划表中此处没有区县，请填写其代码和名称。',
+    tableFailed: '无法读取行政区划表，可手动填写代码和名称。',
+    provinceCode: '省份代码',
+    provinceName: '省份名称',
+    cityCode: '城市代码',
+    cityName: '城市名称',
+    districtCode: '区县代码',
+    districtName: '区县名称',
+  },
+)

@@ -1,0 +1,44 @@
+import { createBrowserRouter, type RouteObject } from 'react-router'
+import { Shell } from './shell.tsx'
+import { SignInPage } from './sign-in/sign-in.tsx'
+import { PageFault } from './ui/fault.tsx'
+
+/** A page of its own chunk, loaded when it is first shown: the module exports the component as `Page`. */
+function page(path: string, load: () => Promise<{ Page: () => React.ReactNode }>): RouteObject {
+  return { path, lazy: async () => ({ Component: (await load()).Page }), ErrorBoundary: PageFault }
+}
+
+/** The console's table of contents. */
+export const router = createBrowserRouter([
+  { path: '/console/sign-in', Component: SignInPage, ErrorBoundary: PageFault },
+  page('/console/set-up', () => import('./sign-in/set-up.tsx')),
+  {
+    path: '/console',
+    Component: Shell,
+    ErrorBoundary: PageFault,
+    HydrateFallback: () => null,
+    children: [
+      page('', () => import('./overview/overview.tsx')),
+      page('account', () => import('./account/account.tsx')),
+      page('applications', () => import('./applications/list.tsx')),
+      page('applications/:appId', () => import('./applications/application.tsx')),
+      page('applications/:appId/:tab', () => import('./applications/application.tsx')),
+      page('sites', () => import('./sites/list.tsx')),
+      page('sites/new', () => import('./sites/edit.tsx')),
+      page('sites/:appId/:id', () => import('./sites/site.tsx')),
+      page('sites/:appId/:id/edit', () => import('./sites/edit.tsx')),
+      page('devices', () => import('./devices/list.tsx')),
+      page('devices/new', () => import('./devices/edit.tsx')),
+      page('devices/:appId/:deviceNo', () => import('./devices/device.tsx')),
+      page('devices/:appId/:deviceNo/edit', () => import('./devices/edit.tsx')),
+      page('billing-rules', () => import('./billing-rules/list.tsx')),
+      page('billing-rules/new', () => import('./billing-rules/edit.tsx')),
+      page('billing-rules/:appId/:id', () => import('./billing-rules/edit.tsx')),
+      page('models', () => import('./models/models.tsx')),
+      page('events', () => import('./events/events.tsx')),
+      page('deliveries', () => import('./deliveries/deliveries.tsx')),
+      page('people', () => import('./people/people.tsx')),
+      page('*', () => import('./ui/not-found.tsx')),
+    ],
+  },
+])

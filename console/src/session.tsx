@@ -1,0 +1,58 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext, useEffect } from 'react'
+import { Navigate, useLocation } from 'react-router'
+import type { Static } from 'typebox'
+import { type Operation, rolesOf } from '../../src/http/operation.ts'
+import { getSession, type SessionRecord } from '../../src/operators/contract.ts'
+import { call, useRead, whenSignedOut } from './api.ts'
+import { paths } from './paths.ts'
+import { Loading } from './ui/loading.tsx'
+import { RefusalResult } from './ui/refusal.tsx'
+
+type Session = Static<typeof SessionRecord>
+
+const SessionContext = createContext<Session | undefined>(undefined)
+
+/** Shows its children to who is signed in, and the sign-in page to who is not. */
+export function SignedIn({ children }: { children: ReactNode }) {
+  const queries = useQueryClient()
+  const location = useLocation()
+  const { data, error, isPending } = useRead(getSession, {}, { refetchInterval: 60_000 })
+  useEffect(() => {
+    whenSignedOut(() => void queries.resetQueries({ queryKey: [getSession.id] }))
+    return () => whenSignedOut(() => {})
+  }, [queries])
+  if (isPending) return <Loading />
+  if (error?.code === 10002) {
+    return <Navigate to={paths.signIn()} replace state={{ from: location.pathname + location.search }} />
+  }
+  if (data === undefined) return <RefusalResult error={error} />
+  return <SessionContext value={data}>{children}</SessionContext>
+}
+
+/** Who is signed in. */
+export function useSession(): Session {
+  const session = useContext(SessionContext)
+  if (session === undefined) throw new Error('nobody is signed in here')
+  return session
+}
+
+/** Whether the one who is signed in may call an operation; what they may not is not offered. */
+export function useMay(): (operation: Operation<never, never, never> | AnyOperation) => boolean {
+  const { role } = useSession()
+  return (operation) => (rolesOf(operation as unknown as Operation) as readonly string[]).includes(role)
+}
+
+interface AnyOperation {
+  id: string
+  path: string
+}
+
+/** Calls an operation and forgets everything that was read, because someone else may be signed in from now on. */
+export async function afterSessionChange(queries: ReturnType<typeof useQueryClient>): Promise<void> {
+  queries.clear()
+  await queries.prefetchQuery({
+    queryKey: [getSession.id],
+    queryFn: () => call(getSession, {}).catch(() => null),
+  })
+}

@@ -1,0 +1,201 @@
+import {
+  ApiOutlined,
+  AppstoreOutlined,
+  AuditOutlined,
+  ControlOutlined,
+  DashboardOutlined,
+  EnvironmentOutlined,
+  InboxOutlined,
+  MenuOutlined,
+  PayCircleOutlined,
+  ReadOutlined,
+  SendOutlined,
+  TeamOutlined,
+  UserOutlined,
+} from '@ant-design/icons'
+import { useQueryClient } from '@tanstack/react-query'
+import { Button, Drawer, Dropdown, Menu } from 'antd'
+import { type ReactNode, useState } from 'react'
+import { Link, Outlet, useLocation, useNavigate } from 'react-router'
+import { pageDeviceModels } from '../../src/device-models/contract.ts'
+import { deleteSession, pageOperators } from '../../src/operators/contract.ts'
+import { getOverview } from '../../src/overview/contract.ts'
+import { call } from './api.ts'
+import { defineTexts } from './language/index.ts'
+import { paths } from './paths.ts'
+import { afterSessionChange, SignedIn, useMay, useSession } from './session.tsx'
+import { LanguageSwitch, ShadeSwitch } from './ui/switches.tsx'
+
+const useTexts = defineTexts(
+  'shell',
+  {
+    overview: 'Overview',
+    applications: 'Applications',
+    sites: 'Sites',
+    devices: 'Devices',
+    billingRules: 'Billing rules',
+    models: 'Models and inventory',
+    events: 'Events',
+    deliveries: 'Deliveries',
+    people: 'People and keys',
+    reference: 'API reference',
+    menu: 'Menu',
+    skip: 'To the content',
+    account: 'Your account',
+    signOut: 'Sign out',
+    role_admin: 'Admin',
+    role_operator: 'Operator',
+    role_viewer: 'Viewer',
+    role_developer: 'Developer',
+  },
+  {
+    overview: '概览',
+    applications: '应用',
+    sites: '站点',
+    devices: '设备',
+    billingRules: '计费规则',
+    models: '型号与库存',
+    events: '事件',
+    deliveries: '回调投递',
+    people: '人员与密钥',
+    reference: 'API 文档',
+    menu: '菜单',
+    skip: '跳到内容',
+    account: '我的账号',
+    signOut: '退出登录',
+    role_admin: '管理员',
+    role_operator: '运营',
+    role_viewer: '只读',
+    role_developer: '开发者',
+  },
+)
+
+interface Entry {
+  key: string
+  path: string
+  icon: ReactNode
+  text: Parameters<ReturnType<typeof useTexts>>[0]
+  /** Whoever may not call it is not shown the page. */
+  isOpen?: boolean
+}
+
+/** The frame of everything behind sign-in: navigation at the left, or in a drawer where there is no room for it. */
+export function Shell() {
+  return (
+    <SignedIn>
+      <Frame />
+    </SignedIn>
+  )
+}
+
+function Frame() {
+  const t = useTexts()
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">
+        {t('skip')}
+      </a>
+      <header className="shell-bar">
+        <Button
+          className="shell-menu-button"
+          type="text"
+          icon={<MenuOutlined />}
+          aria-label={t('menu')}
+          onClick={() => setMenuOpen(true)}
+        />
+        <Link to={paths.overview()} className="shell-brand">
+          <img src="/console/favicon.svg" alt="" width={24} height={24} />
+          Forecourt
+        </Link>
+        <span style={{ flex: 1 }} />
+        <LanguageSwitch />
+        <ShadeSwitch />
+        <AccountMenu />
+      </header>
+      <nav className="shell-side" aria-label={t('menu')}>
+        <Navigation />
+      </nav>
+      <Drawer open={isMenuOpen} onClose={() => setMenuOpen(false)} placement="left" size={280} title="Forecourt">
+        <Navigation onGo={() => setMenuOpen(false)} />
+      </Drawer>
+      <main id="content" className="shell-content" tabIndex={-1}>
+        <Outlet />
+      </main>
+    </div>
+  )
+}
+
+function Navigation({ onGo }: { onGo?: () => void }) {
+  const t = useTexts()
+  const may = useMay()
+  const { pathname } = useLocation()
+  const entries: Entry[] = [
+    {
+      key: 'overview',
+      path: paths.overview(),
+      icon: <DashboardOutlined />,
+      text: 'overview',
+      isOpen: may(getOverview),
+    },
+    { key: 'applications', path: paths.applications(), icon: <AppstoreOutlined />, text: 'applications' },
+    { key: 'sites', path: paths.sites(), icon: <EnvironmentOutlined />, text: 'sites' },
+    { key: 'devices', path: paths.devices(), icon: <ControlOutlined />, text: 'devices' },
+    { key: 'billing-rules', path: paths.billingRules(), icon: <PayCircleOutlined />, text: 'billingRules' },
+    { key: 'models', path: paths.models(), icon: <InboxOutlined />, text: 'models', isOpen: may(pageDeviceModels) },
+    { key: 'events', path: paths.events(), icon: <AuditOutlined />, text: 'events' },
+    { key: 'deliveries', path: paths.deliveries(), icon: <SendOutlined />, text: 'deliveries' },
+    { key: 'people', path: paths.people(), icon: <TeamOutlined />, text: 'people', isOpen: may(pageOperators) },
+  ]
+  const current = pathname.split('/')[2] ?? 'overview'
+  const items = entries
+    .filter(({ isOpen }) => isOpen !== false)
+    .map(({ key, path, icon, text }) => ({ key, icon, label: <Link to={path}>{t(text)}</Link> }))
+  const reference = { key: 'docs', icon: <ReadOutlined />, label: <a href="/docs">{t('reference')}</a> }
+  return (
+    <Menu
+      mode="inline"
+      onClick={onGo}
+      style={{ borderInlineEnd: 'none', background: 'transparent' }}
+      selectedKeys={[current === '' ? 'overview' : current]}
+      items={[...items, { type: 'divider' }, reference]}
+    />
+  )
+}
+
+function AccountMenu() {
+  const t = useTexts()
+  const { name, role, operatorId } = useSession()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+
+  async function signOut(): Promise<void> {
+    // One whose session has ended meanwhile is signed out as well.
+    await call(deleteSession, {}).catch(() => {})
+    await navigate(paths.signIn(), { replace: true })
+    await afterSessionChange(queries)
+  }
+
+  return (
+    <Dropdown
+      trigger={['click']}
+      menu={{
+        items: [
+          {
+            key: 'who',
+            disabled: true,
+            icon: operatorId === null ? <ApiOutlined /> : <UserOutlined />,
+            label: `${name} · ${t(`role_${role}` as 'role_admin')}`,
+          },
+          { type: 'divider' },
+          { key: 'account', label: <Link to={paths.account()}>{t('account')}</Link> },
+          { key: 'signOut', label: t('signOut'), onClick: () => void signOut() },
+        ],
+      }}
+    >
+      <Button type="text" icon={<UserOutlined />} aria-label={`${name} ${t('account')}`}>
+        <span className="shell-name">{name}</span>
+      </Button>
+    </Dropdown>
+  )
+}

@@ -1,0 +1,88 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Alert, Button, Form, Input } from 'antd'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { setUpOperator } from '../../../src/operators/contract.ts'
+import { call } from '../api.ts'
+import { paths } from '../paths.ts'
+import { afterSessionChange } from '../session.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { Frame } from './frame.tsx'
+import { useTexts } from './texts.ts'
+
+interface Entered {
+  name?: string
+  password: string
+  repeat: string
+}
+
+/** Where a one-time set-up link leads: the token stands behind #, which no server and no log sees. */
+export function Page() {
+  const t = useTexts()
+  const common = useCommon()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [token] = useState(() => location.hash.slice(1))
+  const [error, setError] = useState<Error>()
+  const [isRunning, setRunning] = useState(false)
+
+  async function setUp({ name, password }: Entered): Promise<void> {
+    setRunning(true)
+    setError(undefined)
+    try {
+      await call(setUpOperator, { setUpToken: token, password, name: name?.trim() || null })
+      await afterSessionChange(queries)
+      await navigate(paths.overview(), { replace: true })
+    } catch (refusal) {
+      setError(refusal as Error)
+      setRunning(false)
+    }
+  }
+
+  if (token === '') {
+    return (
+      <Frame title={t('setUpTitle')}>
+        <Alert type="error" showIcon title={t('noLink')} />
+      </Frame>
+    )
+  }
+  return (
+    <Frame title={t('setUpTitle')}>
+      <p className="faint">{t('setUpWords')}</p>
+      <RefusalAlert error={error} />
+      <Form<Entered> layout="vertical" requiredMark={false} onFinish={(entered) => void setUp(entered)}>
+        <Form.Item name="name" label={t('name')}>
+          <Input autoComplete="username" maxLength={64} placeholder="admin" />
+        </Form.Item>
+        <Form.Item
+          name="password"
+          label={t('newPassword')}
+          rules={[
+            { required: true, message: common('required') },
+            { min: 12, message: t('tooShort') },
+          ]}
+        >
+          <Input.Password autoComplete="new-password" />
+        </Form.Item>
+        <Form.Item
+          name="repeat"
+          label={t('repeat')}
+          dependencies={['password']}
+          rules={[
+            { required: true, message: common('required') },
+            ({ getFieldValue }) => ({
+              validator: (_, value) =>
+                value === getFieldValue('password') ? Promise.resolve() : Promise.reject(new Error(t('differs'))),
+            }),
+          ]}
+        >
+          <Input.Password autoComplete="new-password" />
+        </Form.Item>
+        <Button type="primary" htmlType="submit" block loading={isRunning}>
+          {t('setUp')}
+        </Button>
+      </Form>
+    </Frame>
+  )
+}

@@ -1,0 +1,79 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Button, Form, Input, Segmented } from 'antd'
+import { useState } from 'react'
+import { useLocation, useNavigate } from 'react-router'
+import { createSession } from '../../../src/operators/contract.ts'
+import { call } from '../api.ts'
+import { paths } from '../paths.ts'
+import { afterSessionChange } from '../session.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { Frame } from './frame.tsx'
+import { useTexts } from './texts.ts'
+
+interface Entered {
+  name?: string
+  password?: string
+  operatorKey?: string
+}
+
+/** Sign-in by account or by operator key. */
+export function SignInPage() {
+  const t = useTexts()
+  const common = useCommon()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const { state } = useLocation()
+  const [way, setWay] = useState<'account' | 'key'>('account')
+  const [error, setError] = useState<Error>()
+  const [isRunning, setRunning] = useState(false)
+
+  async function signIn({ name, password, operatorKey }: Entered): Promise<void> {
+    setRunning(true)
+    setError(undefined)
+    try {
+      await call(createSession, way === 'key' ? { operatorKey: operatorKey?.trim() } : { name: name?.trim(), password })
+      await afterSessionChange(queries)
+      await navigate((state as { from?: string } | null)?.from ?? paths.overview(), { replace: true })
+    } catch (refusal) {
+      setError(refusal as Error)
+      setRunning(false)
+    }
+  }
+
+  const needed = [{ required: true, message: common('required') }]
+  return (
+    <Frame title={t('title')}>
+      <RefusalAlert error={error} />
+      <Segmented
+        block
+        style={{ marginBottom: 16 }}
+        value={way}
+        onChange={setWay}
+        options={[
+          { value: 'account', label: t('account') },
+          { value: 'key', label: t('key') },
+        ]}
+      />
+      <Form<Entered> layout="vertical" requiredMark={false} onFinish={(entered) => void signIn(entered)}>
+        {way === 'account' ? (
+          <>
+            <Form.Item name="name" label={t('name')} rules={needed}>
+              <Input autoComplete="username" autoFocus />
+            </Form.Item>
+            <Form.Item name="password" label={t('password')} rules={needed}>
+              <Input.Password autoComplete="current-password" />
+            </Form.Item>
+          </>
+        ) : (
+          <Form.Item name="operatorKey" label={t('key')} rules={needed}>
+            <Input.Password autoComplete="off" autoFocus />
+          </Form.Item>
+        )}
+        <Button type="primary" htmlType="submit" block loading={isRunning}>
+          {t('signIn')}
+        </Button>
+      </Form>
+    </Frame>
+  )
+}

@@ -1,0 +1,87 @@
+import { EnvironmentOutlined } from '@ant-design/icons'
+import { Button, Form, type FormInstance, Input, Space } from 'antd'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { type MapPoint, type Point, readPoint, swapped, writePoint } from '../map/point.ts'
+import { PointMap } from '../map/point-map.tsx'
+import { boxOf } from '../map/view.ts'
+import { useTexts } from './texts.ts'
+
+/** Where a site is: pasted as `longitude,latitude`, or picked on the map. */
+export function CoordinatesField({ form }: { form: FormInstance }) {
+  const t = useTexts()
+  const [isMapOpen, setMapOpen] = useState(false)
+  const text = (Form.useWatch('coordinates', form) as string | undefined) ?? ''
+  const other = swapped(text)
+  const points = useMemo(() => {
+    const point = readPoint(text)
+    return point === undefined ? [] : [{ id: 0, ...point }]
+  }, [text])
+  const enter = (coordinates: string) => form.setFields([{ name: 'coordinates', value: coordinates, errors: [] }])
+  return (
+    <>
+      <Form.Item
+        name="coordinates"
+        label={t('coordinates')}
+        // Pasted from a Chinese page, the comma may be a wide one.
+        normalize={(entered: string) => entered.replaceAll('，', ',').trim()}
+        extra={t('coordinatesNote')}
+        rules={[
+          {
+            validator: (_, entered: string | undefined) =>
+              !entered || readPoint(entered) !== undefined
+                ? Promise.resolve()
+                : Promise.reject(swapped(entered) === undefined ? t('notCoordinates') : t('looksSwapped')),
+          },
+        ]}
+      >
+        <Input className="mono" maxLength={64} autoComplete="off" />
+      </Form.Item>
+      {other !== undefined && (
+        <div role="status" className="map-here" style={{ marginBottom: 16 }}>
+          <Space wrap>
+            <span>{t('looksSwapped')}</span>
+            <Button size="small" onClick={() => enter(other)}>
+              {t('swap')}
+            </Button>
+            <span className="mono">{other}</span>
+          </Space>
+        </div>
+      )}
+      <Button
+        icon={<EnvironmentOutlined />}
+        aria-expanded={isMapOpen}
+        onClick={() => setMapOpen(!isMapOpen)}
+        style={{ marginBottom: 12 }}
+      >
+        {isMapOpen ? t('hideMap') : t('pick')}
+      </Button>
+      {isMapOpen && (
+        <>
+          <p style={{ margin: '0 0 8px' }}>{t('clickMap')}</p>
+          <PickMap points={points} onPick={(point) => enter(writePoint(point))} />
+        </>
+      )}
+    </>
+  )
+}
+
+interface PickMapProps {
+  points: MapPoint[]
+  onPick: (point: Point) => void
+}
+
+/** Looks at the place that was typed. What is picked leaves it where it is: a map that moved would be hard to aim at. */
+function PickMap({ points, onPick }: PickMapProps) {
+  const t = useTexts()
+  const [area, setArea] = useState(() => boxOf(points))
+  const picked = useRef('')
+  useEffect(() => {
+    const [point] = points
+    if (point !== undefined && writePoint(point) !== picked.current) setArea(boxOf([point]))
+  }, [points])
+  function pick(point: Point): void {
+    picked.current = writePoint(point)
+    onPick(point)
+  }
+  return <PointMap label={t('mapToPick')} height={360} points={points} area={area} onPick={pick} />
+}

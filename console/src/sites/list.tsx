@@ -1,0 +1,192 @@
+import { PlusOutlined } from '@ant-design/icons'
+import { Button, Empty, Segmented } from 'antd'
+import { Link } from 'react-router'
+import { pageSites, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
+import { paths } from '../paths.ts'
+import { RegionFilter } from '../regions/cascader.tsx'
+import { useMay } from '../session.tsx'
+import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
+import { FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { LinkButton } from './link-button.tsx'
+import { RuleFilter } from './rule-picker.tsx'
+import { Hours, RuleLink, regionName, SiteLink } from './show.tsx'
+import './sites.css'
+import { SitesMap } from './sites-map.tsx'
+import { useTexts } from './texts.ts'
+
+const filterNames = [
+  'siteName',
+  'contacts',
+  'provinceCode',
+  'cityCode',
+  'districtCode',
+  'billRuleId',
+  'createTimeFrom',
+  'createTimeTo',
+  'bbox',
+] as const
+
+/** What stands in the address and narrows nothing. */
+const frameNames = ['appId', 'view'] as const
+
+export function Page() {
+  const t = useTexts()
+  const may = useMay()
+  const [appId] = useApplication()
+  return (
+    <PageFrame
+      title={t('title')}
+      operation={pageSites}
+      actions={
+        may(saveSite) && (
+          <LinkButton type="primary" icon={<PlusOutlined />} to={paths.newSite({ appId })}>
+            {t('newSite')}
+          </LinkButton>
+        )
+      }
+    >
+      <Sites appId={appId} />
+    </PageFrame>
+  )
+}
+
+function Sites({ appId }: { appId: string }) {
+  const t = useTexts()
+  const { values, set, clear, isNarrowed } = useFilters([...filterNames, ...frameNames])
+  const { view, ...input } = { ...values, appId }
+  const rows = <Rows appId={appId} input={input} isNarrowed={isNarrowed(frameNames)} clear={() => clear(frameNames)} />
+  return (
+    <section className="card">
+      <FilterBar>
+        <ApplicationFilter
+          value={appId}
+          // Rules and places of one application mean nothing in another.
+          onChange={(chosen) => set({ appId: chosen, billRuleId: '', bbox: '' })}
+        />
+        <TextFilter label={t('siteName')} value={values.siteName} onChange={(siteName) => set({ siteName })} />
+        <TextFilter label={t('contacts')} value={values.contacts} onChange={(contacts) => set({ contacts })} />
+        <RegionFilter values={values} onChange={set} />
+        <RuleFilter appId={appId} value={values.billRuleId} onChange={(billRuleId) => set({ billRuleId })} />
+        <RangeFilter
+          label={t('created')}
+          from={values.createTimeFrom}
+          to={values.createTimeTo}
+          onChange={(createTimeFrom, createTimeTo) => set({ createTimeFrom, createTimeTo })}
+        />
+        {values.bbox !== '' && <AreaFilter bbox={values.bbox} onClear={() => set({ bbox: '' })} />}
+        <span style={{ flex: 1 }} />
+        <Segmented
+          aria-label={t('views')}
+          value={view === 'map' ? 'map' : 'table'}
+          onChange={(chosen) => set({ view: chosen === 'map' ? 'map' : '' })}
+          options={[
+            { value: 'table', label: t('table') },
+            { value: 'map', label: t('map') },
+          ]}
+        />
+      </FilterBar>
+      {appId === '' && <NoApplication />}
+      {appId !== '' && view !== 'map' && rows}
+      {appId !== '' && view === 'map' && (
+        <div className="table-and-map">
+          {rows}
+          <SitesMap key={appId} input={input} bbox={values.bbox} onBbox={(bbox) => set({ bbox })} />
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** The part of the map that is searched in, which is chosen on the map and cleared here. */
+function AreaFilter({ bbox, onClear }: { bbox: string; onClear: () => void }) {
+  const t = useTexts()
+  return (
+    <div style={{ display: 'grid', gap: 2, fontSize: 12 }} className="faint">
+      <span>
+        {t('mapArea')} <span className="mono">{bbox}</span>
+      </span>
+      <Button onClick={onClear}>{t('clearArea')}</Button>
+    </div>
+  )
+}
+
+interface RowsProps {
+  appId: string
+  input: Record<string, unknown>
+  isNarrowed: boolean
+  clear: () => void
+}
+
+function Rows({ appId, input, isNarrowed, clear }: RowsProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const columns: Column<SiteRecord>[] = [
+    {
+      key: 'siteName',
+      title: t('siteName'),
+      isFixed: true,
+      render: (_, site) => <SiteLink site={site} />,
+    },
+    { key: 'id', title: t('id'), dataIndex: 'id', className: 'number', isExtra: true },
+    { key: 'region', title: t('region'), render: (_, site) => regionName(site) },
+    { key: 'detailAddress', title: t('detailAddress'), dataIndex: 'detailAddress', isExtra: true },
+    { key: 'contacts', title: t('contacts'), dataIndex: 'contacts' },
+    { key: 'contactsPhone', title: t('contactsPhone'), dataIndex: 'contactsPhone', className: 'number' },
+    {
+      key: 'customerServicePhone',
+      title: t('customerServicePhone'),
+      dataIndex: 'customerServicePhone',
+      className: 'number',
+      isExtra: true,
+    },
+    { key: 'hours', title: t('hours'), render: (_, site) => <Hours site={site} /> },
+    { key: 'businessWeekDay', title: t('businessWeekDay'), dataIndex: 'businessWeekDay', isExtra: true },
+    ...ruleFields.map(
+      (field): Column<SiteRecord> => ({
+        key: field,
+        title: t(field),
+        isExtra: true,
+        render: (_, site) => <RuleLink appId={site.appId} id={site[field]} />,
+      }),
+    ),
+    { key: 'ipcIds', title: t('ipcIds'), dataIndex: 'ipcIds', className: 'mono', isExtra: true },
+    { key: 'coordinates', title: t('coordinates'), dataIndex: 'coordinates', className: 'mono', isExtra: true },
+    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number' },
+    ...(may(updateSite) ? [actions(common('actions'), common('edit'))] : []),
+  ]
+  return (
+    <Records
+      name="sites"
+      operation={pageSites}
+      input={input}
+      columns={columns}
+      rowKey={({ id }) => id}
+      isNarrowed={isNarrowed}
+      clear={clear}
+      empty={
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('none')}>
+          {may(saveSite) && <LinkButton to={paths.newSite({ appId })}>{t('newSite')}</LinkButton>}
+        </Empty>
+      }
+    />
+  )
+}
+
+const ruleFields = ['fastChargeBillRuleId', 'rushingBillRuleId', 'placeholderBillRuleId'] as const
+
+function actions(title: string, edit: string): Column<SiteRecord> {
+  return {
+    key: 'actions',
+    title,
+    isFixed: true,
+    render: (_, { appId, id, siteName }) => (
+      <Link to={paths.editSite(appId, id)} aria-label={`${edit} ${siteName}`}>
+        {edit}
+      </Link>
+    ),
+  }
+}

@@ -1,0 +1,35 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
+import { call } from '../api.ts'
+
+/** As many sites as a map reads. */
+const most = 1000
+
+interface SitePoints {
+  sites: SiteRecord[]
+  /** Whether there are sites beyond those that were read. */
+  hasMore: boolean
+}
+
+/** The newest sites that fit the filters, for the map: page after page, by their cursors. */
+export function useSitePoints(input: Record<string, unknown>) {
+  return useQuery<SitePoints, ForecourtError>({
+    queryKey: [pageSites.id, 'points', input],
+    queryFn: ({ signal }) => readPoints(input, signal),
+    placeholderData: (previous) => previous,
+  })
+}
+
+async function readPoints(input: Record<string, unknown>, signal: AbortSignal): Promise<SitePoints> {
+  const sites: SiteRecord[] = []
+  let cursor: string | null = ''
+  while (cursor !== null && sites.length < most && !signal.aborted) {
+    const { data }: Awaited<ReturnType<typeof readPage>> = await readPage({ ...input, pageSize: 100, cursor })
+    sites.push(...data.list)
+    cursor = data.nextCursor
+  }
+  return { sites, hasMore: cursor !== null }
+}
+
+const readPage = (input: Record<string, unknown>) => call(pageSites, input)

@@ -1,0 +1,85 @@
+import { Empty, Select } from 'antd'
+import { useEffect, useId, useState } from 'react'
+import { getBillingRule, pageBillingRules } from '../../../src/billing-rules/contract.ts'
+import { useRead } from '../api.ts'
+import { useTexts } from './texts.ts'
+
+interface RulePickerProps {
+  appId: string
+  /** 1 fast charging, 2 slow charging, 3 occupancy; all of them without it. */
+  ruleType?: 1 | 2 | 3
+  id?: string
+  label: string
+  placeholder: string
+  value?: number | null
+  onChange?: (id: number | null) => void
+}
+
+/** Finds one of an application's billing rules by a part of its name. */
+export function RulePicker({ appId, ruleType, id, label, placeholder, value = null, onChange }: RulePickerProps) {
+  const t = useTexts()
+  const [name, setName] = useState('')
+  const [asked, setAsked] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(name.trim()), 250)
+    return () => clearTimeout(timer)
+  }, [name])
+  const hasApplication = appId !== ''
+  const found = useRead(
+    pageBillingRules,
+    { appId, pageSize: 20, ruleName: asked, ruleType },
+    { enabled: hasApplication, keepsPrevious: true },
+  )
+  const chosen = useRead(getBillingRule, { appId, id: value ?? 0 }, { enabled: hasApplication && value !== null })
+  const listed = hasApplication ? (found.data?.list ?? []) : []
+  const isListed = listed.some((rule) => rule.id === value)
+  const known = chosen.data !== undefined && !isListed && asked === '' ? [chosen.data, ...listed] : listed
+  return (
+    <Select<number | null>
+      {...(id === undefined ? {} : { id })}
+      aria-label={label}
+      allowClear
+      style={{ width: '100%', minWidth: 160 }}
+      popupMatchSelectWidth={false}
+      showSearch={{ filterOption: false, onSearch: setName }}
+      placeholder={placeholder}
+      value={value}
+      onChange={(chosenId) => onChange?.(chosenId ?? null)}
+      loading={found.isFetching && hasApplication}
+      notFoundContent={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noRules')} />}
+      options={known.map((rule) => ({
+        value: rule.id,
+        label: (
+          <span>
+            {rule.ruleName} <span className="faint number">{rule.id}</span>
+          </span>
+        ),
+      }))}
+    />
+  )
+}
+
+interface RuleFilterProps {
+  appId: string
+  value: string
+  onChange: (value: string) => void
+}
+
+/** The sites that name a billing rule, whatever for. */
+export function RuleFilter({ appId, value, onChange }: RuleFilterProps) {
+  const t = useTexts()
+  const id = useId()
+  return (
+    <label htmlFor={id}>
+      {t('billRuleId')}
+      <RulePicker
+        id={id}
+        appId={appId}
+        label={t('billRuleId')}
+        placeholder={t('anyRule')}
+        value={value === '' ? null : Number(value)}
+        onChange={(chosen) => onChange(chosen === null ? '' : String(chosen))}
+      />
+    </label>
+  )
+}

@@ -1,0 +1,282 @@
+import { DeleteOutlined, EditOutlined } from '@ant-design/icons'
+import { App, Button, Descriptions, Empty } from 'antd'
+import { type ReactNode, useMemo, useState } from 'react'
+import { Link, useNavigate, useParams } from 'react-router'
+import { getBillingRule } from '../../../src/billing-rules/contract.ts'
+import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
+import { deleteSite, getSite, type SiteRecord, updateSite } from '../../../src/sites/contract.ts'
+import { useRead, useWrite } from '../api.ts'
+import { PointMap } from '../map/point-map.tsx'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { RecordJson } from '../ui/record-json.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { Copyable } from '../ui/secret.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { ruleFields } from './form-values.ts'
+import { LinkButton } from './link-button.tsx'
+import { Hours, partsOf, RuleLink, regionName } from './show.tsx'
+import './sites.css'
+import { useTexts } from './texts.ts'
+
+/** One site: all that is known of it. */
+export function Page() {
+  const t = useTexts()
+  const { appId = '', id } = useParams()
+  const { data, error, refetch } = useRead(getSite, { appId, id: Number(id) })
+  if (data === undefined && error !== null) {
+    return (
+      <PageFrame title={t('general')}>
+        <RefusalResult error={error} retry={() => void refetch()} />
+      </PageFrame>
+    )
+  }
+  return data === undefined ? <Loading /> : <Site site={data} />
+}
+
+function Site({ site }: { site: SiteRecord }) {
+  const t = useTexts()
+  return (
+    <PageFrame title={site.siteName} operation={getSite} actions={<Actions site={site} />}>
+      <div className="site-cards">
+        <General site={site} />
+        <Place site={site} />
+      </div>
+      <div className="site-cards">
+        <Rules site={site} />
+        <More site={site} />
+      </div>
+      <Events site={site} />
+      <details className="card">
+        <summary>{t('record')}</summary>
+        <div style={{ marginTop: 12 }}>
+          <RecordJson record={site} />
+        </div>
+      </details>
+    </PageFrame>
+  )
+}
+
+function Actions({ site }: { site: SiteRecord }) {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const navigate = useNavigate()
+  const { message } = App.useApp()
+  const remove = useWrite(deleteSite)
+  const [isAsking, setAsking] = useState(false)
+  const { appId, id, siteName } = site
+
+  async function run(): Promise<void> {
+    await remove.mutateAsync({ input: { appId, id } })
+    void message.success(t('deletedMessage'))
+    await navigate(paths.sites({ appId }))
+  }
+
+  return (
+    <>
+      {may(updateSite) && (
+        <LinkButton icon={<EditOutlined />} to={paths.editSite(appId, id)}>
+          {common('edit')}
+        </LinkButton>
+      )}
+      {may(deleteSite) && (
+        <Button danger icon={<DeleteOutlined />} onClick={() => setAsking(true)}>
+          {common('delete')}
+        </Button>
+      )}
+      <Confirm
+        isOpen={isAsking}
+        title={t('deleteTitle', { name: siteName })}
+        verb={common('delete')}
+        isDangerous
+        typed={siteName}
+        run={run}
+        onClose={() => setAsking(false)}
+      >
+        {t('deleteWords')}
+      </Confirm>
+    </>
+  )
+}
+
+function Card({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="card">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+interface Member {
+  label: string
+  children: ReactNode
+}
+
+/** What is known, line by line; a dash where nothing is. */
+function Members({ members }: { members: Member[] }) {
+  const common = useCommon()
+  return (
+    <Descriptions
+      size="small"
+      column={1}
+      items={members.map(({ label, children }) => ({ key: label, label, children: children || common('unknown') }))}
+    />
+  )
+}
+
+function General({ site }: { site: SiteRecord }) {
+  const t = useTexts()
+  const common = useCommon()
+  return (
+    <Card title={t('general')}>
+      <Members
+        members={[
+          { label: t('id'), children: <Copyable text={String(site.id)} /> },
+          { label: common('application'), children: <Link to={paths.application(site.appId)}>{site.appId}</Link> },
+          { label: t('contacts'), children: site.contacts },
+          { label: t('contactsPhone'), children: <span className="number">{site.contactsPhone}</span> },
+          { label: t('customerServicePhone'), children: <span className="number">{site.customerServicePhone}</span> },
+          { label: t('opening'), children: <Hours site={site} /> },
+          { label: t('businessWeekDay'), children: site.businessWeekDay },
+          { label: common('createTime'), children: <span className="number">{site.createTime}</span> },
+        ]}
+      />
+    </Card>
+  )
+}
+
+function Place({ site }: { site: SiteRecord }) {
+  const t = useTexts()
+  const { id, longitude, latitude, coordinates } = site
+  const points = useMemo(
+    () => (longitude === null || latitude === null ? [] : [{ id, longitude, latitude }]),
+    [id, longitude, latitude],
+  )
+  return (
+    <Card title={t('place')}>
+      <Members
+        members={[
+          {
+            label: t('region'),
+            children: (
+              <span>
+                {regionName(site)}{' '}
+                <span className="faint mono">
+                  {site.provinceCode}/{site.cityCode}/{site.districtCode}
+                </span>
+              </span>
+            ),
+          },
+          { label: t('detailAddress'), children: site.detailAddress },
+          { label: t('coordinates'), children: coordinates && <Copyable text={coordinates} /> },
+        ]}
+      />
+      {points.length > 0 && <PointMap label={t('mapOfSite')} height={220} points={points} />}
+    </Card>
+  )
+}
+
+function Rules({ site }: { site: SiteRecord }) {
+  const t = useTexts()
+  return (
+    <Card title={t('rules')}>
+      <Members
+        members={ruleFields.map(({ field }) => ({
+          label: t(field),
+          children: <Rule appId={site.appId} id={site[field]} />,
+        }))}
+      />
+    </Card>
+  )
+}
+
+function Rule({ appId, id }: { appId: string; id: number | null }) {
+  const { data } = useRead(getBillingRule, { appId, id: id ?? 0 }, { enabled: id !== null })
+  return <RuleLink appId={appId} id={id} name={data?.ruleName} />
+}
+
+function More({ site }: { site: SiteRecord }) {
+  const t = useTexts()
+  const ids = partsOf(site.ipcIds)
+  return (
+    <Card title={t('more')}>
+      <Members
+        members={[
+          {
+            label: t('pictures'),
+            children: site.sitePictureUrl && <Pictures addresses={partsOf(site.sitePictureUrl)} />,
+          },
+          { label: t('ipcIds'), children: ids.length > 0 && <span className="mono">{ids.join(', ')}</span> },
+        ]}
+      />
+    </Card>
+  )
+}
+
+/** Only addresses of web pages become links: anything may stand in the field. */
+function Pictures({ addresses }: { addresses: string[] }) {
+  const t = useTexts()
+  return (
+    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+      {addresses.map((address, index) =>
+        /^https?:\/\//i.test(address) ? (
+          <a key={address} href={address} target="_blank" rel="noreferrer">
+            <img
+              className="site-picture"
+              src={address}
+              alt={t('picture', { number: index + 1 })}
+              loading="lazy"
+              referrerPolicy="no-referrer"
+            />
+          </a>
+        ) : (
+          <span key={address} className="mono">
+            {address}
+          </span>
+        ),
+      )}
+    </div>
+  )
+}
+
+function Events({ site }: { site: SiteRecord }) {
+  const t = useTexts()
+  const { appId, id } = site
+  const [shown, setShown] = useState<number>()
+  const columns: Column<EventRecord>[] = [
+    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    { key: 'type', title: t('type'), dataIndex: 'type' },
+    { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
+    {
+      key: 'data',
+      title: t('data'),
+      render: (_, event) =>
+        shown === event.id ? (
+          <RecordJson record={event.data} />
+        ) : (
+          <Button size="small" type="link" onClick={() => setShown(event.id)}>
+            {t('showData')}
+          </Button>
+        ),
+    },
+  ]
+  return (
+    <Card title={t('events')}>
+      <Records
+        name="site-events"
+        operation={pageEvents}
+        input={{ appId, siteId: id, order: 'desc' }}
+        columns={columns}
+        rowKey={(event) => event.id}
+        empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}
+        footer={<Link to={paths.events({ appId, siteId: id })}>{t('otherEvents')}</Link>}
+      />
+    </Card>
+  )
+}

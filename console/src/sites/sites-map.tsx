@@ -1,0 +1,97 @@
+import { Alert, Button } from 'antd'
+import { useMemo, useState } from 'react'
+import type { SiteRecord } from '../../../src/sites/contract.ts'
+import { type Box, readBbox } from '../../../src/values.ts'
+import type { MapPoint } from '../map/point.ts'
+import { PointMap } from '../map/point-map.tsx'
+import { writeBox } from '../map/view.ts'
+import { useCommon } from '../ui/texts.ts'
+import { useSitePoints } from './points.ts'
+import { SiteLink } from './show.tsx'
+import { useTexts } from './texts.ts'
+
+interface SitesMapProps {
+  /** The filters. */
+  input: Record<string, unknown>
+  bbox: string
+  onBbox: (bbox: string) => void
+}
+
+/** The sites that fit the filters, on a map, and the way to search in the part of it that is shown. */
+export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const { data, error, isPending, refetch } = useSitePoints(input)
+  const [chosen, setChosen] = useState<number[]>([])
+  const [area, setArea] = useState<Box>()
+  const sites = data?.sites
+  const points = useMemo(() => (sites ?? []).flatMap(pointOf), [sites])
+  const here = (sites ?? []).filter(({ id }) => chosen.includes(id))
+  return (
+    <section aria-label={t('mapLabel')}>
+      <div className="map-bar">
+        <Button disabled={area === undefined} onClick={() => area && onBbox(writeBox(area))}>
+          {t('searchHere')}
+        </Button>
+        {bbox !== '' && <Button onClick={() => onBbox('')}>{t('clearArea')}</Button>}
+      </div>
+      {error !== null && (
+        <Alert
+          type="error"
+          showIcon
+          title={t('pointsFailed')}
+          description={error.message}
+          action={<Button onClick={() => void refetch()}>{common('retry')}</Button>}
+        />
+      )}
+      <PointMap
+        label={t('mapLabel')}
+        height="min(60vh, 560px)"
+        points={points}
+        area={bbox === '' ? undefined : readBbox(bbox)}
+        onArea={setArea}
+        onSelect={setChosen}
+      />
+      <output className="map-words">
+        {isPending ? (
+          t('readingPoints')
+        ) : (
+          <Told points={points.length} sites={sites?.length ?? 0} hasMore={data?.hasMore} />
+        )}
+      </output>
+      <Here sites={here} />
+    </section>
+  )
+}
+
+function pointOf({ id, longitude, latitude }: SiteRecord): MapPoint[] {
+  return longitude === null || latitude === null ? [] : [{ id, longitude, latitude }]
+}
+
+function Told({ points, sites, hasMore }: { points: number; sites: number; hasMore: boolean | undefined }) {
+  const t = useTexts()
+  return (
+    <>
+      {hasMore ? t('shownSome', { read: sites.toLocaleString() }) : t('shown', { count: points.toLocaleString() })}
+      {sites > points && ` ${t('noPlace', { count: (sites - points).toLocaleString() })}`}
+    </>
+  )
+}
+
+/** What was clicked on the map. */
+function Here({ sites }: { sites: SiteRecord[] }) {
+  const t = useTexts()
+  if (sites.length === 0) return null
+  return (
+    <div className="map-here" role="status">
+      {sites.length > 1 && <strong>{t('chosenSites', { count: sites.length })}</strong>}
+      <ul>
+        {sites.map((site) => (
+          <li key={site.id}>
+            <SiteLink site={site} /> <span className="faint">{site.detailAddress ?? site.districtName}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

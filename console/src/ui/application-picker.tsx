@@ -1,0 +1,96 @@
+import { Empty, Select } from 'antd'
+import { useEffect, useState } from 'react'
+import { getApplication, pageApplications } from '../../../src/applications/contract.ts'
+import { useRead } from '../api.ts'
+import { useFilters } from './filters.tsx'
+import { useCommon } from './texts.ts'
+
+const storageKey = 'forecourt.application'
+
+/**
+ * The application whose records a page shows: from the address, else the one that was looked at last, else, where there
+ * is but one, that one. Empty while none is chosen.
+ */
+export function useApplication(): [appId: string, choose: (appId: string) => void] {
+  const { values, set } = useFilters(['appId'] as const)
+  const [last] = useState(() => localStorage.getItem(storageKey) ?? '')
+  const known = useRead(getApplication, { appId: last }, { enabled: values.appId === '' && last !== '' })
+  const only = useRead(pageApplications, { pageSize: 2 }, { enabled: values.appId === '' })
+  const remembered = known.data?.appId ?? ''
+  const single = only.data?.list.length === 1 ? (only.data.list[0]?.appId ?? '') : ''
+  const fallback = remembered === '' ? single : remembered
+  useEffect(() => {
+    if (values.appId === '' && fallback !== '') set({ appId: fallback })
+    if (values.appId !== '') localStorage.setItem(storageKey, values.appId)
+  })
+  return [values.appId, (appId) => set({ appId })]
+}
+
+interface PickerProps {
+  value: string
+  onChange: (appId: string) => void
+  id?: string
+  /** Another than the application that something is moved away from. */
+  except?: string
+  /** Where none may be chosen as well. */
+  isOptional?: boolean
+}
+
+/** Finds an application by a part of its name. */
+export function ApplicationPicker({ value, onChange, id, except, isOptional = false }: PickerProps) {
+  const t = useCommon()
+  const [name, setName] = useState('')
+  const [asked, setAsked] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(name), 250)
+    return () => clearTimeout(timer)
+  }, [name])
+  const found = useRead(pageApplications, { pageSize: 20, appName: asked }, { keepsPrevious: true })
+  const chosen = useRead(getApplication, { appId: value }, { enabled: value !== '' })
+  const listed = (found.data?.list ?? []).filter(({ appId }) => appId !== except)
+  const isListed = listed.some(({ appId }) => appId === value)
+  const known = chosen.data !== undefined && !isListed && asked === '' ? [chosen.data, ...listed] : listed
+  return (
+    <Select
+      id={id}
+      aria-label={t('application')}
+      style={{ minWidth: 220, width: '100%', maxWidth: 320 }}
+      showSearch={{ filterOption: false, onSearch: setName }}
+      placeholder={t('chooseApplication')}
+      allowClear={isOptional}
+      value={value === '' ? null : value}
+      onChange={(appId) => onChange(appId ?? '')}
+      loading={found.isFetching}
+      notFoundContent={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noApplications')} />}
+      options={known.map(({ appId, appName }) => ({
+        value: appId,
+        label: (
+          <span>
+            {appName} <span className="faint mono">{appId.slice(0, 8)}</span>
+          </span>
+        ),
+      }))}
+    />
+  )
+}
+
+/** The picker as a page's first filter. */
+export function ApplicationFilter({
+  value,
+  onChange,
+  isOptional,
+}: Pick<PickerProps, 'value' | 'onChange' | 'isOptional'>) {
+  const t = useCommon()
+  return (
+    <div style={{ display: 'grid', gap: 2, fontSize: 12 }} className="faint">
+      <span aria-hidden>{t('application')}</span>
+      <ApplicationPicker value={value} onChange={onChange} {...(isOptional && { isOptional })} />
+    </div>
+  )
+}
+
+/** What a page shows in the place of its table while no application is chosen. */
+export function NoApplication() {
+  const t = useCommon()
+  return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('chooseApplicationFirst')} />
+}

@@ -1,0 +1,87 @@
+import { Checkbox, Table } from 'antd'
+import { useState } from 'react'
+import { defineTexts } from '../language/index.ts'
+import { compare, type Difference } from './compare.ts'
+import { State } from './status.tsx'
+import { Wide } from './wide.tsx'
+
+const useTexts = defineTexts(
+  'compared',
+  {
+    comparison: 'Before and after',
+    member: 'Member',
+    before: 'Before',
+    after: 'After',
+    changed: 'Changed',
+    onlyChanged: 'Only what changed',
+    nothing: 'No member differs.',
+    isAbsent: 'not there',
+  },
+  {
+    comparison: '变更前后对比',
+    member: '字段',
+    before: '变更前',
+    after: '变更后',
+    changed: '已变更',
+    onlyChanged: '仅显示变更',
+    nothing: '各字段均无变化。',
+    isAbsent: '无',
+  },
+)
+
+interface ComparedProps {
+  before: unknown
+  after: unknown
+  /** Other words for the two sides. */
+  titles?: { before: string; after: string }
+}
+
+/** Two states of one record, member by member. */
+export function Compared({ before, after, titles }: ComparedProps) {
+  const t = useTexts()
+  const [isShort, setShort] = useState(true)
+  const all = compare(before, after)
+  const shown = all.filter(({ isChanged }) => isChanged || !isShort)
+  const side = (text: string | undefined, isChanged: boolean) =>
+    text === undefined ? (
+      <span className="faint">{t('isAbsent')}</span>
+    ) : (
+      <span className="mono" style={{ fontWeight: isChanged ? 600 : 400 }}>
+        {text}
+      </span>
+    )
+  return (
+    <div>
+      <Checkbox checked={isShort} onChange={({ target }) => setShort(target.checked)} style={{ marginBottom: 8 }}>
+        {t('onlyChanged')}
+      </Checkbox>
+      <Wide label={t('comparison')}>
+        <Table<Difference>
+          size="small"
+          rowKey="member"
+          pagination={false}
+          dataSource={shown}
+          locale={{ emptyText: t('nothing') }}
+          columns={[
+            { key: 'member', title: t('member'), dataIndex: 'member', className: 'mono' },
+            {
+              key: 'before',
+              title: titles?.before ?? t('before'),
+              render: (_, { before: text, isChanged }) => side(text, isChanged),
+            },
+            {
+              key: 'after',
+              title: titles?.after ?? t('after'),
+              render: (_, { after: text, isChanged }) => side(text, isChanged),
+            },
+            {
+              key: 'isChanged',
+              title: '',
+              render: (_, { isChanged }) => isChanged && <State tone="warn">{t('changed')}</State>,
+            },
+          ]}
+        />
+      </Wide>
+    </div>
+  )
+}

@@ -1,0 +1,59 @@
+import { Alert, Button, Space } from 'antd'
+import { defineTexts } from '../language/index.ts'
+import { Compared } from './compared.tsx'
+import { useCommon } from './texts.ts'
+
+const useTexts = defineTexts(
+  'conflict',
+  {
+    opened: 'When you opened it',
+    now: 'Now',
+    keepMine: 'Save what I entered over it',
+    takeTheirs: 'Take it into the form',
+  },
+  { opened: '打开时', now: '现在', keepMine: '用我填写的内容覆盖', takeTheirs: '载入最新内容' },
+)
+
+interface ConflictProps<Item> {
+  /** The record that the form began with. */
+  opened: Item
+  /** The record as it is now; undefined until it has been asked for. */
+  now: Item | undefined
+  isLoading: boolean
+  load: () => void
+  keepMine: () => void
+  takeTheirs: () => void
+}
+
+/** What a form shows when its record was changed by someone else: how, and the choice between the two. */
+export function Conflict<Item>({ opened, now, isLoading, load, keepMine, takeTheirs }: ConflictProps<Item>) {
+  const t = useTexts()
+  const common = useCommon()
+  return (
+    <Alert
+      type="warning"
+      showIcon
+      role="alert"
+      style={{ marginBottom: 16 }}
+      title={common('changedMeanwhile')}
+      description={
+        <>
+          <p style={{ marginTop: 0 }}>{common('unsaved')}</p>
+          {now === undefined ? (
+            <Button onClick={load} loading={isLoading}>
+              {common('takeTheirs')}
+            </Button>
+          ) : (
+            <>
+              <Compared before={opened} after={now} titles={{ before: t('opened'), after: t('now') }} />
+              <Space wrap style={{ marginTop: 12 }}>
+                <Button onClick={keepMine}>{t('keepMine')}</Button>
+                <Button onClick={takeTheirs}>{t('takeTheirs')}</Button>
+              </Space>
+            </>
+          )}
+        </>
+      }
+    />
+  )
+}

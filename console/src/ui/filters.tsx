@@ -1,0 +1,125 @@
+import { DatePicker, Input, Select } from 'antd'
+import dayjs, { type Dayjs } from 'dayjs'
+import { type ReactNode, useEffect, useId, useState } from 'react'
+import { useSearchParams } from 'react-router'
+import { useCommon } from './texts.ts'
+
+/** A page's filters, kept in its address: what one sees can be sent to a colleague. */
+export function useFilters<Name extends string>(names: readonly Name[]) {
+  const [search, setSearch] = useSearchParams()
+  const values = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ''])) as Record<Name, string>
+  function set(changes: Partial<Record<Name, string>>): void {
+    setSearch(
+      (before) => {
+        const after = new URLSearchParams(before)
+        // Another filter begins at the first page.
+        after.delete('cursor')
+        for (const [name, value] of Object.entries(changes) as [string, string | undefined][]) {
+          if (value === undefined || value === '') after.delete(name)
+          else after.set(name, value)
+        }
+        return after
+      },
+      { replace: true },
+    )
+  }
+  const clear = (except: readonly Name[] = []) =>
+    set(
+      Object.fromEntries(names.filter((name) => !except.includes(name)).map((name) => [name, ''])) as Record<
+        Name,
+        string
+      >,
+    )
+  const isNarrowed = (except: readonly Name[] = []) =>
+    names.some((name) => !except.includes(name) && values[name] !== '')
+  return { values, set, clear, isNarrowed }
+}
+
+interface FilterProps {
+  label: string
+  value: string
+  onChange: (value: string) => void
+}
+
+/** Text that is looked for a moment after the last key, or at once with Enter. */
+export function TextFilter({ label, value, onChange, width = 180 }: FilterProps & { width?: number }) {
+  const id = useId()
+  const [text, setText] = useState(value)
+  useEffect(() => setText(value), [value])
+  useEffect(() => {
+    if (text === value) return
+    const timer = setTimeout(() => onChange(text), 400)
+    return () => clearTimeout(timer)
+  })
+  return (
+    <label htmlFor={id}>
+      {label}
+      <Input
+        id={id}
+        allowClear
+        style={{ width: '100%', minWidth: Math.min(width, 140), maxWidth: width }}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onPressEnter={() => onChange(text)}
+      />
+    </label>
+  )
+}
+
+interface ChoiceFilterProps extends FilterProps {
+  choices: { value: string; label: string }[]
+  width?: number
+}
+
+export function ChoiceFilter({ label, value, onChange, choices, width = 140 }: ChoiceFilterProps) {
+  const t = useCommon()
+  const id = useId()
+  return (
+    <label htmlFor={id}>
+      {label}
+      <Select
+        id={id}
+        aria-label={label}
+        style={{ minWidth: width }}
+        popupMatchSelectWidth={false}
+        value={value}
+        onChange={onChange}
+        options={[{ value: '', label: t('all') }, ...choices]}
+      />
+    </label>
+  )
+}
+
+const momentFormat = 'YYYY-MM-DD HH:mm:ss'
+
+interface RangeFilterProps {
+  label: string
+  from: string
+  to: string
+  onChange: (from: string, to: string) => void
+}
+
+/** A range of the service's own time, which is not always the reader's. */
+export function RangeFilter({ label, from, to, onChange }: RangeFilterProps) {
+  const t = useCommon()
+  const id = useId()
+  const read = (text: string): Dayjs | null => (text === '' ? null : dayjs(text, momentFormat))
+  return (
+    <label htmlFor={id}>
+      {label}
+      <DatePicker.RangePicker
+        id={{ start: id, end: `${id}-end` }}
+        showTime={{ defaultValue: [dayjs('00:00:00', 'HH:mm:ss'), dayjs('23:59:59', 'HH:mm:ss')] }}
+        allowEmpty={[true, true]}
+        format={momentFormat}
+        placeholder={[t('from'), t('to')]}
+        value={[read(from), read(to)]}
+        onChange={(range) => onChange(range?.[0]?.format(momentFormat) ?? '', range?.[1]?.format(momentFormat) ?? '')}
+      />
+    </label>
+  )
+}
+
+export function FilterBar({ children }: { children: ReactNode }) {
+  return <search className="filters">{children}</search>
+}

@@ -1,0 +1,14 @@
+import { Result } from 'antd'
+import { Link } from 'react-router'
+import { paths } from '../paths.ts'
+import { Page as PageFrame } from './page.tsx'
+import { useCommon } from './texts.ts'
+
+export function Page() {
+  const t = useCommon()
+  return (
+    <PageFrame title="404">
+      <Result status="info" title={t('notFound')} extra={<Link to={paths.overview()}>{t('toOverview')}</Link>} />
+    </PageFrame>
+  )
+}

@@ -1,0 +1,72 @@
+import { Alert, Button, Result } from 'antd'
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { useCommon } from './texts.ts'
+
+interface RefusalProps {
+  error: ForecourtError | Error | null | undefined
+  /** Asks again. */
+  retry?: () => void
+  /** Names of fields as the form shows them; a field of a refusal that has none is shown by its own name. */
+  fieldNames?: Record<string, string>
+}
+
+function useWords(error: RefusalProps['error']) {
+  const t = useCommon()
+  const known = error as Partial<ForecourtError> | null | undefined
+  const hasAnswer = known?.status !== undefined && known.status !== 0
+  const details = [
+    known?.code ? t('code', { code: known.code }) : '',
+    known?.requestId ? t('requestId', { id: known.requestId }) : '',
+  ].filter((part) => part !== '')
+  return {
+    message: hasAnswer ? (known?.message ?? '') : t('noAnswer'),
+    details: details.join(' · '),
+    errors: known?.errors ?? [],
+  }
+}
+
+/** A refusal beside what it is about: the service's words, the faulty fields, the code and the request id. */
+export function RefusalAlert({ error, retry, fieldNames = {} }: RefusalProps) {
+  const t = useCommon()
+  const { message, details, errors } = useWords(error)
+  if (error === null || error === undefined) return null
+  return (
+    <Alert
+      type="error"
+      showIcon
+      role="alert"
+      style={{ marginBottom: 16 }}
+      title={message}
+      description={
+        <>
+          {errors.length > 0 && (
+            <ul style={{ margin: '0 0 4px', paddingInlineStart: 20 }}>
+              {errors.map(({ field, reason }) => (
+                <li key={field}>
+                  <strong>{fieldNames[field] ?? field}</strong>: {reason}
+                </li>
+              ))}
+            </ul>
+          )}
+          <span className="faint">{details}</span>
+        </>
+      }
+      action={retry && <Button onClick={retry}>{t('retry')}</Button>}
+    />
+  )
+}
+
+/** A refusal in the place of a whole page or table. */
+export function RefusalResult({ error, retry }: RefusalProps) {
+  const t = useCommon()
+  const { message, details } = useWords(error)
+  const isForbidden = (error as Partial<ForecourtError> | null)?.code === 10003
+  return (
+    <Result
+      status={isForbidden ? 'warning' : 'error'}
+      title={isForbidden ? t('notPermitted') : message}
+      subTitle={details}
+      extra={retry && <Button onClick={retry}>{t('retry')}</Button>}
+    />
+  )
+}

@@ -1,0 +1,178 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { createApplication, pageApplications } from '../src/applications/contract.ts'
+import { pageBillingRules, saveBillingRule } from '../src/billing-rules/contract.ts'
+import { reportDeviceState } from '../src/device-state/contract.ts'
+import { createDevices } from '../src/devices/contract.ts'
+import { createSession } from '../src/operators/contract.ts'
+import { saveSite } from '../src/sites/contract.ts'
+import { embeddedConnection, withSql } from '../test/faults/support.ts'
+import { Client, startService } from '../test/harness.ts'
+
+// Takes the README's pictures of the console, on a service with invented sites and devices.
+//
+//   bun scripts/pictures.ts
+
+const folder = join(import.meta.dirname, '..', 'docs', 'pictures')
+const places = [
+  {
+    provinceCode: '360000',
+    provinceName: '江西省',
+    cityCode: '360100',
+    cityName: '南昌市',
+    districtCode: '360102',
+    districtName: '东湖区',
+    lng: 115.9,
+    lat: 28.68,
+  },
+  {
+    provinceCode: '360000',
+    provinceName: '江西省',
+    cityCode: '360400',
+    cityName: '九江市',
+    districtCode: '360402',
+    districtName: '濂溪区',
+    lng: 116.0,
+    lat: 29.68,
+  },
+  {
+    provinceCode: '330000',
+    provinceName: '浙江省',
+    cityCode: '330100',
+    cityName: '杭州市',
+    districtCode: '330106',
+    districtName: '西湖区',
+    lng: 120.13,
+    lat: 30.26,
+  },
+  {
+    provinceCode: '310000',
+    provinceName: '上海市',
+    cityCode: '310100',
+    cityName: '市辖区',
+    districtCode: '310115',
+    districtName: '浦东新区',
+    lng: 121.54,
+    lat: 31.22,
+  },
+]
+const kinds = [
+  'Riverside charging park',
+  'Station square',
+  'Science park P2',
+  'Old town garage',
+  'Airport long stay',
+  'University east gate',
+]
+const gates = ['East gate barrier', 'North gate barrier', 'Lift lobby door', 'Ramp barrier B1', 'Visitor door']
+
+const service = await startService()
+const client = new Client(service)
+
+async function made<Data>(answered: Promise<{ code: number; text: string; data: Data }>): Promise<Data> {
+  const answer = await answered
+  if (answer.code !== 0) throw new Error(answer.text)
+  return answer.data
+}
+
+/** The same numbers at each run, spread between 0 and 1. */
+const spread = (index: number) => (index * 0.618_034) % 1
+
+for (const appName of ['Greenway Mobility', 'Lakeside Parking', '城北停车']) {
+  const { appId } = await made(
+    client.operate(createApplication, { appName, thirdPartyConfig: { operatorName: `${appName} Ltd` } }),
+  )
+  const dayAndNight = [
+    { startTime: '00:00:00', electricityPrice: '0.4200', servicePrice: '0.3000' },
+    { startTime: '07:00:00', electricityPrice: '0.8600', servicePrice: '0.4000' },
+    { startTime: '10:00:00', electricityPrice: '1.1200', servicePrice: '0.4500' },
+    { startTime: '15:00:00', electricityPrice: '0.8600', servicePrice: '0.4000' },
+    { startTime: '18:30:00', electricityPrice: '1.1200', servicePrice: '0.4500' },
+    { startTime: '22:00:00', electricityPrice: '0.4200', servicePrice: '0.3000' },
+  ]
+  const fast = await made(
+    client.operate(saveBillingRule, { appId, ruleName: 'Fast, peak and valley', ruleType: 1, periods: dayAndNight }),
+  )
+  await made(
+    client.operate(saveBillingRule, {
+      ...{ appId, ruleName: 'Occupancy after charging', ruleType: 3 },
+      ...{ freeMinutes: 15, unitMinutes: 30, unitPrice: '2.00', dailyCap: '40.00' },
+    }),
+  )
+  for (let index = 0; index < 36; index++) {
+    const { lng, lat, ...place } = places[index % places.length] as (typeof places)[number]
+    const at = `${(lng + (spread(index) - 0.5) * 0.9).toFixed(6)},${(lat + (spread(index * 7) - 0.5) * 0.7).toFixed(6)}`
+    await made(
+      client.operate(saveSite, {
+        ...{ appId, siteName: `${kinds[index % kinds.length]} ${index + 1}`, contacts: 'Wang Fang', ...place },
+        ...{ contactsPhone: '13800000000', customerServicePhone: '4000000000', businessWeekDay: 'Monday to Sunday' },
+        ...{ businessStartTime: '00:00:00', businessClosingTime: '24:00:00', coordinates: at },
+        fastChargeBillRuleId: fast.id,
+      }),
+    )
+  }
+  const devices = Array.from({ length: 48 }, (_, index) => ({
+    deviceNo: `${appName.slice(0, 2).toUpperCase()}-${String(10_000 + index * 37)}`,
+    deviceName: `${gates[index % gates.length]} ${index + 1}`,
+    districtCode: places[index % places.length]?.districtCode,
+    coordinates: '115.899918,28.676493',
+  }))
+  await made(client.operate(createDevices, { appId, devices }))
+  for (const [index, { deviceNo }] of devices.entries()) {
+    if (index % 5 === 4) continue
+    const isFaulty = index % 17 === 3
+    await made(
+      client.operate(reportDeviceState, {
+        ...{ appId, deviceNo, onlineStatus: 1, status: isFaulty ? 2 : 1, runStatus: index % 3 },
+        ...{ version: '2.4.1', batteryStatus: 1, batteryEnergy: `${40 + (index % 60)}%` },
+        ...(isFaulty ? { statusRemark: 'arm motor overload' } : {}),
+      }),
+    )
+  }
+}
+
+// A day's traffic, so that the chart has something to show.
+await withSql(
+  embeddedConnection(service.dataDir),
+  (sql) => sql`
+    insert into minute_figures (minute, creates, refusals)
+    select minute, (40 + 35 * sin((extract(hour from minute) - 1) / 24 * 6.28) + 12 * random())::int, (6 * random() ^ 4)::int
+    from generate_series(date_trunc('minute', now()) - interval '24 hours', now() - interval '2 minutes', '1 minute') as minute
+    on conflict do nothing`,
+)
+
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+const context = await browser.newContext({
+  viewport: { width: 1280, height: 800 },
+  locale: 'en-GB',
+  reducedMotion: 'reduce',
+})
+const signedIn = await client.call(createSession, { operatorKey: client.operatorKey })
+const [name = '', value = ''] = (signedIn.headers.get('set-cookie') ?? '').split(';')[0]?.split('=') ?? []
+await context.addCookies([{ name, value, url: client.url }])
+const page = await context.newPage()
+mkdirSync(folder, { recursive: true })
+
+async function take(path: string, file: string, ready: () => Promise<unknown>): Promise<void> {
+  await page.goto(client.url + path)
+  await ready()
+  await page.waitForLoadState('networkidle')
+  // A browser without a window draws a frame when a picture is taken, and a map comes with its frames.
+  for (let frame = 0; frame < 5; frame++) {
+    await page.screenshot({ path: join(folder, `${file}.png`) })
+    await page.waitForTimeout(600)
+  }
+}
+
+await take('/console', 'overview', () => page.getByRole('img', { name: /last 24 hours/ }).waitFor({ timeout: 30_000 }))
+const first = await made(client.operate(pageApplications, { appName: 'Greenway' }))
+const appId = first.list[0]?.appId ?? ''
+await take(`/console/sites?appId=${appId}&view=map`, 'sites', () => page.getByText('36 on the map.').waitFor())
+await take(`/console/devices?appId=${appId}`, 'devices', () => page.getByText('East gate barrier').first().waitFor())
+const rules = await made(client.operate(pageBillingRules, { appId, ruleType: 1 }))
+await take(`/console/billing-rules/${appId}/${rules.list[0]?.id}`, 'billing-rule', () =>
+  page.getByRole('slider').first().waitFor(),
+)
+await browser.close()
+await service.stop()

@@ -1,0 +1,50 @@
+import { describe, expect } from 'bun:test'
+import { createSession, getSession } from '../../src/operators/contract.ts'
+import { newPassword, newPerson, signIn } from '../people.ts'
+import { browserTest, client, expectSound, narrow, picture, visit } from './support.ts'
+
+describe('one’s account', () => {
+  browserTest('changes the password, and shows and ends sessions', async () => {
+    const visited = await visit('/console/sign-in')
+    const { page } = visited
+    const person = await newPerson(client, 'viewer')
+    const elsewhere = await signIn(client, person)
+    await page.getByLabel('Name').fill(person.name)
+    await page.getByLabel('Password').fill(person.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.goto(`${client.url}/console/account`)
+    await page.getByText('This one').waitFor()
+    await expectSound(visited, 'Your account')
+    await picture(page, 'account')
+
+    await page.getByLabel('The password until now').fill('not the password')
+    const newer = newPassword()
+    await page.getByLabel('New password').fill(newer)
+    await page.getByRole('button', { name: 'Change it' }).click()
+    await page.getByRole('alert').getByText('Code 10031').waitFor()
+    expect(await page.getByLabel('New password').inputValue()).toBe(newer)
+
+    await page.getByRole('button', { name: 'End', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    expect((await client.call(getSession, {}, { headers: elsewhere })).code).toBe(10002)
+
+    await page.getByLabel('The password until now').fill(person.password)
+    await page.getByRole('button', { name: 'Change it' }).click()
+    await page.getByText('Changed. Your other sessions have ended.').waitFor()
+    expect((await client.call(createSession, { name: person.name, password: newer })).code).toBe(0)
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('fits a phone, in Chinese, for a developer', async () => {
+    const visited = await visit('/console/account', {
+      role: 'developer',
+      language: 'zh',
+      viewport: narrow,
+      isDark: true,
+    })
+    await visited.page.getByText('当前会话').waitFor()
+    await expectSound(visited, '我的账号')
+  })
+})

@@ -1,0 +1,31 @@
+import { expect } from 'bun:test'
+import { newApplication } from '../harness.ts'
+import { browserTest, client, narrow, picture, visit } from './support.ts'
+
+browserTest('the API reference lists the operations, and tries one with a token', async () => {
+  const app = await newApplication(client)
+  const visited = await visit('/docs#/siteManageThird/pageSites')
+  const { page, faults } = visited
+  await page.getByRole('heading', { level: 1, name: 'API reference' }).waitFor()
+  const operation = page.locator('#operations-siteManageThird-pageSites')
+  await operation.waitFor()
+  await picture(page, 'reference')
+  await page.getByRole('button', { name: 'Authorize' }).click()
+  await page.locator('#auth-bearer-value').fill(app.token)
+  await page.getByRole('button', { name: 'Apply credentials' }).first().click()
+  await page.getByRole('button', { name: 'Close' }).first().click()
+  await operation.getByRole('button', { name: 'Try it out' }).click()
+  await operation.getByRole('button', { name: 'Execute' }).click()
+  await operation.getByText('"totalIsExact": true').first().waitFor()
+  expect(faults).toEqual([])
+})
+
+browserTest('the API reference fits a phone', async () => {
+  const { page, faults } = await visit('/docs', { viewport: narrow })
+  await page.getByText('Creates a charging site under an application').first().waitFor()
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  )
+  expect(overflow).toBeLessThanOrEqual(0)
+  expect(faults).toEqual([])
+})

@@ -1,0 +1,65 @@
+import { describe, expect } from 'bun:test'
+import { createOperator } from '../../src/operators/contract.ts'
+import { newPassword, newPerson } from '../people.ts'
+import { browserTest, client, expectSound, narrow, newSerial, picture, visit } from './support.ts'
+
+describe('sign-in', () => {
+  browserTest('leads a person to the page that they wanted, and out again', async () => {
+    const person = await newPerson(client, 'admin')
+    const visited = await visit('/console/applications')
+    const { page } = visited
+    await expectSound(visited, 'Sign in')
+    await picture(page, 'sign-in')
+    await page.getByLabel('Name').fill(person.name)
+    await page.getByLabel('Password').fill('not the password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').getByText('Code 10031').waitFor()
+    // What was entered is still there.
+    expect(await page.getByLabel('Name').inputValue()).toBe(person.name)
+    await page.getByLabel('Password').fill(person.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL('**/console/applications')
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByText('Sign out').click()
+    await page.waitForURL('**/console/sign-in')
+    await page.goto(`${client.url}/console/sites`)
+    await page.waitForURL('**/console/sign-in')
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('takes an operator key', async () => {
+    const { page } = await visit('/console')
+    await page.getByText('Operator key').click()
+    await page.getByRole('textbox', { name: 'Operator key' }).fill(client.operatorKey)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  })
+
+  browserTest('follows the browser’s language, and fits a phone', async () => {
+    const visited = await visit('/console', { language: 'zh', viewport: narrow, isDark: true })
+    await expectSound(visited, '登录')
+    await picture(visited.page, 'sign-in-phone')
+    expect(await visited.page.evaluate(() => document.documentElement.lang)).toBe('zh-CN')
+  })
+
+  browserTest('sets up an account by its one-time link, once', async () => {
+    const name = newSerial('person')
+    const made = await client.operate(createOperator, { name, role: 'viewer' })
+    const visited = await visit(String(made.data.setUpPath))
+    const { page } = visited
+    await expectSound(visited, 'Set up your account')
+    const password = newPassword()
+    await page.getByLabel('New password').fill(password)
+    await page.getByLabel('The same again').fill(`${password}x`)
+    await page.getByRole('button', { name: 'Set up and sign in' }).click()
+    await page.getByText('The two differ.').waitFor()
+    await page.getByLabel('The same again').fill(password)
+    await page.getByRole('button', { name: 'Set up and sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    const again = await visit(String(made.data.setUpPath))
+    await again.page.getByLabel('New password').fill(password)
+    await again.page.getByLabel('The same again').fill(password)
+    await again.page.getByRole('button', { name: 'Set up and sign in' }).click()
+    await again.page.getByRole('alert').getByText('Code 10052').waitFor()
+  })
+})
