@@ -1,0 +1,353 @@
+import { describe, expect } from 'bun:test'
+import {
+  createApplication,
+  freezeApplication,
+  getApplication,
+  pageApplications,
+  updateApplication,
+} from '../../src/applications/contract.ts'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { deviceBody, newApplication, newToken, siteBody } from '../harness.ts'
+import { newPerson } from '../people.ts'
+import { browserTest, client, expectSound, narrow, newSerial, picture, visit } from './support.ts'
+
+/** A name that resolves nowhere, so that what is sent to it fails. */
+const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
+const newName = () => newSerial('Partner')
+const pageOf = (appId: string, tab = '') => `/console/applications/${appId}${tab === '' ? '' : `/${tab}`}`
+const detail = async (appId: string) => (await client.operate(getApplication, { appId })).data
+
+describe('applications', () => {
+  browserTest(
+    'are created with a configuration; the refusal loses nothing, and the secrets are shown once',
+    async () => {
+      const name = newName()
+      const visited = await visit('/console/applications', { role: 'operator' })
+      const { page } = visited
+      await page.getByRole('button', { name: 'New application' }).click()
+      await page.getByLabel('Name', { exact: true }).last().fill(name)
+      await page.getByLabel('No limit').check()
+      await page.getByLabel('Add the third-party configuration now').check()
+      await page.getByLabel('Operator name').fill('Harbour Energy')
+      await page.getByLabel('Operator ID').fill('123456789')
+      await page.getByLabel('Callback URL').fill('http://localhost/events')
+      await picture(page, 'application-create')
+      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await page.getByRole('alert').getByText('Code 10001').waitFor()
+      // The faulty field is marked, and what was entered is still there.
+      expect(await page.getByLabel('Callback URL').getAttribute('aria-invalid')).toBe('true')
+      expect(await page.getByLabel('Operator name').inputValue()).toBe('Harbour Energy')
+      expect((await client.operate(pageApplications, { appName: name })).data.list).toEqual([])
+      await picture(page, 'application-create-refused')
+      await page.getByLabel('Callback URL').fill(callbackUrl)
+      await page.getByLabel('Callback URL').press('Enter')
+      const secrets = page.getByRole('dialog', { name: `Secrets of ${name}` })
+      await secrets.getByText('This is shown once').waitFor()
+      const shown = await secrets.locator('.mono').allInnerTexts()
+      expect(shown[1]).toStartWith('whsec_')
+      await picture(page, 'application-secrets')
+      await secrets.getByRole('button', { name: 'Copy' }).first().click()
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(shown[0]?.trim() ?? '')
+      await secrets.getByRole('button', { name: 'I have kept it' }).click()
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      const { list } = (await client.operate(pageApplications, { appName: name })).data
+      expect(list).toMatchObject([{ appName: name, rateLimitPerSecond: null, tokenLifetimeSeconds: 7200 }])
+      const appId = list[0]?.appId ?? ''
+      expect(await newToken(client, appId, shown[0]?.trim() ?? '')).not.toBe('')
+      expect((await client.operate(getThirdPartyConfig, { appId })).data).toMatchObject({
+        operatorName: 'Harbour Energy',
+        operatorId: '123456789',
+        callbackUrl,
+      })
+      expect(visited.faults).toEqual([])
+    },
+  )
+
+  browserTest('are listed and filtered, and lead to their page', async () => {
+    const name = newName()
+    const { appId } = await newApplication(client, { appName: `${name} one` })
+    const frozen = await newApplication(client, { appName: `${name} two` })
+    await client.operate(freezeApplication, { appId: frozen.appId, reason: 'unpaid' })
+    for (const isDark of [false, true]) {
+      const visited = await visit(`/console/applications?appName=${name}`, { role: 'viewer', isDark })
+      await visited.page.getByRole('link', { name: `${name} one` }).waitFor()
+      await expectSound(visited, 'Applications')
+      await picture(visited.page, isDark ? 'applications-dark' : 'applications')
+      expect(await visited.page.getByRole('button', { name: 'New application' }).count()).toBe(0)
+    }
+    const { page } = await visit(`/console/applications?appName=${name}&status=2`, { role: 'viewer' })
+    await page.getByRole('link', { name: `${name} two` }).waitFor()
+    expect(await page.getByRole('link', { name: `${name} one` }).count()).toBe(0)
+    await page.getByLabel('Name', { exact: true }).fill(`${name} three`)
+    await page.getByText('Nothing fits these filters.').waitFor()
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByLabel('Name', { exact: true }).fill(`${name} one`)
+    await page.waitForURL(({ searchParams }) => searchParams.get('appName') === `${name} one`)
+    await page
+      .getByRole('row', { name: `${name} one` })
+      .getByText(appId)
+      .click()
+    await page.waitForURL(`**${pageOf(appId, 'overview')}`)
+  })
+
+  browserTest('show a developer their own only, and say so where there is none', async () => {
+    const name = newName()
+    const { appId } = await newApplication(client, { appName: name })
+    const none = await visit('/console/applications', { role: 'developer' })
+    await none.page.getByText('You are not a member of any application yet.').waitFor()
+    await expectSound(none, 'Applications')
+    await none.page.goto(client.url + pageOf(appId))
+    await none.page.getByText('Your role may not see this.').waitFor()
+    const { page } = await visit('/console/applications', { role: 'developer', appIds: [appId] })
+    await page.getByRole('link', { name }).click()
+    await page.getByRole('heading', { level: 1, name }).waitFor()
+    await page.getByRole('button', { name: 'Rotate secret' }).waitFor()
+    for (const action of ['Take offline', 'Freeze', 'Edit']) {
+      expect(await page.getByRole('button', { name: action }).count()).toBe(0)
+    }
+    expect(await page.getByRole('link', { name: 'Members' }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Callback' }).click()
+    await page.waitForURL(`**${pageOf(appId, 'callback')}`)
+    await page.getByRole('button', { name: 'Rotate callback secret' }).waitFor()
+    await page.getByRole('button', { name: 'Edit' }).waitFor()
+  })
+
+  browserTest('are taken offline and online, frozen and unfrozen, each after a word of what it does', async () => {
+    const name = newName()
+    const { appId, token, appSecret } = await newApplication(client, { appName: name })
+    const visited = await visit(pageOf(appId), { role: 'operator' })
+    const { page } = visited
+    const main = page.getByRole('main')
+    await main.getByRole('button', { name: 'Take offline' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Once it is offline, none of its devices can be created').waitFor()
+    await picture(page, 'application-offline')
+    // Nothing happens before the word is given.
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect((await detail(appId)).onlineStatus).toBe(1)
+    await main.getByRole('button', { name: 'Take offline' }).click()
+    await dialog.getByRole('button', { name: 'Take offline' }).click()
+    await main.getByRole('button', { name: 'Take online' }).waitFor()
+    expect((await client.call(createDevice, deviceBody(appId), { token })).code).toBe(10006)
+    expect((await client.call(saveSite, siteBody(appId), { token })).code).toBe(0)
+    await main.getByRole('button', { name: 'Take online' }).click()
+    await dialog.getByRole('button', { name: 'Take online' }).click()
+    await main.getByRole('button', { name: 'Take offline' }).waitFor()
+    expect((await detail(appId)).onlineStatus).toBe(1)
+
+    await main.getByRole('button', { name: 'Freeze', exact: true }).click()
+    expect(await dialog.getByRole('button', { name: 'Freeze' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Reason').fill('The contract has ended')
+    await dialog.getByRole('button', { name: 'Freeze' }).click()
+    await main.getByRole('button', { name: 'Unfreeze' }).waitFor()
+    await main.getByText('The contract has ended').waitFor()
+    expect(await detail(appId)).toMatchObject({ status: 2, frozenReason: 'The contract has ended' })
+    const asked = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
+    expect((await client.call(issueToken, asked)).code).not.toBe(0)
+    await expectSound(visited, name)
+    await picture(page, 'application-frozen')
+    await main.getByRole('button', { name: 'Unfreeze' }).click()
+    await dialog.getByRole('button', { name: 'Unfreeze' }).click()
+    await main.getByRole('button', { name: 'Freeze', exact: true }).waitFor()
+    expect((await detail(appId)).status).toBe(1)
+  })
+
+  browserTest('get a new secret only after their name was typed', async () => {
+    const name = newName()
+    const { appId, appSecret } = await newApplication(client, { appName: name })
+    const { page, faults } = await visit(pageOf(appId), { role: 'developer', appIds: [appId] })
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    const dialog = page.getByRole('dialog', { name: `Rotate the secret of ${name}?` })
+    expect(await dialog.getByRole('button', { name: 'Rotate secret' }).isDisabled()).toBe(true)
+    await dialog.getByRole('textbox').fill(name)
+    await picture(page, 'application-rotate')
+    await dialog.getByRole('button', { name: 'Rotate secret' }).click()
+    const shown = page.getByRole('dialog', { name: `New secret of ${name}` })
+    const secret = (await shown.locator('.mono').innerText()).trim()
+    await shown.getByRole('button', { name: 'I have kept it' }).click()
+    expect(await newToken(client, appId, secret)).not.toBe('')
+    await expect(newToken(client, appId, appSecret)).rejects.toThrow('10030')
+    expect(faults).toEqual([])
+  })
+
+  browserTest('are edited; what someone else changed meanwhile is taken in without losing what was typed', async () => {
+    const name = newName()
+    const { appId } = await newApplication(client, { appName: name, rateLimitPerSecond: 5 })
+    const visited = await visit(pageOf(appId), { role: 'admin' })
+    const { page } = visited
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Token lifetime in seconds').fill('3600')
+    await client.operate(updateApplication, { appId, appName: `${name} Ltd` })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Someone has changed this since you opened it.').waitFor()
+    await picture(page, 'application-conflict')
+    expect((await detail(appId)).tokenLifetimeSeconds).toBe(7200)
+    await page.getByRole('button', { name: 'Show how it is now' }).click()
+    await page.getByRole('cell', { name: `${name} Ltd` }).waitFor()
+    await picture(page, 'application-conflict-shown')
+    await page.getByRole('button', { name: 'Take it into the form' }).click()
+    await page.getByText('Someone has changed this since you opened it.').waitFor({ state: 'hidden' })
+    const drawer = page.getByRole('dialog')
+    expect(await drawer.getByLabel('Name', { exact: true }).inputValue()).toBe(`${name} Ltd`)
+    expect(await drawer.getByLabel('Token lifetime in seconds').inputValue()).toBe('3600')
+    await drawer.getByLabel('No limit').check()
+    await drawer.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { level: 1, name: `${name} Ltd` }).waitFor()
+    expect(await detail(appId)).toMatchObject({
+      appName: `${name} Ltd`,
+      tokenLifetimeSeconds: 3600,
+      rateLimitPerSecond: null,
+    })
+    await expectSound(visited, `${name} Ltd`)
+    await picture(page, 'application')
+  })
+
+  browserTest('have their callback configured, tested, and given a new secret', async () => {
+    const name = newName()
+    const created = await client.operate(createApplication, { appName: name })
+    const { appId } = created.data
+    const visited = await visit(pageOf(appId, 'callback'), { role: 'operator' })
+    const { page } = visited
+    await page.getByText('There is no third-party configuration yet.').waitFor()
+    await expectSound(visited, name)
+    await page.getByRole('button', { name: 'Make the configuration' }).click()
+    await page.getByLabel('Operator name').fill('Harbour Energy')
+    await page.getByLabel('Operator ID').fill('12')
+    await page.getByText('Exactly 9 letters or digits.').waitFor()
+    await page.getByLabel('Operator ID').fill('')
+    await page.getByLabel('Callback URL').fill('https://10.0.0.1/events')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('alert').getByText('Code 10001').waitFor()
+    expect((await client.operate(getThirdPartyConfig, { appId })).code).toBe(30003)
+    await page.getByLabel('Callback URL').fill(callbackUrl)
+    // A fault is gone with what it was found in.
+    await page.getByLabel('Callback URL').and(page.locator(':not([aria-invalid=true])')).waitFor()
+    await page.getByLabel('Events sent').click()
+    await page.getByTitle('site.created').click()
+    await page.getByTitle('site.deleted').click()
+    await page.getByLabel('Events sent').press('Escape')
+    await picture(page, 'callback-edit')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const secret = page.getByRole('dialog', { name: `Callback secret of ${name}` })
+    await secret.getByText(/^whsec_/).waitFor()
+    await secret.getByRole('button', { name: 'I have kept it' }).click()
+    expect((await client.operate(getThirdPartyConfig, { appId })).data).toMatchObject({
+      operatorName: 'Harbour Energy',
+      operatorId: null,
+      callbackUrl,
+      callbackEvents: ['site.created', 'site.deleted'],
+    })
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText('The callback did not take the test.').waitFor({ timeout: 20_000 })
+    await expectSound(visited, name)
+    await picture(page, 'callback')
+    await page.getByRole('button', { name: 'Rotate callback secret' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate callback secret' }).click()
+    await secret.getByText(/^whsec_/).waitFor()
+    await secret.getByRole('button', { name: 'I have kept it' }).click()
+
+    // Wiping out the events chooses all of them again; what someone else saved meanwhile is not run over.
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Operator name').fill('Harbour Energy Group')
+    await client.operate(saveThirdPartyConfig, { appId, operatorName: 'Harbour', operatorId: 'ABCDEFGHI', callbackUrl })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Show how it is now' }).click()
+    await page.getByRole('button', { name: 'Take it into the form' }).click()
+    await page.getByText('Someone has changed this').waitFor({ state: 'hidden' })
+    expect(await page.getByLabel('Operator ID').inputValue()).toBe('ABCDEFGHI')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    const { data } = await client.operate(getThirdPartyConfig, { appId })
+    expect(data).toMatchObject({ operatorName: 'Harbour Energy Group', operatorId: 'ABCDEFGHI' })
+    expect(data.callbackEvents.length).toBeGreaterThan(2)
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('let a viewer read all and change nothing', async () => {
+    const { appId } = await newApplication(client)
+    const visited = await visit(pageOf(appId), { role: 'viewer' })
+    const { page } = visited
+    await page.getByRole('link', { name: 'Callback' }).click()
+    await page.getByText('Test operator').waitFor()
+    await expectSound(visited, 'test')
+    for (const action of ['Edit', 'Take offline', 'Freeze', 'Rotate secret', 'Rotate callback secret', 'Send a test']) {
+      expect(await page.getByRole('button', { name: action }).count()).toBe(0)
+    }
+    const bare = (await client.operate(createApplication, { appName: newName() })).data
+    await page.goto(client.url + pageOf(bare.appId, 'callback'))
+    await page.getByText('There is no third-party configuration yet.').waitFor()
+    expect(await page.getByRole('button', { name: 'Make the configuration' }).count()).toBe(0)
+    await page.goto(client.url + pageOf('no-such-application'))
+    await page.getByText('There is no such application').waitFor()
+  })
+
+  browserTest('show what they have, part by part, with the way to all of it', async () => {
+    const name = newName()
+    const { appId, token } = await newApplication(client, { appName: name })
+    const rule = { ruleName: 'Night', ruleType: 3, freeMinutes: 10, unitMinutes: 30, unitPrice: '1.5' }
+    expect((await client.call(saveBillingRule, rule, { token })).code).toBe(0)
+    await client.call(saveSite, siteBody(appId), { token })
+    const device = deviceBody(appId)
+    await client.call(createDevice, device, { token })
+    const person = await newPerson(client, 'developer', [appId])
+    const visited = await visit(pageOf(appId), { role: 'admin', isDark: true })
+    const { page } = visited
+    const parts = [
+      ['Sites', 'Riverside charging park', `/console/sites?appId=${appId}`],
+      ['Devices', device.deviceNo, `/console/devices?appId=${appId}`],
+      ['Billing rules', 'Night', `/console/billing-rules?appId=${appId}`],
+      ['Deliveries', 'Nothing has been sent', `/console/deliveries?appId=${appId}`],
+      ['Events', 'device.bound', `/console/events?appId=${appId}`],
+      ['Members', person.name, '/console/people'],
+    ] as const
+    const strip = page.getByRole('navigation', { name: 'Parts of the application' })
+    const main = page.getByRole('main')
+    for (const [part, text, whole] of parts) {
+      await strip.getByRole('link', { name: part }).click()
+      await main.getByText(text).first().waitFor()
+      expect(await main.locator(`a[href="${whole}"]`).count()).toBe(1)
+      await expectSound(visited, name)
+      await picture(page, `application-${part.toLowerCase().replace(' ', '-')}`)
+    }
+    await strip.getByRole('link', { name: 'Events' }).click()
+    // The newest stands first.
+    await page.getByRole('row').nth(1).getByText('device.bound').waitFor()
+    // By the keyboard from part to part, which keeps the focus.
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**${pageOf(appId, 'deliveries')}`)
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Deliveries')
+  })
+
+  browserTest('fit a phone, in Chinese', async () => {
+    const name = newName()
+    const { appId } = await newApplication(client, { appName: name })
+    const visited = await visit(`/console/applications?appName=${name}`, {
+      role: 'operator',
+      language: 'zh',
+      viewport: narrow,
+    })
+    const { page } = visited
+    await page.getByRole('link', { name }).waitFor()
+    await expectSound(visited, '应用')
+    await picture(page, 'applications-phone')
+    await page.getByRole('button', { name: '新建应用' }).click()
+    await page.getByLabel('同时填写第三方配置').check()
+    await page.getByRole('button', { name: '新建', exact: true }).click()
+    await page.getByText('必填。').first().waitFor()
+    await picture(page, 'application-create-phone')
+    await page.getByRole('button', { name: /^取\s?消$/ }).click()
+    await page.getByRole('link', { name }).click()
+    await page.getByRole('button', { name: /^冻\s?结$/ }).waitFor()
+    await expectSound(visited, name)
+    await picture(page, 'application-phone')
+    await page.goto(client.url + pageOf(appId, 'callback'))
+    await page.getByText('第三方配置', { exact: true }).waitFor()
+    await expectSound(visited, name)
+    await picture(page, 'callback-phone')
+  })
+})

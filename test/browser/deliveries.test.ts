@@ -1,0 +1,156 @@
+import { describe, expect } from 'bun:test'
+import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { browserTest, client, expectSound, narrow, picture, visit } from './support.ts'
+
+/** A name that resolves nowhere, so that what is sent to it fails. */
+const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
+
+/** An application with a few deliveries: of events, which wait for another attempt, and a dead one, of a test. */
+async function withDeliveries(sites = 2): Promise<TestApplication> {
+  const app = await newApplication(client, { thirdPartyConfig: { operatorName: 'Test operator', callbackUrl } })
+  for (let index = 0; index < sites; index++) {
+    await client.call(saveSite, siteBody(app.appId, { siteName: `Site ${index}` }), { token: app.token })
+  }
+  await client.call(testDelivery, {}, { token: app.token })
+  const isThere = async () => {
+    const { list } = (await client.call(pageDeliveries, {}, { token: app.token })).data
+    return list.filter(({ attempts }) => attempts > 0).length >= sites + 1
+  }
+  for (let tries = 0; tries < 100 && !(await isThere()); tries++) await Bun.sleep(100)
+  return app
+}
+
+const deliveries = async (appId: string, filter: Record<string, string> = {}) =>
+  (await client.operate(pageDeliveries, { appId, ...filter })).data.list
+
+const address = (appId: string, rest = '') => `/console/deliveries?appId=${appId}${rest}`
+
+describe('deliveries', () => {
+  browserTest('are listed, filtered, and told in full, light and dark', async () => {
+    const { appId } = await withDeliveries()
+    for (const isDark of [false, true]) {
+      const visited = await visit(address(appId), { role: 'viewer', isDark })
+      const { page } = visited
+      await page.getByText('Dead').first().waitFor()
+      await expectSound(visited, 'Deliveries')
+      await picture(page, isDark ? 'deliveries-dark' : 'deliveries')
+      // A viewer sends nothing.
+      expect(await page.getByRole('button', { name: 'Send a time range again' }).count()).toBe(0)
+      expect(await page.getByRole('checkbox').count()).toBe(0)
+      await page.getByRole('row', { name: 'site.created' }).first().getByRole('button').click()
+      const drawer = page.getByRole('dialog')
+      await drawer.getByText('"siteName": "Site 1"').waitFor()
+      expect(await drawer.getByRole('button', { name: 'Send again' }).count()).toBe(0)
+      await drawer.getByRole('columnheader', { name: 'HTTP status' }).waitFor()
+      await expectSound(visited, 'Deliveries')
+      await picture(page, isDark ? 'delivery-dark' : 'delivery')
+    }
+    const { page } = await visit(address(appId, '&status=3'), { role: 'viewer' })
+    await page.getByRole('row', { name: 'test' }).getByRole('button').click()
+    await page.getByText('A test event, which is of no event in the history.').waitFor()
+    await page.keyboard.press('Escape')
+    await page.goto(client.url + address(appId, '&status=2'))
+    await page.getByText('Nothing fits these filters.').waitFor()
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByRole('row', { name: 'site.created' }).first().waitFor()
+    expect(new URL(page.url()).searchParams.get('appId')).toBe(appId)
+  })
+
+  browserTest('are sent again: one, a selection, a time range', async () => {
+    const { appId } = await withDeliveries()
+    const [dead] = await deliveries(appId, { status: '3' })
+    const visited = await visit(address(appId), { role: 'operator' })
+    const { page } = visited
+    await page.getByRole('button', { name: `Details of delivery ${dead?.id}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+    await page.getByText(`Delivery ${dead?.id} will be sent again.`).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+
+    const [one, other] = await deliveries(appId, { type: 'site.created' })
+    await page.getByRole('checkbox', { name: String(one?.id), exact: true }).check()
+    await page.getByRole('checkbox', { name: String(other?.id), exact: true }).check()
+    await page.getByRole('button', { name: 'Send 2 again' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Send 2 again?' })
+    await dialog.getByRole('button', { name: 'Send again' }).click()
+    await dialog.getByText('2 of 2 will be sent again.').waitFor()
+    await picture(page, 'deliveries-selection')
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await page.getByRole('button', { name: /^Send \d+ again$/ }).count()).toBe(0)
+
+    const from = encodeURIComponent('2020-01-01 00:00:00')
+    const to = encodeURIComponent('2099-12-31 23:59:59')
+    await page.goto(client.url + address(appId, `&createTimeFrom=${from}&createTimeTo=${to}`))
+    await page.getByRole('button', { name: 'Send a time range again' }).click()
+    const range = page.getByRole('dialog', { name: 'Send a time range again' })
+    await range.getByText('Every event of this time').waitFor()
+    await picture(page, 'deliveries-range')
+    await range.getByRole('button', { name: 'Send again' }).click()
+    // The configuration's own event is one of them.
+    await range.getByText('3 will be sent again.').waitFor()
+    await range.getByRole('button', { name: 'Close' }).last().click()
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('are refused without a callback, with the way to it', async () => {
+    const { appId } = await newApplication(client)
+    const visited = await visit(address(appId), { role: 'developer', appIds: [appId] })
+    const { page } = visited
+    await page.getByText('Nothing has been sent to this callback yet.').waitFor()
+    await expectSound(visited, 'Deliveries')
+    await page.getByRole('button', { name: 'Send a time range again' }).click()
+    const range = page.getByRole('dialog')
+    await range.getByRole('button', { name: 'Send again' }).click()
+    await range.getByText('Both a beginning and an end are needed.').waitFor()
+    await range.getByPlaceholder('From').fill('2026-01-01 00:00:00')
+    await range.getByPlaceholder('From').press('Enter')
+    await page.waitForFunction(() => document.activeElement?.getAttribute('placeholder') === 'To')
+    await range.getByPlaceholder('To').fill('2026-02-01 00:00:00')
+    await range.getByPlaceholder('To').press('Enter')
+    await page.locator('.ant-picker-dropdown').waitFor({ state: 'hidden' })
+    // Enter took the moments over, and sent nothing.
+    expect(await range.getByText('Code 10042').count()).toBe(0)
+    await range.getByRole('button', { name: 'Send again' }).click()
+    await range.getByText('Code 10042').waitFor()
+    await picture(page, 'deliveries-refused')
+    // What was entered is still there.
+    expect(await range.getByLabel('Time range').inputValue()).toBe('2026-01-01 00:00:00')
+    await range.getByRole('link', { name: 'To the callback of this application' }).click()
+    await page.waitForURL(`**/console/applications/${appId}/callback`)
+  })
+
+  browserTest('are no longer sent once the callback is taken away, which stops a selection at the first', async () => {
+    const { appId, token } = await withDeliveries()
+    await client.call(saveThirdPartyConfig, { operatorName: 'Test operator' }, { token })
+    const before = await deliveries(appId)
+    const { page, faults } = await visit(address(appId), { role: 'admin' })
+    await page.getByRole('checkbox', { name: 'Select all' }).check()
+    await page.getByRole('button', { name: `Send ${before.length} again` }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Send again' }).click()
+    await dialog.getByText(`Stopped. 0 of ${before.length} will be sent again.`).waitFor()
+    await dialog.getByText('Code 10042').waitFor()
+    await picture(page, 'deliveries-selection-refused')
+    expect((await deliveries(appId)).map(({ status }) => status)).toEqual(before.map(({ status }) => status))
+    await dialog.getByRole('link', { name: 'To the callback of this application' }).click()
+    await page.waitForURL(`**/console/applications/${appId}/callback`)
+    expect(faults).toEqual([])
+  })
+
+  browserTest('fit a phone, in Chinese', async () => {
+    const { appId } = await withDeliveries(1)
+    const visited = await visit(address(appId), { role: 'operator', language: 'zh', viewport: narrow })
+    const { page } = visited
+    await page.getByText('已失败').first().waitFor()
+    await expectSound(visited, '回调投递')
+    await picture(page, 'deliveries-phone')
+    await page.getByRole('row', { name: 'site.created' }).getByRole('button').click()
+    await page.getByRole('dialog').getByText('"siteName"').waitFor()
+    await expectSound(visited, '回调投递')
+    await picture(page, 'delivery-phone')
+  })
+})
