@@ -1,0 +1,174 @@
+import { describe, expect } from 'bun:test'
+import { importDeviceInventory, pageDeviceInventory } from '../../src/device-inventory/contract.ts'
+import { pageDeviceModels, saveDeviceModel } from '../../src/device-models/contract.ts'
+import { newApplication } from '../harness.ts'
+import { browserTest, client, expectSound, narrow, newSerial, picture, visit } from './support.ts'
+
+const title = 'Models and inventory'
+
+/** A device model of the test's own, through the API. */
+async function newModel(members: Record<string, unknown> = {}) {
+  const model = { serialPrefix: newSerial('PRE'), modelName: newSerial('Gate'), ...members }
+  expect((await client.operate(saveDeviceModel, model)).code).toBe(0)
+  return model
+}
+
+const modelsOf = async (serialPrefix: string) =>
+  (await client.operate(pageDeviceModels, { serialPrefix })).data.list.map(({ modelName }) => modelName)
+const inventoryOf = async (deviceNo: string) => (await client.operate(pageDeviceInventory, { deviceNo })).data.list
+
+const dot =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+describe('models', () => {
+  browserTest('are created, replaced only when that was said, changed and deleted', async () => {
+    const taken = await newModel({ modelName: 'Taken gate' })
+    const visited = await visit(`/console/models?serialPrefix=${taken.serialPrefix}`, { role: 'operator' })
+    const { page } = visited
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('row', { name: /Taken gate/ }).waitFor()
+    await page.getByRole('button', { name: 'New model' }).click()
+    await dialog.getByLabel('Serial prefix').fill('has space')
+    await dialog.getByLabel('Model', { exact: true }).fill('Longer gate')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('1 to 64 characters without spaces.').waitFor()
+    await dialog.getByLabel('Serial prefix').fill(taken.serialPrefix)
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('alert').getByText('This prefix has a model already: Taken gate.').waitFor()
+    expect(await modelsOf(taken.serialPrefix)).toEqual(['Taken gate'])
+    const longer = `${taken.serialPrefix}-9`
+    await dialog.getByLabel('Serial prefix').fill(longer)
+    await dialog.getByLabel('Address of the picture').fill(dot)
+    await expectSound(visited, title)
+    await picture(page, 'model-form')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('row', { name: /Longer gate/ }).waitFor()
+    await page.getByRole('img', { name: 'Picture of Longer gate' }).waitFor()
+    expect(await modelsOf(taken.serialPrefix)).toEqual(['Taken gate', 'Longer gate'])
+    await page.getByRole('button', { name: `Edit ${longer}` }).click()
+    await dialog.getByLabel('Model', { exact: true }).fill('Longest gate')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('row', { name: /Longest gate/ }).waitFor()
+    await page.getByRole('button', { name: `Delete ${taken.serialPrefix}`, exact: true }).click()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('row', { name: /Taken gate/ }).waitFor({ state: 'detached' })
+    expect(await modelsOf(taken.serialPrefix)).toEqual(['Longest gate'])
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('are a viewer’s to read, and no developer’s', async () => {
+    const model = await newModel({ productPictureUrl: dot, deviceTypeName: 'Barrier' })
+    const broken = await newModel({
+      serialPrefix: `${model.serialPrefix}-2`,
+      productPictureUrl: '/console/no-such-picture',
+    })
+    for (const isDark of [false, true]) {
+      const visited = await visit(`/console/models?serialPrefix=${model.serialPrefix}`, { role: 'viewer', isDark })
+      const { page } = visited
+      await page.getByRole('row', { name: new RegExp(broken.modelName) }).waitFor()
+      await page.getByRole('img', { name: `Picture of ${model.modelName}` }).waitFor()
+      await page.getByRole('img', { name: 'The picture cannot be loaded' }).waitFor()
+      await expectSound(visited, title)
+      await picture(page, isDark ? 'models-dark' : 'models')
+      expect(await page.getByRole('button', { name: /^(New model|Edit|Delete)/ }).count()).toBe(0)
+    }
+    const { appId } = await newApplication(client)
+    const visited = await visit('/console/models', { role: 'developer', appIds: [appId] })
+    await visited.page.getByText('Your role may not see this.').waitFor()
+    await expectSound(visited, title)
+    expect(await visited.page.getByRole('button', { name: 'New model' }).count()).toBe(0)
+  })
+
+  browserTest('fit a phone, in Chinese, also where none fits the filter', async () => {
+    const visited = await visit(`/console/models?serialPrefix=${newSerial()}`, {
+      role: 'admin',
+      language: 'zh',
+      viewport: narrow,
+    })
+    await visited.page.getByText('没有符合筛选条件的数据。').waitFor()
+    await expectSound(visited, '型号与库存')
+    await picture(visited.page, 'models-phone')
+  })
+})
+
+describe('the inventory', () => {
+  browserTest('is imported when its faults were put right, and an entry is taken out again', async () => {
+    const { modelName } = await newModel()
+    const prefix = newSerial('INV')
+    const visited = await visit(`/console/models?tab=inventory&deviceNo=${prefix}`, { role: 'operator' })
+    const { page } = visited
+    const dialog = page.getByRole('dialog')
+    await page.getByText('The inventory policy is “open”').waitFor()
+    await page.getByRole('button', { name: 'Import' }).click()
+    const text = dialog.getByLabel('Serial numbers and models')
+    await text.fill(`deviceNo,modelName\n${prefix}-1,${modelName}\n${prefix}-1,No such model\n${prefix} 2,`)
+    await dialog.getByText('Faulty rows: 2.').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Import (3)' }).isDisabled()).toBe(true)
+    await text.fill(`deviceNo,modelName\n${prefix}-1,${modelName}\n${prefix}-2,No such model\n${prefix}-3,`)
+    await dialog.getByLabel('Model for rows that name none').fill(modelName)
+    await dialog.getByRole('button', { name: 'Import (3)' }).click()
+    await dialog.getByRole('alert').getByText('Code 10001').waitFor()
+    await dialog
+      .getByRole('row', { name: /is not the name of a device model/ })
+      .getByText(`${prefix}-2`)
+      .waitFor()
+    await expectSound(visited, title)
+    await picture(page, 'inventory-import')
+    expect(await inventoryOf(prefix)).toEqual([])
+    await text.fill(`${prefix}-1\t${modelName}\n${prefix}-2`)
+    await dialog.getByRole('button', { name: 'Import (2)' }).click()
+    await page.getByText('2 added, 0 changed.').waitFor()
+    await page.getByRole('row', { name: new RegExp(`${prefix}-2`) }).waitFor()
+    expect(await inventoryOf(prefix)).toHaveLength(2)
+    await page.getByRole('button', { name: `Delete ${prefix}-1` }).click()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('row', { name: new RegExp(`${prefix}-1`) }).waitFor({ state: 'detached' })
+    expect((await inventoryOf(prefix)).map(({ deviceNo }) => deviceNo)).toEqual([`${prefix}-2`])
+    await page.getByRole('tab', { name: 'Models' }).click()
+    await page.waitForURL('**/console/models')
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('is sent in portions, from a file as spreadsheets in China write it', async () => {
+    const modelName = newSerial('道闸')
+    await newModel({ modelName })
+    const prefix = newSerial('INV')
+    const visited = await visit(`/console/models?tab=inventory&deviceNo=${prefix}`, { role: 'operator' })
+    const { page } = visited
+    await page.getByRole('button', { name: 'Import' }).click()
+    const rows = Array.from({ length: 20_001 }, (_, index) => `${prefix}-${index}`)
+    // “序列号” in GB 18030; the model's name is given beside, so that nothing else needs that encoding.
+    const heading = Buffer.from([0xd0, 0xf2, 0xc1, 0xd0, 0xba, 0xc5])
+    const buffer = Buffer.concat([heading, Buffer.from(`\r\n${rows.join('\r\n')}\r\n`)])
+    await page.locator('input[type=file]').setInputFiles({ name: 'serials.csv', mimeType: 'text/csv', buffer })
+    await page.getByText('Rows: 20,001', { exact: true }).waitFor({ timeout: 30_000 })
+    await page.getByRole('dialog').getByLabel('Model for rows that name none').fill(modelName)
+    let requests = 0
+    page.on('request', (request) => {
+      if (request.url().endsWith(importDeviceInventory.path)) requests++
+    })
+    await page.getByRole('button', { name: 'Import (20,001)' }).click()
+    await page.getByText('20001 added, 0 changed.').waitFor({ timeout: 60_000 })
+    expect(requests).toBe(2)
+    expect((await client.operate(pageDeviceInventory, { deviceNo: prefix })).data.total).toBe(20_001)
+  })
+
+  browserTest('says what the policy means, and is a viewer’s to read', async () => {
+    const { modelName } = await newModel()
+    const deviceNo = newSerial('INV')
+    await client.operate(importDeviceInventory, { entries: [{ deviceNo, modelName }] })
+    const visited = await visit('/console/models', { role: 'viewer', isDark: true })
+    const { page } = visited
+    await page.route('**/session/settings', async (route) => {
+      const response = await route.fetch()
+      const answer = await response.json()
+      await route.fulfill({ json: { ...answer, data: { ...answer.data, inventoryPolicy: 'required' } } })
+    })
+    await page.goto(`${client.url}/console/models?tab=inventory&deviceNo=${deviceNo}`)
+    await page.getByText('any other is refused with code 20014').waitFor()
+    await page.getByRole('row', { name: new RegExp(deviceNo) }).waitFor()
+    await expectSound(visited, title)
+    await picture(page, 'inventory-dark')
+    expect(await page.getByRole('button', { name: /^(Import|Delete)/ }).count()).toBe(0)
+  })
+})
