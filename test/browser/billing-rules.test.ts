@@ -1,0 +1,260 @@
+import { describe, expect } from 'bun:test'
+import type { Page } from 'playwright-core'
+import {
+  getBillingRule,
+  pageBillingRules,
+  saveBillingRule,
+  updateBillingRule,
+} from '../../src/billing-rules/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { browserTest, client, expectSound, narrow, picture, visit } from './support.ts'
+
+const periods = [
+  { startTime: '00:00:00', electricityPrice: '0.3', servicePrice: '0.4' },
+  { startTime: '08:00:00', electricityPrice: '0.8535', servicePrice: '0.45' },
+  { startTime: '12:30:00', electricityPrice: '0.6100', servicePrice: '0.40' },
+  { startTime: '18:00:00', electricityPrice: '1.1', servicePrice: '0.5' },
+  { startTime: '22:00:00', electricityPrice: '0.3', servicePrice: '0.4' },
+]
+
+async function newRule({ appId }: TestApplication, members: Record<string, unknown> = {}) {
+  const made = await client.operate(saveBillingRule, {
+    appId,
+    ruleName: 'Fast by day',
+    ruleType: 1,
+    periods,
+    ...members,
+  })
+  if (made.code !== 0) throw new Error(made.text)
+  return made.data
+}
+
+const rulesOf = async ({ appId }: TestApplication) => (await client.operate(pageBillingRules, { appId })).data.list
+const readRule = async ({ appId, id }: { appId: string; id: number }) =>
+  (await client.operate(getBillingRule, { appId, id })).data
+
+const cell = (page: Page, what: string, number: number) =>
+  page.getByRole('textbox', { name: `${what} of period ${number}` })
+
+describe('billing rules', () => {
+  browserTest('are listed with their day, their terms and their sites, light and dark', async () => {
+    const app = await newApplication(client)
+    await newRule(app, {
+      ruleName: 'Occupancy',
+      ruleType: 3,
+      periods: undefined,
+      freeMinutes: 30,
+      unitMinutes: 15,
+      unitPrice: '2.50',
+      dailyCap: '40',
+    })
+    const always = await newRule(app, { ruleName: 'Slow, all day', ruleType: 2, periods: periods.slice(0, 1) })
+    await newRule(app)
+    for (const isDark of [false, true]) {
+      const visited = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'operator', isDark })
+      const { page } = visited
+      await page
+        .getByText('The first 30 minutes are free, then 2.50 yuan for each 15 minutes. At most 40 yuan a day.')
+        .waitFor()
+      await page.getByText('5 periods a day, 0.70 to 1.60 yuan/kWh').waitFor()
+      await page
+        .getByRole('row', { name: /Slow, all day/ })
+        .getByText('0.70 yuan/kWh', { exact: true })
+        .waitFor()
+      await expectSound(visited, 'Billing rules')
+      await picture(page, isDark ? 'rules-dark' : 'rules')
+      const sites = page
+        .getByRole('row', { name: /Slow, all day/ })
+        .getByRole('link', { name: 'Sites that use Slow, all day' })
+      expect(await sites.getAttribute('href')).toContain(`billRuleId=${always.id}`)
+    }
+    const { page } = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'viewer' })
+    await page.getByLabel('Name', { exact: true }).fill('no such rule')
+    await page.getByText('Nothing fits these filters.').waitFor()
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByText('Fast by day').waitFor()
+    // A viewer is offered no change.
+    expect(await page.getByRole('button', { name: /New billing rule|Delete/ }).count()).toBe(0)
+  })
+
+  browserTest('are made with the amounts exactly as they were typed', async () => {
+    const app = await newApplication(client)
+    const visited = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'operator' })
+    const { page } = visited
+    await page.getByText('This application has no billing rule yet.').waitFor()
+    await page.getByRole('button', { name: 'New billing rule' }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'New billing rule' }).waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('Evening')
+    await cell(page, 'Electricity', 1).fill('0.10')
+    await cell(page, 'Service', 1).fill('0.2')
+    await page.getByRole('cell', { name: '0.30', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Add a period' }).click()
+    await cell(page, 'Start', 2).fill('18:00:00')
+    await cell(page, 'Electricity', 2).fill('1.23456')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('An amount with up to 4 decimals.').waitFor()
+    expect(await rulesOf(app)).toEqual([])
+    await cell(page, 'Electricity', 2).fill('1.2000')
+    await expectSound(visited, 'New billing rule')
+    await picture(page, 'rule-new')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.waitForURL(`**/console/billing-rules?appId=${app.appId}`)
+    await page.getByText('Evening').waitFor()
+    const [made] = await rulesOf(app)
+    expect(made).toMatchObject({
+      ruleName: 'Evening',
+      ruleType: 1,
+      periods: [
+        { startTime: '00:00:00', electricityPrice: '0.10', servicePrice: '0.2' },
+        { startTime: '18:00:00', electricityPrice: '1.2000', servicePrice: '0.2' },
+      ],
+    })
+  })
+
+  browserTest('are made once, also when the answer is lost on its way', async () => {
+    const app = await newApplication(client)
+    const { page } = await visit(`/console/billing-rules/new?appId=${app.appId}`, { role: 'operator' })
+    await page.getByLabel('Name', { exact: true }).fill('Once')
+    await cell(page, 'Electricity', 1).fill('1')
+    await cell(page, 'Service', 1).fill('1')
+    await page.route('**/billingRule/save', async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+    await page.keyboard.press('Enter')
+    await page.getByText('The service did not answer.').waitFor()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Once')
+    await page.unroute('**/billingRule/save')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.waitForURL('**/console/billing-rules?appId=*')
+    expect((await rulesOf(app)).map(({ ruleName }) => ruleName)).toEqual(['Once'])
+  })
+
+  browserTest('are edited by the borders of their day, by keys and by hand', async () => {
+    const app = await newApplication(client)
+    const rule = await newRule(app)
+    const visited = await visit(`/console/billing-rules/${app.appId}/${rule.id}`, { role: 'operator' })
+    const { page } = visited
+    const border = page.getByRole('slider', { name: 'Start of period 2' })
+    await border.focus()
+    await page.keyboard.press('ArrowRight')
+    expect(await border.getAttribute('aria-valuetext')).toBe('08:15:00')
+    expect(await cell(page, 'Start', 2).inputValue()).toBe('08:15:00')
+    await page.keyboard.press('End')
+    expect(await border.getAttribute('aria-valuetext')).toBe('12:15:00')
+    await page.keyboard.press('Home')
+    expect(await border.getAttribute('aria-valuetext')).toBe('00:15:00')
+    // By hand: to 06:00, a quarter of the bar.
+    const bar = (await page.locator('.day-bar-plot').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
+    await border.hover({ force: true })
+    await page.mouse.down()
+    await page.mouse.move(bar.x + bar.width * 0.1, bar.y + 60, { steps: 4 })
+    await page.mouse.move(bar.x + bar.width * 0.2501, bar.y + 60, { steps: 4 })
+    await page.mouse.up()
+    expect(await cell(page, 'Start', 2).inputValue()).toBe('06:00:00')
+    // A click inside a period splits it there.
+    await page.mouse.click(bar.x + bar.width * (20 / 24), bar.y + 100)
+    await page.getByRole('slider', { name: 'Start of period 6' }).waitFor()
+    expect(await cell(page, 'Start', 5).inputValue()).toBe('20:00:00')
+    await cell(page, 'Electricity', 5).fill('1.5')
+    await page.getByRole('button', { name: 'Remove period 3' }).click()
+    await expectSound(visited, 'Fast by day')
+    await picture(page, 'rule')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.waitForURL('**/console/billing-rules?appId=*')
+    expect((await readRule(rule)).periods).toEqual([
+      { startTime: '00:00:00', electricityPrice: '0.3', servicePrice: '0.4' },
+      { startTime: '06:00:00', electricityPrice: '0.8535', servicePrice: '0.45' },
+      { startTime: '18:00:00', electricityPrice: '1.1', servicePrice: '0.5' },
+      { startTime: '20:00:00', electricityPrice: '1.5', servicePrice: '0.5' },
+      { startTime: '22:00:00', electricityPrice: '0.3', servicePrice: '0.4' },
+    ])
+  })
+
+  browserTest('are not overwritten unseen: one is shown what changed meanwhile', async () => {
+    const app = await newApplication(client)
+    const rule = await newRule(app)
+    const visited = await visit(`/console/billing-rules/${app.appId}/${rule.id}`, { role: 'admin' })
+    const { page } = visited
+    await page.getByLabel('Name', { exact: true }).fill('Mine')
+    await client.operate(updateBillingRule, { appId: app.appId, id: rule.id, ruleName: 'Theirs' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Someone has changed this since you opened it.').waitFor()
+    expect((await readRule(rule)).ruleName).toBe('Theirs')
+    await page.getByRole('button', { name: 'Show how it is now' }).click()
+    await page.getByRole('cell', { name: 'Theirs' }).waitFor()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mine')
+    await picture(page, 'rule-conflict')
+    await page.getByRole('button', { name: 'Save what I entered over it' }).click()
+    await page.waitForURL('**/console/billing-rules?appId=*')
+    expect((await readRule(rule)).ruleName).toBe('Mine')
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('are deleted, but not while a site uses them', async () => {
+    const app = await newApplication(client)
+    const used = await newRule(app, { ruleName: 'Used' })
+    await newRule(app, { ruleName: 'Unused' })
+    await client.operate(saveSite, siteBody(app.appId, { fastChargeBillRuleId: used.id }))
+    const { page } = await visit(`/console/billing-rules?appId=${app.appId}`, {
+      role: 'developer',
+      appIds: [app.appId],
+    })
+    await page.getByRole('button', { name: 'Delete Used' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await dialog.getByText('Code 40004').waitFor()
+    await dialog.getByText('At least one site uses this rule.').waitFor()
+    await picture(page, 'rule-in-use')
+    await dialog.getByRole('link', { name: 'Sites that use it' }).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Delete Unused' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Deleted.', { exact: true }).waitFor()
+    expect((await rulesOf(app)).map(({ ruleName }) => ruleName)).toEqual(['Used'])
+  })
+
+  browserTest('fit a phone, in Chinese, also for occupancy and for those who only look', async () => {
+    const app = await newApplication(client)
+    const rule = await newRule(app)
+    const chinese = { language: 'zh', viewport: narrow } as const
+    const visited = await visit(`/console/billing-rules/new?appId=${app.appId}`, { role: 'operator', ...chinese })
+    const { page } = visited
+    await page.getByLabel('规则名称').fill('占位规则')
+    await page.getByText('占位', { exact: true }).click()
+    await page.getByLabel('单价（元）').fill('2.5')
+    await page.getByLabel('每日封顶（元）').fill('1.23456')
+    await page.getByRole('button', { name: '新建', exact: true }).click()
+    await page.getByText('请填写金额，最多 4 位小数。').waitFor()
+    await page.getByLabel('每日封顶（元）').fill('')
+    await expectSound(visited, '新建计费规则')
+    await page.getByRole('button', { name: '新建', exact: true }).click()
+    await page.waitForURL('**/console/billing-rules?appId=*')
+    const [made] = await rulesOf(app)
+    expect(made).toMatchObject({ ruleType: 3, freeMinutes: 30, unitMinutes: 15, unitPrice: '2.5', dailyCap: null })
+    await page.getByText('占位规则').waitFor()
+    await expectSound(visited, '计费规则')
+    await picture(page, 'rules-phone')
+    const edit = await visit(`/console/billing-rules/${app.appId}/${rule.id}`, { role: 'operator', ...chinese })
+    await expectSound(edit, 'Fast by day')
+    await picture(edit.page, 'rule-phone')
+    const view = await visit(`/console/billing-rules/${app.appId}/${rule.id}`, {
+      role: 'viewer',
+      isDark: true,
+      ...chinese,
+    })
+    await view.page.getByRole('cell', { name: '1.3035' }).waitFor()
+    await expectSound(view, 'Fast by day')
+    await picture(view.page, 'rule-view-phone')
+    expect(await view.page.getByRole('slider').count()).toBe(0)
+  })
+
+  browserTest('of another application are refused', async () => {
+    const app = await newApplication(client)
+    const { page } = await visit(`/console/billing-rules/${app.appId}/1`, { role: 'operator' })
+    await page.getByText('There is no such billing rule in this application.').waitFor()
+    const stranger = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'developer' })
+    await stranger.page.getByText('Your role may not see this.').waitFor()
+  })
+})

@@ -1,0 +1,168 @@
+import { describe, expect } from 'bun:test'
+import { freezeApplication, updateApplication } from '../../src/applications/contract.ts'
+import { saveBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { pageAudit, pageEvents } from '../../src/events/contract.ts'
+import { saveSite, updateSite } from '../../src/sites/contract.ts'
+import { deviceBody, newApplication, siteBody } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
+import { browserTest, client, expectSound, narrow, picture, visit } from './support.ts'
+
+/** An application in which something of every kind has happened, by itself. */
+async function eventful() {
+  const app = await newApplication(client)
+  const { appId, token } = app
+  const device = deviceBody(appId)
+  await client.call(createDevice, device, { token })
+  await client.call(reportDeviceState, { deviceNo: device.deviceNo, status: 2, statusRemark: 'arm bent' }, { token })
+  const site = await client.call(saveSite, siteBody(appId), { token })
+  await client.call(updateSite, { id: site.data.id, contacts: 'Li Lei' }, { token })
+  return { ...app, deviceNo: device.deviceNo, siteId: site.data.id }
+}
+
+describe('events', () => {
+  browserTest('of an application are shown newest first, with what they changed', async () => {
+    const { appId, deviceNo, siteId } = await eventful()
+    for (const isDark of [false, true]) {
+      const visited = await visit(`/console/events?appId=${appId}`, { role: 'viewer', isDark })
+      const { page } = visited
+      await page.getByRole('button', { name: /^Site changed, / }).waitFor()
+      const first = page.getByRole('row').nth(1)
+      await first.getByRole('button', { name: /^Site changed, / }).waitFor()
+      await expectSound(visited, 'Events')
+      await picture(page, isDark ? 'events-dark' : 'events')
+      await first.getByRole('button', { name: /^Site changed, / }).click()
+      const drawer = page.getByRole('dialog')
+      await drawer.getByRole('cell', { name: 'Wang Fang' }).waitFor()
+      await drawer
+        .getByRole('row', { name: /contacts\b/ })
+        .getByText('Changed')
+        .waitFor()
+      await drawer.getByRole('cell', { name: 'Li Lei' }).waitFor()
+      // Only what changed is shown, until one asks for the rest.
+      expect(await drawer.getByRole('cell', { name: 'contactsPhone' }).count()).toBe(0)
+      await drawer.getByLabel('Only what changed').click()
+      await drawer.getByRole('cell', { name: 'contactsPhone' }).waitFor()
+      expect(await drawer.getByRole('link', { name: new RegExp(`${siteId}$`) }).getAttribute('href')).toBe(
+        `/console/sites/${appId}/${siteId}`,
+      )
+      await expectSound(visited, 'Events')
+      await picture(page, isDark ? 'event-dark' : 'event')
+    }
+    const { page } = await visit(`/console/events?appId=${appId}`, { role: 'viewer' })
+    await page.getByLabel('Serial number').fill(deviceNo)
+    await page.getByRole('button', { name: /^Site changed, / }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: /^Device bound, / }).waitFor()
+    await page.getByRole('button', { name: /^Device state changed, / }).click()
+    await page.getByRole('dialog').getByRole('cell', { name: 'arm bent' }).waitFor()
+    // What one sees can be sent to a colleague.
+    const colleague = await visit(page.url().replace(client.url, ''), { role: 'operator' })
+    await colleague.page.getByRole('dialog').getByRole('cell', { name: 'arm bent' }).waitFor()
+    await colleague.page.keyboard.press('Escape')
+    await colleague.page.getByRole('dialog').waitFor({ state: 'detached' })
+    await colleague.page.getByLabel('Serial number').fill('no-such-device')
+    await colleague.page.getByText('Nothing fits these filters.').waitFor()
+  })
+
+  browserTest('of operators are shown from everywhere, and say what came before', async () => {
+    const person = await newPerson(client, 'operator')
+    const headers = await signIn(client, person)
+    const app = await newApplication(client)
+    const { appId } = app
+    const rule = await client.call(
+      saveBillingRule,
+      { appId, ruleName: 'Night', ruleType: 3, freeMinutes: 10, unitMinutes: 5, unitPrice: '1' },
+      { headers },
+    )
+    await client.call(updateBillingRule, { appId, id: rule.data.id, unitPrice: '1.5' }, { headers })
+    await client.call(updateApplication, { appId, appName: 'renamed' }, { headers })
+    await client.call(freezeApplication, { appId, reason: 'unpaid' }, { headers })
+    const visited = await visit('/console/events', { role: 'operator' })
+    const { page } = visited
+    await page.getByLabel('Who (operator:… or operatorKey:…)').fill(person.name)
+    await page.waitForURL(`**actor=operator%3A${person.name}*`)
+    // Others act at the same time: theirs go from the table.
+    await page
+      .getByRole('cell', { name: `operator:${person.name}` })
+      .nth(3)
+      .waitFor()
+    await page.getByRole('row').nth(5).waitFor({ state: 'detached' })
+    const trail = await client.operate(pageAudit, { actor: `operator:${person.name}` })
+    expect(trail.data.list.map(({ type }) => type)).toEqual([
+      'application.frozen',
+      'application.updated',
+      'billingRule.updated',
+      'billingRule.created',
+    ])
+    await expectSound(visited, 'Events')
+    await picture(page, 'audit')
+    const drawer = page.getByRole('dialog')
+    const open = async (name: RegExp) => {
+      await page.getByRole('button', { name }).click()
+      await drawer.waitFor()
+    }
+    const close = async () => {
+      await page.keyboard.press('Escape')
+      await drawer.waitFor({ state: 'detached' })
+    }
+    await open(/^Application frozen, /)
+    // Compared with what the platform's own log had of it.
+    await drawer.getByText(/Compared with event .* Application changed\./).waitFor()
+    await drawer
+      .getByRole('row', { name: /frozenReason/ })
+      .getByText('unpaid')
+      .waitFor()
+    await close()
+    await open(/^Application changed, /)
+    await drawer
+      .getByRole('row', { name: /appName/ })
+      .getByText('renamed')
+      .waitFor()
+    await close()
+    await open(/^Billing rule created, /)
+    await drawer.getByText('The record began with this event').waitFor()
+    await close()
+    await page.getByRole('combobox', { name: 'What' }).click()
+    await page.getByText('Billing rule changed', { exact: true }).last().click()
+    await page.getByRole('button', { name: /^Application frozen, / }).waitFor({ state: 'detached' })
+    await open(/^Billing rule changed, /)
+    await drawer
+      .getByRole('row', { name: /unitPrice/ })
+      .getByText('1.5')
+      .waitFor()
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('of operators are not for developers, who see their applications’ own', async () => {
+    const { appId } = await eventful()
+    const visited = await visit('/console/events?tab=audit', { role: 'developer', appIds: [appId] })
+    const { page } = visited
+    await page.getByRole('button', { name: /^Site changed, / }).click()
+    await page.getByRole('dialog').getByRole('cell', { name: 'Wang Fang' }).waitFor()
+    expect(await page.getByRole('tab').count()).toBe(1)
+    await expectSound(visited, 'Events')
+    const stranger = await newApplication(client)
+    await page.goto(`${client.url}/console/events?appId=${stranger.appId}`)
+    await page.getByText('Your role may not see this.').waitFor()
+  })
+
+  browserTest('fit a phone, in Chinese, also where there are none', async () => {
+    const { appId } = await eventful()
+    const visited = await visit(`/console/events?appId=${appId}`, { role: 'admin', language: 'zh', viewport: narrow })
+    const { page } = visited
+    await page.getByRole('button', { name: /^修改站点/ }).waitFor()
+    await expectSound(visited, '事件')
+    await picture(page, 'events-phone')
+    await page.getByRole('button', { name: /^修改站点/ }).click()
+    await page.getByRole('dialog').getByRole('cell', { name: 'Li Lei' }).waitFor()
+    await expectSound(visited, '事件')
+    await picture(page, 'event-phone')
+    const empty = await newApplication(client)
+    const before = await client.operate(pageEvents, { appId: empty.appId })
+    await page.goto(`${client.url}/console/events?appId=${empty.appId}`)
+    if (before.data.list.length === 0) await page.getByText('该应用还没有事件。').waitFor()
+    await page.getByLabel('设备序列号').fill('none')
+    await page.getByText('没有符合筛选条件的数据。').waitFor()
+  })
+})

@@ -1,0 +1,255 @@
+import { describe, expect } from 'bun:test'
+import type { Page } from 'playwright-core'
+import {
+  createOperator,
+  createOperatorKey,
+  getOperator,
+  getSession,
+  pageOperatorKeys,
+  pageOperators,
+  updateOperator,
+} from '../../src/operators/contract.ts'
+import { newApplication } from '../harness.ts'
+import { newPassword, newPerson, signIn } from '../people.ts'
+import { browserTest, client, expectSound, narrow, newSerial, picture, visit } from './support.ts'
+
+const accountOf = async (name: string) => (await client.operate(pageOperators, { name })).data.list[0]
+
+/** The table with one account only: the others are other tests'. */
+async function find(page: Page, name: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill(name)
+  await page.getByRole('cell', { name, exact: true }).waitFor()
+}
+
+const openForm = (page: Page) => page.getByRole('dialog')
+
+describe('people', () => {
+  browserTest('get an account by a one-time link, with the applications of a developer', async () => {
+    const appName = newSerial('parking')
+    const { appId } = await newApplication(client, { appName })
+    const visited = await visit('/console/people', { role: 'admin' })
+    const { page } = visited
+    const name = newSerial('dev')
+    await page.getByRole('button', { name: 'New operator' }).click()
+    const form = openForm(page)
+    await form.getByText('Sees everything of the platform').waitFor()
+    await form.getByRole('button', { name: 'Create' }).click()
+    await form.getByText('This is needed.').waitFor()
+    await form.getByLabel('Name').fill(name)
+    await form.getByRole('radio', { name: /^Developer/ }).check()
+    await form.getByRole('combobox', { name: 'Applications' }).fill(appName)
+    await page
+      .getByTitle(appName)
+      .or(page.locator('.ant-select-item-option', { hasText: appName }))
+      .first()
+      .click()
+    // The open list would lie over what comes beneath it.
+    await form.locator('.ant-modal-title, .ant-drawer-title').first().click()
+    await expectSound(visited, 'People and keys')
+    await picture(page, 'operator-new')
+    await form.getByRole('button', { name: 'Create' }).click()
+    const secret = page.getByRole('dialog', { name: `Set-up link of ${name}` })
+    await secret.waitFor()
+    const link = await secret.getByText(`${client.url}/console/set-up#`).innerText()
+    await picture(page, 'operator-link')
+    await secret.getByRole('button', { name: 'I have kept it' }).click()
+    await secret.waitFor({ state: 'detached' })
+    expect(await accountOf(name)).toMatchObject({ role: 'developer', isSetUp: false, appIds: [appId] })
+    await find(page, name)
+    await page.getByText('Not set up yet').waitFor()
+    await page.getByRole('link', { name: appName }).waitFor()
+    // The link is one that works.
+    const person = await visit(link.replace(client.url, ''))
+    const password = newPassword()
+    await person.page.getByLabel('New password').fill(password)
+    await person.page.getByLabel('The same again').fill(password)
+    await person.page.getByRole('button', { name: 'Set up and sign in' }).click()
+    await person.page.waitForURL('**/console/applications')
+    expect((await accountOf(name))?.isSetUp).toBe(true)
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.getByRole('cell', { name: 'Active' }).waitFor()
+  })
+
+  browserTest('are refused a name that is taken, and nothing that was entered is lost', async () => {
+    const taken = await newPerson(client, 'viewer')
+    const visited = await visit('/console/people', { role: 'admin', isDark: true })
+    const { page } = visited
+    await page.getByRole('button', { name: 'New operator' }).click()
+    const form = openForm(page)
+    const password = newPassword()
+    await form.getByLabel('Name').fill(taken.name.toUpperCase())
+    await form.getByRole('radio', { name: /^Viewer/ }).check()
+    await form.getByRole('radio', { name: /^By a password/ }).check()
+    await form.getByLabel('Password', { exact: true }).fill(password)
+    await form.getByRole('button', { name: 'Create' }).click()
+    await form.getByText('Code 10051').waitFor()
+    await form.getByText('Another account or key has this name.').waitFor()
+    await expectSound(visited, 'People and keys')
+    await picture(page, 'operator-taken')
+    const name = newSerial('viewer')
+    await form.getByLabel('Name').fill(name)
+    await form.getByRole('button', { name: 'Create' }).click()
+    await form.waitFor({ state: 'detached' })
+    expect(await accountOf(name)).toMatchObject({ role: 'viewer', isSetUp: true, appIds: [] })
+    await signIn(client, { id: 0, name, password })
+  })
+
+  browserTest('are edited, reset and deleted, each seen to have happened', async () => {
+    const person = await newPerson(client, 'operator')
+    const session = await signIn(client, person)
+    const visited = await visit('/console/people', { role: 'admin' })
+    const { page } = visited
+    await find(page, person.name)
+    await expectSound(visited, 'People and keys')
+    await picture(page, 'operators')
+    await page.getByRole('button', { name: `Edit ${person.name}` }).click()
+    const form = openForm(page)
+    await form.getByRole('radio', { name: /^Viewer/ }).check()
+    // Someone else is quicker.
+    await client.operate(updateOperator, { id: person.id, name: `${person.name}-x` })
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByText('Someone has changed this since you opened it.').waitFor()
+    await form.getByRole('button', { name: 'Show how it is now' }).click()
+    await form.getByRole('cell', { name: `${person.name}-x` }).waitFor()
+    await expectSound(visited, 'People and keys')
+    await form.getByRole('button', { name: 'Take it into the form' }).click()
+    expect(await form.getByLabel('Name').inputValue()).toBe(`${person.name}-x`)
+    await form.getByRole('radio', { name: /^Viewer/ }).check()
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.waitFor({ state: 'detached' })
+    expect((await client.operate(getOperator, { id: person.id })).data).toMatchObject({
+      name: `${person.name}-x`,
+      role: 'viewer',
+    })
+
+    await page.getByRole('button', { name: `Reset ${person.name}-x` }).click()
+    const confirm = page.getByRole('dialog', { name: `Reset ${person.name}-x?` })
+    await confirm.getByRole('button', { name: 'Reset' }).click()
+    const secret = page.getByRole('dialog', { name: `Set-up link of ${person.name}-x` })
+    await secret.getByText(`${client.url}/console/set-up#`).waitFor()
+    await secret.getByRole('button', { name: 'I have kept it' }).click()
+    expect((await client.call(getSession, {}, { headers: session })).code).toBe(10002)
+
+    await page.getByRole('button', { name: `Delete ${person.name}-x` }).click()
+    const deletion = page.getByRole('dialog', { name: `Delete ${person.name}-x?` })
+    const verb = deletion.getByRole('button', { name: 'Delete' })
+    expect(await verb.isDisabled()).toBe(true)
+    await deletion.getByRole('textbox').fill(`${person.name}-x`)
+    await verb.click()
+    await deletion.waitFor({ state: 'detached' })
+    await page.getByText('Nothing fits these filters.').waitFor()
+    expect((await client.operate(getOperator, { id: person.id })).code).toBe(10050)
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('lose their rights at once when an admin disables them', async () => {
+    const person = await newPerson(client, 'admin')
+    const session = await signIn(client, person)
+    const { page } = await visit('/console/people', { role: 'admin' })
+    await find(page, person.name)
+    await page.getByRole('button', { name: `Delete ${person.name}` }).click()
+    await page.getByRole('dialog').getByText('The last admin who can sign in stays').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: `Edit ${person.name}` }).click()
+    await openForm(page).getByText('Disabled', { exact: true }).click()
+    // On a service with other admins nobody is the last, so the refusal is made here.
+    await page.route('**/operator/update', (route) =>
+      route.fulfill({ status: 409, json: { code: 10054, msg: 'This is the last admin who can sign in.', data: null } }),
+    )
+    await openForm(page).getByRole('button', { name: 'Save' }).click()
+    await openForm(page).getByText('Code 10054').waitFor()
+    await openForm(page).getByText('Make another admin who can sign in, then try again.').waitFor()
+    await page.unroute('**/operator/update')
+    await openForm(page).getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('cell', { name: 'Disabled' }).waitFor()
+    expect((await client.call(getSession, {}, { headers: session })).code).toBe(10002)
+  })
+
+  browserTest('end each other’s sessions', async () => {
+    const person = await newPerson(client, 'viewer')
+    const session = await signIn(client, person)
+    const visited = await visit(`/console/people?tab=sessions&operatorId=${person.id}`, { role: 'admin' })
+    const { page } = visited
+    await page.getByRole('cell', { name: person.name, exact: true }).waitFor()
+    await expectSound(visited, 'People and keys')
+    await picture(page, 'sessions')
+    await page.getByRole('button', { name: /^End the session of/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End' }).click()
+    await page.getByText('Nothing fits these filters.').waitFor()
+    expect((await client.call(getSession, {}, { headers: session })).code).toBe(10002)
+  })
+})
+
+describe('keys', () => {
+  browserTest('are shown once, work, and are revoked', async () => {
+    const visited = await visit('/console/people?tab=keys', { role: 'admin' })
+    const { page } = visited
+    const name = newSerial('deploy')
+    await page.getByRole('button', { name: 'New key' }).click()
+    const form = openForm(page)
+    await form.getByLabel('Name').fill(name)
+    await form.getByRole('radio', { name: /^Viewer/ }).check()
+    await form.getByLabel('Expires').fill('2099-01-02 03:04:05')
+    await page.keyboard.press('Enter')
+    await expectSound(visited, 'People and keys')
+    await picture(page, 'key-new')
+    await form.getByRole('button', { name: 'Create' }).click()
+    const secret = page.getByRole('dialog', { name: `Key ${name}` })
+    await secret.waitFor()
+    const key = await secret.locator('.mono').innerText()
+    await secret.getByRole('button', { name: 'I have kept it' }).click()
+    await page
+      .getByRole('row', { name: new RegExp(name) })
+      .getByText('2099-01-02 03:04:05')
+      .waitFor()
+    const asKey = () => client.call(getSession, {}, { token: key.trim() })
+    expect((await asKey()).data).toMatchObject({ name, role: 'viewer' })
+    await expectSound(visited, 'People and keys')
+    await picture(page, 'keys')
+    await page.getByRole('button', { name: `Revoke ${name}` }).click()
+    const confirm = page.getByRole('dialog', { name: `Revoke the key ${name}?` })
+    await confirm.getByRole('textbox').fill(name)
+    await confirm.getByRole('button', { name: 'Revoke' }).click()
+    await confirm.waitFor({ state: 'detached' })
+    await page.getByRole('cell', { name, exact: true }).waitFor({ state: 'detached' })
+    const { list } = (await client.operate(pageOperatorKeys, { pageSize: 100 })).data
+    expect(list.map((known) => known.name)).not.toContain(name)
+    expect((await asKey()).code).toBe(10002)
+  })
+
+  browserTest('are refused a name that is taken', async () => {
+    const name = newSerial('key')
+    await client.operate(createOperatorKey, { name, role: 'viewer' })
+    const { page } = await visit('/console/people?tab=keys', { role: 'admin' })
+    await page.getByRole('button', { name: 'New key' }).click()
+    await openForm(page).getByLabel('Name').fill(name)
+    await openForm(page).getByRole('button', { name: 'Create' }).click()
+    await openForm(page).getByText('Code 10051').waitFor()
+    expect(await openForm(page).getByLabel('Name').inputValue()).toBe(name)
+  })
+})
+
+describe('the page of people and keys', () => {
+  browserTest('is closed to everyone but admins', async () => {
+    for (const role of ['operator', 'viewer', 'developer'] as const) {
+      const visited = await visit('/console/people?tab=sessions', { role })
+      await visited.page.getByText('Your role may not see this.').waitFor()
+      await expectSound(visited, 'People and keys')
+      expect(await visited.page.getByRole('tab').count()).toBe(0)
+    }
+  })
+
+  browserTest('fits a phone, in Chinese', async () => {
+    const name = newSerial('phone')
+    await client.operate(createOperator, { name, role: 'developer' })
+    const visited = await visit(`/console/people?name=${name}`, { role: 'admin', language: 'zh', viewport: narrow })
+    const { page } = visited
+    await page.getByRole('cell', { name: '尚未设置' }).waitFor()
+    await expectSound(visited, '人员与密钥')
+    await picture(page, 'people-phone')
+    await page.getByRole('button', { name: '新建运营人员' }).click()
+    await page.getByText('可查看平台及所有应用的内容，不可更改。').waitFor()
+    await expectSound(visited, '人员与密钥')
+    await picture(page, 'operator-new-phone')
+  })
+})
