@@ -226,10 +226,13 @@ describe('applications', () => {
     await page.getByLabel('Callback URL').fill(callbackUrl)
     // A fault is gone with what it was found in.
     await page.getByLabel('Callback URL').and(page.locator(':not([aria-invalid=true])')).waitFor()
-    await page.getByLabel('Events sent').click()
-    await page.getByTitle('site.created').click()
-    await page.getByTitle('site.deleted').click()
-    await page.getByLabel('Events sent').press('Escape')
+    const events = page.getByLabel('Events sent')
+    for (const type of ['site.created', 'site.deleted']) {
+      await events.fill(type)
+      await page.getByTitle(type).waitFor()
+      await events.press('Enter')
+    }
+    await events.press('Escape')
     await picture(page, 'callback-edit')
     await page.getByRole('button', { name: 'Save' }).click()
     const secret = page.getByRole('dialog', { name: `Callback secret of ${name}` })

@@ -56,7 +56,7 @@ describe('people', () => {
     await secret.waitFor({ state: 'detached' })
     expect(await accountOf(name)).toMatchObject({ role: 'developer', isSetUp: false, appIds: [appId] })
     await find(page, name)
-    await page.getByText('Not set up yet').waitFor()
+    await page.getByRole('row').filter({ hasText: name }).getByText('Not set up yet').waitFor()
     await page.getByRole('link', { name: appName }).waitFor()
     // The link is one that works.
     const person = await visit(link.replace(client.url, ''))

@@ -1,7 +1,7 @@
-import { DatePicker, Input, Select } from 'antd'
+import { DatePicker, Input, type InputRef, Select } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
-import { type ReactNode, useEffect, useId, useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { useNavigation, useSearchParams } from 'react-router'
 import { useCommon } from './texts.ts'
 
 /** A page's filters, kept in its address: what one sees can be sent to a colleague. */
@@ -45,9 +45,15 @@ interface FilterProps {
 export function TextFilter({ label, value, onChange, width = 180 }: FilterProps & { width?: number }) {
   const id = useId()
   const [text, setText] = useState(value)
-  useEffect(() => setText(value), [value])
+  const field = useRef<InputRef>(null)
+  const { state } = useNavigation()
+  // What someone is typing is not overwritten by what the address said before.
   useEffect(() => {
-    if (text === value) return
+    if (document.activeElement !== field.current?.input) setText(value)
+  }, [value])
+  useEffect(() => {
+    // On the way to another page there is nothing more to look for on this one.
+    if (text === value || state !== 'idle') return
     const timer = setTimeout(() => onChange(text), 400)
     return () => clearTimeout(timer)
   })
@@ -55,6 +61,7 @@ export function TextFilter({ label, value, onChange, width = 180 }: FilterProps 
     <label htmlFor={id}>
       {label}
       <Input
+        ref={field}
         id={id}
         allowClear
         style={{ width: '100%', minWidth: Math.min(width, 140), maxWidth: width }}
