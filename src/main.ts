@@ -55,11 +55,9 @@ async function start(config: Config): Promise<void> {
   stops.push(() => Promise.all([app.stopCallbacks(), listener.stop()]))
   const setUpPath = await makeFirstSetUp(app.platform)
   const demo = isEmbedded ? await createDemoOnce(app.platform) : undefined
-  process.stdout.write(`Forecourt is ready at ${listener.url}\n`)
-  if (setUpPath !== undefined) {
-    process.stdout.write(`Set up the first operator within 24 hours, once: ${listener.url}${setUpPath}\n`)
-  }
-  if (demo !== undefined) process.stdout.write(demo.commands(listener.url))
+  const setUp = setUpPath && `Set up the first operator within 24 hours, once: ${listener.url}${setUpPath}\n`
+  // At once, so that whoever waits for the first line has the others too.
+  process.stdout.write(`Forecourt is ready at ${listener.url}\n${setUp ?? ''}${demo?.commands(listener.url) ?? ''}`)
   log.info({ url: listener.url, database: isEmbedded ? 'embedded' : 'external' }, 'ready')
 }
 

@@ -197,16 +197,20 @@ describe('list of sites', () => {
 
   browserTest('reads no more sites than a map can show, and says so', async () => {
     const app = await newApplication(client)
-    const site = await newSite(app, { coordinates: '115.899918,28.676493' })
+    for (let made = 0; made < 1_010; made += 101) {
+      await Promise.all(
+        Array.from({ length: 101 }, (_, index) => {
+          const coordinates = `${110 + made / 101},${20 + index / 10}`
+          return newSite(app, { coordinates })
+        }),
+      )
+    }
     const visited = await visit(listOf(app.appId), { role: 'viewer' })
     const { page } = visited
-    await page.getByText('1 in all').waitFor()
+    await page.getByText('1,010 in all').waitFor()
     let asked = 0
-    // As an application with very many sites would answer, each page with a cursor to the next.
-    await page.route('**/siteManageThird/page?*pageSize=100*', (route) => {
-      const list = Array.from({ length: 100 }, (_, index) => ({ ...site, id: asked * 100 + index + 1 }))
-      asked++
-      return route.fulfill({ json: { code: 0, msg: 'success', data: { list, total: 5000, nextCursor: `${asked}` } } })
+    page.on('request', (request) => {
+      if (request.url().includes('pageSize=100')) asked++
     })
     await page.getByText('Table and map').click()
     await page.getByText('The newest 1,000 sites are on the map.', { exact: false }).waitFor()

@@ -43,6 +43,8 @@ export interface Visit {
   language?: 'en' | 'zh'
   viewport?: { width: number; height: number }
   isDark?: boolean
+  /** Another service than the one that the tests share. */
+  through?: Client
 }
 
 export interface Visited {
@@ -56,7 +58,7 @@ export interface Visited {
 /** Opens a page of the console as a new person of that role; without a role, as nobody. */
 export async function visit(
   path: string,
-  { role, appIds = [], language = 'en', viewport = wide, isDark }: Visit = {},
+  { role, appIds = [], language = 'en', viewport = wide, isDark, through = client }: Visit = {},
 ): Promise<Visited> {
   browser ??= chromium.launch({
     executablePath,
@@ -76,9 +78,9 @@ export async function visit(
   contexts.push(context)
   let headers = { cookie: '' }
   if (role !== undefined) {
-    headers = await signIn(client, await newPerson(client, role, appIds))
+    headers = await signIn(through, await newPerson(through, role, appIds))
     const [name = '', value = ''] = headers.cookie.split('=')
-    await context.addCookies([{ name, value, url: client.url, httpOnly: true, sameSite: 'Strict' }])
+    await context.addCookies([{ name, value, url: through.url, httpOnly: true, sameSite: 'Strict' }])
   }
   const page = await context.newPage()
   const faults: string[] = []
@@ -89,7 +91,7 @@ export async function visit(
   })
   page.on('pageerror', (error) => faults.push(String(error)))
   page.setDefaultTimeout(25_000)
-  await page.goto(client.url + path)
+  await page.goto(through.url + path)
   return { page, faults, headers }
 }
 
