@@ -5,7 +5,7 @@ import { createApplication, pageApplications } from '../src/applications/contrac
 import { pageBillingRules, saveBillingRule } from '../src/billing-rules/contract.ts'
 import { reportDeviceState } from '../src/device-state/contract.ts'
 import { createDevices } from '../src/devices/contract.ts'
-import { createSession } from '../src/operators/contract.ts'
+import { createSession } from '../src/sessions/contract.ts'
 import { saveSite } from '../src/sites/contract.ts'
 import { embeddedConnection, withSql } from '../test/faults/support.ts'
 import { Client, startService } from '../test/harness.ts'

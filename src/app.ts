@@ -30,13 +30,14 @@ import { Metrics } from './http/metrics.ts'
 import { type Handler, serve } from './http/serve.ts'
 import { momentFormat, momentReader } from './moments.ts'
 import { operations } from './operations.ts'
-import { OperatorAccess } from './operators/access.ts'
 import { operatorRoutes } from './operators/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { startTally } from './overview/tally.ts'
 import type { Platform } from './platform.ts'
 import { regionRoutes } from './regions/routes.ts'
 import { serviceRoutes } from './service/routes.ts'
+import { OperatorAccess } from './sessions/access.ts'
+import { sessionRoutes } from './sessions/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
 import { saveSitesRoutine } from './sites/save.ts'
 import { thirdPartyConfigRoutes } from './third-party-config/routes.ts'
@@ -62,6 +63,7 @@ function routes(platform: Platform, schemaVersion: number): Handler[] {
     ...deviceModelRoutes(platform),
     ...deviceInventoryRoutes(platform),
     ...operatorRoutes(platform),
+    ...sessionRoutes(platform),
     ...overviewRoutes(platform),
     ...serviceRoutes(platform, schemaVersion),
   ]

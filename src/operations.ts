@@ -12,6 +12,7 @@ import * as operators from './operators/contract.ts'
 import * as overview from './overview/contract.ts'
 import * as regions from './regions/contract.ts'
 import * as service from './service/contract.ts'
+import * as sessions from './sessions/contract.ts'
 import * as sites from './sites/contract.ts'
 import * as thirdPartyConfig from './third-party-config/contract.ts'
 import * as tokens from './tokens/contract.ts'
@@ -64,11 +65,11 @@ export const operations = [
   deviceInventory.importDeviceInventory,
   deviceInventory.pageDeviceInventory,
   deviceInventory.deleteDeviceInventory,
-  operators.createSession,
-  operators.getSession,
-  operators.getSettings,
-  operators.pageSessions,
-  operators.deleteSession,
+  sessions.createSession,
+  sessions.getSession,
+  sessions.getSettings,
+  sessions.pageSessions,
+  sessions.deleteSession,
   operators.createOperator,
   operators.updateOperator,
   operators.deleteOperator,

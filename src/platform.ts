@@ -8,7 +8,7 @@ import type { Catalogue } from './device-models/catalogue.ts'
 import type { Searcher } from './device-search/searcher.ts'
 import type { RateLimiter } from './http/limits.ts'
 import type { Metrics } from './http/metrics.ts'
-import type { OperatorAccess } from './operators/access.ts'
+import type { OperatorAccess } from './sessions/access.ts'
 import type { AccessCache } from './tokens/access-cache.ts'
 
 /** What the operations work with; made once by `app.ts`. */

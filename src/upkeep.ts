@@ -4,8 +4,9 @@ import type { Sql, Statements } from './database/open.ts'
 import { transaction } from './database/transaction.ts'
 import { deleteOldDeliveries } from './deliveries/store.ts'
 import { deleteOldEvents } from './events/store.ts'
-import { deleteEndedSessions } from './operators/store.ts'
+import { deleteExpiredSetUps } from './operators/store.ts'
 import { deleteOldMinutes } from './overview/store.ts'
+import { deleteEndedSessions } from './sessions/store.ts'
 import { deleteExpiredTokens } from './tokens/store.ts'
 
 const everyMs = 60_000
@@ -26,6 +27,7 @@ export function startUpkeep(sql: Sql, log: Logger, { deliveryDays, eventDays }: 
     deleteExpiredTokens,
     deleteOldIdempotencyKeys,
     deleteEndedSessions,
+    deleteExpiredSetUps,
     deleteOldMinutes,
     (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays),
     (tx, limit) => deleteOldEvents(tx, limit, eventDays),

@@ -1,8 +1,8 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Operation } from '../../src/http/operation.ts'
-import { getSession } from '../../src/operators/contract.ts'
 import { Client, ForecourtError, type Input } from '../../src/sdk/client.ts'
+import { getSession } from '../../src/sessions/contract.ts'
 import { language } from './language/index.ts'
 
 // The console's only way to the service: the public API, with the session's cookie.

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { everyRole, operation } from '../http/operation.ts'
+import { SessionRecord, triedPassword } from '../sessions/contract.ts'
 import {
   appId,
   integer,
@@ -15,12 +16,10 @@ import {
   text,
 } from '../values.ts'
 
-// Operators are people, with a role and a password; operator keys are for their programs. Both act by a session in the
-// console, and keys also as bearer tokens.
+// Operators are people, with a role and a password; operator keys are for their programs.
 
 const folder = '/api/platform/v1/operator'
 const keyFolder = '/api/platform/v1/operatorKey'
-const sessionFolder = '/api/platform/v1/session'
 const adminOnly = { callers: ['operator'], roles: ['admin'] } as const
 
 const role = Type.Union(
@@ -39,12 +38,6 @@ const password = Type.String({
   pattern: String.raw`^[^\p{Cs}]{12,256}$`,
   description: '12 to 256 characters; only its argon2id hash is kept',
   [reasonKey]: { en: 'must be 12 to 256 characters', zh: '必须是 12 至 256 个字符' },
-})
-/** A password that is tried may be any text. */
-const triedPassword = Type.String({
-  minLength: 1,
-  maxLength: 256,
-  [reasonKey]: { en: 'must be a string of 1 to 256 characters', zh: '必须是 1 至 256 个字符的字符串' },
 })
 const appIds = optional(
   Type.Array(appId, {
@@ -73,19 +66,6 @@ const setUpMembers = {
   setUpExpireTime: nullable(moment),
 }
 const OperatorWithSetUp = Type.Object({ ...OperatorRecord.properties, ...setUpMembers })
-
-export const SessionRecord = Type.Object({
-  id: nullable(Type.Integer({ description: 'null for a caller with a key, who has no session' })),
-  operatorId: nullable(Type.Integer({ description: 'null for a key' })),
-  name: Type.String(),
-  role: Type.String(),
-  appIds: nullable(Type.Array(Type.String(), { description: 'of a developer; null where every application is meant' })),
-  userAgent: nullable(Type.String()),
-  createTime: nullable(moment),
-  seenTime: nullable(moment),
-  expireTime: nullable(moment),
-})
-export type SessionRecord = Static<typeof SessionRecord>
 
 export const createOperator = operation({
   id: 'createOperator',
@@ -234,70 +214,5 @@ export const pageOperatorKeys = operation({
   ...adminOnly,
   query: Type.Object({ ...pageQuery }),
   data: pageOf(OperatorKeyRecord),
-  refusals: [],
-})
-
-export const createSession = operation({
-  id: 'createSession',
-  summary: 'Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read.',
-  method: 'POST',
-  path: `${sessionFolder}/create`,
-  callers: [],
-  body: Type.Object({ name: optional(name), password: optional(triedPassword), operatorKey: optional(text(512)) }),
-  data: SessionRecord,
-  refusals: ['signInFailed', 'tooManyRequests'],
-})
-
-export const getSession = operation({
-  id: 'getSession',
-  summary: 'Answers who the caller is.',
-  method: 'GET',
-  path: `${sessionFolder}/detail`,
-  callers: ['operator'],
-  roles: everyRole,
-  query: Type.Object({}),
-  data: SessionRecord,
-  refusals: [],
-})
-
-export const getSettings = operation({
-  id: 'getSettings',
-  summary: 'Answers what a console needs to know of the service.',
-  method: 'GET',
-  path: `${sessionFolder}/settings`,
-  callers: ['operator'],
-  roles: everyRole,
-  query: Type.Object({}),
-  data: Type.Object({
-    timeZone: Type.String({ description: 'in which times are shown and read' }),
-    mapTileUrl: nullable(Type.String({ description: 'with {z}, {x} and {y}; null for none' })),
-    inventoryPolicy: Type.String(),
-    presenceSeconds: Type.Integer(),
-    privateCallbacks: Type.String(),
-  }),
-  refusals: [],
-})
-
-export const deleteSession = operation({
-  id: 'deleteSession',
-  summary: 'Ends a session: one’s own, or, for an admin, any.',
-  method: 'POST',
-  path: `${sessionFolder}/delete`,
-  callers: ['operator'],
-  roles: everyRole,
-  body: Type.Object({ id: optional(integer()) }),
-  data: Type.Object({ ended: Type.Boolean() }),
-  refusals: ['sessionNotFound'],
-})
-
-export const pageSessions = operation({
-  id: 'pageSessions',
-  summary: 'Pages through one’s own sessions, newest first; an admin sees everyone’s.',
-  method: 'GET',
-  path: `${sessionFolder}/page`,
-  callers: ['operator'],
-  roles: everyRole,
-  query: Type.Object({ ...pageQuery, operatorId: optional(integer()) }),
-  data: pageOf(SessionRecord),
   refusals: [],
 })

@@ -1,5 +1,5 @@
 import { describe, expect } from 'bun:test'
-import { createSession, getSession } from '../../src/operators/contract.ts'
+import { createSession, getSession } from '../../src/sessions/contract.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import { browserTest, client, expectSound, narrow, picture, visit } from './support.ts'
 

@@ -4,11 +4,11 @@ import {
   createOperator,
   createOperatorKey,
   getOperator,
-  getSession,
   pageOperatorKeys,
   pageOperators,
   updateOperator,
 } from '../../src/operators/contract.ts'
+import { getSession } from '../../src/sessions/contract.ts'
 import { newApplication } from '../harness.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import { browserTest, client, expectSound, narrow, newSerial, picture, visit } from './support.ts'

@@ -10,11 +10,9 @@ import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import {
   createOperator,
   createOperatorKey,
-  createSession,
   deleteOperator,
   deleteOperatorKey,
   getOperator,
-  getSession,
   pageOperatorKeys,
   pageOperators,
   resetOperator,
@@ -22,6 +20,7 @@ import {
   updateOperator,
 } from '../../src/operators/contract.ts'
 import { getOverview } from '../../src/overview/contract.ts'
+import { createSession, getSession } from '../../src/sessions/contract.ts'
 import { deviceBody, newApplication, newSerial } from '../harness.ts'
 import { cookieOf, newPassword, newPerson, signIn } from '../people.ts'
 import { client, expectFaults, expectNow, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'

@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createApplication } from '../../src/applications/contract.ts'
-import {
-  createOperator,
-  createOperatorKey,
-  createSession,
-  getSession,
-  setUpOperator,
-} from '../../src/operators/contract.ts'
-import { deleteEndedSessions } from '../../src/operators/store.ts'
+import { createOperator, createOperatorKey, setUpOperator } from '../../src/operators/contract.ts'
+import { deleteExpiredSetUps } from '../../src/operators/store.ts'
 import { getOverview } from '../../src/overview/contract.ts'
+import { createSession, getSession } from '../../src/sessions/contract.ts'
+import { deleteEndedSessions } from '../../src/sessions/store.ts'
 import { Client, newSerial } from '../harness.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'
@@ -76,6 +72,7 @@ test('a set-up link ends after 24 hours', async () => {
   )
   const setUpToken = String(made.data.setUpPath).split('#')[1]
   expect((await client.call(setUpOperator, { setUpToken, password: newPassword() })).code).toBe(10052)
+  expect(await database.run(deleteExpiredSetUps)).toBe(1)
 })
 
 test('a key ends when it was said to', async () => {

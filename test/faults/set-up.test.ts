@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
-import { createSession, getSession, setUpOperator } from '../../src/operators/contract.ts'
+import { setUpOperator } from '../../src/operators/contract.ts'
+import { createSession, getSession } from '../../src/sessions/contract.ts'
 import { Client, newSerial, type Service } from '../harness.ts'
 import { cookieOf, newPassword } from '../people.ts'
 import { Workplace } from './support.ts'

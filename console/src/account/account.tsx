@@ -1,6 +1,7 @@
 import { App, Button, Form, Input } from 'antd'
 import { useState } from 'react'
-import { changePassword, deleteSession, pageSessions, type SessionRecord } from '../../../src/operators/contract.ts'
+import { changePassword } from '../../../src/operators/contract.ts'
+import { deleteSession, pageSessions, type SessionRecord } from '../../../src/sessions/contract.ts'
 import { useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { useSession } from '../session.tsx'

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from 'react'
-import { getSettings } from '../../../src/operators/contract.ts'
+import { getSettings } from '../../../src/sessions/contract.ts'
 import { useRead } from '../api.ts'
 import { useLanguage } from '../language/index.ts'
 import { useShade } from '../theme.tsx'

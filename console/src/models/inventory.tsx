@@ -6,7 +6,7 @@ import {
   importDeviceInventory,
   pageDeviceInventory,
 } from '../../../src/device-inventory/contract.ts'
-import { getSettings } from '../../../src/operators/contract.ts'
+import { getSettings } from '../../../src/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { useMay } from '../session.tsx'

@@ -5,10 +5,10 @@ import type { Static } from 'typebox'
 import {
   createOperatorKey,
   deleteOperatorKey,
-  getSettings,
   type OperatorKeyRecord,
   pageOperatorKeys,
 } from '../../../src/operators/contract.ts'
+import { getSettings } from '../../../src/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { FilterBar } from '../ui/filters.tsx'

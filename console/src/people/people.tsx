@@ -1,6 +1,7 @@
 import { Tabs } from 'antd'
 import { useSearchParams } from 'react-router'
-import { pageOperatorKeys, pageOperators, pageSessions } from '../../../src/operators/contract.ts'
+import { pageOperatorKeys, pageOperators } from '../../../src/operators/contract.ts'
+import { pageSessions } from '../../../src/sessions/contract.ts'
 import { useMay } from '../session.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'

@@ -1,0 +1,88 @@
+import Type, { type Static } from 'typebox'
+import { everyRole, operation } from '../http/operation.ts'
+import { integer, moment, name, nullable, optional, pageOf, pageQuery, reasonKey, text } from '../values.ts'
+
+// By a session, a person or a key acts in the console. Keys act as bearer tokens too, and then without one.
+
+const folder = '/api/platform/v1/session'
+const ofEveryone = { callers: ['operator'], roles: everyRole } as const
+
+/** A password that is tried may be any text. */
+export const triedPassword = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  [reasonKey]: { en: 'must be a string of 1 to 256 characters', zh: '必须是 1 至 256 个字符的字符串' },
+})
+export const SessionRecord = Type.Object({
+  id: nullable(Type.Integer({ description: 'null for a caller with a key, who has no session' })),
+  operatorId: nullable(Type.Integer({ description: 'null for a key' })),
+  name: Type.String(),
+  role: Type.String(),
+  appIds: nullable(Type.Array(Type.String(), { description: 'of a developer; null where every application is meant' })),
+  userAgent: nullable(Type.String()),
+  createTime: nullable(moment),
+  seenTime: nullable(moment),
+  expireTime: nullable(moment),
+})
+export type SessionRecord = Static<typeof SessionRecord>
+
+export const createSession = operation({
+  id: 'createSession',
+  summary: 'Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read.',
+  method: 'POST',
+  path: `${folder}/create`,
+  callers: [],
+  body: Type.Object({ name: optional(name), password: optional(triedPassword), operatorKey: optional(text(512)) }),
+  data: SessionRecord,
+  refusals: ['signInFailed', 'tooManyRequests'],
+})
+
+export const getSession = operation({
+  id: 'getSession',
+  summary: 'Answers who the caller is.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  ...ofEveryone,
+  query: Type.Object({}),
+  data: SessionRecord,
+  refusals: [],
+})
+
+export const getSettings = operation({
+  id: 'getSettings',
+  summary: 'Answers what a console needs to know of the service.',
+  method: 'GET',
+  path: `${folder}/settings`,
+  ...ofEveryone,
+  query: Type.Object({}),
+  data: Type.Object({
+    timeZone: Type.String({ description: 'in which times are shown and read' }),
+    mapTileUrl: nullable(Type.String({ description: 'with {z}, {x} and {y}; null for none' })),
+    inventoryPolicy: Type.String(),
+    presenceSeconds: Type.Integer(),
+    privateCallbacks: Type.String(),
+  }),
+  refusals: [],
+})
+
+export const deleteSession = operation({
+  id: 'deleteSession',
+  summary: 'Ends a session: one’s own, or, for an admin, any.',
+  method: 'POST',
+  path: `${folder}/delete`,
+  ...ofEveryone,
+  body: Type.Object({ id: optional(integer()) }),
+  data: Type.Object({ ended: Type.Boolean() }),
+  refusals: ['sessionNotFound'],
+})
+
+export const pageSessions = operation({
+  id: 'pageSessions',
+  summary: 'Pages through one’s own sessions, newest first; an admin sees everyone’s.',
+  method: 'GET',
+  path: `${folder}/page`,
+  ...ofEveryone,
+  query: Type.Object({ ...pageQuery, operatorId: optional(integer()) }),
+  data: pageOf(SessionRecord),
+  refusals: [],
+})

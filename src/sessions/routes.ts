@@ -1,0 +1,78 @@
+import { hashSecret, type OperatorCaller } from '../http/authenticate.ts'
+import { type Handler, handle } from '../http/serve.ts'
+import type { Platform } from '../platform.ts'
+import { type FieldFault, invalidRequest, Refusal } from '../refusals.ts'
+import { given } from '../values.ts'
+import * as contract from './contract.ts'
+import { beginSession, checkPassword, withoutSession } from './sign-in.ts'
+import * as store from './store.ts'
+
+export function sessionRoutes(platform: Platform): Handler[] {
+  const { sql, operatorAccess, showMoment, config } = platform
+  const settingKeyHash = config.operatorKey === undefined ? null : hashSecret(config.operatorKey)
+
+  async function checkKey(operatorKey: string): Promise<store.SessionHolder> {
+    const keyHash = hashSecret(operatorKey)
+    if (keyHash === settingKeyHash) return { operatorId: null, operatorKeyId: null, settingKeyHash }
+    const known = await store.findKey(sql, keyHash)
+    if (known === undefined) throw new Refusal('signInFailed')
+    return { operatorId: null, operatorKeyId: known.keyId, settingKeyHash: null }
+  }
+
+  return [
+    handle(contract.createSession, async ({ body, header }) => {
+      const [name, password, operatorKey] = [given(body.name), given(body.password), given(body.operatorKey)]
+      if (operatorKey !== null) return beginSession(platform, await checkKey(operatorKey), header)
+      if (name === null || password === null) throw invalidRequest(missing({ name, password }))
+      const { id } = await checkPassword(sql, name, password)
+      return beginSession(platform, { operatorId: id, operatorKeyId: null, settingKeyHash: null }, header)
+    }),
+
+    handle(contract.getSession, async ({ caller }) => {
+      const { sessionId, operatorId, name, role, applications } = caller as OperatorCaller
+      if (sessionId !== null) return store.requireSession(sql, sessionId, showMoment)
+      const nothing = { userAgent: null, createTime: null, seenTime: null, expireTime: null }
+      return { id: null, operatorId, name, role, appIds: applications && [...applications], ...nothing }
+    }),
+
+    handle(contract.getSettings, async () => {
+      const { timeZone, mapTileUrl = null, inventoryPolicy, presenceSeconds, privateCallbacks } = config
+      return { timeZone, mapTileUrl, inventoryPolicy, presenceSeconds, privateCallbacks }
+    }),
+
+    handle(contract.deleteSession, async ({ caller, body, header }) => {
+      const { sessionId, operatorId, role } = caller as OperatorCaller
+      const id = given(body.id) ?? sessionId
+      if (id === null) throw invalidRequest([noSession])
+      const isOwn = id === sessionId
+      // A key has no sessions but the one that it is used in.
+      if (!isOwn && role !== 'admin' && operatorId === null) throw new Refusal('sessionNotFound')
+      const ended = await store.deleteSession(sql, id, isOwn || role === 'admin' ? null : operatorId)
+      operatorAccess.forget()
+      if (!ended && !isOwn) throw new Refusal('sessionNotFound')
+      return isOwn ? withoutSession({ ended }, header) : { ended }
+    }),
+
+    handle(contract.pageSessions, ({ caller, query }) => {
+      const { operatorId, sessionId, role } = caller as OperatorCaller
+      const wished = given(query.operatorId)
+      if (role === 'admin') {
+        return store.pageOfSessions(sql, { ...query, operatorId: wished, sessionId: null }, showMoment)
+      }
+      // One without an account sees the session that it is in, if it is in one.
+      const own =
+        operatorId === null ? { operatorId: null, sessionId: sessionId ?? 0 } : { operatorId, sessionId: null }
+      return store.pageOfSessions(sql, { ...query, ...own }, showMoment)
+    }),
+  ]
+}
+
+const noSession: FieldFault = {
+  field: 'id',
+  reason: { en: 'is required of a caller without a session', zh: '无会话的调用方必须指定' },
+}
+
+function missing(members: Record<string, string | null>): FieldFault[] {
+  const reason = { en: 'is required, where no operatorKey is given', zh: '未提供 operatorKey 时必填' }
+  return Object.entries(members).flatMap(([field, value]) => (value === null ? [{ field, reason }] : []))
+}

@@ -1,0 +1,191 @@
+import type { Row } from 'postgres'
+import type { Sql, Statements } from '../database/open.ts'
+import { type PageQuery, readPage } from '../database/page.ts'
+import type { Role } from '../http/operation.ts'
+import { membershipsOf } from '../operators/store.ts'
+import { Refusal } from '../refusals.ts'
+import type { SessionRecord } from './contract.ts'
+
+type ShowMoment = (instant: Date) => string
+
+/** How long a session lasts while nobody uses it, and at most. */
+const idleSessionHours = 12
+export const longestSessionDays = 14
+
+/** Wrong passwords that a name may be tried with, and how long they count. */
+const maxFailures = 10
+const failuresCountMinutes = 15
+
+/**
+ * Counts an attempt to sign in before the password is looked at, so that attempts side by side all count. Throws 10007
+ * with `Retry-After` when the name was tried too often.
+ */
+export async function countAttempt(sql: Statements, name: string): Promise<void> {
+  const [row] = await sql`
+    insert into sign_in_failure (name, failures, since) values (lower(${name}), 1, now())
+    on conflict (name) do update set
+      failures = case when sign_in_failure.since < now() - ${failuresCountMinutes} * interval '1 minute'
+        then 1 else sign_in_failure.failures + 1 end,
+      since = case when sign_in_failure.since < now() - ${failuresCountMinutes} * interval '1 minute'
+        then now() else sign_in_failure.since end
+    returning failures,
+      ceil(extract(epoch from since + ${failuresCountMinutes} * interval '1 minute' - now()))::integer as seconds`
+  if (row === undefined || row.failures <= maxFailures) return
+  throw new Refusal('tooManyRequests', { headers: { 'retry-after': String(Math.max(1, row.seconds)) } })
+}
+
+/** Whoever knows the password has not been guessing. */
+export async function forgetAttempts(sql: Statements, name: string): Promise<void> {
+  await sql`delete from sign_in_failure where name = lower(${name})`
+}
+
+/** Who a session is for: exactly one of the three. */
+export interface SessionHolder {
+  operatorId: number | null
+  operatorKeyId: number | null
+  settingKeyHash: string | null
+}
+
+export async function insertSession(
+  tx: Statements,
+  holder: SessionHolder,
+  tokenHash: string,
+  userAgent: string | null,
+): Promise<void> {
+  await tx`
+    insert into operator_session (token_hash, operator_id, operator_key_id, setting_key_hash, user_agent,
+      created_at, seen_at, expires_at)
+    values (${tokenHash}, ${holder.operatorId}, ${holder.operatorKeyId}, ${holder.settingKeyHash}, ${userAgent},
+      now(), now(), now() + ${idleSessionHours} * interval '1 hour')`
+  if (holder.operatorId !== null) {
+    await tx`update operator set signed_in_at = now() where id = ${holder.operatorId}`
+  }
+}
+
+/** Who acts by a session or a key. */
+export interface Acting {
+  kind: 'operator' | 'operatorKey'
+  name: string
+  role: Role
+  operatorId: number | null
+  sessionId: number | null
+  /** Of a developer; null for everyone else, who may act for every application. */
+  appIds: string[] | null
+}
+
+const acting = `
+  coalesce(o.name, k.name) as name, coalesce(o.role, k.role) as role,
+  case when o.role = 'developer' then ${membershipsOf('o.id')} end as app_ids`
+
+const livingSessions = `
+  operator_session s left join operator o on o.id = s.operator_id left join operator_key k on k.id = s.operator_key_id
+  where s.expires_at > now()
+    and (s.operator_id is null or (o.status = 1 and o.password_hash is not null))
+    and (k.expires_at is null or k.expires_at > now())`
+
+function toActing(row: Row): Acting {
+  return {
+    kind: row.operator_id === null ? 'operatorKey' : 'operator',
+    name: row.name ?? settingKeyName,
+    role: row.role ?? 'admin',
+    operatorId: row.operator_id,
+    sessionId: row.session_id,
+    appIds: row.app_ids,
+  }
+}
+
+/** What the event log calls the key that the service is started with. */
+const settingKeyName = 'operator'
+
+/** Who a session is of, while it lasts; `settingKeyHash` is of the key that the service runs with now. */
+export async function findSession(
+  sql: Statements,
+  tokenHash: string,
+  settingKeyHash: string | null,
+): Promise<Acting | undefined> {
+  const [row] = await sql`
+    select s.id as session_id, s.operator_id, ${sql.unsafe(acting)}
+    from ${sql.unsafe(livingSessions)} and s.token_hash = ${tokenHash}
+      and (s.setting_key_hash is null or s.setting_key_hash = ${settingKeyHash})`
+  return row === undefined ? undefined : toActing(row)
+}
+
+/** Puts off a session's end, but not beyond its longest time. */
+export async function renewSession(sql: Statements, tokenHash: string): Promise<void> {
+  await sql`
+    update operator_session set seen_at = now(),
+      expires_at = least(now() + ${idleSessionHours} * interval '1 hour',
+        created_at + ${longestSessionDays} * interval '1 day')
+    where token_hash = ${tokenHash} and seen_at < now() - interval '1 minute'`
+}
+
+/** Who a key is of, while it lasts. */
+export async function findKey(sql: Statements, keyHash: string): Promise<(Acting & { keyId: number }) | undefined> {
+  const [row] = await sql`
+    select id, name, role from operator_key where key_hash = ${keyHash} and (expires_at is null or expires_at > now())`
+  if (row === undefined) return undefined
+  const { id: keyId, name, role } = row
+  return { kind: 'operatorKey', name, role, operatorId: null, sessionId: null, appIds: null, keyId }
+}
+
+/** Ends an operator's sessions, but for one that is to go on. */
+export async function deleteSessionsOf(tx: Statements, operatorId: number, except: number | null): Promise<void> {
+  await tx`delete from operator_session where operator_id = ${operatorId} and id is distinct from ${except}`
+}
+
+/** Ends one session; of one operator only, when that is given. Answers whether there was one. */
+export async function deleteSession(sql: Statements, id: number, ofOperator: number | null): Promise<boolean> {
+  const deleted = await sql`
+    delete from operator_session
+    where id = ${id} and (${ofOperator}::bigint is null or operator_id = ${ofOperator})`
+  return deleted.count === 1
+}
+
+function toSession(row: Row, showMoment: ShowMoment): SessionRecord {
+  const { name, role, operatorId, sessionId, appIds } = toActing(row)
+  return {
+    id: sessionId,
+    operatorId,
+    name,
+    role,
+    appIds,
+    userAgent: row.user_agent,
+    createTime: showMoment(row.created_at),
+    seenTime: showMoment(row.seen_at),
+    expireTime: showMoment(row.expires_at),
+  }
+}
+
+const sessionColumns = `s.id, s.id as session_id, s.operator_id, s.user_agent, s.created_at, s.seen_at, s.expires_at,
+  ${acting}`
+
+/** Throws 10053. */
+export async function requireSession(sql: Statements, id: number, showMoment: ShowMoment): Promise<SessionRecord> {
+  const [row] = await sql`
+    select ${sql.unsafe(sessionColumns)} from ${sql.unsafe(livingSessions)} and s.id = ${id}`
+  if (row === undefined) throw new Refusal('sessionNotFound')
+  return toSession(row, showMoment)
+}
+
+/** Sessions that last, of one operator or of all. */
+export function pageOfSessions(
+  sql: Sql,
+  filter: PageQuery & { operatorId: number | null; sessionId: number | null },
+  showMoment: ShowMoment,
+) {
+  const { operatorId, sessionId } = filter
+  const rows = sql`
+    select ${sql.unsafe(sessionColumns)} from ${sql.unsafe(livingSessions)}
+      and (${operatorId}::bigint is null or s.operator_id = ${operatorId})
+      and (${sessionId}::bigint is null or s.id = ${sessionId})`
+  const key = [{ column: 'id', type: 'bigint' as const }]
+  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => toSession(row, showMoment))
+}
+
+/** Removes, at most `limit`, sessions that have ended, and the counts of attempts that count no more. */
+export async function deleteEndedSessions(sql: Statements, limit: number): Promise<number> {
+  const sessions = await sql`
+    delete from operator_session where id in (select id from operator_session where expires_at < now() limit ${limit})`
+  await sql`delete from sign_in_failure where since < now() - ${failuresCountMinutes} * interval '1 minute'`
+  return sessions.count
+}
