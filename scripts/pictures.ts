@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
 import { createApplication, pageApplications } from '../src/applications/contract.ts'
 import { pageBillingRules, saveBillingRule } from '../src/billing-rules/contract.ts'
 import { reportDeviceState } from '../src/device-state/contract.ts'
 import { createDevices } from '../src/devices/contract.ts'
 import { createSession } from '../src/sessions/contract.ts'
 import { saveSite } from '../src/sites/contract.ts'
+import { launchChromium } from '../test/browser/chromium.ts'
 import { embeddedConnection, withSql } from '../test/faults/support.ts'
 import { Client, startService } from '../test/harness.ts'
 
@@ -142,7 +142,7 @@ await withSql(
     on conflict do nothing`,
 )
 
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+const browser = await launchChromium()
 const context = await browser.newContext({
   viewport: { width: 1280, height: 800 },
   locale: 'en-GB',

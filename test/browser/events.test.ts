@@ -124,7 +124,7 @@ describe('events', () => {
     await drawer.getByText('The record began with this event').waitFor()
     await close()
     await page.getByRole('combobox', { name: 'What' }).click()
-    await page.getByText('Billing rule changed', { exact: true }).last().click()
+    await page.locator('.ant-select-item-option').getByText('Billing rule changed', { exact: true }).click()
     await page.getByRole('button', { name: /^Application frozen, / }).waitFor({ state: 'detached' })
     await open(/^Billing rule changed, /)
     await drawer

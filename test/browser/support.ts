@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { type Client, newSerial, target } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
+import { chromiumPath, launchChromium } from './chromium.ts'
 
 // Real pages in a real browser, against the real service.
 
-const executablePath = process.env.FORECOURT_TEST_CHROMIUM ?? '/usr/bin/chromium'
-const hasBrowser = existsSync(executablePath)
+const hasBrowser = chromiumPath !== undefined
 const pictures = process.env.FORECOURT_TEST_PICTURES
 
 /** A test that needs a browser. Where there is none it is skipped and says so; CI has one. */
@@ -17,13 +17,25 @@ export function browserTest(name: string, run: () => Promise<void>): void {
   const attempt = async () => {
     try {
       await run()
+    } catch (error) {
+      await describePages(name)
+      throw error
     } finally {
       await Promise.all(contexts.splice(0).map((context) => context.close()))
     }
   }
   test.skipIf(!hasBrowser)(name, attempt, 120_000)
 }
-if (!hasBrowser) process.stderr.write(`no Chromium at ${executablePath}: the browser tests are skipped\n`)
+if (!hasBrowser) process.stderr.write('no Chromium on this machine: the browser tests are skipped\n')
+
+/** What the pages of a failed test show, because nobody was there to see it. */
+async function describePages(test: string): Promise<void> {
+  for (const page of contexts.flatMap((context) => context.pages())) {
+    const seen = await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String)
+    process.stderr.write(`${test}: ${page.url()} shows\n${seen.slice(0, 6000)}\n`)
+    if (!page.isClosed()) await picture(page, `failed ${test}`)
+  }
+}
 
 export const client: Client = await target()
 export { newSerial }
@@ -60,13 +72,7 @@ export async function visit(
   path: string,
   { role, appIds = [], language = 'en', viewport = wide, isDark, through = client }: Visit = {},
 ): Promise<Visited> {
-  browser ??= chromium.launch({
-    executablePath,
-    args: [
-      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-      ...['--disable-component-update', '--disable-sync'],
-    ],
-  })
+  browser ??= launchChromium()
   const context = await (await browser).newContext({
     viewport,
     locale: language === 'zh' ? 'zh-CN' : 'en-GB',
@@ -113,8 +119,8 @@ async function expectAccessible(page: Page): Promise<void> {
   const source = await Bun.file(axeSource).text()
   await page.evaluate(source)
   const findings = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
-    return (await axe.run()).violations
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }
+    return (await axe.run({ resultTypes: ['violations'] })).violations
   })
   const serious = findings.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   expect(

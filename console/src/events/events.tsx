@@ -3,6 +3,7 @@ import { Link, useSearchParams } from 'react-router'
 import { eventTypes, pageAudit, pageEvents, platformEventTypes } from '../../../src/events/contract.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { useChangeSearch } from '../ui/address.ts'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
@@ -40,16 +41,14 @@ export function Page() {
 
 /** Opens and closes the drawer of one event, which stands in the address; the page of the table stays. */
 function useOpenEvent() {
-  const [search, setSearch] = useSearchParams()
+  const [search] = useSearchParams()
+  const change = useChangeSearch()
   const id = Number(search.get('event') ?? 0)
-  const open = (event: number | undefined) =>
-    setSearch((before) => {
-      const after = new URLSearchParams(before)
-      if (event === undefined) after.delete('event')
-      else after.set('event', String(event))
-      return after
-    })
-  return { id: id > 0 ? id : undefined, open, close: () => open(undefined) }
+  return {
+    id: id > 0 ? id : undefined,
+    open: (event: number) => change({ event: String(event) }),
+    close: () => change({ event: undefined }),
+  }
 }
 
 const auditFilters = ['appId', 'actor', 'type', 'subject', 'timeFrom', 'timeTo'] as const
@@ -84,7 +83,8 @@ function Audit() {
           label={t('actorFilter')}
           width={230}
           value={values.actor}
-          onChange={(actor) => set({ actor: wholeActor(actor) })}
+          meaning={wholeActor}
+          onChange={(actor) => set({ actor })}
         />
         <TypeFilter
           types={[...eventTypes, ...platformEventTypes]}
@@ -213,10 +213,7 @@ function useColumns(open: (id: number) => void): Column<AnyEvent>[] {
           style={{ padding: 0 }}
           title={type}
           aria-label={t('openEvent', { type: words(type), time })}
-          onClick={(event) => {
-            event.stopPropagation()
-            open(id)
-          }}
+          onClick={() => open(id)}
         >
           {words(type)}
         </Button>
@@ -225,14 +222,7 @@ function useColumns(open: (id: number) => void): Column<AnyEvent>[] {
     {
       key: 'about',
       title: t('about'),
-      render: (_, event) => (
-        // A link in a row leads to its own page, and not to the event.
-        // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps the row from hearing of the link
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the link itself hears the keyboard
-        <span onClick={(click) => click.stopPropagation()}>
-          <SubjectLink event={event} />
-        </span>
-      ),
+      render: (_, event) => <SubjectLink event={event} />,
     },
     { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },

@@ -2,26 +2,17 @@ import { DatePicker, Input, type InputRef, Select } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { useNavigation, useSearchParams } from 'react-router'
+import { useChangeSearch } from './address.ts'
 import { useCommon } from './texts.ts'
 
 /** A page's filters, kept in its address: what one sees can be sent to a colleague. */
 export function useFilters<Name extends string>(names: readonly Name[]) {
-  const [search, setSearch] = useSearchParams()
+  const [search] = useSearchParams()
+  const change = useChangeSearch()
   const values = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ''])) as Record<Name, string>
   function set(changes: Partial<Record<Name, string>>): void {
-    setSearch(
-      (before) => {
-        const after = new URLSearchParams(before)
-        // Another filter begins at the first page.
-        after.delete('cursor')
-        for (const [name, value] of Object.entries(changes) as [string, string | undefined][]) {
-          if (value === undefined || value === '') after.delete(name)
-          else after.set(name, value)
-        }
-        return after
-      },
-      { replace: true },
-    )
+    // Another filter begins at the first page.
+    change({ ...changes, cursor: undefined }, { replace: true })
   }
   const clear = (except: readonly Name[] = []) =>
     set(
@@ -41,8 +32,14 @@ interface FilterProps {
   onChange: (value: string) => void
 }
 
+interface TextFilterProps extends FilterProps {
+  width?: number
+  /** What a text stands for, where that is more than was typed. */
+  meaning?: (text: string) => string
+}
+
 /** Text that is looked for a moment after the last key, or at once with Enter. */
-export function TextFilter({ label, value, onChange, width = 180 }: FilterProps & { width?: number }) {
+export function TextFilter({ label, value, onChange, width = 180, meaning = (text) => text }: TextFilterProps) {
   const id = useId()
   const [text, setText] = useState(value)
   const field = useRef<InputRef>(null)
@@ -53,8 +50,8 @@ export function TextFilter({ label, value, onChange, width = 180 }: FilterProps 
   }, [value])
   useEffect(() => {
     // On the way to another page there is nothing more to look for on this one.
-    if (text === value || state !== 'idle') return
-    const timer = setTimeout(() => onChange(text), 400)
+    if (meaning(text) === value || state !== 'idle') return
+    const timer = setTimeout(() => onChange(meaning(text)), 400)
     return () => clearTimeout(timer)
   })
   return (
@@ -67,7 +64,7 @@ export function TextFilter({ label, value, onChange, width = 180 }: FilterProps 
         style={{ width: '100%', minWidth: Math.min(width, 140), maxWidth: width }}
         value={text}
         onChange={(event) => setText(event.target.value)}
-        onPressEnter={() => onChange(text)}
+        onPressEnter={() => onChange(meaning(text))}
       />
     </label>
   )

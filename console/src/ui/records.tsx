@@ -6,6 +6,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { Operation } from '../../../src/http/operation.ts'
 import type { Input } from '../../../src/sdk/client.ts'
 import { useRead } from '../api.ts'
+import { useChangeSearch } from './address.ts'
 import { RefusalResult } from './refusal.tsx'
 import { useCommon } from './texts.ts'
 import { Wide } from './wide.tsx'
@@ -87,7 +88,8 @@ export function Records<Item extends object, Body extends TObject, Query extends
   footer,
 }: RecordsProps<Item, Body, Query, Data>) {
   const t = useCommon()
-  const [search, setSearch] = useSearchParams()
+  const [search] = useSearchParams()
+  const turn = useChangeSearch()
   const { shown, choose } = useColumnChoice(name, columns)
   const cursor = search.get(cursorName) ?? ''
   const pageSize = Number(search.get('pageSize') ?? 20)
@@ -98,17 +100,6 @@ export function Records<Item extends object, Body extends TObject, Query extends
     ...(refetchInterval === undefined ? {} : { refetchInterval }),
   })
   const page = data as (PageData<Item> & Static<Data>) | undefined
-
-  function turn(changes: Record<string, string | undefined>): void {
-    setSearch((before) => {
-      const after = new URLSearchParams(before)
-      for (const [member, value] of Object.entries(changes)) {
-        if (value === undefined) after.delete(member)
-        else after.set(member, value)
-      }
-      return after
-    })
-  }
 
   if (error !== null && data === undefined) return <RefusalResult error={error} retry={() => void refetch()} />
   return (
