@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox'
+import Type, { type TSchema, type TUnsafe } from 'typebox'
 import type { Reason } from './refusals.ts'
 
 // Contract §2. Everything a string may not hold stands in its pattern, so that the compiled check, the OpenAPI
@@ -78,15 +78,26 @@ export function integer(minimum = 0, maximum = Number.MAX_SAFE_INTEGER) {
 
 /** One of a few integers. */
 export function oneOf<const Values extends number[]>(...values: Values) {
+  return choice<Values[number]>(values)
+}
+
+/** One of a few texts. */
+export function textOneOf<const Text extends string>(texts: readonly Text[], description?: string) {
+  return choice(texts, description)
+}
+
+/** A union that is made from a list loses its members' types, and is told them here. */
+function choice<Value extends number | string>(values: readonly Value[], description?: string) {
   return Type.Union(
     values.map((value) => Type.Literal(value)),
     {
+      ...(description === undefined ? {} : { description }),
       [reasonKey]: {
         en: `must be one of ${values.join(', ')}`,
         zh: `必须是 ${values.join('、')} 之一`,
       } satisfies Reason,
     },
-  ) as unknown as ReturnType<typeof Type.Unsafe<Values[number]>>
+  ) as TSchema as TUnsafe<Value>
 }
 
 export const appId = text(64, 'application id')

@@ -1,10 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect } from 'react'
 import { Navigate, useLocation } from 'react-router'
 import type { Static } from 'typebox'
 import { type Operation, rolesOf } from '../../src/http/operation.ts'
 import { getSession, type SessionRecord } from '../../src/sessions/contract.ts'
-import { call, useRead, whenSignedOut } from './api.ts'
+import { useRead, whenSignedOut } from './api.ts'
 import { paths } from './paths.ts'
 import { Loading } from './ui/loading.tsx'
 import { RefusalResult } from './ui/refusal.tsx'
@@ -38,21 +38,15 @@ export function useSession(): Session {
 }
 
 /** Whether the one who is signed in may call an operation; what they may not is not offered. */
-export function useMay(): (operation: Operation<never, never, never> | AnyOperation) => boolean {
+export function useMay(): (operation: Operation) => boolean {
   const { role } = useSession()
-  return (operation) => (rolesOf(operation as unknown as Operation) as readonly string[]).includes(role)
+  return (operation) => rolesOf(operation).some((known) => known === role)
 }
 
-interface AnyOperation {
-  id: string
-  path: string
-}
-
-/** Calls an operation and forgets everything that was read, because someone else may be signed in from now on. */
-export async function afterSessionChange(queries: ReturnType<typeof useQueryClient>): Promise<void> {
+/**
+ * Forgets everything that was read, because someone else may be signed in from now on. Who that is, the next page behind
+ * sign-in asks: a refusal that was kept would lead straight back to it.
+ */
+export function afterSessionChange(queries: QueryClient): void {
   queries.clear()
-  await queries.prefetchQuery({
-    queryKey: [getSession.id],
-    queryFn: () => call(getSession, {}).catch(() => null),
-  })
 }

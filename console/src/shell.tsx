@@ -174,7 +174,7 @@ function AccountMenu() {
     // One whose session has ended meanwhile is signed out as well.
     await call(deleteSession, {}).catch(() => {})
     await navigate(paths.signIn(), { replace: true })
-    await afterSessionChange(queries)
+    afterSessionChange(queries)
   }
 
   return (

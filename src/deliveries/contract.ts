@@ -11,7 +11,7 @@ import {
   ownAppId,
   pageOf,
   pageQuery,
-  reasonKey,
+  textOneOf,
 } from '../values.ts'
 
 const folder = '/api/event/v1/delivery'
@@ -20,7 +20,7 @@ export const maxReplayed = 100_000
 export const replayTimeoutMs = 28_000
 /** What a test's delivery is called where others have their event's type. */
 export const testType = 'test'
-const deliveryTypes = [...eventTypes, testType]
+const deliveryTypes = [...eventTypes, testType] as const
 
 const DeliveryRecord = Type.Object({
   id: Type.Integer({ description: 'ascending within an application' }),
@@ -61,17 +61,7 @@ export const pageDeliveries = operation({
     appId: ownAppId,
     ...pageQuery,
     status,
-    type: optional(
-      Type.Union(
-        deliveryTypes.map((type) => Type.Literal(type)),
-        {
-          [reasonKey]: {
-            en: `must be one of ${deliveryTypes.join(', ')}`,
-            zh: `必须是 ${deliveryTypes.join('、')} 之一`,
-          },
-        },
-      ),
-    ),
+    type: optional(textOneOf(deliveryTypes)),
     eventId: optional(integer()),
     createTimeFrom: optional(momentText),
     createTimeTo: optional(momentText),

@@ -53,7 +53,7 @@ export function deliveryRoutes(platform: Platform): Handler[] {
         ...query,
         appId: await requireMeantApplication(sql, caller, query.appId),
         status: given(query.status),
-        type: given(query.type) as string | null,
+        type: given(query.type),
         eventId: given(query.eventId),
         createdFrom: createdFrom === null ? null : readMoment(createdFrom),
         createdTo: createdTo === null ? null : endOf(createdTo),

@@ -13,6 +13,7 @@ import {
   pageQuery,
   reasonKey,
   text,
+  textOneOf,
 } from '../values.ts'
 
 /** Every type of event (contract §6). */
@@ -87,14 +88,7 @@ export const pageEvents = operation({
         [reasonKey]: { en: 'must be asc or desc', zh: '必须是 asc 或 desc' },
       }),
     ),
-    type: optional(
-      Type.Union(
-        eventTypes.map((type) => Type.Literal(type)),
-        {
-          [reasonKey]: { en: `must be one of ${eventTypes.join(', ')}`, zh: `必须是 ${eventTypes.join('、')} 之一` },
-        },
-      ),
-    ),
+    type: optional(textOneOf(eventTypes)),
     timeFrom: optional(momentText),
     timeTo: optional(momentText),
     deviceNo: optional(deviceNo),
@@ -122,14 +116,7 @@ export const pageAudit = operation({
     ...pageQuery,
     appId: optional(appId),
     actor: optional(text(128, 'operator:… or operatorKey:…, or the beginning of it')),
-    type: optional(
-      Type.Union(
-        auditTypes.map((type) => Type.Literal(type)),
-        {
-          [reasonKey]: { en: `must be one of ${auditTypes.join(', ')}`, zh: `必须是 ${auditTypes.join('、')} 之一` },
-        },
-      ),
-    ),
+    type: optional(textOneOf(auditTypes)),
     subject: optional(text(64, 'a serial number or an id')),
     beforeId: optional(integer()),
     timeFrom: optional(momentText),

@@ -2,7 +2,7 @@ import { requireMeantApplication } from '../applications/store.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { given } from '../values.ts'
-import { type EventType, pageAudit, pageEvents } from './contract.ts'
+import { pageAudit, pageEvents } from './contract.ts'
 import { pageOfAudit, pageOfEvents } from './store.ts'
 
 export function eventRoutes({ sql, showMoment, readMoment }: Platform): Handler[] {
@@ -21,7 +21,7 @@ export function eventRoutes({ sql, showMoment, readMoment }: Platform): Handler[
       const filter = {
         ...query,
         appId,
-        type: given(query.type) as EventType | null,
+        type: given(query.type),
         afterId: given(query.afterId),
         beforeId: given(query.beforeId),
         ...range(query),
@@ -40,7 +40,7 @@ export function eventRoutes({ sql, showMoment, readMoment }: Platform): Handler[
           ...query,
           appId: given(query.appId),
           actor: given(query.actor),
-          type: given(query.type) ?? null,
+          type: given(query.type),
           subject: given(query.subject),
           beforeId: given(query.beforeId),
           ...range(query),

@@ -14,6 +14,7 @@ import {
   pageQuery,
   reasonKey,
   text,
+  textOneOf,
 } from '../values.ts'
 
 // Operators are people, with a role and a password; operator keys are for their programs.
@@ -22,16 +23,12 @@ const folder = '/api/platform/v1/operator'
 const keyFolder = '/api/platform/v1/operatorKey'
 const adminOnly = { callers: ['operator'], roles: ['admin'] } as const
 
-const role = Type.Union(
-  everyRole.map((known) => Type.Literal(known)),
-  {
-    description: 'admin: all; operator: all but people and keys; viewer: reads; developer: own applications only',
-    [reasonKey]: { en: `must be one of ${everyRole.join(', ')}`, zh: `必须是 ${everyRole.join('、')} 之一` },
-  },
+const role = textOneOf(
+  everyRole,
+  'admin: all; operator: all but people and keys; viewer: reads; developer: own applications only',
 )
-const keyRole = Type.Union([Type.Literal('admin'), Type.Literal('operator'), Type.Literal('viewer')], {
-  [reasonKey]: { en: 'must be one of admin, operator, viewer', zh: '必须是 admin、operator、viewer 之一' },
-})
+/** The roles that a key may have: nobody is a member of an application by a key. */
+export const keyRoles = ['admin', 'operator', 'viewer'] as const
 
 /** Long enough to resist guessing, and short enough to be hashed at no great cost. */
 const password = Type.String({
@@ -187,7 +184,7 @@ export const createOperatorKey = operation({
   method: 'POST',
   path: `${keyFolder}/create`,
   ...adminOnly,
-  body: Type.Object({ name, role: keyRole, expireTime: optional(momentText) }),
+  body: Type.Object({ name, role: textOneOf(keyRoles), expireTime: optional(momentText) }),
   data: Type.Object({
     ...OperatorKeyRecord.properties,
     operatorKey: Type.String({ description: 'shown once; only its SHA-256 is kept' }),

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { eventTypes } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
-import { moment, name, nullable, optional, ownAppId, reasonKey, text } from '../values.ts'
+import { moment, name, nullable, optional, ownAppId, reasonKey, text, textOneOf } from '../values.ts'
 
 const folder = '/api/charging/v1/thirdPartyConfig'
 
@@ -15,17 +15,7 @@ export const thirdPartyConfigMembers = {
     }),
   ),
   callbackUrl: optional(text(2048, 'https; http only where the setting allows it')),
-  callbackEvents: optional(
-    Type.Array(
-      Type.Union(
-        eventTypes.map((type) => Type.Literal(type)),
-        {
-          [reasonKey]: { en: `must be one of ${eventTypes.join(', ')}`, zh: `必须是 ${eventTypes.join('、')} 之一` },
-        },
-      ),
-      { minItems: 1, maxItems: eventTypes.length },
-    ),
-  ),
+  callbackEvents: optional(Type.Array(textOneOf(eventTypes), { minItems: 1, maxItems: eventTypes.length })),
 }
 
 export const ThirdPartyConfigRecord = Type.Object({

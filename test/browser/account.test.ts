@@ -25,7 +25,7 @@ describe('one’s account', () => {
     await page.getByRole('alert').getByText('Code 10031').waitFor()
     expect(await page.getByLabel('New password').inputValue()).toBe(newer)
 
-    await page.getByRole('button', { name: 'End', exact: true }).click()
+    await page.getByRole('button', { name: /^End the session of/ }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     expect((await client.call(getSession, {}, { headers: elsewhere })).code).toBe(10002)
@@ -35,6 +35,40 @@ describe('one’s account', () => {
     await page.getByText('Changed. Your other sessions have ended.').waitFor()
     expect((await client.call(createSession, { name: person.name, password: newer })).code).toBe(0)
     expect(visited.faults).toEqual([])
+  })
+
+  browserTest('shows an admin their own sessions only', async () => {
+    const person = await newPerson(client, 'admin')
+    await signIn(client, person)
+    await signIn(client, await newPerson(client, 'viewer'))
+    const { page, faults } = await visit('/console/sign-in')
+    await page.getByLabel('Name').fill(person.name)
+    await page.getByLabel('Password').fill(person.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.goto(`${client.url}/console/account`)
+    await page.getByText('This one').waitFor()
+    await page.getByText('2 in all').waitFor()
+    const ends = page.getByRole('button', { name: /^End the session of/ })
+    expect(await ends.count()).toBe(1)
+    expect(await ends.getAttribute('aria-label')).toContain(person.name)
+    expect(faults).toEqual([])
+  })
+
+  browserTest('shows a key the session that it is in', async () => {
+    const person = await newPerson(client, 'viewer')
+    await signIn(client, person)
+    const visited = await visit('/console/sign-in')
+    const { page } = visited
+    await page.getByText('Operator key').click()
+    await page.getByRole('textbox', { name: 'Operator key' }).fill(client.operatorKey)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.goto(`${client.url}/console/account`)
+    await page.getByText('You are signed in by an operator key').waitFor()
+    await page.getByText('Last used').waitFor()
+    expect(await page.getByRole('button', { name: /^End the session of/ }).count()).toBe(0)
+    await expectSound(visited, 'Your account')
   })
 
   browserTest('fits a phone, in Chinese, for a developer', async () => {

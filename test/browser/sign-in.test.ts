@@ -19,6 +19,8 @@ describe('sign-in', () => {
     await page.getByLabel('Password').fill(person.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.waitForURL('**/console/applications')
+    // A menu that opens while the page is still being put together may land beside it.
+    await page.getByRole('heading', { level: 1, name: 'Applications' }).waitFor()
     await page.getByRole('button', { name: 'Your account' }).click()
     await page.getByText('Sign out').click()
     await page.waitForURL('**/console/sign-in')

@@ -1,15 +1,13 @@
-import { App, Button, Form, Input } from 'antd'
-import { useState } from 'react'
+import { App, Button, Descriptions, Form, Input } from 'antd'
 import { changePassword } from '../../../src/operators/contract.ts'
-import { deleteSession, pageSessions, type SessionRecord } from '../../../src/sessions/contract.ts'
+import { pageSessions, type SessionRecord } from '../../../src/sessions/contract.ts'
 import { useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
+import { SessionsTable } from '../people/sessions-table.tsx'
+import { useTexts as usePeopleTexts } from '../people/texts.ts'
 import { useSession } from '../session.tsx'
-import { Confirm } from '../ui/confirm.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
-import { type Column, Records } from '../ui/records.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
-import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 
 const useTexts = defineTexts(
@@ -24,14 +22,6 @@ const useTexts = defineTexts(
     changed: 'Changed. Your other sessions have ended.',
     isKey: 'You are signed in by an operator key, which has no password.',
     sessions: 'Sessions',
-    who: 'Who',
-    browser: 'Browser',
-    began: 'Began',
-    seen: 'Last used',
-    ends: 'Ends',
-    thisOne: 'This one',
-    end: 'End',
-    endTitle: 'End this session?',
   },
   {
     title: '我的账号',
@@ -43,14 +33,6 @@ const useTexts = defineTexts(
     changed: '已修改，其他会话已结束。',
     isKey: '您使用运营密钥登录，没有密码。',
     sessions: '会话',
-    who: '用户',
-    browser: '浏览器',
-    began: '开始时间',
-    seen: '最近使用',
-    ends: '到期时间',
-    thisOne: '当前会话',
-    end: '结束',
-    endTitle: '结束此会话？',
   },
 )
 
@@ -113,42 +95,35 @@ function PasswordCard() {
 
 function Sessions() {
   const t = useTexts()
-  const common = useCommon()
-  const { id: own } = useSession()
-  const end = useWrite(deleteSession)
-  const [chosen, setChosen] = useState<SessionRecord>()
-  const columns: Column<SessionRecord>[] = [
-    { key: 'name', title: t('who'), dataIndex: 'name', isFixed: true },
-    { key: 'userAgent', title: t('browser'), dataIndex: 'userAgent', ellipsis: true, width: 320 },
-    { key: 'createTime', title: t('began'), dataIndex: 'createTime', className: 'number' },
-    { key: 'seenTime', title: t('seen'), dataIndex: 'seenTime', className: 'number' },
-    { key: 'expireTime', title: t('ends'), dataIndex: 'expireTime', className: 'number', isExtra: true },
-    {
-      key: 'actions',
-      title: common('actions'),
-      isFixed: true,
-      render: (_, session) =>
-        session.id === own ? (
-          <State tone="good">{t('thisOne')}</State>
-        ) : (
-          <Button size="small" danger onClick={() => setChosen(session)}>
-            {t('end')}
-          </Button>
-        ),
-    },
-  ]
+  const session = useSession()
+  const { operatorId } = session
   return (
     <section className="card">
       <h2>{t('sessions')}</h2>
-      <Records name="sessions" operation={pageSessions} input={{}} columns={columns} rowKey={({ id }) => id ?? 0} />
-      <Confirm
-        isOpen={chosen !== undefined}
-        title={t('endTitle')}
-        verb={t('end')}
-        isDangerous
-        run={() => end.mutateAsync({ input: { id: chosen?.id ?? null } })}
-        onClose={() => setChosen(undefined)}
-      />
+      {operatorId === null ? (
+        <KeySession session={session} />
+      ) : (
+        // An admin is answered everyone's sessions, unless it is said whose are meant.
+        <SessionsTable name="sessions" input={{ operatorId }} isOwn />
+      )}
     </section>
+  )
+}
+
+/** The session that a key is in: no filter of `pageSessions` finds those of a key. */
+function KeySession({ session: { userAgent, createTime, seenTime, expireTime } }: { session: SessionRecord }) {
+  const t = usePeopleTexts()
+  return (
+    <Descriptions
+      size="small"
+      column={1}
+      bordered
+      items={[
+        { key: 'userAgent', label: t('browser'), children: userAgent },
+        { key: 'createTime', label: t('began'), children: <span className="number">{createTime}</span> },
+        { key: 'seenTime', label: t('seen'), children: <span className="number">{seenTime}</span> },
+        { key: 'expireTime', label: t('ends'), children: <span className="number">{expireTime}</span> },
+      ]}
+    />
   )
 }

@@ -1,6 +1,5 @@
 import { App, Button, Form } from 'antd'
 import { useState } from 'react'
-import type { Static } from 'typebox'
 import { eventTypes } from '../../../src/events/contract.ts'
 import {
   getThirdPartyConfig,
@@ -13,8 +12,6 @@ import { RefusalResult } from '../ui/refusal.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ConfigFields, type ConfigValues, configBody, useFieldNames } from './fields.tsx'
 import { markFaults, SaveRefusal, takeNewer } from './form.tsx'
-
-type Body = Static<NonNullable<typeof saveThirdPartyConfig.body>>
 
 interface Props {
   appId: string
@@ -54,7 +51,9 @@ function valuesOf(config: ThirdPartyConfigRecord | undefined): Partial<ConfigVal
   const { operatorName, operatorId, callbackUrl, callbackEvents } = config
   // All of them are chosen by choosing none.
   const isAll = callbackEvents.length === eventTypes.length
-  return { operatorName, operatorId, callbackUrl, callbackEvents: isAll ? [] : callbackEvents }
+  // A record tells them as plain text.
+  const known = callbackEvents.flatMap((event) => eventTypes.find((type) => type === event) ?? [])
+  return { operatorName, operatorId, callbackUrl, callbackEvents: isAll ? [] : known }
 }
 
 function ConfigForm({ appId, config, etag, readNewer, onSaved, onClose }: FormProps) {
@@ -68,7 +67,7 @@ function ConfigForm({ appId, config, etag, readNewer, onSaved, onClose }: FormPr
   async function run(values: ConfigValues): Promise<void> {
     const headers: Record<string, string> = etag === null ? {} : { 'if-match': etag }
     try {
-      const saved = await save.mutateAsync({ input: { appId, ...configBody(values) } as Body, headers })
+      const saved = await save.mutateAsync({ input: { appId, ...configBody(values) }, headers })
       void message.success(common('saved'))
       onSaved(saved)
     } catch (error) {

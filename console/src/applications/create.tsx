@@ -24,7 +24,6 @@ import { FormRefusal, markFaults, useIdempotencyKey } from './form.tsx'
 import { useTexts } from './texts.ts'
 
 type Made = Static<typeof createApplication.data>
-type Body = Static<NonNullable<typeof createApplication.body>>
 
 interface Entered extends ApplicationValues {
   withConfig?: boolean
@@ -105,7 +104,7 @@ function CreateForm({ onCreated, onClose }: { onCreated: (made: Made) => void; o
   async function run({ withConfig, thirdPartyConfig, ...members }: Entered): Promise<void> {
     const input = withConfig ? { ...members, thirdPartyConfig: configBody(thirdPartyConfig) } : members
     try {
-      onCreated(await create.mutateAsync({ input: input as Body, headers: key.current() }))
+      onCreated(await create.mutateAsync({ input, headers: key.current() }))
       key.renew()
     } catch (error) {
       if ((error as ForecourtError).code === 10008) key.renew()

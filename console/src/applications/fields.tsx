@@ -1,7 +1,7 @@
 import { Checkbox, Form, Input, InputNumber, Select, Space } from 'antd'
 import { useState } from 'react'
 import { defaultRateLimitPerSecond } from '../../../src/applications/contract.ts'
-import { eventTypes } from '../../../src/events/contract.ts'
+import { type EventType, eventTypes } from '../../../src/events/contract.ts'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 
@@ -17,7 +17,7 @@ export interface ConfigValues {
   operatorName: string
   operatorId?: string | null
   callbackUrl?: string | null
-  callbackEvents?: string[]
+  callbackEvents?: EventType[]
 }
 
 /** No chosen events mean all of them, which the API takes as none given. */

@@ -90,9 +90,8 @@ export function earlierOf(event: AnyEvent): Earlier {
   }
   const filter = filters[noun]
   if (filter !== undefined) return { feed: [{ ...inFeed, ...filter }], audit: [] }
-  // The contract's union of types is made from a list, and loses its members' own types.
   return {
-    feed: ofKind(eventTypes).map((type) => ({ ...inFeed, type }) as object as FeedQuery),
-    audit: ofKind(platformEventTypes).map((type) => ({ ...before, type, subject: id }) as object as AuditQuery),
+    feed: ofKind(eventTypes).map((type) => ({ ...inFeed, type })),
+    audit: ofKind(platformEventTypes).map((type) => ({ ...before, type, subject: id })),
   }
 }

@@ -1,5 +1,6 @@
 import { App, Button, Drawer, Form, Input, Radio } from 'antd'
 import type { Static } from 'typebox'
+import { everyRole, type Role } from '../../../src/http/operation.ts'
 import { createOperator } from '../../../src/operators/contract.ts'
 import { useWrite } from '../api.ts'
 import { useCommon } from '../ui/texts.ts'
@@ -9,11 +10,9 @@ import { Refused, useMarking } from './refused.tsx'
 import { RoleChoice } from './role.tsx'
 import { useTexts } from './texts.ts'
 
-export const everyRole = ['admin', 'operator', 'viewer', 'developer'] as const
-
 interface Entered {
   name: string
-  role: (typeof everyRole)[number]
+  role: Role
   appIds: string[]
   entry: 'link' | 'password'
   password: string
@@ -46,12 +45,11 @@ function CreateForm({ onCreated }: Pick<CreateOperatorProps, 'onCreated'>) {
   const create = useWrite(createOperator)
 
   async function run(entered: Entered): Promise<void> {
+    const { name, role } = entered
     const password = entered.entry === 'password' ? entered.password : null
-    const appIds = entered.role === 'developer' ? entered.appIds : null
+    const appIds = role === 'developer' ? entered.appIds : null
     try {
-      // The contract's union of roles is made from a list, and loses its members' own types.
-      const role = entered.role as never
-      const made = await create.mutateAsync({ input: { name: entered.name, role, appIds, password } })
+      const made = await create.mutateAsync({ input: { name, role, appIds, password } })
       void message.success(t('created', { name: made.name }))
       onCreated(made)
     } catch (refusal) {

@@ -1,5 +1,6 @@
 import { App, Button, Drawer, Form, Radio } from 'antd'
 import { useState } from 'react'
+import { everyRole, type Role } from '../../../src/http/operation.ts'
 import { getOperator, type OperatorRecord, updateOperator } from '../../../src/operators/contract.ts'
 import { useReadTagged, useWrite } from '../api.ts'
 import { Conflict } from '../ui/conflict.tsx'
@@ -7,7 +8,6 @@ import { Loading } from '../ui/loading.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ApplicationsPicker } from './applications.tsx'
-import { everyRole } from './create-operator.tsx'
 import { NameField } from './name-field.tsx'
 import { Refused, useMarking } from './refused.tsx'
 import { RoleChoice } from './role.tsx'
@@ -50,7 +50,7 @@ function Editing({ id, onClose }: { id: number; onClose: () => void }) {
 
 interface Entered {
   name: string
-  role: (typeof everyRole)[number]
+  role: Role
   status: 1 | 2
   appIds: string[]
 }
@@ -80,10 +80,8 @@ function EditForm({ read, readAnew, onClose }: EditFormProps) {
   async function save(etag: string | null): Promise<void> {
     const entered = form.getFieldsValue(true) as Entered
     const { id } = base.data
-    const { name, status } = entered
-    // The contract's union of roles is made from a list, and loses its members' own types.
-    const role = entered.role as never
-    const input = { id, name, role, status, ...(entered.role === 'developer' ? { appIds: entered.appIds } : {}) }
+    const { name, role, status } = entered
+    const input = { id, name, role, status, ...(role === 'developer' ? { appIds: entered.appIds } : {}) }
     try {
       await update.mutateAsync({ input, headers: etag === null ? {} : { 'if-match': etag } })
       void message.success(common('saved'))

@@ -5,6 +5,7 @@ import type { Static } from 'typebox'
 import {
   createOperatorKey,
   deleteOperatorKey,
+  keyRoles,
   type OperatorKeyRecord,
   pageOperatorKeys,
 } from '../../../src/operators/contract.ts'
@@ -95,8 +96,6 @@ function useColumns(choose: (key: OperatorKeyRecord) => void): Column<OperatorKe
     },
   ]
 }
-
-const keyRoles = ['admin', 'operator', 'viewer'] as const
 
 interface Entered {
   name: string

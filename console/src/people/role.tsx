@@ -1,29 +1,24 @@
 import { Radio } from 'antd'
+import type { Role } from '../../../src/http/operation.ts'
 import { useTexts } from './texts.ts'
 
-interface RoleChoiceProps<Role extends string> {
+interface RoleChoiceProps<Offered extends Role> {
   id?: string
-  value?: Role
-  onChange?: (role: Role) => void
-  roles: readonly Role[]
+  value?: Offered
+  onChange?: (role: Offered) => void
+  roles: readonly Offered[]
   /** What each may do, in a sentence. */
-  words: (role: Role) => string
+  words: (role: Offered) => string
 }
 
 /** A choice of roles, each with what it may do. */
-export function RoleChoice<Role extends 'admin' | 'operator' | 'viewer' | 'developer'>({
-  id,
-  value,
-  onChange,
-  roles,
-  words,
-}: RoleChoiceProps<Role>) {
+export function RoleChoice<Offered extends Role>({ id, value, onChange, roles, words }: RoleChoiceProps<Offered>) {
   const t = useTexts()
   return (
     <Radio.Group
       {...(id === undefined ? {} : { id })}
       value={value}
-      onChange={({ target }) => onChange?.(target.value as Role)}
+      onChange={({ target }) => onChange?.(target.value)}
       style={{ display: 'grid', gap: 8 }}
     >
       {roles.map((role) => (

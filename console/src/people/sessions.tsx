@@ -1,24 +1,14 @@
-import { App, Button } from 'antd'
-import { useState } from 'react'
-import { deleteSession, pageSessions, type SessionRecord } from '../../../src/sessions/contract.ts'
-import { useWrite } from '../api.ts'
-import { useSession } from '../session.tsx'
-import { Confirm } from '../ui/confirm.tsx'
+import { Button } from 'antd'
 import { useFilters } from '../ui/filters.tsx'
-import { type Column, Records } from '../ui/records.tsx'
-import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { SessionsTable } from './sessions-table.tsx'
 import { useTexts } from './texts.ts'
 
 /** Who is signed in, everywhere. */
 export function Sessions() {
   const t = useTexts()
   const common = useCommon()
-  const { message } = App.useApp()
   const { values, clear, isNarrowed } = useFilters(['operatorId'] as const)
-  const end = useWrite(deleteSession)
-  const [chosen, setChosen] = useState<SessionRecord>()
-  const columns = useColumns(setChosen)
   return (
     <section className="card">
       {values.operatorId !== '' && (
@@ -29,76 +19,7 @@ export function Sessions() {
           </Button>
         </p>
       )}
-      <Records
-        name="everySession"
-        operation={pageSessions}
-        input={values}
-        columns={columns}
-        rowKey={({ id }) => id ?? 0}
-        isNarrowed={isNarrowed()}
-        clear={() => clear()}
-      />
-      <Confirm
-        isOpen={chosen !== undefined}
-        title={t('endTitle', { name: chosen?.name ?? '' })}
-        verb={t('end')}
-        isDangerous
-        run={async () => {
-          await end.mutateAsync({ input: { id: chosen?.id ?? null } })
-          void message.success(t('ended'))
-        }}
-        onClose={() => setChosen(undefined)}
-      >
-        <p>{t('endWords')}</p>
-      </Confirm>
+      <SessionsTable name="everySession" input={values} isNarrowed={isNarrowed()} clear={() => clear()} />
     </section>
   )
-}
-
-function useColumns(choose: (session: SessionRecord) => void): Column<SessionRecord>[] {
-  const t = useTexts()
-  const common = useCommon()
-  const { id: own } = useSession()
-  return [
-    { key: 'name', title: t('who'), dataIndex: 'name', isFixed: true },
-    {
-      key: 'kind',
-      title: t('kind'),
-      render: (_, { operatorId }) => t(operatorId === null ? 'ofKey' : 'ofPerson'),
-    },
-    { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
-    {
-      key: 'userAgent',
-      title: t('browser'),
-      render: (_, { userAgent }) => (
-        <div
-          title={userAgent ?? ''}
-          style={{ maxWidth: 240, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}
-        >
-          {userAgent}
-        </div>
-      ),
-    },
-    { key: 'createTime', title: t('began'), dataIndex: 'createTime', className: 'number' },
-    { key: 'seenTime', title: t('seen'), dataIndex: 'seenTime', className: 'number' },
-    { key: 'expireTime', title: t('ends'), dataIndex: 'expireTime', className: 'number', isExtra: true },
-    {
-      key: 'actions',
-      title: common('actions'),
-      isFixed: true,
-      render: (_, session) =>
-        session.id === own ? (
-          <State tone="good">{t('thisOne')}</State>
-        ) : (
-          <Button
-            size="small"
-            danger
-            aria-label={t('endOf', { name: session.name, time: session.createTime ?? '' })}
-            onClick={() => choose(session)}
-          >
-            {t('end')}
-          </Button>
-        ),
-    },
-  ]
 }

@@ -32,7 +32,7 @@ export function Page() {
     setError(undefined)
     try {
       await call(setUpOperator, { setUpToken: token, password, name: name?.trim() || null })
-      await afterSessionChange(queries)
+      afterSessionChange(queries)
       await navigate(paths.overview(), { replace: true })
     } catch (refusal) {
       setError(refusal as Error)

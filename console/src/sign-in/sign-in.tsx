@@ -33,7 +33,7 @@ export function SignInPage() {
     setError(undefined)
     try {
       await call(createSession, way === 'key' ? { operatorKey: operatorKey?.trim() } : { name: name?.trim(), password })
-      await afterSessionChange(queries)
+      afterSessionChange(queries)
       await navigate((state as { from?: string } | null)?.from ?? paths.overview(), { replace: true })
     } catch (refusal) {
       setError(refusal as Error)

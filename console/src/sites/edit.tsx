@@ -1,19 +1,15 @@
-import { Alert, App, Button, Form, type FormInstance, Input, Result } from 'antd'
-import { type ReactNode, useState } from 'react'
+import { Alert, App, Form, Result } from 'antd'
+import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
-import type { ForecourtError } from '../../../src/sdk/client.ts'
 import { getSite, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
 import { newIdempotencyKey, useReadTagged, useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
-import { RegionFields, regionFields } from '../regions/region-fields.tsx'
-import { useTexts as useRegionTexts } from '../regions/texts.ts'
 import { useMay } from '../session.tsx'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
-import { RefusalAlert, RefusalResult } from '../ui/refusal.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { CoordinatesField } from './coordinates-field.tsx'
 import {
   changesOf,
   conflictsOf,
@@ -23,12 +19,9 @@ import {
   type SiteValues,
   valuesOf,
 } from './form-values.ts'
-import { LinkButton } from './link-button.tsx'
-import { RulePicker } from './rule-picker.tsx'
-import { closesNextDay } from './show.tsx'
+import { SiteForm } from './site-form.tsx'
 import './sites.css'
-import { useFieldNames, useTexts } from './texts.ts'
-import { ClosingTime, TimeOfDay } from './times.tsx'
+import { useTexts } from './texts.ts'
 
 /** Makes a site, or changes one. */
 export function Page() {
@@ -177,243 +170,4 @@ function EditForm({ site, etag, read }: EditFormProps) {
 /** The values of the fields that were changed. */
 function pick(values: SiteValues, changes: object): Partial<SiteValues> {
   return Object.fromEntries(Object.entries(values).filter(([field]) => field in changes)) as Partial<SiteValues>
-}
-
-interface SiteFormProps {
-  appId: string
-  form: FormInstance<SiteValues>
-  site?: SiteRecord
-  verb: string
-  back: string
-  /** Throws its refusal, which is shown. */
-  run: (values: SiteValues) => Promise<void>
-  onRefused: (error: ForecourtError) => unknown
-  takeTheirs?: () => Promise<void>
-}
-
-function SiteForm({ appId, form, site, verb, back, run, onRefused, takeTheirs }: SiteFormProps) {
-  const common = useCommon()
-  const fieldNames = useFieldNames()
-  const [error, setError] = useState<ForecourtError>()
-  const [isRunning, setRunning] = useState(false)
-  const [isByHand, setByHand] = useState<boolean>()
-
-  async function submit(): Promise<void> {
-    if (isRunning) return
-    setRunning(true)
-    setError(undefined)
-    try {
-      await run(readValues(form.getFieldsValue(true)))
-    } catch (refusal) {
-      show(refusal as ForecourtError)
-    } finally {
-      setRunning(false)
-    }
-  }
-
-  function show(refusal: ForecourtError): void {
-    const faults = refusal.errors ?? []
-    setError(refusal)
-    onRefused(refusal)
-    form.setFields(faults.map(({ field, reason }) => ({ name: field as keyof SiteValues, errors: [reason] })))
-    // A fault must not stand where it cannot be seen.
-    if (faults.some(({ field }) => (regionFields as string[]).includes(field))) setByHand(true)
-    window.scrollTo({ top: 0 })
-  }
-
-  return (
-    <Form<SiteValues>
-      form={form}
-      layout="vertical"
-      initialValues={valuesOf(site)}
-      scrollToFirstError={{ focus: true }}
-      onFinish={() => void submit()}
-    >
-      <Refused
-        error={error}
-        appId={appId}
-        fieldNames={fieldNames}
-        takeTheirs={takeTheirs && (() => void takeTheirs().then(() => setError(undefined), setError))}
-      />
-      <GeneralFields />
-      <OpeningFields form={form} />
-      <PlaceFields>
-        <RegionFields form={form} isByHand={isByHand} onByHand={setByHand} />
-        <CoordinatesField form={form} />
-      </PlaceFields>
-      <RuleFields appId={appId} />
-      <MoreFields />
-      <div className="form-buttons">
-        <Button type="primary" htmlType="submit" loading={isRunning}>
-          {verb}
-        </Button>
-        <LinkButton to={back}>{common('cancel')}</LinkButton>
-      </div>
-    </Form>
-  )
-}
-
-interface RefusedProps {
-  error: ForecourtError | undefined
-  appId: string
-  fieldNames: Record<string, string>
-  takeTheirs: (() => void) | undefined
-}
-
-/** A refusal, with what to do about it where that is known. */
-function Refused({ error, appId, fieldNames, takeTheirs }: RefusedProps) {
-  const t = useTexts()
-  const common = useCommon()
-  const region = useRegionTexts()
-  if (error === undefined) return null
-  const names = { ...fieldNames, ...Object.fromEntries(regionFields.map((field) => [field, region(field)])) }
-  const style = { marginBottom: 16 }
-  return (
-    <>
-      <RefusalAlert error={error} fieldNames={names} />
-      {error.code === 30003 && (
-        <Alert
-          type="info"
-          showIcon
-          style={style}
-          title={t('configMissing')}
-          description={
-            // In another tab, because what was typed here would be lost.
-            <a href={paths.application(appId, 'callback')} target="_blank" rel="noreferrer">
-              {t('configure')}
-            </a>
-          }
-        />
-      )}
-      {error.code === 10009 && takeTheirs && (
-        <Alert
-          type="info"
-          showIcon
-          style={style}
-          title={`${common('changedMeanwhile')} ${common('unsaved')}`}
-          action={<Button onClick={takeTheirs}>{common('takeTheirs')}</Button>}
-        />
-      )}
-    </>
-  )
-}
-
-/** The rule of a text that must be there, with more than white space in it. */
-function useNeeded() {
-  const common = useCommon()
-  return [{ required: true, whitespace: true, message: common('required') }]
-}
-
-function GeneralFields() {
-  const t = useTexts()
-  const needed = useNeeded()
-  return (
-    <Group title={t('general')}>
-      <div className="form-grid form-pairs">
-        <Form.Item name="siteName" label={t('siteName')} rules={needed}>
-          <Input maxLength={64} autoComplete="off" />
-        </Form.Item>
-        <Form.Item name="contacts" label={t('contacts')} rules={needed}>
-          <Input maxLength={64} autoComplete="off" />
-        </Form.Item>
-        <Form.Item name="contactsPhone" label={t('contactsPhone')} rules={needed}>
-          <Input maxLength={32} type="tel" autoComplete="off" />
-        </Form.Item>
-        <Form.Item name="customerServicePhone" label={t('customerServicePhone')} rules={needed}>
-          <Input maxLength={32} type="tel" autoComplete="off" />
-        </Form.Item>
-      </div>
-    </Group>
-  )
-}
-
-function OpeningFields({ form }: { form: FormInstance<SiteValues> }) {
-  const t = useTexts()
-  const needed = useNeeded()
-  const opens = Form.useWatch('businessStartTime', form) ?? ''
-  const closes = Form.useWatch('businessClosingTime', form) ?? ''
-  return (
-    <Group title={t('opening')}>
-      <div className="form-grid">
-        <Form.Item name="businessStartTime" label={t('businessStartTime')} rules={needed}>
-          <TimeOfDay />
-        </Form.Item>
-        <Form.Item
-          name="businessClosingTime"
-          label={t('businessClosingTime')}
-          rules={needed}
-          extra={
-            <span role="status">
-              {closesNextDay(opens, closes) ? t('closesNextDay', { time: closes }) : t('closingNote')}
-            </span>
-          }
-        >
-          <ClosingTime />
-        </Form.Item>
-        <Form.Item name="businessWeekDay" label={t('businessWeekDay')} rules={needed} extra={t('weekDayNote')}>
-          <Input maxLength={128} autoComplete="off" />
-        </Form.Item>
-      </div>
-    </Group>
-  )
-}
-
-function PlaceFields({ children }: { children: ReactNode }) {
-  const t = useTexts()
-  return (
-    <Group title={t('place')}>
-      {children}
-      <Form.Item name="detailAddress" label={t('detailAddress')}>
-        <Input maxLength={255} autoComplete="off" />
-      </Form.Item>
-    </Group>
-  )
-}
-
-function RuleFields({ appId }: { appId: string }) {
-  const t = useTexts()
-  return (
-    <Group title={t('rules')}>
-      <div className="form-grid">
-        {ruleFields.map(({ field, ruleType }) => (
-          <Form.Item
-            key={field}
-            name={field}
-            label={t(field)}
-            extra={
-              // In another tab, because what was typed here would be lost.
-              <a href={paths.newBillingRule({ appId, ruleType })} target="_blank" rel="noreferrer">
-                {t('newRule')}
-              </a>
-            }
-          >
-            <RulePicker appId={appId} ruleType={ruleType} label={t(field)} placeholder={t('chooseRule')} />
-          </Form.Item>
-        ))}
-      </div>
-    </Group>
-  )
-}
-
-function MoreFields() {
-  const t = useTexts()
-  return (
-    <Group title={t('more')}>
-      <Form.Item name="sitePictureUrl" label={t('sitePictureUrl')} extra={t('pictureNote')}>
-        <Input maxLength={2048} autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="ipcIds" label={t('ipcIds')} extra={t('ipcNote')}>
-        <Input maxLength={1024} autoComplete="off" />
-      </Form.Item>
-    </Group>
-  )
-}
-
-function Group({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className="card">
-      <h2>{title}</h2>
-      {children}
-    </section>
-  )
 }

@@ -2,6 +2,7 @@ import { Empty, Select } from 'antd'
 import { useEffect, useState } from 'react'
 import { getApplication, pageApplications } from '../../../src/applications/contract.ts'
 import { useRead } from '../api.ts'
+import { applicationOption, useApplicationSearch } from './application-search.tsx'
 import { useFilters } from './filters.tsx'
 import { useCommon } from './texts.ts'
 
@@ -39,15 +40,9 @@ interface PickerProps {
 /** Finds an application by a part of its name. */
 export function ApplicationPicker({ value, onChange, id, except, isOptional = false }: PickerProps) {
   const t = useCommon()
-  const [name, setName] = useState('')
-  const [asked, setAsked] = useState('')
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(name), 250)
-    return () => clearTimeout(timer)
-  }, [name])
-  const found = useRead(pageApplications, { pageSize: 20, appName: asked }, { keepsPrevious: true })
+  const { search, asked, found, isFetching } = useApplicationSearch()
   const chosen = useRead(getApplication, { appId: value }, { enabled: value !== '' })
-  const listed = (found.data?.list ?? []).filter(({ appId }) => appId !== except)
+  const listed = found.filter(({ appId }) => appId !== except)
   const isListed = listed.some(({ appId }) => appId === value)
   const known = chosen.data !== undefined && !isListed && asked === '' ? [chosen.data, ...listed] : listed
   return (
@@ -55,21 +50,14 @@ export function ApplicationPicker({ value, onChange, id, except, isOptional = fa
       id={id}
       aria-label={t('application')}
       style={{ minWidth: 220, width: '100%', maxWidth: 320 }}
-      showSearch={{ filterOption: false, onSearch: setName }}
+      showSearch={{ filterOption: false, onSearch: search }}
       placeholder={t('chooseApplication')}
       allowClear={isOptional}
       value={value === '' ? null : value}
       onChange={(appId) => onChange(appId ?? '')}
-      loading={found.isFetching}
+      loading={isFetching}
       notFoundContent={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noApplications')} />}
-      options={known.map(({ appId, appName }) => ({
-        value: appId,
-        label: (
-          <span>
-            {appName} <span className="faint mono">{appId.slice(0, 8)}</span>
-          </span>
-        ),
-      }))}
+      options={known.map(applicationOption)}
     />
   )
 }

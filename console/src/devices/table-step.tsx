@@ -1,0 +1,147 @@
+import { Alert, App, Button, Progress, Segmented } from 'antd'
+import { useState } from 'react'
+import { paths } from '../paths.ts'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { type Batch, type Stage, useBatch } from './batch.ts'
+import { useAdvice } from './fields.tsx'
+import { LinkButton } from './parts.tsx'
+import { type Draft, fieldNames } from './rows.ts'
+import { RowsTable } from './rows-table.tsx'
+import { useTexts } from './several-texts.ts'
+import { tableText } from './table-text.ts'
+
+interface TableStepProps {
+  appId: string
+  drafts: readonly Draft[]
+  /** Back to the text, or to another one. */
+  back: (text?: string) => void
+}
+
+const stages: readonly Stage[] = ['faulty', 'ready', 'registered', 'refused']
+
+/** Sends the rows, shows those of one stage or all, and offers what can be done about them. */
+export function TableStep({ appId, drafts, back }: TableStepProps) {
+  const t = useTexts()
+  const batch = useBatch(appId, drafts)
+  const [stage, setStage] = useState<Stage | 'all'>('all')
+  const counts = countsOf(batch)
+  const shown = stage === 'all' ? batch.rows : batch.rows.filter((row) => batch.stageOf(row) === stage)
+  return (
+    <div>
+      <RefusalAlert error={batch.error} />
+      {batch.isLeft && !batch.isRunning && (
+        <Alert
+          type="warning"
+          showIcon
+          style={{ marginBottom: 16 }}
+          title={t('stopped')}
+          action={<Button onClick={() => void batch.goOn()}>{t('goOn')}</Button>}
+        />
+      )}
+      {batch.swapped > 0 && !batch.isRunning && (
+        <Alert
+          type="warning"
+          showIcon
+          style={{ marginBottom: 16 }}
+          title={t('swapped', { count: batch.swapped })}
+          action={<Button onClick={batch.swapAll}>{t('swapAll')}</Button>}
+        />
+      )}
+      <Segmented<Stage | 'all'>
+        aria-label={t('stage')}
+        style={{ marginBottom: 12, maxWidth: '100%', overflowX: 'auto' }}
+        value={stage}
+        onChange={setStage}
+        options={[
+          { value: 'all', label: t('stage_all', { count: batch.rows.length }) },
+          ...stages.map((value) => ({ value, label: t(`stage_${value}`, { count: counts[value] }) })),
+        ]}
+      />
+      <RowsTable appId={appId} batch={batch} rows={shown} />
+      {batch.progress && (
+        <output style={{ display: 'block', marginTop: 12 }}>
+          <Progress
+            aria-label={t('table')}
+            percent={Math.floor((batch.progress.done / Math.max(1, batch.progress.total)) * 100)}
+            status={batch.isRunning ? 'active' : 'normal'}
+          />
+          <span className="number">{t('progress', { ...batch.progress })}</span>
+        </output>
+      )}
+      {!batch.isRunning && refusalsOf(batch).map((code) => <Advice key={code} code={code} />)}
+      <TableActions appId={appId} batch={batch} counts={counts} back={back} />
+    </div>
+  )
+}
+
+function countsOf(batch: Batch): Record<Stage, number> {
+  const counts: Record<Stage, number> = { faulty: 0, ready: 0, registered: 0, refused: 0 }
+  for (const row of batch.rows) counts[batch.stageOf(row)]++
+  return counts
+}
+
+/** The codes of the rows that were refused, each once. */
+function refusalsOf({ rows }: Batch): number[] {
+  return [...new Set(rows.map(({ outcome }) => outcome?.code ?? 0))].filter((code) => code !== 0)
+}
+
+/** What one can do about the rows that were refused with a code. */
+function Advice({ code }: { code: number }) {
+  const { words } = useAdvice(code)
+  if (words === undefined) return null
+  return <Alert type="info" showIcon style={{ marginTop: 12 }} title={`${code}: ${words}`} />
+}
+
+interface TableActionsProps extends Omit<TableStepProps, 'drafts'> {
+  batch: Batch
+  counts: Record<Stage, number>
+}
+
+function TableActions({ appId, batch, counts, back }: TableActionsProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const { message } = App.useApp()
+  const refused = batch.rows.filter((row) => batch.stageOf(row) === 'refused')
+  const refusedText = (withReason: boolean) =>
+    tableText([
+      [...fieldNames, ...(withReason ? ['msg'] : [])],
+      ...refused.map(({ draft, outcome }) => [
+        ...fieldNames.map((name) => draft[name]),
+        ...(withReason ? [outcome?.msg ?? ''] : []),
+      ]),
+    ])
+
+  async function copy(): Promise<void> {
+    await navigator.clipboard.writeText(refusedText(true))
+    void message.success(common('copied'))
+  }
+
+  if (batch.isRunning) {
+    return (
+      <div style={actions}>
+        <Button onClick={batch.stop}>{t('stop')}</Button>
+      </div>
+    )
+  }
+  return (
+    <div style={actions}>
+      {counts.ready > 0 && !batch.isLeft && (
+        <Button type="primary" onClick={() => void batch.send()}>
+          {counts.ready === 1 ? t('sendOne') : t('send', { count: counts.ready })}
+        </Button>
+      )}
+      {refused.length > 0 && (
+        <>
+          <Button onClick={batch.tryRefusedAgain}>{t('again')}</Button>
+          <Button onClick={() => void copy()}>{t('copyRefused')}</Button>
+          <Button onClick={() => back(refusedText(false))}>{t('refusedToText')}</Button>
+        </>
+      )}
+      {counts.registered === 0 && <Button onClick={() => back()}>{t('back')}</Button>}
+      {counts.registered > 0 && <LinkButton to={paths.devices({ appId })}>{t('toDevices')}</LinkButton>}
+    </div>
+  )
+}
+
+const actions = { display: 'flex', flexWrap: 'wrap', gap: 8, marginTop: 16 } as const

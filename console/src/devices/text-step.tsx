@@ -1,0 +1,113 @@
+import { UploadOutlined } from '@ant-design/icons'
+import { Alert, Button, Form, Input, Upload } from 'antd'
+import { useMemo, useState } from 'react'
+import { type Draft, draftColumns, type FieldName, fieldNames, tidyPair } from './rows.ts'
+import { useTexts } from './several-texts.ts'
+import { readTable, readTextFile } from './table-text.ts'
+import { useFieldNames } from './texts.ts'
+
+const commonFields = fieldNames.filter((name) => name !== 'deviceNo')
+
+/** A row of the text with what it leaves empty filled in. */
+function completed(row: Draft, byDefault: Draft): Draft {
+  const entries = fieldNames.map((name): [FieldName, string] => [name, row[name] === '' ? byDefault[name] : row[name]])
+  const draft = Object.fromEntries(entries) as Draft
+  return {
+    ...draft,
+    deviceName: draft.deviceName.replaceAll('{deviceNo}', draft.deviceNo),
+    coordinates: tidyPair(draft.coordinates),
+  }
+}
+
+interface TextStepProps {
+  text: string
+  setText: (text: string) => void
+  byDefault: Draft
+  setByDefault: (draft: Draft) => void
+  show: (drafts: Draft[]) => void
+}
+
+/** Takes the rows as text, and what is filled in where they leave a field empty. */
+export function TextStep({ text, setText, byDefault, setByDefault, show }: TextStepProps) {
+  const t = useTexts()
+  const labels = useFieldNames()
+  const { rows, ignored } = useMemo(() => readTable(text, draftColumns, 'coordinates'), [text])
+  const [isEmpty, setEmpty] = useState(false)
+
+  function go(): void {
+    setEmpty(rows.length === 0)
+    if (rows.length > 0) show(rows.map((row) => completed(row, byDefault)))
+  }
+
+  return (
+    <Form layout="vertical" onFinish={go}>
+      <Form.Item
+        label={t('text')}
+        htmlFor="several-text"
+        extra={t('hint', { columns: fieldNames.slice(0, 6).join(', ') })}
+        {...(isEmpty && { validateStatus: 'error', help: t('noRows') })}
+      >
+        <Input.TextArea
+          id="several-text"
+          className="mono"
+          spellCheck={false}
+          rows={12}
+          placeholder={
+            'deviceNo\tdeviceName\tdistrictCode\tcoordinates\nSN-0001\tEast gate\t360102\t115.899918,28.676493'
+          }
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </Form.Item>
+      <div style={{ marginBottom: 16 }}>
+        <Upload
+          accept=".csv,.tsv,.txt,text/csv,text/plain,text/tab-separated-values"
+          showUploadList={false}
+          beforeUpload={async (file) => {
+            setText(await readTextFile(file))
+            return false
+          }}
+        >
+          <Button icon={<UploadOutlined aria-hidden />}>{t('file')}</Button>
+        </Upload>
+      </div>
+      {ignored.length > 0 && (
+        <Alert
+          type="warning"
+          showIcon
+          style={{ marginBottom: 16 }}
+          title={t('ignored', { columns: ignored.join(', ') })}
+        />
+      )}
+      <fieldset style={{ border: 0, padding: 0, margin: '0 0 8px' }}>
+        <legend style={{ fontWeight: 600, padding: 0, marginBottom: 8 }}>{t('forEmpty')}</legend>
+        <div style={columns}>
+          {commonFields.map((name) => (
+            <Form.Item
+              key={name}
+              label={labels[name]}
+              htmlFor={`several-${name}`}
+              {...(name === 'deviceName' && { extra: t('namePattern') })}
+            >
+              <Input
+                id={`several-${name}`}
+                autoComplete="off"
+                value={byDefault[name]}
+                onChange={(event) => setByDefault({ ...byDefault, [name]: event.target.value })}
+              />
+            </Form.Item>
+          ))}
+        </div>
+      </fieldset>
+      <Button type="primary" htmlType="submit">
+        {t('show')}
+      </Button>
+    </Form>
+  )
+}
+
+const columns = {
+  display: 'grid',
+  gridTemplateColumns: 'repeat(auto-fill, minmax(min(100%, 220px), 1fr))',
+  columnGap: 16,
+}

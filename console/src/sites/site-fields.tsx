@@ -1,0 +1,131 @@
+import { Form, type FormInstance, Input } from 'antd'
+import type { ReactNode } from 'react'
+import { paths } from '../paths.ts'
+import { useCommon } from '../ui/texts.ts'
+import { ruleFields, type SiteValues } from './form-values.ts'
+import { RulePicker } from './rule-picker.tsx'
+import { closesNextDay } from './show.tsx'
+import { useTexts } from './texts.ts'
+import { ClosingTime, TimeOfDay } from './times.tsx'
+
+// The fields of a site's form, in groups.
+
+/** The rule of a text that must be there, with more than white space in it. */
+function useNeeded() {
+  const common = useCommon()
+  return [{ required: true, whitespace: true, message: common('required') }]
+}
+
+export function GeneralFields() {
+  const t = useTexts()
+  const needed = useNeeded()
+  return (
+    <Group title={t('general')}>
+      <div className="form-grid form-pairs">
+        <Form.Item name="siteName" label={t('siteName')} rules={needed}>
+          <Input maxLength={64} autoComplete="off" />
+        </Form.Item>
+        <Form.Item name="contacts" label={t('contacts')} rules={needed}>
+          <Input maxLength={64} autoComplete="off" />
+        </Form.Item>
+        <Form.Item name="contactsPhone" label={t('contactsPhone')} rules={needed}>
+          <Input maxLength={32} type="tel" autoComplete="off" />
+        </Form.Item>
+        <Form.Item name="customerServicePhone" label={t('customerServicePhone')} rules={needed}>
+          <Input maxLength={32} type="tel" autoComplete="off" />
+        </Form.Item>
+      </div>
+    </Group>
+  )
+}
+
+export function OpeningFields({ form }: { form: FormInstance<SiteValues> }) {
+  const t = useTexts()
+  const needed = useNeeded()
+  const opens = Form.useWatch('businessStartTime', form) ?? ''
+  const closes = Form.useWatch('businessClosingTime', form) ?? ''
+  return (
+    <Group title={t('opening')}>
+      <div className="form-grid">
+        <Form.Item name="businessStartTime" label={t('businessStartTime')} rules={needed}>
+          <TimeOfDay />
+        </Form.Item>
+        <Form.Item
+          name="businessClosingTime"
+          label={t('businessClosingTime')}
+          rules={needed}
+          extra={
+            <span role="status">
+              {closesNextDay(opens, closes) ? t('closesNextDay', { time: closes }) : t('closingNote')}
+            </span>
+          }
+        >
+          <ClosingTime />
+        </Form.Item>
+        <Form.Item name="businessWeekDay" label={t('businessWeekDay')} rules={needed} extra={t('weekDayNote')}>
+          <Input maxLength={128} autoComplete="off" />
+        </Form.Item>
+      </div>
+    </Group>
+  )
+}
+
+export function PlaceFields({ children }: { children: ReactNode }) {
+  const t = useTexts()
+  return (
+    <Group title={t('place')}>
+      {children}
+      <Form.Item name="detailAddress" label={t('detailAddress')}>
+        <Input maxLength={255} autoComplete="off" />
+      </Form.Item>
+    </Group>
+  )
+}
+
+export function RuleFields({ appId }: { appId: string }) {
+  const t = useTexts()
+  return (
+    <Group title={t('rules')}>
+      <div className="form-grid">
+        {ruleFields.map(({ field, ruleType }) => (
+          <Form.Item
+            key={field}
+            name={field}
+            label={t(field)}
+            extra={
+              // In another tab, because what was typed here would be lost.
+              <a href={paths.newBillingRule({ appId, ruleType })} target="_blank" rel="noreferrer">
+                {t('newRule')}
+              </a>
+            }
+          >
+            <RulePicker appId={appId} ruleType={ruleType} label={t(field)} placeholder={t('chooseRule')} />
+          </Form.Item>
+        ))}
+      </div>
+    </Group>
+  )
+}
+
+export function MoreFields() {
+  const t = useTexts()
+  return (
+    <Group title={t('more')}>
+      <Form.Item name="sitePictureUrl" label={t('sitePictureUrl')} extra={t('pictureNote')}>
+        <Input maxLength={2048} autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="ipcIds" label={t('ipcIds')} extra={t('ipcNote')}>
+        <Input maxLength={1024} autoComplete="off" />
+      </Form.Item>
+    </Group>
+  )
+}
+
+function Group({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="card">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+}
