@@ -1,8 +1,9 @@
-import { Empty, Select } from 'antd'
+import { Select } from 'antd'
 import { getApplication } from '../../../src/applications/contract.ts'
 import { useRead } from '../api.ts'
 import { applicationOption, useApplicationSearch } from '../ui/application-search.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { NothingFound } from '../ui/typed-search.tsx'
 
 interface ApplicationsPickerProps {
   id?: string
@@ -13,7 +14,7 @@ interface ApplicationsPickerProps {
 /** Chooses any number of applications by parts of their names. */
 export function ApplicationsPicker({ id, value = [], onChange }: ApplicationsPickerProps) {
   const t = useCommon()
-  const { search, found, isFetching } = useApplicationSearch()
+  const { search, found, isWaiting } = useApplicationSearch()
   return (
     <Select
       {...(id === undefined ? {} : { id })}
@@ -22,8 +23,8 @@ export function ApplicationsPicker({ id, value = [], onChange }: ApplicationsPic
       placeholder={t('chooseApplication')}
       value={value}
       onChange={(appIds: string[]) => onChange?.(appIds)}
-      loading={isFetching}
-      notFoundContent={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noApplications')} />}
+      loading={isWaiting}
+      notFoundContent={<NothingFound isWaiting={isWaiting} words={t('noApplications')} />}
       labelRender={({ value: appId }) => <ApplicationName appId={String(appId)} />}
       options={found.map(applicationOption)}
     />

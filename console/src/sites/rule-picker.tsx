@@ -1,7 +1,8 @@
-import { Empty, Select } from 'antd'
-import { useEffect, useId, useState } from 'react'
+import { Select } from 'antd'
+import { useId } from 'react'
 import { getBillingRule, pageBillingRules } from '../../../src/billing-rules/contract.ts'
 import { useRead } from '../api.ts'
+import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
 import { useTexts } from './texts.ts'
 
 interface RulePickerProps {
@@ -18,20 +19,16 @@ interface RulePickerProps {
 /** Finds one of an application's billing rules by a part of its name. */
 export function RulePicker({ appId, ruleType, id, label, placeholder, value = null, onChange }: RulePickerProps) {
   const t = useTexts()
-  const [name, setName] = useState('')
-  const [asked, setAsked] = useState('')
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(name.trim()), 250)
-    return () => clearTimeout(timer)
-  }, [name])
+  const { search, asked, isAsked } = useTypedSearch()
   const hasApplication = appId !== ''
   const found = useRead(
     pageBillingRules,
     { appId, pageSize: 20, ruleName: asked, ruleType },
-    { enabled: hasApplication, keepsPrevious: true },
+    { enabled: hasApplication },
   )
   const chosen = useRead(getBillingRule, { appId, id: value ?? 0 }, { enabled: hasApplication && value !== null })
-  const listed = hasApplication ? (found.data?.list ?? []) : []
+  const listed = isAsked ? (found.data?.list ?? []) : []
+  const isWaiting = hasApplication && (!isAsked || found.isFetching)
   const isListed = listed.some((rule) => rule.id === value)
   const known = chosen.data !== undefined && !isListed && asked === '' ? [chosen.data, ...listed] : listed
   return (
@@ -41,12 +38,12 @@ export function RulePicker({ appId, ruleType, id, label, placeholder, value = nu
       allowClear
       style={{ width: '100%', minWidth: 160 }}
       popupMatchSelectWidth={false}
-      showSearch={{ filterOption: false, onSearch: setName }}
+      showSearch={{ filterOption: false, onSearch: search }}
       placeholder={placeholder}
       value={value}
       onChange={(chosenId) => onChange?.(chosenId ?? null)}
-      loading={found.isFetching && hasApplication}
-      notFoundContent={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noRules')} />}
+      loading={isWaiting}
+      notFoundContent={<NothingFound isWaiting={isWaiting} words={t('noRules')} />}
       options={known.map((rule) => ({
         value: rule.id,
         label: (

@@ -5,6 +5,7 @@ import { useRead } from '../api.ts'
 import { applicationOption, useApplicationSearch } from './application-search.tsx'
 import { useFilters } from './filters.tsx'
 import { useCommon } from './texts.ts'
+import { NothingFound } from './typed-search.tsx'
 
 const storageKey = 'forecourt.application'
 
@@ -40,7 +41,7 @@ interface PickerProps {
 /** Finds an application by a part of its name. */
 export function ApplicationPicker({ value, onChange, id, except, isOptional = false }: PickerProps) {
   const t = useCommon()
-  const { search, asked, found, isFetching } = useApplicationSearch()
+  const { search, asked, found, isWaiting } = useApplicationSearch()
   const chosen = useRead(getApplication, { appId: value }, { enabled: value !== '' })
   const listed = found.filter(({ appId }) => appId !== except)
   const isListed = listed.some(({ appId }) => appId === value)
@@ -55,8 +56,8 @@ export function ApplicationPicker({ value, onChange, id, except, isOptional = fa
       allowClear={isOptional}
       value={value === '' ? null : value}
       onChange={(appId) => onChange(appId ?? '')}
-      loading={isFetching}
-      notFoundContent={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noApplications')} />}
+      loading={isWaiting}
+      notFoundContent={<NothingFound isWaiting={isWaiting} words={t('noApplications')} />}
       options={known.map(applicationOption)}
     />
   )

@@ -1,17 +1,12 @@
-import { useEffect, useState } from 'react'
 import { pageApplications } from '../../../src/applications/contract.ts'
 import { useRead } from '../api.ts'
+import { useTypedSearch } from './typed-search.tsx'
 
-/** Looks for applications by a part of their names, a moment after the last key: `asked` is what was asked for last. */
+/** Looks for applications by a part of their names. */
 export function useApplicationSearch() {
-  const [name, search] = useState('')
-  const [asked, setAsked] = useState('')
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(name), 250)
-    return () => clearTimeout(timer)
-  }, [name])
-  const { data, isFetching } = useRead(pageApplications, { pageSize: 20, appName: asked }, { keepsPrevious: true })
-  return { search, asked, found: data?.list ?? [], isFetching }
+  const { search, asked, isAsked } = useTypedSearch()
+  const { data, isFetching } = useRead(pageApplications, { pageSize: 20, appName: asked })
+  return { search, asked, found: isAsked ? (data?.list ?? []) : [], isWaiting: !isAsked || isFetching }
 }
 
 /** An application as a list offers it: names may be alike, so its id begins beside it. */
