@@ -1,8 +1,10 @@
 import { afterAll, describe, expect } from 'bun:test'
+import { join } from 'node:path'
 import { getDevice } from '../../src/devices/contract.ts'
-import { Client, newApplication, type Service, startService } from '../harness.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { Client, newApplication, projectFolder, type Service, siteBody, startService } from '../harness.ts'
 import { newPassword } from '../people.ts'
-import { browserTest, newSerial, visit } from './support.ts'
+import { browserTest, expectSound, newSerial, picture, visit } from './support.ts'
 
 // What the service that the tests share cannot show: another policy, and an only admin.
 
@@ -32,6 +34,66 @@ describe('a service of its own', () => {
     await page.goto(`${through.url}/console/models?tab=inventory`)
     await page.getByText('any other is refused with code 20014').waitFor()
     expect(faults).toEqual([])
+  })
+
+  browserTest('says on each page that there is nothing yet', async () => {
+    const through = new Client(await startOwn({}))
+    const visited = await visit('/console', { role: 'admin', through })
+    const { page } = visited
+    await page.getByText('Nothing: no faulty device, no dead callback.').waitFor()
+    await page.getByText('Nothing was created or refused in the last 24 hours.').waitFor()
+    await expectSound(visited, 'Overview')
+    await picture(page, 'overview-empty')
+    const menu = page.getByRole('navigation', { name: 'Menu' })
+    const goes = async (title: string, words: string | RegExp) => {
+      await menu.getByRole('link', { name: title }).click()
+      await page.getByText(words).waitFor()
+      await expectSound(visited, title)
+    }
+    // A first start makes one to try with, and its billing rules; the only one is shown without being asked for.
+    await goes('Applications', 'demo')
+    await goes('Sites', 'This application has no site yet.')
+    await goes('Devices', 'This application has no devices yet.')
+    await goes('Billing rules', '3 in all')
+    await goes('Models and inventory', /^No device model yet\./)
+    await page.getByRole('tab', { name: 'Inventory' }).click()
+    await page.getByText('The inventory is empty.').waitFor()
+    await goes('Deliveries', 'Nothing has been sent to this callback yet.')
+    // Whoever looks has an account, and that it was made is an event.
+    await goes('Events', 'Account created')
+    await goes('People and keys', '1 in all')
+    await page.getByRole('tab', { name: 'Keys' }).click()
+    await page.getByText(/^There is no key yet\./).waitFor()
+    await expectSound(visited, 'People and keys')
+    await picture(page, 'keys-empty')
+  })
+
+  browserTest('draws the base map that it is set to, from there and from nowhere else', async () => {
+    const asked: string[] = []
+    const tile = await Bun.file(join(projectFolder, 'docs', 'pictures', 'overview.png')).bytes()
+    const tiles = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch(request) {
+        asked.push(new URL(request.url).pathname)
+        return new Response(tile, { headers: { 'content-type': 'image/png', 'access-control-allow-origin': '*' } })
+      },
+    })
+    const through = new Client(
+      await startOwn({ FORECOURT_MAP_TILES: `http://127.0.0.1:${tiles.port}/base/{z}/{x}/{y}.png` }),
+    )
+    const app = await newApplication(through)
+    await through.call(saveSite, siteBody(app.appId, { coordinates: '115.899918,28.676493' }), { token: app.token })
+    const visited = await visit(`/console/sites?appId=${app.appId}&view=map`, { role: 'viewer', through })
+    await visited.page.locator('.maplibregl-canvas').waitFor()
+    const until = Date.now() + 20_000
+    while (asked.length === 0 && Date.now() < until) await Bun.sleep(50)
+    expect(asked.length).toBeGreaterThan(0)
+    for (const path of asked) expect(path).toMatch(/^\/base\/\d+\/\d+\/\d+\.png$/)
+    expect(await visited.page.getByText('No base map is configured.').count()).toBe(0)
+    await expectSound(visited, 'Sites')
+    await picture(visited.page, 'sites-tiles')
+    await tiles.stop(true)
   })
 
   browserTest('keeps its only admin, who set the account up by the link of the first start', async () => {

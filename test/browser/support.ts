@@ -137,8 +137,14 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[]
 }
 
+/** Holds a page to its frame, and to what a screen reader and a keyboard need. */
+export async function expectSound(visited: Visited, title: string): Promise<void> {
+  await expectFramed(visited, title)
+  await expectAccessible(visited.page)
+}
+
 /** Holds a page to its frame: one `h1` with this text, nothing wider than the window, and no fault in the console. */
-export async function expectSound({ page, faults }: Visited, title: string): Promise<void> {
+export async function expectFramed({ page, faults }: Visited, title: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   expect(await page.locator('h1').count()).toBe(1)
   const overflow = await page.evaluate(
@@ -146,7 +152,6 @@ export async function expectSound({ page, faults }: Visited, title: string): Pro
   )
   expect(overflow, 'pixels that the page is wider than its window').toBeLessThanOrEqual(0)
   expect(faults).toEqual([])
-  await expectAccessible(page)
 }
 
 /** Takes a picture, where FORECOURT_TEST_PICTURES names a folder for them. */

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { type ApplicationRecord, createApplication, pageApplications } from '../../../src/applications/contract.ts'
 import { paths } from '../paths.ts'
-import { useMay } from '../session.tsx'
+import { useMay, useSession } from '../session.tsx'
 import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
@@ -20,6 +20,7 @@ export function Page() {
   const t = useTexts()
   const common = useCommon()
   const may = useMay()
+  const { appIds } = useSession()
   const navigate = useNavigate()
   const { values, set, clear, isNarrowed } = useFilters(filterNames)
   const [isCreating, setCreating] = useState(false)
@@ -67,7 +68,10 @@ export function Page() {
           isNarrowed={isNarrowed()}
           clear={clear}
           empty={
-            <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={mayCreate ? t('noneYet') : t('noneOfYours')} />
+            <Empty
+              image={Empty.PRESENTED_IMAGE_SIMPLE}
+              description={appIds === null ? t('noneYet') : t('noneOfYours')}
+            />
           }
           onRow={({ appId }) => ({ onClick: () => void navigate(paths.application(appId)) })}
         />

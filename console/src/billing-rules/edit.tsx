@@ -51,7 +51,6 @@ function NewRule() {
   const common = useCommon()
   const { message } = App.useApp()
   const navigate = useNavigate()
-  const may = useMay()
   const [appId, choose] = useApplication()
   const [key, setKey] = useState(newIdempotencyKey)
   const create = useWrite(saveBillingRule)
@@ -71,30 +70,23 @@ function NewRule() {
 
   return (
     <PageFrame title={t('newTitle')} operation={saveBillingRule}>
-      {may(saveBillingRule) ? (
-        <RuleForm
-          initial={undefined}
-          verb={common('create')}
-          back={paths.billingRules({ appId })}
-          isReady={appId !== ''}
-          save={save}
-          error={create.error}
-          isSaving={create.isPending}
-          before={
-            <Form.Item label={common('application')} required htmlFor="rule-application">
-              <ApplicationPicker id="rule-application" value={appId} onChange={choose} />
-            </Form.Item>
-          }
-        />
-      ) : (
-        <RefusalResult error={notPermitted} />
-      )}
+      <RuleForm
+        initial={undefined}
+        verb={common('create')}
+        back={paths.billingRules({ appId })}
+        isReady={appId !== ''}
+        save={save}
+        error={create.error}
+        isSaving={create.isPending}
+        before={
+          <Form.Item label={common('application')} required htmlFor="rule-application">
+            <ApplicationPicker id="rule-application" value={appId} onChange={choose} />
+          </Form.Item>
+        }
+      />
     </PageFrame>
   )
 }
-
-/** As the service would refuse. */
-const notPermitted = Object.assign(new Error(), { code: 10003 })
 
 function Rule({ appId, id }: { appId: string; id: number }) {
   const t = useTexts()

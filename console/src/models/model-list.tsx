@@ -80,36 +80,31 @@ export function Models() {
   const [deleted, setDeleted] = useState<DeviceModelRecord>()
   const remove = useWrite(deleteDeviceModel)
   const columns = useColumns(setEdited, setDeleted)
-  const maySee = may(pageDeviceModels)
   return (
     <>
-      {maySee && (
-        <>
-          <p className="faint" style={{ marginTop: 0 }}>
-            {t('explanation')}
-          </p>
-          <div style={{ display: 'flex', gap: 8, flexWrap: 'wrap', alignItems: 'flex-start' }}>
-            <FilterBar>
-              <TextFilter
-                label={t('serialPrefix')}
-                value={values.serialPrefix}
-                onChange={(value) => set({ serialPrefix: value.trim() })}
-              />
-              <TextFilter
-                label={t('modelName')}
-                value={values.modelName}
-                onChange={(value) => set({ modelName: value.trim() })}
-              />
-            </FilterBar>
-            <span style={{ flex: 1 }} />
-            {may(saveDeviceModel) && (
-              <Button type="primary" onClick={() => setEdited('new')}>
-                {t('newModel')}
-              </Button>
-            )}
-          </div>
-        </>
-      )}
+      <p className="faint" style={{ marginTop: 0 }}>
+        {t('explanation')}
+      </p>
+      <div style={{ display: 'flex', gap: 8, flexWrap: 'wrap', alignItems: 'flex-start' }}>
+        <FilterBar>
+          <TextFilter
+            label={t('serialPrefix')}
+            value={values.serialPrefix}
+            onChange={(value) => set({ serialPrefix: value.trim() })}
+          />
+          <TextFilter
+            label={t('modelName')}
+            value={values.modelName}
+            onChange={(value) => set({ modelName: value.trim() })}
+          />
+        </FilterBar>
+        <span style={{ flex: 1 }} />
+        {may(saveDeviceModel) && (
+          <Button type="primary" onClick={() => setEdited('new')}>
+            {t('newModel')}
+          </Button>
+        )}
+      </div>
       <Records
         name="models"
         operation={pageDeviceModels}

@@ -1,10 +1,9 @@
-import { Alert, App, Form, Result } from 'antd'
+import { Alert, App, Form } from 'antd'
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { getSite, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
 import { newIdempotencyKey, useReadTagged, useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
-import { useMay } from '../session.tsx'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
@@ -32,7 +31,6 @@ export function Page() {
 function NewSite() {
   const t = useTexts()
   const common = useCommon()
-  const may = useMay()
   const navigate = useNavigate()
   const { message } = App.useApp()
   const [appId, chooseApplication] = useApplication()
@@ -54,30 +52,26 @@ function NewSite() {
 
   return (
     <PageFrame title={t('newSite')} operation={saveSite}>
-      {may(saveSite) ? (
-        <div className="site-form">
-          <div className="card">
-            <ApplicationFilter value={appId} onChange={choose} />
-          </div>
-          {appId === '' ? (
-            <div className="card">
-              <NoApplication />
-            </div>
-          ) : (
-            <SiteForm
-              appId={appId}
-              form={form}
-              verb={common('create')}
-              back={paths.sites({ appId })}
-              run={run}
-              // What is sent next is another site than the one that this key made.
-              onRefused={({ code }) => code === 10008 && setKey(newIdempotencyKey())}
-            />
-          )}
+      <div className="site-form">
+        <div className="card">
+          <ApplicationFilter value={appId} onChange={choose} />
         </div>
-      ) : (
-        <Result status="warning" title={common('notPermitted')} />
-      )}
+        {appId === '' ? (
+          <div className="card">
+            <NoApplication />
+          </div>
+        ) : (
+          <SiteForm
+            appId={appId}
+            form={form}
+            verb={common('create')}
+            back={paths.sites({ appId })}
+            run={run}
+            // What is sent next is another site than the one that this key made.
+            onRefused={({ code }) => code === 10008 && setKey(newIdempotencyKey())}
+          />
+        )}
+      </div>
     </PageFrame>
   )
 }
@@ -85,7 +79,6 @@ function NewSite() {
 function EditSite({ appId, id }: { appId: string; id: number }) {
   const t = useTexts()
   const common = useCommon()
-  const may = useMay()
   const { data, error, refetch } = useReadTagged(getSite, { appId, id })
   if (data === undefined && error !== null) {
     return (
@@ -98,11 +91,7 @@ function EditSite({ appId, id }: { appId: string; id: number }) {
   const read = async () => (await refetch({ throwOnError: true })).data?.data
   return (
     <PageFrame title={t('editSite', { name: data.data.siteName })} operation={updateSite}>
-      {may(updateSite) ? (
-        <EditForm key={`${appId} ${id}`} site={data.data} etag={data.etag} read={read} />
-      ) : (
-        <Result status="warning" title={common('notPermitted')} />
-      )}
+      <EditForm key={`${appId} ${id}`} site={data.data} etag={data.etag} read={read} />
     </PageFrame>
   )
 }

@@ -1,6 +1,9 @@
 import { ReadOutlined } from '@ant-design/icons'
+import { Result } from 'antd'
 import { type ReactNode, useEffect } from 'react'
+import type { Operation } from '../../../src/http/operation.ts'
 import { referenceOf } from '../paths.ts'
+import { useMay } from '../session.tsx'
 import { useCommon } from './texts.ts'
 
 interface PageProps {
@@ -10,13 +13,19 @@ interface PageProps {
   /** Buttons of what can be done here. */
   actions?: ReactNode
   /** The operation that this page uses above all; linked to the API reference. */
-  operation?: { path: string; id: string }
+  operation?: Operation
+  /** What one's role must be permitted to see the page at all, where that is not this operation. */
+  needs?: Operation
   children: ReactNode
 }
 
-/** The frame of every page: its one `h1`, its actions, and the way to the API reference. */
-export function Page({ title, beside, actions, operation, children }: PageProps) {
+/**
+ * The frame of every page: its one `h1`, its actions, and the way to the API reference; or that one's role may not see it.
+ */
+export function Page({ title, beside, actions, operation, needs = operation, children }: PageProps) {
   const t = useCommon()
+  const may = useMay()
+  const isOpen = needs === undefined || may(needs)
   useEffect(() => {
     document.title = `${title} · Forecourt`
   }, [title])
@@ -26,14 +35,14 @@ export function Page({ title, beside, actions, operation, children }: PageProps)
         <h1>{title}</h1>
         {beside}
         <span className="spacer" />
-        {actions}
+        {isOpen && actions}
         {operation && (
           <a href={referenceOf(operation)} target="_blank" rel="noreferrer" title={`${operation.path}`}>
             <ReadOutlined aria-hidden /> {t('reference')}
           </a>
         )}
       </div>
-      {children}
+      {isOpen ? children : <Result status="warning" title={t('notPermitted')} />}
     </div>
   )
 }

@@ -1,0 +1,125 @@
+import { describe, expect } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { createApplication, pageApplications } from '../../src/applications/contract.ts'
+import { pageBillingRules, saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { pageDeliveries } from '../../src/deliveries/contract.ts'
+import { pageDeviceModels, saveDeviceModel } from '../../src/device-models/contract.ts'
+import { createDevice, pageDevices } from '../../src/devices/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
+import { everyRole, type Operation, rolesOf } from '../../src/http/operation.ts'
+import { createOperator, pageOperators } from '../../src/operators/contract.ts'
+import { getOverview } from '../../src/overview/contract.ts'
+import { pageSites, saveSite } from '../../src/sites/contract.ts'
+import { newApplication } from '../harness.ts'
+import { browserTest, client, expectFramed, visit } from './support.ts'
+
+// Every page as each role sees it, of an application that has nothing: what a role may do is what the contracts say.
+
+interface PageOfConsole {
+  title: string
+  path: string
+  reads: Operation
+  /** What an application shows that has nothing. */
+  empty?: string
+  makes?: { button: string; by: Operation }
+}
+
+const pages: PageOfConsole[] = [
+  { title: 'Overview', path: '', reads: getOverview },
+  {
+    title: 'Applications',
+    path: 'applications',
+    reads: pageApplications,
+    makes: { button: 'New application', by: createApplication },
+  },
+  {
+    title: 'Sites',
+    path: 'sites',
+    reads: pageSites,
+    empty: 'This application has no site yet.',
+    makes: { button: 'New site', by: saveSite },
+  },
+  {
+    title: 'Devices',
+    path: 'devices',
+    reads: pageDevices,
+    empty: 'This application has no devices yet.',
+    makes: { button: 'New device', by: createDevice },
+  },
+  {
+    title: 'Billing rules',
+    path: 'billing-rules',
+    reads: pageBillingRules,
+    empty: 'This application has no billing rule yet.',
+    makes: { button: 'New billing rule', by: saveBillingRule },
+  },
+  {
+    title: 'Models and inventory',
+    path: 'models',
+    reads: pageDeviceModels,
+    makes: { button: 'New model', by: saveDeviceModel },
+  },
+  { title: 'Events', path: 'events', reads: pageEvents },
+  {
+    title: 'Deliveries',
+    path: 'deliveries',
+    reads: pageDeliveries,
+    empty: 'Nothing has been sent to this callback yet.',
+  },
+  {
+    title: 'People and keys',
+    path: 'people',
+    reads: pageOperators,
+    makes: { button: 'New operator', by: createOperator },
+  },
+]
+
+/** What leads to a form, as a button or as a link. */
+function wayTo(page: Page, text: string) {
+  const [main, name] = [page.getByRole('main'), new RegExp(`${text}$`)]
+  return main.getByRole('button', { name }).or(main.getByRole('link', { name }))
+}
+
+describe.each([...everyRole])('the console of a role: %s', (role) => {
+  browserTest('leads to every page that the role may see, with what it may do there', async () => {
+    const { appId } = await newApplication(client)
+    const visited = await visit(`/console/sites?appId=${appId}`, { role, appIds: role === 'developer' ? [appId] : [] })
+    const { page } = visited
+    const menu = page.getByRole('navigation', { name: 'Menu' })
+    await expectFramed(visited, 'Sites')
+    const seen = pages.filter(({ reads }) => rolesOf(reads).includes(role))
+    expect(await menu.getByRole('link').allInnerTexts()).toEqual([...seen.map(({ title }) => title), 'API reference'])
+    for (const { title, empty, makes } of seen) {
+      await menu.getByRole('link', { name: title }).click()
+      await expectFramed(visited, title)
+      if (empty !== undefined) await page.getByText(empty).waitFor()
+      if (makes === undefined) continue
+      const mayMake = rolesOf(makes.by).includes(role)
+      if (mayMake) await wayTo(page, makes.button).first().waitFor()
+      else expect(await wayTo(page, makes.button).count()).toBe(0)
+    }
+  })
+
+  const closed = pages.filter(({ reads, path }) => !rolesOf(reads).includes(role) && path !== '')
+  const forms = [
+    { path: 'sites/new', title: 'New site', by: saveSite },
+    { path: 'devices/new', title: 'New device', by: createDevice },
+    { path: 'billing-rules/new', title: 'New billing rule', by: saveBillingRule },
+  ].filter(({ by }) => !rolesOf(by).includes(role))
+
+  const refused = [...closed, ...forms]
+  if (refused.length > 0) {
+    browserTest('says of every other page that the role may not see it', async () => {
+      const { appId } = await newApplication(client)
+      const visited = await visit(`/console/sites?appId=${appId}`, {
+        role,
+        appIds: role === 'developer' ? [appId] : [],
+      })
+      for (const { path, title } of refused) {
+        await visited.page.goto(`${client.url}/console/${path}`)
+        await visited.page.getByText('Your role may not see this.').waitFor()
+        await expectFramed(visited, title)
+      }
+    })
+  }
+})
