@@ -42,6 +42,7 @@ describe('a service of its own', () => {
     const { page } = visited
     await page.getByText('Nothing: no faulty device, no dead callback.').waitFor()
     await page.getByText('Nothing was created or refused in the last 24 hours.').waitFor()
+    await page.getByRole('link', { name: 'Account created' }).waitFor()
     await expectSound(visited, 'Overview')
     await picture(page, 'overview-empty')
     const menu = page.getByRole('navigation', { name: 'Menu' })

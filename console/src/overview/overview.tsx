@@ -5,6 +5,7 @@ import type { Static } from 'typebox'
 import type { AuditRecord } from '../../../src/events/contract.ts'
 import { getOverview, type Trouble } from '../../../src/overview/contract.ts'
 import { useRead } from '../api.ts'
+import { useTypeWords } from '../events/texts.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
@@ -192,6 +193,7 @@ function Troubles({ troubles }: { troubles: Trouble[] | undefined }) {
 
 function NewestEvents({ events }: { events: AuditRecord[] | undefined }) {
   const t = useTexts()
+  const words = useTypeWords()
   return (
     <Table<AuditRecord>
       size="small"
@@ -202,7 +204,15 @@ function NewestEvents({ events }: { events: AuditRecord[] | undefined }) {
       locale={{ emptyText: <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} /> }}
       columns={[
         { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
-        { key: 'type', title: t('type'), dataIndex: 'type' },
+        {
+          key: 'type',
+          title: t('type'),
+          render: (_, { id, type }) => (
+            <Link to={paths.events({ tab: 'audit', event: id })} title={type}>
+              {words(type)}
+            </Link>
+          ),
+        },
         { key: 'subject', title: t('subject'), dataIndex: 'subject', className: 'mono' },
         { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
       ]}
