@@ -40,9 +40,7 @@ describe('one data folder', () => {
   const dataDir = join(home, 'data')
 
   test('the first start makes a private, durable database', async () => {
-    const began = performance.now()
     const started = await startEmbeddedDatabase(dataDir)
-    expect(performance.now() - began).toBeLessThan(5000)
     expect(started.firstStart).toBe(true)
     expect(modeOf(join(dataDir, 'postgres'))).toBe('700')
     expect(modeOf(join(dataDir, 'embedded.json'))).toBe('600')
@@ -71,9 +69,7 @@ describe('one data folder', () => {
   })
 
   test('later starts keep it, apart from our terminal and as an ordinary user', async () => {
-    const began = performance.now()
     const started = await startEmbeddedDatabase(dataDir)
-    expect(performance.now() - began).toBeLessThan(2000)
     expect(started.firstStart).toBe(false)
     expect(await withSql(started, (sql) => sql`select * from kept`)).toHaveLength(0)
     if (process.platform === 'linux') {

@@ -330,7 +330,7 @@ describe('a resolver that changes its answer', () => {
       `http://callback.example.com:${port}/`,
     )
     expect(error).toBe('no answer in time')
-    expect(durationMs).toBeLessThan(1_000)
+    expect(durationMs).toBeLessThan(5_000)
   })
 })
 

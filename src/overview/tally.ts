@@ -1,9 +1,12 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Sql } from '../database/open.ts'
 import type { Metrics } from '../http/metrics.ts'
 import { addToMinute } from './store.ts'
 
 const everyMs = 5_000
+/** A database that does not answer may not hold up the service’s end for the last seconds’ figures. */
+const lastWriteMs = 500
 
 /** Writes down, every few seconds, how many records were made and how many requests refused. */
 export function startTally(sql: Sql, log: Logger, { totals }: Metrics): { stop(): Promise<void> } {
@@ -29,7 +32,7 @@ export function startTally(sql: Sql, log: Logger, { totals }: Metrics): { stop()
     async stop() {
       clearInterval(timer)
       writeSoon()
-      await writing
+      await Promise.race([writing, setTimeout(lastWriteMs)])
     },
   }
 }

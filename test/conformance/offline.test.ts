@@ -83,5 +83,6 @@ test('taking an application offline answers quickly while its devices are being 
   const elapsed = performance.now() - startedAt
   stop = true
   await Promise.all(writers)
-  expect(elapsed).toBeLessThan(1000)
+  // Far from what it takes: one that creates could starve would never come to its turn.
+  expect(elapsed).toBeLessThan(5000)
 })

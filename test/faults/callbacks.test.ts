@@ -196,7 +196,7 @@ describe.concurrent('a callback that fails', () => {
     if (failed === undefined || again === undefined) throw new Error('it did not arrive')
     expect([serialOf(again), again.id]).toEqual([first, failed.id])
     expect(again.at - failed.at).toBeGreaterThan(3_950)
-    expect(again.at - failed.at).toBeLessThan(8_000)
+    expect(again.at - failed.at).toBeLessThan(12_000)
     verify(again, app.secret)
     expect(await becomesTrue(async () => (await deliveriesOf(app))[1]?.status === 2, 2000)).toBe(true)
     const [, delivered] = await deliveriesOf(app)
@@ -292,7 +292,7 @@ describe.concurrent('a slow endpoint', () => {
     for (const app of fast) await createDevicesOf(app, 10)
     for (const app of fast) expect(await receiver.waitFor(app.path, 11)).toHaveLength(11)
     const took = Math.max(...fast.map(({ path }) => receiver.at(path).at(-1)?.at ?? 0)) - began
-    expect(took, 'until the fast ones had everything, in ms').toBeLessThan(5_000)
+    expect(took, 'until the fast ones had everything, in ms').toBeLessThan(10_000)
     // One at a time: its second event waits for the end of the first.
     expect(receiver.at(silent.path)).toHaveLength(2)
     const third = (await receiver.waitFor(silent.path, 3, 20_000))[2]
@@ -300,7 +300,7 @@ describe.concurrent('a slow endpoint', () => {
     const failed = await deliveryOf(silent, 1)
     expect(failed).toMatchObject({ responseStatus: null, error: 'no answer in time' })
     expect(failed?.durationMs).toBeGreaterThan(14_500)
-    expect(failed?.durationMs).toBeLessThan(16_000)
+    expect(failed?.durationMs).toBeLessThan(18_000)
   }, 40_000)
 
   test('whose answer does not end is read to 4 KiB, and then the connection is dropped', async () => {
@@ -317,8 +317,8 @@ describe.concurrent('a slow endpoint', () => {
     await createDeviceOf(app)
     const delivery = await deliveryOf(app, 2)
     expect(delivery).toMatchObject({ responseStatus: 200, error: null, response: 'é'.repeat(2048) })
-    expect(delivery.durationMs).toBeLessThan(1_000)
-    expect(await becomesTrue(() => closed.length === 1, 1000), 'the connection was dropped').toBe(true)
+    expect(delivery.durationMs).toBeLessThan(5_000)
+    expect(await becomesTrue(() => closed.length === 1, 5000), 'the connection was dropped').toBe(true)
     // A success is a success, and the next event follows on another connection.
     receiver.url(app.path)
     await createDeviceOf(app)
@@ -334,7 +334,7 @@ describe.concurrent('a slow endpoint', () => {
     })
     await createDevicesOf(app, 2)
     const received = await receiver.waitFor(app.path, 3)
-    expect((received[2]?.at ?? 0) - (received[1]?.at ?? 0)).toBeLessThan(4_000)
+    expect((received[2]?.at ?? 0) - (received[1]?.at ?? 0)).toBeLessThan(8_000)
     expect((await deliveryOf(app, 2)).response).toMatch(/^\.{3,40}$/)
   }, 20_000)
 

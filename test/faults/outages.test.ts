@@ -102,7 +102,7 @@ describe.each(parts)('while $what stands still', ({ what, choose }) => {
         await sleep(100)
       }
       const health = await timed(client.call(getHealth, {}))
-      expect([health.answer.status, health.took < 300], `/healthz after ${health.took} ms`).toEqual([200, true])
+      expect([health.answer.status, health.took < 2000], `/healthz after ${health.took} ms`).toEqual([200, true])
       if (what === 'the whole database') {
         const { answer, took } = await timed(client.call(getReadiness, {}))
         expect(answer.status).toBe(503)
@@ -111,7 +111,7 @@ describe.each(parts)('while $what stands still', ({ what, choose }) => {
           name: 'database',
           ok: false,
         })
-        expect(took, '/readyz, in ms').toBeLessThan(3000)
+        expect(took, '/readyz, in ms').toBeLessThan(6000)
       }
       await all
       const count = Object.keys(operations).length + devices.length
@@ -130,7 +130,7 @@ describe.each(parts)('while $what stands still', ({ what, choose }) => {
     // New connections have backends of their own, which may well answer.
     else expect(odd.filter(({ answer }) => answer.status >= 500).map(({ answer }) => answer.text)).toEqual([])
     for (const { name, took, answer } of answers) {
-      expect(took, `${name} ${answer.status}, in ms`).toBeLessThan(statementTimeoutMs + 1000)
+      expect(took, `${name} ${answer.status}, in ms`).toBeLessThan(statementTimeoutMs + 4000)
       if (answer.status === 503) expect(answer.headers.get('retry-after'), name).toMatch(/^\d+$/)
     }
     // What nobody was told of is settled by its key, and is there once.
@@ -183,7 +183,7 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
     // Five in the queue, and at most one batch of others under way.
     expect(waited.length).toBeGreaterThan(0)
     expect(waited.length).toBeLessThanOrEqual(10)
-    expect(Math.max(...probes)).toBeLessThan(500)
+    expect(Math.max(...probes)).toBeLessThan(2000)
   } finally {
     database.signalAll('SIGCONT')
   }
