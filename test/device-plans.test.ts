@@ -54,7 +54,7 @@ beforeAll(async () => {
     select app_id, 'device.bound', bound_at, 'test', device_no, '{}' from device where bound_at > '2026-01-03'`
   await sql`vacuum analyze device`
   await sql`vacuum analyze event`
-}, 60_000)
+}, 120_000)
 
 interface PlanNode {
   'Node Type': string

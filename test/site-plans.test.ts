@@ -30,7 +30,7 @@ beforeAll(async () => {
       i % 180 || ',' || i % 90, i % 180, i % 90, now() - (${total}::int - i) * interval '1 minute'
     from generate_series(1, ${total}::int) as i`
   await sql`vacuum analyze site`
-}, 60_000)
+}, 120_000)
 
 const anything: SiteFilter = {
   appId: 'large',

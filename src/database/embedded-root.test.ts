@@ -39,7 +39,7 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     expect(again.firstStart).toBe(false)
     expect(dirname(again.connection.host)).toBe(join(home, 'system', 'clusters'))
     await again.stop()
-  }, 30_000)
+  }, 120_000)
 
   test('a system folder that others can write is not trusted', async () => {
     const trap = join(home, 'trap')
@@ -102,5 +102,5 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     } finally {
       tool('umount', ['-l', disk])
     }
-  }, 30_000)
+  }, 120_000)
 })

@@ -24,12 +24,12 @@ beforeAll(async () => {
   const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
   nextKilled = () => lines.next()
   database = await place.startDatabase()
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   killer.stdin?.end()
   await once(killer, 'exit')
   await place.clear()
-}, 60_000)
+}, 120_000)
 
 /** Which of the serials are there, each with the record that its event carries; a serial has one event or none. */
 function readRecords(serials: string[]): Promise<Map<string, string>> {
@@ -53,7 +53,7 @@ async function killMidBatch(app: TestApplication, body: string, key: string, ser
   const sending = new Client(victim).call(createDevices, body, options).catch(() => undefined)
   if (isSoon) {
     const look = async (sql: postgres.Sql) => (await sql`select from device where app_id = ${app.appId} limit 1`).length
-    await database.run((sql) => becomesTrue(async () => (await look(sql)) > 0, 5000))
+    await database.run((sql) => becomesTrue(async () => (await look(sql)) > 0, 15_000))
   }
   const order: KillOrder = { pids: [victim.process.pid as number], withinMs: isSoon ? 20 : 300 }
   killer.stdin?.write(`${JSON.stringify(order)}\n`)

@@ -35,14 +35,14 @@ afterAll(async () => {
   killer.stdin?.end()
   await once(killer, 'exit')
   await place.clear()
-}, 60_000)
+}, 120_000)
 
 /** Lets the outside process kill a service at a random moment, and waits until it is gone. */
 async function killSoon({ process: { pid = 0 } }: Service, withinMs: number): Promise<void> {
   const order: KillOrder = { pids: [pid], withinMs }
   killer.stdin?.write(`${JSON.stringify(order)}\n`)
   expect((await nextKilled()).pids, said).toEqual([pid])
-  expect(await becomesTrue(() => findProcess(pid) === undefined, 5000), said).toBe(true)
+  expect(await becomesTrue(() => findProcess(pid) === undefined, 15_000), said).toBe(true)
 }
 
 const env = (database: OwnDatabase) => ({ DATABASE_URL: database.url(), FORECOURT_PRIVATE_CALLBACKS: 'allow' })
@@ -100,7 +100,7 @@ describe.concurrent('callbacks', () => {
       const fresh = await Promise.all([0, 1, 2].map((n) => newEndpoint(client, `/kills-${killed}-${n}`)))
       endpoints.push(...fresh)
       const stops = fresh.map((endpoint) => createAlong(client, endpoint))
-      await becomesTrue(() => fresh.every(({ path }) => receiver.at(path).length > 5), 5000)
+      await becomesTrue(() => fresh.every(({ path }) => receiver.at(path).length > 5), 15_000)
       await killSoon(service, 400)
       await Promise.all(stops.map((stop) => stop()))
       service = await place.startService({ env: env(database) })
@@ -226,7 +226,7 @@ describe('callbacks', () => {
     // From now on nobody answers.
     for (const { path } of silent) receiver.url(path, () => {})
     for (const { appId, token } of silent) await client.call(createDevice, deviceBody(appId), { token })
-    expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 2), 5_000)).toBe(true)
+    expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 2), 15_000)).toBe(true)
     for (const { path } of silent) receiver.url(path)
     const stoppedAt = performance.now()
     expect(await one.stop()).toBe(0)
@@ -236,14 +236,14 @@ describe('callbacks', () => {
     expect(rows.map((row) => row.lease_owner)).toEqual(silent.map(() => null))
     // What was abandoned has not been taken: the next process sends it, under the same id, without waiting for a lease.
     const next = await place.startService({ env: env(database) })
-    expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 3), 5_000)).toBe(true)
+    expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 3), 15_000)).toBe(true)
     for (const { path } of silent) {
       const ids = receiver.at(path).map(({ id }) => id)
       expect(ids[2]).toBe(String(ids[1]))
     }
     expect(await next.stop()).toBe(0)
     await database.stop()
-  }, 60_000)
+  }, 120_000)
 })
 
 /** How many callbacks a process says to have delivered. */

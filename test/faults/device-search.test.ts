@@ -42,7 +42,7 @@ beforeAll(async () => {
   database = await place.startDatabase()
   services = await Promise.all([serviceOn({}), serviceOn({}), serviceOn({ FORECOURT_SEARCH_MEMORY_MB: '0' })])
   ;[a, b, walking] = services.map((service) => new Client(service)) as [Client, Client, Client]
-}, 60_000)
+}, 120_000)
 afterAll(() => place.clear(), 60_000)
 
 function askThrough(client: Client, { token }: TestApplication) {
@@ -176,7 +176,7 @@ test('a search that begins after a change sees it, also while the copy is catchi
   }
   isBusy = false
   await Promise.all([...others, events])
-}, 60_000)
+}, 120_000)
 
 test('a copy that was left far behind answers as the table is', async () => {
   const changing = await Changing.begin(40)
@@ -191,7 +191,7 @@ test('a copy that was left far behind answers as the table is', async () => {
   )
   for (let change = 0; change < 20; change++) await changing.change()
   await expectExact(application, 10)
-}, 30_000)
+}, 120_000)
 
 test('what is shown fits what was asked for, also while it changes', async () => {
   const application = await newApplication(a)
@@ -217,7 +217,7 @@ test('what is shown fits what was asked for, also while it changes', async () =>
   isChanging = false
   await Promise.all(changes)
   await expectExact(application, 5)
-}, 60_000)
+}, 120_000)
 
 test('a device that was bound at an earlier moment than those before it takes its place among them', async () => {
   // Two processes' clocks differ; so moments can come out of the order of events.
@@ -239,7 +239,7 @@ test('a device that was bound at an earlier moment than those before it takes it
     })
     await expectExact(application, 10)
   }
-}, 30_000)
+}, 120_000)
 
 test('copies that do not fit side by side push each other out, and a device list that does not fit is walked along', async () => {
   const tight = await serviceOn({ FORECOURT_SEARCH_MEMORY_MB: '1' })
@@ -265,12 +265,12 @@ test('copies that do not fit side by side push each other out, and a device list
         (n) => n % 3 === 1 && String(n).startsWith('1'),
       )
       expect([answer.data.total, answer.data.list[0]?.deviceName]).toEqual([expected.length, 'Gate 1'])
-      expect(await becomesTrue(async () => (await searchedDevices(client)) <= 7_000, 2000)).toBe(true)
+      expect(await becomesTrue(async () => (await searchedDevices(client)) <= 7_000, 15_000)).toBe(true)
     }
   }
-  expect(await becomesTrue(async () => (await searchedDevices(client)) >= 3_000, 2000)).toBe(true)
+  expect(await becomesTrue(async () => (await searchedDevices(client)) >= 3_000, 15_000)).toBe(true)
   expect(await tight.stop()).toBe(0)
-}, 60_000)
+}, 120_000)
 
 test('a killed service answers exactly when it is back, and so does one whose database was killed', async () => {
   const changing = await Changing.begin(80)
@@ -299,7 +299,7 @@ test('a killed service answers exactly when it is back, and so does one whose da
     await changing.change()
     await expectExact(application, 4)
   }
-}, 60_000)
+}, 120_000)
 
 test('a service stops at once while it loads a copy and while it searches one', async () => {
   const { appId, token } = await newApplication(a)
@@ -320,4 +320,4 @@ test('a service stops at once while it loads a copy and while it searches one', 
     expect(performance.now() - began).toBeLessThan(5000)
     for (const { status } of await Promise.all(asked)) expect([200, 503]).toContain(status)
   }
-}, 60_000)
+}, 120_000)

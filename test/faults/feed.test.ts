@@ -23,7 +23,7 @@ beforeAll(async () => {
   database = await place.startDatabase()
   const env = { DATABASE_URL: database.url() }
   both = await Promise.all([1, 2].map(async () => new Client(await place.startService({ env }))))
-}, 60_000)
+}, 120_000)
 afterAll(() => place.clear(), 60_000)
 
 /** The service processes in turn. */
@@ -152,7 +152,7 @@ test('followers of the feed skip nothing that commits late and see nothing twice
   // The slow ones were in the middle of the others.
   for (const id of slow) expect(slowFeed.all.filter((other) => other > id).length, said).toBeGreaterThan(0)
   tell(`${slowFeed.all.length} and ${neighbourFeed.all.length} events followed in ${slowFeed.followed.length} ways`)
-}, 60_000)
+}, 120_000)
 
 test('without the lock they would skip them: the followers notice every one', async () => {
   const { slow, slowFeed, neighbourFeed } = await followWhileWritten(false)
@@ -161,4 +161,4 @@ test('without the lock they would skip them: the followers notice every one', as
     expect(skipped, `${said}: ${name}`).toEqual(slow)
   }
   for (const { name, seen } of neighbourFeed.followed) expect(seen, `${said}: ${name}`).toEqual(neighbourFeed.all)
-}, 60_000)
+}, 120_000)

@@ -22,11 +22,11 @@ beforeAll(async () => {
   await sql`
     insert into callback_endpoint (app_id, through_event_id, stopped_at)
     values ('follows', 1000000, null), ('behind', 10, null), ('stopped', 0, now())`
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   await sql?.end({ timeout: 1 })
   await place.clear()
-}, 60_000)
+}, 120_000)
 
 /** Calls a step until it has nothing left to do; answers what each call removed. */
 async function removeAll(step: () => Promise<number>): Promise<number[]> {

@@ -115,7 +115,7 @@ describe.each(parts)('while $what stands still', ({ what, choose }) => {
       }
       await all
       const count = Object.keys(operations).length + devices.length
-      expect(await becomesTrue(() => answers.length === count, 3000), 'all are answered').toBe(true)
+      expect(await becomesTrue(() => answers.length === count, 15_000), 'all are answered').toBe(true)
     } finally {
       for (const { pid } of stopped) process.kill(pid, 'SIGCONT')
     }
@@ -149,7 +149,7 @@ describe.each(parts)('while $what stands still', ({ what, choose }) => {
     }
     expect(await service.stop()).toBe(0)
     await database.stop()
-  }, 60_000)
+  }, 120_000)
 })
 
 test('with 5 creates allowed to wait, a flood’s surplus is refused at once and the service stays alive', async () => {
@@ -190,7 +190,7 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
   expect(await worksAgain(client, app, 5000), 'healed within 5 s').toBe(true)
   expect(await service.stop()).toBe(0)
   await database.stop()
-}, 40_000)
+}, 120_000)
 
 test('an embedded database that is killed comes back by itself, also when only one of its backends is killed', async () => {
   const service = await place.startService({ env: { FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) } })
@@ -212,7 +212,7 @@ test('an embedded database that is killed comes back by itself, also when only o
     for (const device of writing) {
       // One success is not yet the end of it: a server that lost a backend first ends all the others.
       const isSettled = async () => (await device.send()).status === 200
-      expect(await becomesTrue(isSettled, 5000), 'settled by its key').toBe(true)
+      expect(await becomesTrue(isSettled, 15_000), 'settled by its key').toBe(true)
     }
     const rows = await withSql(
       embeddedConnection(service.dataDir),
@@ -225,7 +225,7 @@ test('an embedded database that is killed comes back by itself, also when only o
   expect((await client.call(getReadiness, {})).status).toBe(200)
   expect(await service.stop()).toBe(0)
   expect(databaseProcesses(service.dataDir)).toEqual([])
-}, 60_000)
+}, 120_000)
 
 test('a row that the database will not take fails alone, and its neighbours in the batch are written', async () => {
   const database = await place.startDatabase()
@@ -255,7 +255,7 @@ test('a row that the database will not take fails alone, and its neighbours in t
   expect(row).toMatchObject({ devices: 75, sites: 75, events: 150 })
   expect(await service.stop()).toBe(0)
   await database.stop()
-}, 30_000)
+}, 120_000)
 
 /** A small disk of its own, or undefined where none can be mounted. */
 function smallDisk(): string | undefined {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   database = await place.startDatabase()
   const env = { DATABASE_URL: database.url() }
   both = await Promise.all([1, 2].map(async () => new Client(await place.startService({ env }))))
-}, 60_000)
+}, 120_000)
 afterAll(() => place.clear(), 60_000)
 
 /** A deadlock is healed by the database, but everyone in it has waited a second. */
@@ -161,7 +161,7 @@ test('a serial that is transferred to and fro is never free: every create of it 
   expect(wrong.slice(0, 5), said).toEqual([])
   await expectOneStory(serials, 'to and fro')
   expect(Math.min(counts.moved, counts.refused, counts.looks), said).toBeGreaterThan(50)
-}, 60_000)
+}, 120_000)
 
 test('after an offline answer no device is transferred to the application, in 120 toggles', async () => {
   const [from, to] = (await newApplications(2)) as [TestApplication, TestApplication]
@@ -233,7 +233,7 @@ test('rows of createBatch race with single creates: each serial has one owner, a
   }
   tell(`rows of batches won ${wins.batch} times, single creates ${wins.single} times`)
   expect(Math.min(wins.batch, wins.single), said).toBeGreaterThan(5)
-}, 60_000)
+}, 120_000)
 
 test('of several changes with one ETag exactly one is made, also when one of them unbinds', async () => {
   const [app] = (await newApplications(1)) as [TestApplication]
@@ -263,4 +263,4 @@ test('of several changes with one ETag exactly one is made, also when one of the
   }
   // Else they did not race.
   expect(winners.size, said).toBeGreaterThan(1)
-}, 60_000)
+}, 120_000)

@@ -20,7 +20,7 @@ beforeAll(async () => {
   database = await place.startDatabase()
   services = await Promise.all([1, 2].map(startOne))
   both = services.map((service) => new Client(service))
-}, 60_000)
+}, 120_000)
 afterAll(() => place.clear(), 60_000)
 
 function startOne(): Promise<Service> {
@@ -104,7 +104,7 @@ test('a device that reported and stays silent is taken offline after the time-ou
     expect<unknown>(await detail(each(index), app, record.deviceNo)).toEqual(event.record)
   }
   tell(`${serials.length} devices were taken offline after ${distribution(silentFor)} of silence`)
-}, 60_000)
+}, 120_000)
 
 test('after a power cut everything that was online is taken offline, each told once', async () => {
   const app = await newApplication(each(0))
@@ -137,7 +137,7 @@ test('after a power cut everything that was online is taken offline, each told o
       where actor = 'platform:presence' and starts_with(subject, ${app.appId})`
     expect(events, said).toMatchObject({ events: count, subjects: count, owned: count })
   })
-}, 60_000)
+}, 120_000)
 
 test('a device that keeps reporting what is known stays online; its row stays as it is and nothing is told', async () => {
   const app = await newApplication(each(0))
@@ -155,7 +155,7 @@ test('a device that keeps reporting what is known stays online; its row stays as
   expect((await readStateEvents([deviceNo])).length, said).toBe(1)
   // And is taken offline like any other when it stops.
   expect(await becomesTrue(async () => (await readStateEvents([deviceNo])).length === 2, surelyMs)).toBe(true)
-}, 60_000)
+}, 120_000)
 
 test('reports that change nothing write nothing at all while the last sign of life is fresh', async () => {
   const service = await place.startService({ env: { DATABASE_URL: database.url() } })
@@ -184,7 +184,7 @@ test('reports that change nothing write nothing at all while the last sign of li
     expect(await nextNumber(sql), 'a change does write').toBeGreaterThan(before)
   })
   await service.stop()
-}, 60_000)
+}, 120_000)
 
 test('a device that never said that it is online stays as it is', async () => {
   const app = await newApplication(each(0))
@@ -198,7 +198,7 @@ test('a device that never said that it is online stays as it is', async () => {
   await sleep(surelyMs)
   expect(await Promise.all([never, silent, offline].map(rowVersion)), said).toEqual(rows)
   expect(await readStateEvents([never, silent, offline]), said).toEqual(events)
-}, 60_000)
+}, 120_000)
 
 test('a device that is unbound meanwhile is told no more, and its next owner’s is not touched', async () => {
   const [app, next] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
@@ -219,7 +219,7 @@ test('a device that is unbound meanwhile is told no more, and its next owner’s
   await sleep(surelyMs)
   expect(byPresence(await readStateEvents(serials)), said).toEqual([])
   expect(await Promise.all(taken.map(rowVersion)), said).toEqual(rows)
-}, 60_000)
+}, 120_000)
 
 test('a device that is transferred meanwhile is taken offline in its new owner’s feed only', async () => {
   const [app, target] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
@@ -236,7 +236,7 @@ test('a device that is transferred meanwhile is taken offline in its new owner�
   expect(events.map(({ appId, deviceNo }) => `${appId} ${deviceNo}`).sort(), said).toEqual(
     serials.map((deviceNo) => `${target.appId} ${deviceNo}`).sort(),
   )
-}, 60_000)
+}, 120_000)
 
 test('a report that arrives when the time is up wins: after its answer the device is online', async () => {
   const app = await newApplication(each(0))
@@ -261,7 +261,7 @@ test('a report that arrives when the time is up wins: after its answer the devic
   expect(lost, said).toEqual([])
   expect(offline.before, said).toBeGreaterThan(20)
   expect(offline.before, said).toBeLessThan(offline.reports)
-}, 60_000)
+}, 120_000)
 
 test('a device that silence took offline is back with whatever it says, unless it says that it is offline', async () => {
   const app = await newApplication(each(0))
@@ -297,7 +297,7 @@ test('a device that silence took offline is back with whatever it says, unless i
       said,
     ).toEqual(ofDevice)
   }
-}, 60_000)
+}, 120_000)
 
 test('when the process that looks for silent devices is killed in the middle, the other one takes over', async () => {
   const app = await newApplication(each(0))
@@ -327,7 +327,7 @@ test('when the process that looks for silent devices is killed in the middle, th
   await sleep(500)
   const events = byPresence(await readStateEvents(serials))
   expect(events.map(({ deviceNo }) => deviceNo).sort(), `${said}: one event each`).toEqual(serials.toSorted())
-}, 60_000)
+}, 120_000)
 
 /** The name of the connection that waits for an application's lock while it has that of the look for silent devices. */
 async function nameOfWaiting(sql: postgres.Sql): Promise<string | undefined> {

@@ -32,7 +32,7 @@ export function describeRaces(processes: number): void {
     )
     // For counting only: so that to count an application's devices costs the same however many others there are.
     await database.run((sql) => sql`create index counting on device (app_id)`)
-  }, 60_000)
+  }, 120_000)
   afterAll(() => place.clear(), 60_000)
 
   /** The service processes in turn. */
@@ -90,7 +90,7 @@ export function describeRaces(processes: number): void {
     }
     await watch.stop()
     tell(`64 for one serial: ${serials.length} races, won by ${[...wins.values()].join(' and ')}; ${watch.summary}`)
-  }, 60_000)
+  }, 120_000)
 
   test('after an offline answer no device appears, in 1,000 toggles against 32 writers', async () => {
     const toggles = { took: [] as number[], idle: 0, created: 0, refused: 0 }
@@ -214,7 +214,7 @@ export function describeRaces(processes: number): void {
       expect(rows, said).toBe(races)
       expect(records.map((record) => `{"code":0,"msg":"success","data":${record}}`).sort(), said).toEqual(told.sort())
       await watch.stop()
-    }, 60_000)
+    }, 120_000)
 
     test('of 32 different bodies under one key one wins, and the others are told that the key is used', async () => {
       const app = await newApplication(each(0))
@@ -230,7 +230,7 @@ export function describeRaces(processes: number): void {
       }
       const { rows, records } = await countRows(app.appId)
       expect([rows, records.length], said).toEqual([races, races])
-    }, 60_000)
+    }, 120_000)
 
     test('in a burst of retries and new creates everyone is told of his own record', async () => {
       const apps = await times(2, (index) => newApplication(each(index)))
@@ -265,7 +265,7 @@ export function describeRaces(processes: number): void {
         [320, 320],
         [320, 320],
       ])
-    }, 60_000)
+    }, 120_000)
 
     test('one key raced by two applications has one effect in each', async () => {
       const apps = await times(2, (index) => newApplication(each(index)))
@@ -285,6 +285,6 @@ export function describeRaces(processes: number): void {
         const { rows, records } = await countRows(appId)
         expect([rows, records.length], said).toEqual([20, 20])
       }
-    }, 60_000)
+    }, 120_000)
   })
 }

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const env = { DATABASE_URL: database.url() }
   const services = await Promise.all([place.startService({ env }), place.startService({ env })])
   clients = services.map((service) => new Client(service)) as [Client, Client]
-}, 60_000)
+}, 120_000)
 afterAll(() => place.clear(), 60_000)
 
 const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item
@@ -95,7 +95,7 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
   // Else nothing raced.
   expect(Math.min(outcomes.deleted, outcomes.inUse), JSON.stringify(outcomes)).toBeGreaterThan(5)
   expect(await danglingSites()).toEqual([])
-}, 60_000)
+}, 120_000)
 
 test('rules and sites that come, change and go side by side: at no point in the log does a site name a deleted rule', async () => {
   const app = await newApplication(clients[0])
@@ -157,7 +157,7 @@ test('rules and sites that come, change and go side by side: at no point in the 
   }
   expect(contradictions(await eventsOf(app)), said).toEqual([])
   expect(await danglingSites()).toEqual([])
-}, 60_000)
+}, 120_000)
 
 async function eventsOf({ token }: TestApplication): Promise<EventRecord[]> {
   const events: EventRecord[] = []
@@ -263,7 +263,7 @@ describe.each(kinds)('with one ETag of a $what', ({ what, notFound, make }) => {
       expect(now.text, told).toContain(`"by ${winner}"`)
     }
     tell(`${what}: the first process won ${wins[0]} times, the second ${wins[1]} times`)
-  }, 30_000)
+  }, 120_000)
 
   test('of an update and a delete at once exactly one succeeds', async () => {
     const app = await newApplication(clients[0])
@@ -281,5 +281,5 @@ describe.each(kinds)('with one ETag of a $what', ({ what, notFound, make }) => {
       wins[removed?.code === 0 ? 'delete' : 'update']++
     }
     tell(`${what}: the update won ${wins.update} times, the delete ${wins.delete} times`)
-  }, 30_000)
+  }, 120_000)
 })

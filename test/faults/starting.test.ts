@@ -36,7 +36,7 @@ const servers: Server[] = []
 afterAll(async () => {
   for (const server of servers) server.close()
   await place.clear()
-}, 60_000)
+}, 120_000)
 
 /** The server of the folder's database, while there is one. */
 function databaseServer(dataDir: string): number | undefined {
@@ -84,7 +84,7 @@ test('starts again and again on one folder, and leaves nothing running', async (
     expect(databaseProcesses(dataDir)).toEqual([])
   }
   tell(`starts took ${took.map((milliseconds) => `${milliseconds.toFixed(0)} ms`).join(', ')}`)
-}, 60_000)
+}, 120_000)
 
 test('a second instance on one data folder is refused, and the first goes on', async () => {
   const first = await place.startService()
@@ -95,7 +95,7 @@ test('a second instance on one data folder is refused, and the first goes on', a
   )
   await createOne(client, app)
   await first.stop()
-}, 30_000)
+}, 120_000)
 
 test('of four instances that start at once on an empty data folder one runs, and the others are refused', async () => {
   const dataDir = place.newFolder()
@@ -110,14 +110,14 @@ test('of four instances that start at once on an empty data folder one runs, and
   if (service === undefined) throw new Error('none runs')
   await createOne(new Client(service), await newApplication(new Client(service)))
   expect(await service.stop()).toBe(0)
-}, 40_000)
+}, 120_000)
 
 test('a taken port is refused by its number, and the database is not left running', async () => {
   const port = await silentPort()
   expect(await refusal({ env: { FORECOURT_PORT: String(port) } })).toBe(
     `Port ${port} on 127.0.0.1 is taken by another program.`,
   )
-}, 20_000)
+}, 120_000)
 
 describe('a database that cannot be used is told in one sentence, without the password:', () => {
   const secret = 'pa55-w0rd-of-the-database'
@@ -140,14 +140,14 @@ describe('a database that cannot be used is told in one sentence, without the pa
     const words = await refusal({ env: { DATABASE_URL: `postgres://user:${secret}@nowhere.invalid/forecourt` } })
     expect(words).toMatch(/^The database cannot be reached: /)
     expect(words).not.toContain(secret)
-  }, 20_000)
+  }, 120_000)
 
   test('it takes the connection and says nothing', async () => {
     const url = `postgres://user:${secret}@127.0.0.1:${await silentPort()}/forecourt`
     const words = await refusal({ env: { DATABASE_URL: url, FORECOURT_STATEMENT_TIMEOUT_MS: '1000' } })
     expect(words).toMatch(/^The database cannot be reached: /)
     expect(words).not.toContain(secret)
-  }, 20_000)
+  }, 120_000)
 
   test('the password is wrong, the database is not there, or the URL is none', async () => {
     const database = await place.startDatabase()
@@ -161,7 +161,7 @@ describe('a database that cannot be used is told in one sentence, without the pa
     const none = await refusal({ env: { DATABASE_URL: `postgres://user:${secret}@a b:x/forecourt` } })
     expect(none).not.toContain(secret)
     await database.stop()
-  }, 30_000)
+  }, 120_000)
 })
 
 test('a newer database is refused, and a service that runs on it already says that it is not ready', async () => {
@@ -186,7 +186,7 @@ test('a newer database is refused, and a service that runs on it already says th
   expect((await new Client(service).call(getReadiness, {})).status).toBe(200)
   expect(await service.stop()).toBe(0)
   await database.stop()
-}, 30_000)
+}, 120_000)
 
 describe('a setting that cannot be used is named in one sentence:', () => {
   const bad: [setting: string, value: string, named?: RegExp][] = [
@@ -219,7 +219,7 @@ describe('a setting that cannot be used is named in one sentence:', () => {
     writeFileSync(file, '')
     expect(await refusal({ dataDir: file })).toBe(`The data folder ${file} is not a folder.`)
     expect(await refusal({ dataDir: join(file, 'below') })).toContain(file)
-  }, 20_000)
+  }, 120_000)
 })
 
 test('an embedded database that a killed server has left is taken over or replaced, with all that was acknowledged', async () => {
@@ -251,7 +251,7 @@ test('an embedded database that a killed server has left is taken over or replac
   expect(kept.map((row) => row.device_no).sort()).toEqual(created.sort())
   expect(await service.stop()).toBe(0)
   expect(databaseProcesses(dataDir)).toEqual([])
-}, 60_000)
+}, 120_000)
 
 describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (name) => {
   test('at any moment is followed by one that works', async () => {
@@ -274,7 +274,7 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (na
     await createOne(new Client(service), await newApplication(new Client(service)))
     expect(await service.stop()).toBe(0)
     expect(databaseProcesses(dataDir)).toEqual([])
-  }, 60_000)
+  }, 120_000)
 })
 
 test('two servers that start at once on one empty database both become ready', async () => {
@@ -297,7 +297,7 @@ test('two servers that start at once on one empty database both become ready', a
   }
   await database.stop()
   expect(existsSync(database.dataDir)).toBe(true)
-}, 60_000)
+}, 120_000)
 
 test.skipIf(process.getuid?.() !== 0)(
   'it works as root on a data folder that only root can enter',

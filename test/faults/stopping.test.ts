@@ -104,7 +104,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (name) => {
     for (let round = 0; round < 3; round++) {
       const seen: Seen = { created: [], toldToClose: 0, refused: 0, neverTaken: [], dropped: [] }
       const all = clients.flatMap(({ kind, count }) => Array.from({ length: count }, () => kind(service, app, seen)))
-      await becomesTrue(() => seen.created.length > 100, 5000)
+      await becomesTrue(() => seen.created.length > 100, 15_000)
       await sleep(random() * 400)
       const before = seen.created.length
       const began = performance.now()
@@ -139,7 +139,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (name) => {
       ).toEqual([])
     }
     expect(await service.stop()).toBe(0)
-  }, 60_000)
+  }, 120_000)
 })
 
 function ended(service: Service): Promise<number | null> {
@@ -172,7 +172,7 @@ test('SIGTERM ends the service within 10 seconds also while its database does no
     database.signalAll('SIGCONT')
   }
   await database.stop()
-}, 40_000)
+}, 120_000)
 
 test('a second SIGTERM while it stops changes nothing', async () => {
   const dataDir = place.newFolder()
@@ -189,4 +189,4 @@ test('a second SIGTERM while it stops changes nothing', async () => {
   expect((await connection?.answer())?.status).toBe(200)
   expect(await ended(service)).toBe(0)
   expect(databaseProcesses(dataDir)).toEqual([])
-}, 20_000)
+}, 120_000)

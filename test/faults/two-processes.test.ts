@@ -20,7 +20,7 @@ beforeAll(async () => {
   const env = { DATABASE_URL: database.url() }
   const services = await Promise.all([place.startService({ env }), place.startService({ env })])
   ;[a, b] = services.map((service) => new Client(service)) as [Client, Client]
-}, 60_000)
+}, 120_000)
 afterAll(() => place.clear(), 60_000)
 
 const ask = (client: Client, app: TestApplication) =>
@@ -49,7 +49,7 @@ describe.each(changes)('$what', ({ what, refused, change }) => {
     const took = await Promise.all(Array.from({ length: 10 }, () => changeUnderUse(refused, change)))
     tell(`${what}: admitted by the other process for ${distribution(took)} after the answer`)
     expect(Math.max(...took), 'how long it was admitted, in ms').toBeLessThan(1000)
-  }, 60_000)
+  }, 120_000)
 })
 
 /** Changes an application through A while B is being asked. Answers for how long B still admitted it, in ms. */
@@ -119,7 +119,7 @@ test('a device model that one process saves, replaces or deletes is what a creat
     await one.operate(deleteDeviceModel, { serialPrefix })
     expect(await modelOf(other), said).toBeNull()
   }
-}, 30_000)
+}, 120_000)
 
 test('devices that are created on one process while the other changes their model never have a model that is gone', async () => {
   const app = await newApplication(a)
@@ -153,7 +153,7 @@ test('devices that are created on one process while the other changes their mode
   await Promise.all(creators)
   expect(wrong, said).toEqual([])
   expect(created).toBeGreaterThan(60)
-}, 30_000)
+}, 120_000)
 
 test('a serial that one process puts into the inventory has its model on the other at once', async () => {
   const app = await newApplication(a)
@@ -167,4 +167,4 @@ test('a serial that one process puts into the inventory has its model on the oth
     const answer = await other.call(createDevice, deviceBody(app.appId, { deviceNo }), { token: app.token })
     expect(answer.data.modelName, `${said}: ${answer.text}`).toBe(modelName)
   }
-}, 30_000)
+}, 120_000)
