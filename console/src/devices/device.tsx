@@ -1,5 +1,5 @@
-import { Alert, Button, Descriptions, Empty, Modal, Skeleton } from 'antd'
-import { type ReactNode, useState } from 'react'
+import { Alert, Button, Empty, Modal, Skeleton } from 'antd'
+import { useState } from 'react'
 import { useParams } from 'react-router'
 import { getDeviceHistory } from '../../../src/device-ownership/contract.ts'
 import { type DeviceRecord, getDevice, updateDevice } from '../../../src/devices/contract.ts'
@@ -8,6 +8,7 @@ import { useRead } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { Facts } from '../ui/facts.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
 import { type Column, Records } from '../ui/records.tsx'
@@ -158,24 +159,6 @@ const cards = {
   alignItems: 'start',
 }
 
-/** What is known, by its name. */
-function FactList({ facts }: { facts: Record<string, ReactNode> }) {
-  const common = useCommon()
-  return (
-    <Descriptions
-      size="small"
-      column={1}
-      colon={false}
-      styles={{ label: { width: 116, flex: 'none' }, content: { overflowWrap: 'anywhere' } }}
-      items={Object.entries(facts).map(([label, value]) => ({
-        key: label,
-        label,
-        children: value ?? <span className="faint">{common('unknown')}</span>,
-      }))}
-    />
-  )
-}
-
 function DeviceCard({ device }: { device: DeviceRecord }) {
   const t = useTexts()
   const common = useCommon()
@@ -183,7 +166,7 @@ function DeviceCard({ device }: { device: DeviceRecord }) {
   return (
     <section className="card">
       <h2>{t('device')}</h2>
-      <FactList
+      <Facts
         facts={{
           [devices('deviceNo')]: <Copyable text={device.deviceNo} />,
           [common('application')]: <ApplicationName appId={device.appId} />,
@@ -209,7 +192,7 @@ function AddressCard({ place }: { place: DeviceRecord['deviceBattery'] }) {
   return (
     <section className="card">
       <h2>{t('address')}</h2>
-      <FactList
+      <Facts
         facts={{
           [t('division')]: (
             <span style={{ display: 'grid' }}>

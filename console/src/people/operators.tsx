@@ -112,7 +112,14 @@ function useColumns(start: (deed: Deed) => void): Column<OperatorRecord>[] {
       className: 'number',
       render: (_, { signInTime }) => signInTime ?? <span className="faint">{t('never')}</span>,
     },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    {
+      key: 'createTime',
+      title: common('createTime'),
+      dataIndex: 'createTime',
+      className: 'number',
+      // With it, the actions would lie outside a usual window.
+      isExtra: true,
+    },
     {
       key: 'sessions',
       title: t('sessions'),

@@ -1,5 +1,5 @@
 import { DeleteOutlined, EditOutlined } from '@ant-design/icons'
-import { App, Button, Descriptions, Empty } from 'antd'
+import { App, Button, Empty } from 'antd'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { getBillingRule } from '../../../src/billing-rules/contract.ts'
@@ -10,6 +10,7 @@ import { PointMap } from '../map/point-map.tsx'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
+import { Facts } from '../ui/facts.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
@@ -113,39 +114,22 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-interface Member {
-  label: string
-  children: ReactNode
-}
-
-/** What is known, line by line; a dash where nothing is. */
-function Members({ members }: { members: Member[] }) {
-  const common = useCommon()
-  return (
-    <Descriptions
-      size="small"
-      column={1}
-      items={members.map(({ label, children }) => ({ key: label, label, children: children || common('unknown') }))}
-    />
-  )
-}
-
 function General({ site }: { site: SiteRecord }) {
   const t = useTexts()
   const common = useCommon()
   return (
     <Card title={t('general')}>
-      <Members
-        members={[
-          { label: t('id'), children: <Copyable text={String(site.id)} /> },
-          { label: common('application'), children: <Link to={paths.application(site.appId)}>{site.appId}</Link> },
-          { label: t('contacts'), children: site.contacts },
-          { label: t('contactsPhone'), children: <span className="number">{site.contactsPhone}</span> },
-          { label: t('customerServicePhone'), children: <span className="number">{site.customerServicePhone}</span> },
-          { label: t('opening'), children: <Hours site={site} /> },
-          { label: t('businessWeekDay'), children: site.businessWeekDay },
-          { label: common('createTime'), children: <span className="number">{site.createTime}</span> },
-        ]}
+      <Facts
+        facts={{
+          [t('id')]: <Copyable text={String(site.id)} />,
+          [common('application')]: <Link to={paths.application(site.appId)}>{site.appId}</Link>,
+          [t('contacts')]: site.contacts,
+          [t('contactsPhone')]: <span className="number">{site.contactsPhone}</span>,
+          [t('customerServicePhone')]: <span className="number">{site.customerServicePhone}</span>,
+          [t('opening')]: <Hours site={site} />,
+          [t('businessWeekDay')]: site.businessWeekDay,
+          [common('createTime')]: <span className="number">{site.createTime}</span>,
+        }}
       />
     </Card>
   )
@@ -160,22 +144,19 @@ function Place({ site }: { site: SiteRecord }) {
   )
   return (
     <Card title={t('place')}>
-      <Members
-        members={[
-          {
-            label: t('region'),
-            children: (
-              <span>
-                {regionName(site)}{' '}
-                <span className="faint mono">
-                  {site.provinceCode}/{site.cityCode}/{site.districtCode}
-                </span>
+      <Facts
+        facts={{
+          [t('region')]: (
+            <span>
+              {regionName(site)}{' '}
+              <span className="faint mono">
+                {site.provinceCode}/{site.cityCode}/{site.districtCode}
               </span>
-            ),
-          },
-          { label: t('detailAddress'), children: site.detailAddress },
-          { label: t('coordinates'), children: coordinates && <Copyable text={coordinates} /> },
-        ]}
+            </span>
+          ),
+          [t('detailAddress')]: site.detailAddress,
+          [t('coordinates')]: coordinates && <Copyable text={coordinates} />,
+        }}
       />
       {points.length > 0 && <PointMap label={t('mapOfSite')} height={220} points={points} />}
     </Card>
@@ -186,11 +167,10 @@ function Rules({ site }: { site: SiteRecord }) {
   const t = useTexts()
   return (
     <Card title={t('rules')}>
-      <Members
-        members={ruleFields.map(({ field }) => ({
-          label: t(field),
-          children: <Rule appId={site.appId} id={site[field]} />,
-        }))}
+      <Facts
+        facts={Object.fromEntries(
+          ruleFields.map(({ field }) => [t(field), <Rule key={field} appId={site.appId} id={site[field]} />]),
+        )}
       />
     </Card>
   )
@@ -206,14 +186,11 @@ function More({ site }: { site: SiteRecord }) {
   const ids = partsOf(site.ipcIds)
   return (
     <Card title={t('more')}>
-      <Members
-        members={[
-          {
-            label: t('pictures'),
-            children: site.sitePictureUrl && <Pictures addresses={partsOf(site.sitePictureUrl)} />,
-          },
-          { label: t('ipcIds'), children: ids.length > 0 && <span className="mono">{ids.join(', ')}</span> },
-        ]}
+      <Facts
+        facts={{
+          [t('pictures')]: site.sitePictureUrl && <Pictures addresses={partsOf(site.sitePictureUrl)} />,
+          [t('ipcIds')]: ids.length > 0 && <span className="mono">{ids.join(', ')}</span>,
+        }}
       />
     </Card>
   )
