@@ -11,7 +11,7 @@ export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
       size="small"
       column={1}
       colon={false}
-      styles={{ label: { width: 116, flex: 'none' }, content: { overflowWrap: 'anywhere' } }}
+      styles={{ label: { width: 132, flex: 'none' }, content: { overflowWrap: 'anywhere' } }}
       items={Object.entries(facts).map(([label, value]) => ({
         key: label,
         label,
