@@ -1,28 +1,10 @@
 import { describe, expect } from 'bun:test'
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { createApplication } from '../../src/applications/contract.ts'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { getSite, pageSites, type SiteRecord, saveSite, updateSite } from '../../src/sites/contract.ts'
-import { newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { browserTest, client, expectSound, narrow, picture, visit } from './support.ts'
-
-const wideArea = { longitude: 115.899918, latitude: 28.676493 }
-
-async function newSite(app: TestApplication, members: Record<string, unknown> = {}): Promise<SiteRecord> {
-  const made = await client.call(saveSite, siteBody(app.appId, members), { token: app.token })
-  if (made.code !== 0) throw new Error(`no site: ${made.text}`)
-  return made.data
-}
-
-async function newRule(app: TestApplication, ruleType: number, ruleName: string): Promise<number> {
-  const members =
-    ruleType === 3
-      ? { freeMinutes: 15, unitMinutes: 10, unitPrice: '1' }
-      : { periods: [{ startTime: '00:00:00', electricityPrice: '0.6', servicePrice: '0.4' }] }
-  const made = await client.call(saveBillingRule, { ruleName, ruleType, ...members }, { token: app.token })
-  if (made.code !== 0) throw new Error(`no rule: ${made.text}`)
-  return made.data.id
-}
+import { getSite, pageSites, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
+import { newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { newRule, newSite, withoutWebGl } from './site-support.ts'
+import { browserTest, client, expectSound, picture, visit } from './support.ts'
 
 async function sitesOf({ token }: TestApplication): Promise<SiteRecord[]> {
   return (await client.call(pageSites, { pageSize: 100 }, { token })).data.list
@@ -30,39 +12,6 @@ async function sitesOf({ token }: TestApplication): Promise<SiteRecord[]> {
 
 async function siteNow({ token }: TestApplication, id: number): Promise<SiteRecord> {
   return (await client.call(getSite, { id }, { token })).data
-}
-
-/** Some sites round a town, two of them at the same place, and one of no place. */
-async function newTown(app: TestApplication): Promise<SiteRecord[]> {
-  const { longitude, latitude } = wideArea
-  const names = ['Riverside park', 'Station square', 'Opera house', 'Old harbour', 'Airport road']
-  const places = names.map((siteName, index) => ({
-    siteName,
-    coordinates: `${longitude + index * 0.05},${latitude + (index % 3) * 0.04}`,
-  }))
-  const sites: SiteRecord[] = []
-  for (const place of places) sites.push(await newSite(app, place))
-  sites.push(await newSite(app, { siteName: 'Riverside park, upper deck', coordinates: `${longitude},${latitude}` }))
-  sites.push(await newSite(app, { siteName: 'Nowhere yet', contacts: 'Li Lei' }))
-  return sites
-}
-
-const listOf = (appId: string, query = '') => `/console/sites?appId=${appId}${query}`
-
-/** Takes WebGL away, as old machines do, and loads the page again. */
-async function withoutWebGl(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    HTMLCanvasElement.prototype.getContext = () => null
-  })
-  await page.reload()
-}
-
-const hasWebGl = (page: Page) => page.evaluate(() => document.createElement('canvas').getContext('webgl2') !== null)
-
-/** The map in full, once it is drawn. */
-async function fullMap(page: Page): Promise<Locator> {
-  await page.locator('.map-words-above span').first().waitFor()
-  return page.locator('.maplibregl-canvas')
 }
 
 async function fillRequired(page: Page, siteName: string): Promise<void> {
@@ -84,158 +33,6 @@ async function chooseDistrict(page: Page, text: string, path: string): Promise<v
   await page.getByLabel('Province, city, district').fill(text)
   await page.getByText(path).click()
 }
-
-describe('list of sites', () => {
-  browserTest('narrows by its filters, which stand in the address', async () => {
-    const app = await newApplication(client)
-    await newTown(app)
-    const visited = await visit(listOf(app.appId), { role: 'operator' })
-    const { page } = visited
-    await page.getByRole('link', { name: 'Station square', exact: true }).waitFor()
-    await page.getByText('7 in all').waitFor()
-    await expectSound(visited, 'Sites')
-    await picture(page, 'sites')
-    await page.getByLabel('Contact person').fill('li l')
-    await page.getByText('1 in all').waitFor()
-    await page.getByRole('link', { name: 'Nowhere yet', exact: true }).waitFor()
-    expect(new URL(page.url()).searchParams.get('contacts')).toBe('li l')
-    await page.getByLabel('Site name').fill('no such site')
-    await page.getByText('Nothing fits these filters.').waitFor()
-    await page.getByRole('button', { name: 'Clear the filters' }).click()
-    await page.getByText('7 in all').waitFor()
-    expect(new URL(page.url()).searchParams.get('appId')).toBe(app.appId)
-  })
-
-  browserTest('finds by region and by billing rule', async () => {
-    const app = await newApplication(client)
-    const ruleName = newSerial('rule')
-    const rule = await newRule(app, 1, ruleName)
-    await newSite(app, { siteName: 'With a rule', fastChargeBillRuleId: rule })
-    await newSite(app, {
-      siteName: 'In Beijing',
-      ...{ provinceCode: '110000', provinceName: '北京市', cityCode: '110100', cityName: '北京市' },
-      ...{ districtCode: '110101', districtName: '东城区' },
-    })
-    const { page } = await visit(listOf(app.appId), { role: 'viewer' })
-    await page.getByText('2 in all').waitFor()
-    await page.getByLabel('Billing rule').fill(ruleName.slice(0, 12))
-    await page.getByTitle(ruleName).or(page.locator('.ant-select-item-option').getByText(ruleName)).first().click()
-    await page.getByText('1 in all').waitFor()
-    await page.getByRole('link', { name: 'With a rule' }).waitFor()
-    await page.goto(client.url + listOf(app.appId, '&provinceCode=110000'))
-    await page.getByRole('link', { name: 'In Beijing' }).waitFor()
-    await page.getByText('1 in all').waitFor()
-    await page.locator('.ant-cascader').getByText('北京市').waitFor()
-  })
-
-  browserTest('offers a viewer nothing but to look, and says so when there is nothing', async () => {
-    const { appId } = await newApplication(client)
-    const visited = await visit(listOf(appId), { role: 'viewer' })
-    const { page } = visited
-    await page.getByText('This application has no site yet.').waitFor()
-    expect(await page.getByRole('link', { name: 'New site' }).count()).toBe(0)
-    await expectSound(visited, 'Sites')
-    const form = await visit(`/console/sites/new?appId=${appId}`, { role: 'viewer' })
-    await form.page.getByText('Your role may not see this.').waitFor()
-    await expectSound(form, 'New site')
-  })
-
-  browserTest('shows the sites on a map, light and dark', async () => {
-    const app = await newApplication(client)
-    await newTown(app)
-    for (const isDark of [false, true]) {
-      const visited = await visit(listOf(app.appId, '&view=map'), { role: 'viewer', isDark })
-      const { page } = visited
-      await page.getByText('6 on the map. 1 without coordinates.').waitFor()
-      await page.getByText('No base map is configured.', { exact: false }).waitFor()
-      if (await hasWebGl(page)) {
-        const map = await fullMap(page)
-        await page.locator('.map-counts span').getByText('2', { exact: true }).waitFor()
-        await expectSound(visited, 'Sites')
-        await picture(page, isDark ? 'sites-map-dark' : 'sites-map')
-        // These two are at one place, so that no closer look would tell them apart.
-        const {
-          x = 0,
-          y = 0,
-          width = 0,
-          height = 0,
-        } = (await page.locator('.map-counts span').first().boundingBox()) ?? {}
-        await page.mouse.click(x + width / 2, y + height / 2)
-        await page.getByText('2 sites here').waitFor()
-        expect(await map.count()).toBe(1)
-      }
-      await withoutWebGl(page)
-      await page.locator('.map-point').first().waitFor()
-      await page.getByText('This browser cannot draw the full map', { exact: false }).waitFor()
-      await expectSound(visited, 'Sites')
-      await picture(page, isDark ? 'sites-map-plain-dark' : 'sites-map-plain')
-    }
-  })
-
-  browserTest('searches in a part of the map', async () => {
-    const app = await newApplication(client)
-    await newTown(app)
-    const { page } = await visit(listOf(app.appId, '&view=map'), { role: 'viewer' })
-    await withoutWebGl(page)
-    await page.locator('.map-point').filter({ hasText: '2' }).click()
-    await page.getByText('2 sites here').waitFor()
-    await page.getByRole('status').getByRole('link', { name: 'Riverside park, upper deck' }).waitFor()
-    await page.getByRole('button', { name: 'Search in this part of the map' }).click()
-    // What has no place is in no part of the map.
-    await page.getByText('6 in all').waitFor()
-    const [minLng, minLat, maxLng, maxLat] = (new URL(page.url()).searchParams.get('bbox') ?? '').split(',').map(Number)
-    expect(minLng).toBeLessThan(wideArea.longitude)
-    expect(maxLng).toBeGreaterThan(wideArea.longitude)
-    expect(minLat).toBeLessThan(wideArea.latitude)
-    expect(maxLat).toBeGreaterThan(wideArea.latitude)
-    await page.getByRole('button', { name: 'Zoom in' }).click()
-    await page.getByRole('button', { name: 'Search in this part of the map' }).click()
-    await page.getByText(/^[1-5] in all/).waitFor()
-    await page.getByRole('button', { name: 'Search everywhere' }).first().click()
-    await page.getByText('7 in all').waitFor()
-  })
-
-  browserTest('reads no more sites than a map can show, and says so', async () => {
-    const app = await newApplication(client)
-    for (let made = 0; made < 1_010; made += 101) {
-      await Promise.all(
-        Array.from({ length: 101 }, (_, index) => {
-          const coordinates = `${110 + made / 101},${20 + index / 10}`
-          return newSite(app, { coordinates })
-        }),
-      )
-    }
-    const visited = await visit(listOf(app.appId), { role: 'viewer' })
-    const { page } = visited
-    await page.getByText('1,010 in all').waitFor()
-    let asked = 0
-    page.on('request', (request) => {
-      if (request.url().includes('pageSize=100')) asked++
-    })
-    await page.getByText('Table and map').click()
-    await page.getByText('The newest 1,000 sites are on the map.', { exact: false }).waitFor()
-    expect(asked).toBe(10)
-    expect(visited.faults).toEqual([])
-  })
-
-  browserTest('fits a phone, in Chinese', async () => {
-    const app = await newApplication(client)
-    const [site] = await newTown(app)
-    const visited = await visit(listOf(app.appId, '&view=map'), { role: 'operator', language: 'zh', viewport: narrow })
-    const { page } = visited
-    await page.getByText('地图上有 6 个站点。', { exact: false }).waitFor()
-    await expectSound(visited, '站点')
-    await picture(page, 'sites-phone')
-    await page.goto(`${client.url}/console/sites/${app.appId}/${site?.id}`)
-    await page.getByText('site.created').waitFor()
-    await expectSound(visited, 'Riverside park')
-    await picture(page, 'site-phone')
-    await page.getByRole('link', { name: '编辑' }).click()
-    await page.getByLabel('站点名称').waitFor()
-    await expectSound(visited, '编辑 Riverside park')
-    await picture(page, 'site-edit-phone')
-  })
-})
 
 describe('new site', () => {
   browserTest('is made with everything that a site has', async () => {

@@ -17,6 +17,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RefusalAlert, RefusalResult } from '../ui/refusal.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
+import { TextBlock } from '../ui/text-block.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ConfigEditor } from './config-form.tsx'
 import { useTexts } from './texts.ts'
@@ -218,10 +219,5 @@ function Outcome({ delivery }: { delivery: Static<typeof testDelivery.data> }) {
 function AnswerText({ text }: { text: string | null }) {
   const t = useTexts()
   if (text === null || text === '') return <span className="faint">{t('emptyResponse')}</span>
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <pre className="json mono" tabIndex={0}>
-      {text}
-    </pre>
-  )
+  return <TextBlock text={text} />
 }

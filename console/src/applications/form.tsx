@@ -74,15 +74,15 @@ export function SaveRefusal<Item>({
   keepMine,
   takeTheirs,
 }: SaveRefusalProps<Item>) {
-  const [now, setNow] = useState<Item>()
+  const [read, setRead] = useState<{ after: unknown; item: Item | undefined }>()
   const [isLoading, setLoading] = useState(false)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was read before a refusal is no longer how it is now
-  useEffect(() => setNow(undefined), [error])
+  // What was read after an earlier refusal is no longer how it is now.
+  const now = read?.after === error ? read?.item : undefined
   if (error?.code !== 10009) return <FormRefusal error={error} fieldNames={fieldNames} />
 
   async function load(): Promise<void> {
     setLoading(true)
-    setNow(await readNewer())
+    setRead({ after: error, item: await readNewer() })
     setLoading(false)
   }
 

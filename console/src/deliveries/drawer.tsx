@@ -7,6 +7,7 @@ import { useMay } from '../session.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
+import { TextBlock } from '../ui/text-block.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Wide } from '../ui/wide.tsx'
 import { ReplayRefusal } from './refusal.tsx'
@@ -168,12 +169,7 @@ function Response({ delivery: { responseStatus, response } }: { delivery: Delive
   const t = useTexts()
   if (responseStatus === null) return <span className="faint">{t('noResponse')}</span>
   if (response === null || response === '') return <span className="faint">{t('emptyResponse')}</span>
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <pre className="json mono" tabIndex={0}>
-      {response}
-    </pre>
-  )
+  return <TextBlock text={response} />
 }
 
 type Attempt = DeliveryRecord['attemptLog'][number]

@@ -185,9 +185,9 @@ function AddressCard({ place }: { place: DeviceRecord['deviceBattery'] }) {
   const t = useTexts()
   const devices = useDeviceTexts()
   const divisions = [
-    [place.provinceName, place.provinceCode],
-    [place.cityName, place.cityCode],
-    [place.districtName, place.districtCode],
+    ['province', place.provinceName, place.provinceCode],
+    ['city', place.cityName, place.cityCode],
+    ['district', place.districtName, place.districtCode],
   ] as const
   return (
     <section className="card">
@@ -196,8 +196,7 @@ function AddressCard({ place }: { place: DeviceRecord['deviceBattery'] }) {
         facts={{
           [t('division')]: (
             <span style={{ display: 'grid' }}>
-              {divisions.map(([name, code], level) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the three levels stand in one order
+              {divisions.map(([level, name, code]) => (
                 <span key={level}>
                   {name ?? <span className="faint">{t('unnamed')}</span>} <span className="faint number">{code}</span>
                 </span>

@@ -1,0 +1,9 @@
+/** A text as it was sent, line by line. */
+export function TextBlock({ text }: { text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <pre className="json mono" tabIndex={0}>
+      {text}
+    </pre>
+  )
+}
