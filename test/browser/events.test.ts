@@ -44,7 +44,7 @@ describe('events', () => {
       expect(await drawer.getByRole('cell', { name: 'contactsPhone' }).count()).toBe(0)
       await drawer.getByLabel('Only what changed').click()
       await drawer.getByRole('cell', { name: 'contactsPhone' }).waitFor()
-      expect(await drawer.getByRole('link', { name: new RegExp(`${siteId}$`) }).getAttribute('href')).toBe(
+      expect(await drawer.getByRole('link', { name: `Riverside charging park ${siteId}` }).getAttribute('href')).toBe(
         `/console/sites/${appId}/${siteId}`,
       )
       await expectSound(visited, 'Events')
