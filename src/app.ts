@@ -154,6 +154,7 @@ export function createApp({
     deadlines,
     metrics,
     log,
+    trustedProxies: config.trustedProxies,
     // A little earlier than the database gives up, so that the answer is there within the statement timeout.
     answerTimeoutMs: config.statementTimeoutMs * 0.9,
     bodyTimeoutMs: 5_000,

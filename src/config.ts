@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
 
 /** Every setting of the service. The names, defaults and meanings are contract §7's; docs/settings.md lists them. */
@@ -13,12 +15,20 @@ export interface Config {
   mapTileUrl: string | undefined
   inventoryPolicy: 'open' | 'required'
   privateCallbacks: 'refuse' | 'allow'
+  /** `paused`: no callback is sent, as a restored copy or a drill needs it. */
+  callbacks: 'on' | 'paused'
   /** How much of the callbacks' retry schedule and of their pauses is waited; less than 1 hurries tests. */
   callbackRetryScale: number
   /** How long deliveries and events are kept. */
   deliveryDays: number
   eventDays: number
   presenceSeconds: number
+  /** Whose `X-Forwarded-For` is believed; undefined for nobody's. */
+  trustedProxies: BlockList | undefined
+  /** The file with the key that encrypts callback secrets at rest; undefined for one that is made in `dataDir`. */
+  secretsKeyFile: string | undefined
+  /** For how long a start waits for a database that is not up yet. */
+  databaseWaitSeconds: number
   logLevel: string
   /** No statement runs longer; a database that does not answer is told as 50003 a second after it. */
   statementTimeoutMs: number
@@ -36,6 +46,13 @@ export class ConfigError extends Error {}
 /** Reads the settings. Throws `ConfigError` at the first one that cannot be used. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const read = (name: string) => environment[name]?.trim() || undefined
+  /** The setting itself, or what its file holds; files keep secrets out of the environment. */
+  const readSecret = (name: string) => {
+    const file = read(`${name}_FILE`)
+    if (file === undefined) return read(name)
+    if (read(name) !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set; one must go.`)
+    return readSecretFile(`${name}_FILE`, file)
+  }
   const integer = (name: string, fallback: number, minimum: number, maximum: number) => {
     const text = read(name)
     if (text === undefined) return fallback
@@ -57,13 +74,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new ConfigError(`${name} must be one of ${choices.join(', ')}, but it is "${text}".`)
   }
 
-  const operatorKey = read('FORECOURT_OPERATOR_KEY')
+  const operatorKey = readSecret('FORECOURT_OPERATOR_KEY')
   if (operatorKey !== undefined && !/^[\x21-\x7e]{32,512}$/.test(operatorKey)) {
     throw new ConfigError('FORECOURT_OPERATOR_KEY must be 32 to 512 visible ASCII characters without spaces.')
   }
   const timeZone = read('FORECOURT_TIME_ZONE') ?? 'Asia/Shanghai'
   if (!isTimeZone(timeZone)) throw new ConfigError(`FORECOURT_TIME_ZONE "${timeZone}" is not a known time zone.`)
-  const databaseUrl = read('DATABASE_URL')
+  const databaseUrl = readSecret('DATABASE_URL')
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw new ConfigError('DATABASE_URL must begin with postgres:// or postgresql://.')
   }
@@ -83,16 +100,49 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     mapTileUrl,
     inventoryPolicy: oneOf('FORECOURT_INVENTORY_POLICY', 'open', ['open', 'required']),
     privateCallbacks: oneOf('FORECOURT_PRIVATE_CALLBACKS', 'refuse', ['refuse', 'allow']),
+    callbacks: oneOf('FORECOURT_CALLBACKS', 'on', ['on', 'paused']),
     callbackRetryScale: share('FORECOURT_CALLBACK_RETRY_SCALE', 1),
     deliveryDays: integer('FORECOURT_DELIVERY_DAYS', 30, 1, 36_500),
     eventDays: integer('FORECOURT_EVENT_DAYS', 400, 1, 36_500),
     presenceSeconds: integer('FORECOURT_PRESENCE_SECONDS', 300, 1, 86_400),
+    trustedProxies: readProxies(read('FORECOURT_TRUSTED_PROXIES')),
+    secretsKeyFile: read('FORECOURT_SECRETS_KEY_FILE'),
+    databaseWaitSeconds: integer('FORECOURT_DATABASE_WAIT_SECONDS', 30, 0, 3600),
     logLevel: oneOf('FORECOURT_LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     statementTimeoutMs: integer('FORECOURT_STATEMENT_TIMEOUT_MS', 5000, 100, 60_000),
     maxWaitingCreates: integer('FORECOURT_MAX_WAITING_CREATES', 10_000, 1, 1_000_000),
     searchFrom: integer('FORECOURT_SEARCH_FROM', 1000, 1, 1_000_000),
     searchMemoryMegabytes: integer('FORECOURT_SEARCH_MEMORY_MB', 512, 0, 1_000_000),
   }
+}
+
+/** One line of text, without the line end that editors add. */
+function readSecretFile(name: string, file: string): string {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new ConfigError(`${name} names ${file}, which cannot be read (${(error as { code?: string }).code}).`)
+  }
+  if (text === '') throw new ConfigError(`${name} names ${file}, which is empty.`)
+  return text
+}
+
+/** Addresses and networks (10.0.0.0/8), separated by commas or spaces. */
+function readProxies(text: string | undefined): BlockList | undefined {
+  if (text === undefined) return undefined
+  const proxies = new BlockList()
+  for (const written of text.split(/[\s,]+/).filter((part) => part !== '')) {
+    const [address = '', prefix, ...rest] = written.split('/')
+    const version = isIP(address)
+    const longest = version === 4 ? 32 : 128
+    const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
+    if (version === 0 || rest.length > 0 || !(bits <= longest)) {
+      throw new ConfigError(`FORECOURT_TRUSTED_PROXIES holds "${written}", which is neither an address nor a network.`)
+    }
+    proxies.addSubnet(address, bits, version === 4 ? 'ipv4' : 'ipv6')
+  }
+  return proxies
 }
 
 function isTimeZone(name: string): boolean {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { refusals } from '../refusals.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
 
@@ -88,7 +88,7 @@ function listenOnBun(host: string, port: number, drain: Drain): Listener {
     // Bun would refuse larger bodies itself, without the envelope; the handler counts and refuses them first.
     maxRequestBodySize: 1024 * 1024 * 1024,
     idleTimeout: 60,
-    fetch: (request) => drain.answer(new BunRequest(request), toResponse),
+    fetch: (request, server) => drain.answer(new BunRequest(request, server), toResponse),
   })
   return {
     url: `http://${hostInUrl(host)}:${server.port}`,
@@ -110,10 +110,12 @@ class BunRequest implements HttpRequest {
   readonly path: string
   readonly query: string
   private readonly request: Request
+  private readonly server: Bun.Server<unknown>
 
-  constructor(request: Request) {
+  constructor(request: Request, server: Bun.Server<unknown>) {
     const target = splitTarget(request.url)
     this.request = request
+    this.server = server
     this.method = request.method
     this.path = target.path
     this.query = target.query
@@ -121,6 +123,14 @@ class BunRequest implements HttpRequest {
 
   header(name: string): string | null {
     return this.request.headers.get(name)
+  }
+
+  peerAddress(): string {
+    return this.server.requestIP(this.request)?.address ?? ''
+  }
+
+  onHangUp(listener: () => void): void {
+    this.request.signal.addEventListener('abort', listener, { once: true })
   }
 
   body(limitBytes: number): Promise<Uint8Array> {
@@ -161,7 +171,7 @@ const malformedRequest = [
 
 async function listenOnNode(host: string, port: number, drain: Drain): Promise<Listener> {
   const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (incoming, outgoing) => {
-    void drain.answer(new NodeRequest(incoming), (answer) => {
+    void drain.answer(new NodeRequest(incoming, outgoing), (answer) => {
       // A body that was not read (refused before, or too large) would be taken for the next request's head.
       if (!incoming.complete) answer.headers.connection = 'close'
       answer.headers['content-length'] = String(Buffer.byteLength(answer.body))
@@ -192,10 +202,12 @@ class NodeRequest implements HttpRequest {
   readonly path: string
   readonly query: string
   private readonly incoming: IncomingMessage
+  private readonly outgoing: ServerResponse
 
-  constructor(incoming: IncomingMessage) {
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
     const target = splitTarget(incoming.url ?? '/')
     this.incoming = incoming
+    this.outgoing = outgoing
     this.method = incoming.method ?? 'GET'
     this.path = target.path
     this.query = target.query
@@ -204,6 +216,16 @@ class NodeRequest implements HttpRequest {
   header(name: string): string | null {
     const value = this.incoming.headers[name]
     return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value
+  }
+
+  peerAddress(): string {
+    return this.incoming.socket.remoteAddress ?? ''
+  }
+
+  onHangUp(listener: () => void): void {
+    this.outgoing.once('close', () => {
+      if (!this.outgoing.writableFinished) listener()
+    })
   }
 
   body(limitBytes: number): Promise<Uint8Array> {

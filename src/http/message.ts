@@ -6,6 +6,10 @@ export interface HttpRequest {
   /** Without the question mark. */
   query: string
   header(name: string): string | null
+  /** The address of the other end of the connection: a caller's own, or a proxy's. */
+  peerAddress(): string
+  /** Calls back once, when the caller has closed the connection before its answer. */
+  onHangUp(listener: () => void): void
   /** The whole body. Throws `BodyTooLarge` before more than `limitBytes` are kept. */
   body(limitBytes: number): Promise<Uint8Array>
 }

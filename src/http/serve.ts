@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import type { Static, TObject, TSchema } from 'typebox'
 import { databaseRefusal } from '../database/failures.ts'
@@ -12,6 +13,7 @@ import type { RateLimiter } from './limits.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
 import type { Metrics } from './metrics.ts'
 import { type Operation, rolesOf } from './operation.ts'
+import { sourceAddress } from './source-address.ts'
 import { queryReader, validator } from './validate.ts'
 
 /** What a handler is given: everything is checked, and the caller's kind is one that the operation admits. */
@@ -24,6 +26,8 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
   /** The key of a create that may be retried, with the SHA-256 of the body that it stands for. */
   idempotency: Idempotency | undefined
   header(name: string): string | null
+  /** The caller's address, behind trusted proxies as well. */
+  sourceAddress(): string
 }
 
 export interface Idempotency {
@@ -75,6 +79,7 @@ export interface ServeOptions {
   deadlines: Deadlines
   metrics: Metrics
   log: Logger
+  trustedProxies: BlockList | undefined
   /** A request that the database has not answered by then is told 50003. */
   answerTimeoutMs: number
   /** A body that has not arrived by then is refused. */
@@ -185,10 +190,13 @@ async function answerFor(route: Route, request: HttpRequest, options: ServeOptio
   const { operation, run } = route.handler
   const admitted = admit(operation, request, options)
   const caller = admitted instanceof Promise ? await admitted : admitted
-  const header = (name: string) => request.header(name)
+  const head = {
+    header: (name: string) => request.header(name),
+    sourceAddress: () => sourceAddress(request, options.trustedProxies),
+  }
   const query = route.readQuery?.(request.query)
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
-  if (operation.method === 'GET') return run({ caller, actor, body: undefined, query, idempotency: undefined, header })
+  if (operation.method === 'GET') return run({ caller, actor, body: undefined, query, idempotency: undefined, ...head })
 
   const contentType = request.header('content-type')
   const isForm = operation.takesForm === true && contentType !== null && formMediaType.test(contentType)
@@ -207,7 +215,7 @@ async function answerFor(route: Route, request: HttpRequest, options: ServeOptio
   const body = route.readBody === undefined ? sent : route.readBody(sent)
   const key = operation.idempotent ? request.header('idempotency-key') : null
   const idempotency = key === null ? undefined : idempotencyOf(key, bytes)
-  return run({ caller, actor, body, query, idempotency, header })
+  return run({ caller, actor, body, query, idempotency, ...head })
 }
 
 function isJson(contentType: string): boolean {
