@@ -7,9 +7,9 @@ import type postgres from 'postgres'
 import { createDevices } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
 import type { KillOrder } from './killer.ts'
-import { becomesTrue, type OwnDatabase, seed, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, type OwnDatabase, seed, tell, Workplace } from './support.ts'
 
-const kills = 9
+const kills = atScale(3, 9)
 const rows = 1000
 const place = new Workplace()
 const said = `seed ${seed}`

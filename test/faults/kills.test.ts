@@ -8,6 +8,7 @@ import { getReadiness } from '../../src/service/contract.ts'
 import { Client, newApplication, type Service, type TestApplication } from '../harness.ts'
 import type { Killed, KillOrder } from './killer.ts'
 import {
+  atScale,
   becomesTrue,
   type Connection,
   distribution,
@@ -22,7 +23,7 @@ import {
 } from './support.ts'
 import { type Create, contradictions, stored, totals, Writers } from './writers.ts'
 
-const kills = 20
+const kills = atScale(6, 20)
 const place = new Workplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
