@@ -24,7 +24,8 @@ type Check = (value: unknown) => boolean
 
 /**
  * Makes the check of one schema: compiled as a whole for requests that fit, and walked member by member for those
- * that don't, so that every faulty field is told. Throws 10001.
+ * that don't, so that every faulty field is told. Answers declared members only, so that no store can be handed a
+ * member that no contract names. Throws 10001.
  */
 export function validator<Schema extends TSchema>(
   schema: Schema,
@@ -32,15 +33,53 @@ export function validator<Schema extends TSchema>(
   check: ((body: Record<string, unknown>) => FieldFault[]) | undefined,
 ): (value: unknown) => Static<Schema> {
   const whole = Compile(schema)
+  const pick = picker(schema) ?? ((value: unknown) => value)
   const checks = new Map<TSchema, Check>()
   return (value) => {
     const isFitting = whole.Check(value)
-    if (isFitting && check === undefined) return value as Static<Schema>
+    if (isFitting && check === undefined) return pick(value) as Static<Schema>
     const misfits = isFitting ? [] : faults(schema, value, '', root, checks)
     const all = check === undefined ? misfits : [...misfits, ...furtherFaults(value, misfits, check)]
     if (all.length > 0) throw invalidRequest(all)
-    return value as Static<Schema>
+    return pick(value) as Static<Schema>
   }
+}
+
+type Pick = (value: unknown) => unknown
+
+/** Leaves out members that a schema does not declare, at any depth; undefined for one that declares none. */
+function picker(schema: TSchema): Pick | undefined {
+  const { properties, items, anyOf } = schema as Shape
+  if (properties !== undefined) return memberPicker(properties)
+  if (items !== undefined) {
+    const pick = picker(items)
+    return pick && ((value) => (Array.isArray(value) ? value.map(pick) : value))
+  }
+  // An optional object or list has one alternative with members; the others are null and "".
+  const pickers = (anyOf ?? []).flatMap((option) => picker(option) ?? [])
+  if (pickers.length > 1) throw new Error('a union of several objects tells nothing of which members are declared')
+  return pickers[0]
+}
+
+function memberPicker(properties: Record<string, TSchema>): Pick {
+  const members = new Map(Object.entries(properties).map(([member, schema]) => [member, picker(schema)]))
+  const nested = [...members].filter(([, pick]) => pick !== undefined)
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    const record = value as Record<string, unknown>
+    // Most bodies hold nothing else, and looking costs less than copying.
+    if (nested.length === 0 && holdsOnly(record, members)) return value
+    const picked: Record<string, unknown> = {}
+    for (const [member, pick] of members) {
+      if (Object.hasOwn(record, member)) picked[member] = pick === undefined ? record[member] : pick(record[member])
+    }
+    return picked
+  }
+}
+
+function holdsOnly(record: Record<string, unknown>, members: ReadonlyMap<string, unknown>): boolean {
+  for (const member in record) if (!members.has(member)) return false
+  return true
 }
 
 /** What the check finds among the members that fit by themselves; a member that does not is told once. */
@@ -118,15 +157,11 @@ export function queryReader<Schema extends TObject>(schema: Schema): (query: str
     const value: Record<string, unknown> = {}
     const twice: FieldFault[] = []
     for (const [member, written] of new URLSearchParams(query)) {
-      if (Object.hasOwn(value, member) && Object.hasOwn(schema.properties, member)) {
+      if (!Object.hasOwn(schema.properties, member)) continue
+      if (Object.hasOwn(value, member)) {
         twice.push({ field: member, reason: { en: 'is given twice', zh: '重复给出' } })
       }
-      Object.defineProperty(value, member, {
-        value: integers.has(member) && /^(0|[1-9]\d{0,15})$/.test(written) ? Number(written) : written,
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
+      value[member] = integers.has(member) && /^(0|[1-9]\d{0,15})$/.test(written) ? Number(written) : written
     }
     if (twice.length > 0) throw invalidRequest(twice)
     return check(value)

@@ -58,10 +58,10 @@ export function operatorRoutes(platform: Platform): Handler[] {
       const operator = await change(body.id, async (tx) => {
         const before = await store.requireOperator(tx, body.id, showMoment)
         requireMatch(header('if-match'), etagOf(before))
-        const { id, appIds, ...members } = body
-        const after = { ...before, ...members }
+        const { id, appIds, name, role, status } = body
+        const after = { ...before, role: role ?? before.role, status: status ?? before.status }
         if (before.role === 'admin' && !isActiveAdmin(after)) await store.requireOtherAdmin(tx, id)
-        await store.updateOperator(tx, id, members)
+        await store.updateOperator(tx, id, { name, role, status })
         await store.replaceMemberships(tx, id, membershipsOf(after.role, wishedMemberships(before, after, appIds)))
         if (after.status !== 1) await deleteSessionsOf(tx, id, null)
         await tell(tx, 'operator.updated', actor, await store.requireOperator(tx, id, showMoment))

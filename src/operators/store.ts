@@ -72,9 +72,9 @@ export async function insertOperator(tx: Statements, operator: NewOperator): Pro
 }
 
 export interface OperatorChange {
-  name?: string
-  role?: Role
-  status?: number
+  name?: string | undefined
+  role?: Role | undefined
+  status?: number | undefined
   /** Null takes the password away. */
   passwordHash?: string | null
 }
