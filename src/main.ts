@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { createApp, routines } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { grantService } from './database/embedded/rights.ts'
 import { startEmbeddedDatabase } from './database/embedded.ts'
 import { lockDataDir } from './database/instance-lock.ts'
 import { migrate, readMigrations } from './database/migrate.ts'
@@ -8,6 +9,7 @@ import { openDatabase, requireDatabase, type Sql, type Target } from './database
 import { installRoutines } from './database/routine.ts'
 import { StartError } from './database/start-error.ts'
 import { createDemoOnce } from './demo.ts'
+import { installEventPruning } from './events/store.ts'
 import { ListenError, listen } from './http/listen.ts'
 import { openLog } from './log.ts'
 import { makeFirstSetUp } from './operators/routes.ts'
@@ -26,13 +28,12 @@ async function start(config: Config): Promise<void> {
   process.stdout.on('error', () => {})
 
   const isEmbedded = config.databaseUrl === undefined
-  const target = config.databaseUrl ?? (await startEmbedded(config, (message) => log.info(message)))
+  const { owner, target, role } = await findDatabase(config, (message) => log.info(message))
+  await prepareDatabase(config, owner, role)
   const open = (connections: number, isWritePath = false) =>
     openDatabase({ target, connections, statementTimeoutMs: config.statementTimeoutMs, isWritePath })
   const sql = open(lookUpConnections)
   stops.push(() => sql.end({ timeout: 1 }))
-  await requireDatabase(sql)
-  await prepareSchema(sql)
 
   const schemaVersion = readMigrations(migrationsFolder).length
   const app = createApp({
@@ -61,17 +62,42 @@ async function start(config: Config): Promise<void> {
   log.info({ url: listener.url, database: isEmbedded ? 'embedded' : 'external' }, 'ready')
 }
 
-async function prepareSchema(sql: Sql): Promise<void> {
+/** Where the schema is made, and where requests are served: by a role of its own where the database is ours. */
+interface DatabasePlaces {
+  owner: Target
+  target: Target
+  role?: string
+}
+
+async function findDatabase(config: Config, log: (message: string) => void): Promise<DatabasePlaces> {
+  const { databaseUrl } = config
+  return databaseUrl === undefined ? startEmbedded(config, log) : { owner: databaseUrl, target: databaseUrl }
+}
+
+/** Brings the schema up to date, as its owner. */
+async function prepareDatabase(config: Config, target: Target, role?: string): Promise<void> {
+  const owner = openDatabase({ target, connections: 2, statementTimeoutMs: config.statementTimeoutMs })
+  try {
+    await requireDatabase(owner)
+    await prepareSchema(owner, config)
+    if (role !== undefined) await grantService(owner, role)
+  } finally {
+    await owner.end({ timeout: 1 })
+  }
+}
+
+async function prepareSchema(sql: Sql, { eventDays }: Config): Promise<void> {
   try {
     await migrate(sql, migrationsFolder)
     await installRoutines(sql, routines)
+    await installEventPruning(sql, eventDays)
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(`The database's schema cannot be brought up to date: ${(error as Error).message}.`)
   }
 }
 
-async function startEmbedded(config: Config, log: (message: string) => void): Promise<Target> {
+async function startEmbedded(config: Config, log: (message: string) => void): Promise<DatabasePlaces> {
   const lock = await lockDataDir(config.dataDir)
   stops.push(() => lock.release())
   let database = await startEmbeddedDatabase(config.dataDir, log)
@@ -97,7 +123,8 @@ async function startEmbedded(config: Config, log: (message: string) => void): Pr
     await restart
     await database.stop()
   })
-  return database.connection
+  const { connection: owner, serviceConnection: target } = database
+  return { owner, target, role: target.user }
 }
 
 let starting: Promise<void> = Promise.resolve()

@@ -22,7 +22,7 @@ type Step = (tx: Statements, limit: number) => Promise<number>
  * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens an hour after their end, sessions,
  * deliveries and events by their settings. One process at a time does a step; the others leave it to that one.
  */
-export function startUpkeep(sql: Sql, log: Logger, { deliveryDays, eventDays }: Config): { stop(): void } {
+export function startUpkeep(sql: Sql, log: Logger, { deliveryDays }: Config): { stop(): void } {
   const steps: Step[] = [
     deleteExpiredTokens,
     deleteOldIdempotencyKeys,
@@ -30,7 +30,7 @@ export function startUpkeep(sql: Sql, log: Logger, { deliveryDays, eventDays }: 
     deleteExpiredSetUps,
     deleteOldMinutes,
     (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays),
-    (tx, limit) => deleteOldEvents(tx, limit, eventDays),
+    deleteOldEvents,
   ]
   const runAlone = (step: Step, lock: number) =>
     transaction(sql, async (tx) => {

@@ -9,9 +9,19 @@ import { becomesReady, findServer, isAsWeStartIt, launch, serverFailure, stopSer
 import { isRunning, type ProcessId } from './processes.ts'
 import { explainFault, StartError } from './start-error.ts'
 
+interface Connection {
+  host: string
+  port: number
+  user: string
+  password: string
+  database: string
+}
+
 export interface EmbeddedDatabase {
-  /** Options for postgres.js. The same at every start while the data folder stays where it is. */
-  connection: { host: string; port: number; user: string; password: string; database: string }
+  /** The owner's options for postgres.js. The same at every start while the data folder stays where it is. */
+  connection: Connection
+  /** The same for the role with which requests are served. */
+  serviceConnection: Connection
   /** The database has never been handed out before. */
   firstStart: boolean
   pid: number
@@ -111,6 +121,11 @@ function handle(place: Place, server: ProcessId, firstStart: boolean): EmbeddedD
   }
   return {
     connection: connectionTo(record, database),
+    serviceConnection: {
+      ...connectionTo(record, database),
+      user: record.serviceUser,
+      password: record.servicePassword,
+    },
     firstStart,
     pid: server.pid,
     isRunning: () => isRunning(server),
@@ -121,15 +136,20 @@ function handle(place: Place, server: ProcessId, firstStart: boolean): EmbeddedD
   }
 }
 
-function connectionTo({ socketDir, port, user, password }: EmbeddedRecord, name: string) {
+function connectionTo({ socketDir, port, user, password }: EmbeddedRecord, name: string): Connection {
   return { host: socketDir, port, user, password, database: name }
 }
 
-/** Makes the database at the first start, and makes sure that it lets us in at the others. */
+/** Makes the database and the service's role at the first start, and makes sure that it lets us in at the others. */
 async function ensureDatabase({ cluster, record }: Place): Promise<void> {
   try {
     if (record.complete) await run(record, database, 'select 1')
-    else await run(record, 'postgres', `create database ${database}`).catch(ignoreDuplicate)
+    else {
+      const { serviceUser, servicePassword } = record
+      await run(record, 'postgres', `create database ${database}`).catch(ignoreDuplicate)
+      await run(record, 'postgres', `create role ${serviceUser} login`).catch(ignoreDuplicate)
+      await run(record, 'postgres', `alter role ${serviceUser} password '${servicePassword}'`)
+    }
   } catch (fault) {
     throw serverFailure(cluster, (fault as Error).message)
   }
@@ -137,7 +157,7 @@ async function ensureDatabase({ cluster, record }: Place): Promise<void> {
 
 /** A first start that was cut short had made it already. */
 function ignoreDuplicate(fault: { code?: string }): void {
-  if (fault.code !== '42P04') throw fault
+  if (fault.code !== '42P04' && fault.code !== '42710') throw fault
 }
 
 async function answers(record: EmbeddedRecord): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { applicationLock } from '../database/routine.ts'
+import { transaction } from '../database/transaction.ts'
 import { type AuditRecord, type EventRecord, type EventType, type PlatformEventType, typesOf } from './contract.ts'
 
 export interface NewEvent {
@@ -172,24 +173,48 @@ export async function idAround(sql: Sql, appId: string, moment: Date, side: -1 |
 }
 
 /**
- * Removes, at most `limit`, events that are older than so many days: of each application from its oldest on, and none
- * that its callback is still to take.
+ * Makes the database's own way to remove events: those older than so many days, of each application from its oldest on,
+ * and none that its callback is still to take. It works with its owner's rights and its days stand in it, so that a
+ * role that may not delete events prunes them all the same, and no younger ones.
  */
-export async function deleteOldEvents(sql: Statements, limit: number, days: number): Promise<number> {
-  const deleted = await sql`
-    with bound as (select now() - ${days} * interval '1 day' as time),
-    -- Few have old events, and only these are looked into.
-    stale as materialized (
-      select a.app_id, case when e.stopped_at is null then e.through_event_id end as taken
-      from application a
-      cross join lateral (select time from event where app_id = a.app_id order by id limit 1) first
-      left join callback_endpoint e on e.app_id = a.app_id
-      where first.time < (select time from bound)),
-    old as (
-      select v.app_id, v.id from stale s
-      cross join lateral (select id, app_id, time from event where app_id = s.app_id order by id limit ${limit}) v
-      where v.time < (select time from bound) and (s.taken is null or v.id <= s.taken)
-      limit ${limit})
-    delete from event v using old where v.app_id = old.app_id and v.id = old.id`
-  return deleted.count
+export async function installEventPruning(owner: Sql, days: number): Promise<void> {
+  await transaction(owner, async (tx) => {
+    // Two processes may start at once.
+    await tx`select pg_advisory_xact_lock(hashtextextended('install event pruning', 0))`
+    const [row] = await tx<[{ path: string }]>`select quote_ident(current_schema()) as path`
+    await tx.unsafe(`
+      create or replace function delete_old_events(p_limit integer) returns integer
+      language plpgsql security definer
+      -- Last, where a caller's temporary tables are not taken for ours.
+      set search_path = ${row.path}, pg_temp
+      as $$
+      declare
+        v_before timestamptz := now() - interval '${days} days';
+        v_deleted integer;
+      begin
+        with
+        -- Few have old events, and only these are looked into.
+        stale as materialized (
+          select a.app_id, case when e.stopped_at is null then e.through_event_id end as taken
+          from application a
+          cross join lateral (select time from event where app_id = a.app_id order by id limit 1) first
+          left join callback_endpoint e on e.app_id = a.app_id
+          where first.time < v_before),
+        old as (
+          select v.app_id, v.id from stale s
+          cross join lateral (select id, app_id, time from event where app_id = s.app_id order by id limit p_limit) v
+          where v.time < v_before and (s.taken is null or v.id <= s.taken)
+          limit p_limit)
+        delete from event v using old where v.app_id = old.app_id and v.id = old.id;
+        get diagnostics v_deleted = row_count;
+        return v_deleted;
+      end $$;
+      revoke all on function delete_old_events from public`)
+  })
+}
+
+/** Removes at most `limit` events that have had their days; answers how many. */
+export async function deleteOldEvents(sql: Statements, limit: number): Promise<number> {
+  const [row] = await sql<[{ deleted: number }]>`select delete_old_events(${limit}::integer) as deleted`
+  return row.deleted
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { deleteOldDeliveries } from '../../src/deliveries/store.ts'
-import { deleteOldEvents } from '../../src/events/store.ts'
+import { deleteOldEvents, installEventPruning } from '../../src/events/store.ts'
 import { type OwnDatabase, Workplace } from './support.ts'
 
 // What is removed after its days, and what is not. Upkeep calls these steps again and again.
@@ -42,7 +42,8 @@ test('events go after their days, in small steps, the oldest first, and none tha
     insert into event (app_id, id, type, time, actor, data)
     select name, n, 'device.bound', now() - interval '40 days' + n * interval '0.1 day' - interval '1 hour', 'x', '{}'
     from unnest(array['follows', 'behind', 'stopped', 'silent']) as name, generate_series(1, 400) as n`
-  const removed = await removeAll(() => deleteOldEvents(sql, 60, 30))
+  await installEventPruning(sql, 30)
+  const removed = await removeAll(() => deleteOldEvents(sql, 60))
   expect(Math.max(...removed)).toBe(60)
   const left = await sql`select app_id, min(id)::int as first, count(*)::int as count from event group by 1 order by 1`
   expect(left.map((row) => [row.app_id, row.first, row.count])).toEqual([
@@ -53,8 +54,9 @@ test('events go after their days, in small steps, the oldest first, and none tha
   ])
   // Once the callback has taken them, they go too.
   await sql`update callback_endpoint set through_event_id = 400 where app_id = 'behind'`
-  expect(await removeAll(() => deleteOldEvents(sql, 60, 30))).toEqual([60, 30, 0])
-  expect(await removeAll(() => deleteOldEvents(sql, 60, 400))).toEqual([0])
+  expect(await removeAll(() => deleteOldEvents(sql, 60))).toEqual([60, 30, 0])
+  await installEventPruning(sql, 400)
+  expect(await removeAll(() => deleteOldEvents(sql, 60))).toEqual([0])
 })
 
 test('deliveries go after their days, but not while they wait for an attempt that is near', async () => {

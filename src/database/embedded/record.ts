@@ -10,15 +10,28 @@ export interface EmbeddedRecord {
   socketDir: string
   /** Only names the socket's file: nothing listens on the network. */
   port: number
+  /** Who owns everything: makes the schema, and is the cluster's superuser. */
   user: string
   password: string
+  /** As whom the service works: no superuser, and with no more rights than `grantService` gives. */
+  serviceUser: string
+  servicePassword: string
   /** The first start was finished: from then on a cluster that is not there is lost, not unmade. */
   complete: boolean
 }
 
 export function newRecord(cluster: string): EmbeddedRecord {
-  const password = randomBytes(32).toString('base64url')
-  return { cluster, socketDir: '', port: 5432, user: 'forecourt', password, complete: false }
+  const newPassword = () => randomBytes(32).toString('base64url')
+  return {
+    cluster,
+    socketDir: '',
+    port: 5432,
+    user: 'forecourt',
+    password: newPassword(),
+    serviceUser: 'forecourt_service',
+    servicePassword: newPassword(),
+    complete: false,
+  }
 }
 
 /** The record of this data folder, or undefined before its first start. */
@@ -26,9 +39,11 @@ export function readRecord(dataDir: string): EmbeddedRecord | undefined {
   const path = recordPath(dataDir)
   if (!existsSync(path)) return undefined
   try {
-    const { cluster, socketDir, port, user, password, complete } = JSON.parse(readFileSync(path, 'utf8'))
-    if (cluster && port && user && password) {
-      return { cluster: resolve(dataDir, cluster), socketDir, port, user, password, complete }
+    const { cluster, port, user, password, serviceUser, servicePassword, ...rest } = JSON.parse(
+      readFileSync(path, 'utf8'),
+    )
+    if (cluster && port && user && password && serviceUser && servicePassword) {
+      return { ...rest, cluster: resolve(dataDir, cluster), port, user, password, serviceUser, servicePassword }
     }
   } catch (fault) {
     if (!(fault instanceof SyntaxError)) throw fault
