@@ -1,4 +1,7 @@
 // How many callbacks a second one process delivers, what one costs, and what creates lose while very many are drained.
+import { readFileSync } from 'node:fs'
+import { readKey, SecretBox } from '../src/secrets/box.ts'
+import { sharedKeyFile } from '../test/harness.ts'
 import type { Cluster } from './cluster.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
 import { type LoadResult, load } from './load.ts'
@@ -55,10 +58,14 @@ async function makeEndpoints({ database: { sql } }: Registry, count: number, url
     select 'drain' || gen_random_uuid(), 'drain', '', 7200, now(), now() from generate_series(1, ${count}::int)
     returning app_id`
   const appIds = rows.map((row) => row.app_id as string)
+  const key = readKey(readFileSync(sharedKeyFile(), 'utf8'))
+  if (key === undefined) throw new Error('the services have no key for secrets')
+  const box = new SecretBox([key])
+  const secrets = appIds.map((appId) => ({ app_id: appId, secret: box.seal(appId, `whsec_${'A'.repeat(43)}=`) }))
   await sql`
     insert into third_party_config (app_id, operator_name, callback_url, callback_events, callback_secret, updated_at)
-    select app_id, 'Operator', ${url}, '{device.bound}', 'whsec_' || repeat('A', 43) || '=', now()
-    from application where app_name = 'drain' on conflict do nothing`
+    select app_id, 'Operator', ${url}, '{device.bound}', secret, now()
+    from json_to_recordset(${JSON.stringify(secrets)}::text::json) as s (app_id text, secret text)`
   return appIds
 }
 

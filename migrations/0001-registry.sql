@@ -32,7 +32,8 @@ create table third_party_config (
   operator_id text,
   callback_url text,
   callback_events text[] not null,
-  callback_secret text not null,
+  -- Sealed, with the id of its key before it (src/secrets).
+  callback_secret text,
   updated_at timestamptz not null
 );
 

@@ -5,6 +5,12 @@ alter table third_party_config
   add column previous_callback_secret text,
   add column secret_rotated_at timestamptz;
 
+-- The key that callback secrets are sealed with. A process that does not hold it does not start.
+create table secrets_key (
+  only_row boolean primary key default true check (only_row),
+  key_id text not null
+);
+
 -- One row for each application that has a callback. Within an application ids become visible in order, so following
 -- the log by `id > through_event_id` skips nothing.
 create table callback_endpoint (

@@ -35,6 +35,7 @@ import { overviewRoutes } from './overview/routes.ts'
 import { startTally } from './overview/tally.ts'
 import type { Platform } from './platform.ts'
 import { regionRoutes } from './regions/routes.ts'
+import type { SecretBox } from './secrets/box.ts'
 import { serviceRoutes } from './service/routes.ts'
 import { OperatorAccess } from './sessions/access.ts'
 import { sessionRoutes } from './sessions/routes.ts'
@@ -88,6 +89,7 @@ export interface App {
 export interface AppOptions {
   config: Config
   log: Logger
+  secrets: SecretBox
   sql: Sql
   openWriterSql: () => Sql
   openStateSql: () => Sql
@@ -102,6 +104,7 @@ export interface AppOptions {
 export function createApp({
   config,
   log,
+  secrets,
   sql,
   openWriterSql,
   openStateSql,
@@ -139,6 +142,7 @@ export function createApp({
     catalogue: new Catalogue(writer),
     searcher,
     callbacks,
+    secrets,
     load,
     showMoment: momentFormat(config.timeZone),
     readMoment: momentReader(config.timeZone),
@@ -167,7 +171,7 @@ export function createApp({
     () => connectionStates(sql, metricTimeoutMs),
   )
   showDeliveries(metrics, sql, metricTimeoutMs)
-  const worker = new CallbackWorker({ pool: callbackPool, client: callbacks, load, config, metrics, log })
+  const worker = new CallbackWorker({ pool: callbackPool, client: callbacks, secrets, load, config, metrics, log })
   access.start()
   worker.start()
   const upkeep = startUpkeep(sql, log, config)

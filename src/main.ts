@@ -13,6 +13,7 @@ import { installEventPruning } from './events/store.ts'
 import { ListenError, listen } from './http/listen.ts'
 import { openLog } from './log.ts'
 import { makeFirstSetUp } from './operators/routes.ts'
+import { openSecrets } from './secrets/open.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 const lookUpConnections = 8
@@ -24,6 +25,9 @@ async function start(config: Config): Promise<void> {
   const log = openLog(config.logLevel)
   stops.push(() => log.flush())
 
+  if (process.getuid?.() === 0) {
+    log.warn('the service runs as root, which it does not need: start it as a user of its own (SECURITY.md)')
+  }
   // Whoever started the service may close its standard output after the ready line.
   process.stdout.on('error', () => {})
 
@@ -34,11 +38,13 @@ async function start(config: Config): Promise<void> {
     openDatabase({ target, connections, statementTimeoutMs: config.statementTimeoutMs, isWritePath })
   const sql = open(lookUpConnections)
   stops.push(() => sql.end({ timeout: 1 }))
+  const secrets = await openSecrets(sql, config, log)
 
   const schemaVersion = readMigrations(migrationsFolder).length
   const app = createApp({
     config,
     log,
+    secrets,
     sql,
     // A connection for the devices' lane, one for the sites', and one for what they look up. More would only take
     // turns, and each has its own plans and its own share of the processor's caches to warm.

@@ -8,6 +8,7 @@ import type { Catalogue } from './device-models/catalogue.ts'
 import type { Searcher } from './device-search/searcher.ts'
 import type { RateLimiter } from './http/limits.ts'
 import type { Metrics } from './http/metrics.ts'
+import type { SecretBox } from './secrets/box.ts'
 import type { OperatorAccess } from './sessions/access.ts'
 import type { AccessCache } from './tokens/access-cache.ts'
 
@@ -27,6 +28,8 @@ export interface Platform {
   catalogue: Catalogue
   searcher: Searcher
   callbacks: CallbackClient
+  /** For callback secrets, which the database holds sealed. */
+  secrets: SecretBox
   /** What the lanes have written so far; callbacks make room for it. */
   load: WriteLoad
   /** Shows an instant in the service's time zone. */

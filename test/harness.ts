@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -102,6 +102,8 @@ function spawnService(options: ServiceOptions) {
     FORECOURT_OPERATOR_KEY: operatorKey,
     FORECOURT_LOG_LEVEL: 'warn',
     DATABASE_URL: undefined,
+    // Services on one database share the key for its secrets, as they must.
+    FORECOURT_SECRETS_KEY_FILE: options.env?.DATABASE_URL === undefined ? undefined : sharedKeyFile(),
     ...options.env,
   }
   const child = spawn(command as string, args, {
@@ -116,6 +118,19 @@ function spawnService(options: ServiceOptions) {
     output.stderr += piece
   })
   return { child, dataDir, operatorKey, output }
+}
+
+let keyFile: string | undefined
+
+/** The key file of all services that are started with a DATABASE_URL. */
+export function sharedKeyFile(): string {
+  if (keyFile === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'forecourt-test-key-'))
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+    keyFile = join(folder, 'secrets.key')
+    writeFileSync(keyFile, randomBytes(32).toString('hex'))
+  }
+  return keyFile
 }
 
 /** A fresh data folder that the user who runs the embedded database can reach. */

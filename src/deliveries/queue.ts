@@ -99,6 +99,7 @@ export interface Item {
 
 export interface Work {
   callbackUrl: string
+  /** As the database holds them. */
   secrets: string[]
   /** Which state of the configuration this is. */
   version: string

@@ -14,7 +14,7 @@ import * as store from './store.ts'
 const testData = JSON.stringify({ message: 'This is a test of your callback.' })
 
 export function deliveryRoutes(platform: Platform): Handler[] {
-  const { sql, callbacks, showMoment, readMoment, config, metrics } = platform
+  const { sql, callbacks, secrets, showMoment, readMoment, config, metrics } = platform
   /** Applications whose test is under way: each may take long, so there is one at a time. */
   const testing = new Set<string>()
 
@@ -28,7 +28,8 @@ export function deliveryRoutes(platform: Platform): Handler[] {
     const id = await store.drawTestId(sql)
     const createdAt = new Date()
     const fault = callbackUrlFault(configured.url, config.privateCallbacks)
-    const callback = { url: new URL(configured.url), secrets: configured.secrets }
+    const opened = configured.secrets.map((sealed) => secrets.open(appId, sealed))
+    const callback = { url: new URL(configured.url), secrets: opened }
     const message = { webhookId: webhookIdOf(testType, id), type: testType, appId, time: createdAt, data: testData }
     const result =
       fault === undefined

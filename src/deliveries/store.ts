@@ -89,7 +89,7 @@ export function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: (
   return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => showDelivery(toDelivery(row), showMoment))
 }
 
-/** The callback of an application as it is configured now; undefined for none. */
+/** The callback of an application as it is configured now, its secrets sealed; undefined for none. */
 export async function findCallback(
   sql: Statements,
   appId: string,

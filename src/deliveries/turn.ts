@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { databaseRefusal } from '../database/failures.ts'
 import type { Metrics } from '../http/metrics.ts'
+import type { SecretBox } from '../secrets/box.ts'
 import { callbackUrlFault } from '../third-party-config/rules.ts'
 import { attemptTimeoutMs, type CallbackClient } from './client.ts'
 import type { Pace } from './pace.ts'
@@ -23,6 +24,8 @@ export interface TurnTools {
   pace: Pace
   metrics: Metrics
   log: Logger
+  /** Opens the secrets that the database holds. */
+  secrets: SecretBox
   privateCallbacks: 'refuse' | 'allow'
   retryScale: number
   /** Reads what there is to send; undefined when the endpoint is no longer this process's. */
@@ -121,7 +124,14 @@ export class Turn {
   /** The callback, or why it may not be sent to: the setting can be another one than when it was saved. */
   private targetOf({ callbackUrl, secrets }: Work): Callback | string {
     const fault = callbackUrlFault(callbackUrl, this.tools.privateCallbacks)
-    return fault === undefined ? { url: new URL(callbackUrl), secrets } : `the URL ${fault.en}`
+    if (fault !== undefined) return `the URL ${fault.en}`
+    try {
+      const opened = secrets.map((sealed) => this.tools.secrets.open(this.appId, sealed))
+      return { url: new URL(callbackUrl), secrets: opened }
+    } catch (error) {
+      this.tools.log.error({ err: error, appId: this.appId }, 'a callback secret cannot be opened')
+      return 'the callback secret cannot be opened'
+    }
   }
 
   /** Takes one item; false when the turn is over with it. */

@@ -6,6 +6,7 @@ import type { GuardedPool } from '../database/guarded-pool.ts'
 import type { Sql } from '../database/open.ts'
 import type { Metrics } from '../http/metrics.ts'
 import { Refusal } from '../refusals.ts'
+import type { SecretBox } from '../secrets/box.ts'
 import type { CallbackClient } from './client.ts'
 import { Pace, type WriteLoad } from './pace.ts'
 import * as queue from './queue.ts'
@@ -15,6 +16,7 @@ export interface WorkerOptions {
   /** Connections of the worker's own, so that requests never wait for it. */
   pool: GuardedPool
   client: CallbackClient
+  secrets: SecretBox
   load: WriteLoad
   config: Config
   metrics: Metrics
@@ -65,7 +67,7 @@ export class CallbackWorker {
 
   constructor(options: WorkerOptions) {
     this.options = options
-    const { client, metrics, log, config, load } = options
+    const { client, secrets, metrics, log, config, load } = options
     this.pace = new Pace(load)
     const reads = this.lane<queue.WorkRequest, queue.Work | undefined>((sql, items) =>
       queue.readWork(sql, this.owner, items),
@@ -73,6 +75,7 @@ export class CallbackWorker {
     const writes = this.lane<queue.Progress, queue.Kept>((sql, items) => queue.writeProgress(sql, this.owner, items))
     this.tools = {
       client,
+      secrets,
       metrics,
       log,
       pace: this.pace,

@@ -48,7 +48,7 @@ export async function saveConfig(
     callbackUrl: given(body.callbackUrl),
     callbackEvents: [...new Set(given(body.callbackEvents) ?? eventTypes)],
   }
-  const { config, isNew } = await upsertConfig(tx, members, newSecret)
+  const { config, isNew } = await upsertConfig(tx, members, platform.secrets.seal(body.appId, newSecret))
   // Before the event, so that the event is the first that a new callback gets.
   await syncEndpoint(tx, body.appId, members.callbackUrl !== null)
   return writeSaved(platform, tx, config, actor, isNew ? newSecret : null)
@@ -62,7 +62,7 @@ export async function rotateSecret(
   actor: string,
 ): Promise<ThirdPartyConfigRecord> {
   const newSecret = newCallbackSecret()
-  await replaceSecret(tx, appId, newSecret)
+  await replaceSecret(tx, appId, platform.secrets.seal(appId, newSecret))
   return writeSaved(platform, tx, await requireConfig(tx, appId), actor, newSecret)
 }
 

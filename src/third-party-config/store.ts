@@ -43,23 +43,23 @@ const secretOfNewCallback = Object.entries({
   .join(', ')
 
 /**
- * Creates or replaces the configuration. `newSecret` becomes the callback secret when the configuration is new, and
+ * Creates or replaces the configuration. `sealedSecret` becomes the callback secret when the configuration is new, and
  * when it had no callback before; whether it did is answered, because that is the one time it is shown.
  */
 export async function upsertConfig(
   tx: Statements,
   config: Omit<ThirdPartyConfig, 'updatedAt' | 'stoppedAt' | 'stoppedReason'>,
-  newSecret: string,
+  sealedSecret: string,
 ): Promise<{ config: ThirdPartyConfig; isNew: boolean }> {
   const [row] = await tx`
     insert into third_party_config as c (app_id, operator_name, operator_id, callback_url, callback_events,
       callback_secret, updated_at)
     values (${config.appId}, ${config.operatorName}, ${config.operatorId}, ${config.callbackUrl},
-      array(select json_array_elements_text(${JSON.stringify(config.callbackEvents)}::text::json)), ${newSecret}, now())
+      array(select json_array_elements_text(${JSON.stringify(config.callbackEvents)}::text::json)), ${sealedSecret}, now())
     on conflict (app_id) do update set operator_name = excluded.operator_name, operator_id = excluded.operator_id,
       callback_url = excluded.callback_url, callback_events = excluded.callback_events, updated_at = now(),
       ${tx.unsafe(secretOfNewCallback)}
-    returning ${tx.unsafe(columns)}, null as stopped_at, null as stopped_reason, callback_secret = ${newSecret} as is_new`
+    returning ${tx.unsafe(columns)}, null as stopped_at, null as stopped_reason, callback_secret = ${sealedSecret} as is_new`
   return { config: toConfig(row as Row), isNew: row?.is_new }
 }
 
@@ -71,10 +71,10 @@ export async function findConfig(sql: Statements, appId: string): Promise<ThirdP
 }
 
 /** Replaces the callback secret; the one before is signed with, too, for a day. */
-export async function replaceSecret(tx: Statements, appId: string, newSecret: string): Promise<void> {
+export async function replaceSecret(tx: Statements, appId: string, sealedSecret: string): Promise<void> {
   await tx`
     update third_party_config
-    set previous_callback_secret = callback_secret, callback_secret = ${newSecret}, secret_rotated_at = now(),
+    set previous_callback_secret = callback_secret, callback_secret = ${sealedSecret}, secret_rotated_at = now(),
       updated_at = now()
     where app_id = ${appId}`
 }

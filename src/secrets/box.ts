@@ -1,0 +1,73 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+
+const keyBytes = 32
+const nonceBytes = 12
+const tagBytes = 16
+/** Opened secrets that are kept, so that a busy callback is not decrypted again for each of its reads. */
+const maxOpened = 10_000
+
+/** A key as it stands in its file: base64 or hexadecimal; undefined for anything else. */
+export function readKey(line: string): Buffer | undefined {
+  if (/^[0-9a-f]{64}$/i.test(line)) return Buffer.from(line, 'hex')
+  return /^[A-Za-z0-9+/]{43}=$/.test(line) ? Buffer.from(line, 'base64') : undefined
+}
+
+export function newKey(): string {
+  return randomBytes(keyBytes).toString('base64')
+}
+
+/** The key that a sealed secret needs. */
+export function keyIdOf(sealed: string): string {
+  return sealed.slice(0, sealed.indexOf(':'))
+}
+
+/**
+ * Seals secrets for the database with AES-256-GCM, each bound to its application, and opens them again. The text that is
+ * kept is the key's id, a colon, and nonce, cipher text and tag in base64. The first key seals; all of them open.
+ */
+export class SecretBox {
+  readonly keyId: string
+  private readonly keys: Map<string, Buffer>
+  private readonly opened = new Map<string, string>()
+
+  constructor(keys: readonly [Buffer, ...Buffer[]]) {
+    // The beginning of a digest of 256 random bits tells nothing of them.
+    const idOf = (key: Buffer) => createHash('sha256').update('forecourt key').update(key).digest('hex').slice(0, 16)
+    this.keyId = idOf(keys[0])
+    this.keys = new Map(keys.map((key) => [idOf(key), key]))
+  }
+
+  get keyIds(): string[] {
+    return [...this.keys.keys()]
+  }
+
+  seal(appId: string, secret: string): string {
+    const nonce = randomBytes(nonceBytes)
+    const cipher = createCipheriv('aes-256-gcm', this.keyOf(this.keyId), nonce).setAAD(Buffer.from(appId))
+    const parts = [nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]
+    return `${this.keyId}:${Buffer.concat(parts).toString('base64')}`
+  }
+
+  /** Throws when the key is not held, and for a text that was not sealed for this application. */
+  open(appId: string, sealed: string): string {
+    const name = `${appId} ${sealed}`
+    const known = this.opened.get(name)
+    if (known !== undefined) return known
+    const keyId = keyIdOf(sealed)
+    const bytes = Buffer.from(sealed.slice(keyId.length + 1), 'base64')
+    const decipher = createDecipheriv('aes-256-gcm', this.keyOf(keyId), bytes.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    })
+    decipher.setAAD(Buffer.from(appId)).setAuthTag(bytes.subarray(-tagBytes))
+    const secret = decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
+    if (this.opened.size >= maxOpened) this.opened.clear()
+    this.opened.set(name, secret)
+    return secret
+  }
+
+  private keyOf(keyId: string): Buffer {
+    const key = this.keys.get(keyId)
+    if (key === undefined) throw new Error(`the key ${keyId} is not held`)
+    return key
+  }
+}

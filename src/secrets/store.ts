@@ -1,0 +1,56 @@
+import type { Sql } from '../database/open.ts'
+import { keyIdOf, type SecretBox } from './box.ts'
+
+/** The keys that are needed: the one that is written with, and those of secrets that were sealed before. */
+export async function neededKeys(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ key_id: string }[]>`
+    select key_id from secrets_key
+    union select split_part(callback_secret, ':', 1) from third_party_config where callback_secret is not null
+    union select split_part(previous_callback_secret, ':', 1) from third_party_config
+      where previous_callback_secret is not null`
+  return rows.map((row) => row.key_id)
+}
+
+/** Notes which key is written with. Answers the key of another process that does not share ours; undefined for none. */
+export async function noteKey(sql: Sql, box: SecretBox): Promise<string | undefined> {
+  const noted = await sql`
+    insert into secrets_key as k (key_id) values (${box.keyId})
+    on conflict (only_row) do update set key_id = excluded.key_id
+    where k.key_id in (select json_array_elements_text(${JSON.stringify(box.keyIds)}::text::json))`
+  if (noted.count > 0) return undefined
+  const [other] = await sql<[{ key_id: string }]>`select key_id from secrets_key`
+  return other.key_id
+}
+
+/** Few enough that no step holds up those who save a configuration. */
+const stepRows = 200
+
+/** Seals, in steps, what was sealed with an older key anew. Answers how many configurations that were. */
+export async function sealAnew(sql: Sql, box: SecretBox): Promise<number> {
+  const isOlder = (sealed: string | null): sealed is string => sealed !== null && keyIdOf(sealed) !== box.keyId
+  let count = 0
+  for (let after = ''; ; ) {
+    const rows = await sql<{ app_id: string; callback_secret: string | null; previous: string | null }[]>`
+      select app_id, callback_secret, previous_callback_secret as previous from third_party_config
+      where app_id > ${after} order by app_id limit ${stepRows}`
+    const renewed = rows
+      .filter((row) => isOlder(row.callback_secret) || isOlder(row.previous))
+      .map((row) => {
+        const anew = (sealed: string | null) =>
+          isOlder(sealed) ? box.seal(row.app_id, box.open(row.app_id, sealed)) : sealed
+        return { ...row, new_secret: anew(row.callback_secret), new_previous: anew(row.previous) }
+      })
+    // Not what was rotated meanwhile.
+    const written = await sql`
+      update third_party_config c
+      set callback_secret = r.new_secret, previous_callback_secret = r.new_previous
+      from json_to_recordset(${JSON.stringify(renewed)}::text::json)
+        as r (app_id text, callback_secret text, previous text, new_secret text, new_previous text)
+      where c.app_id = r.app_id and c.callback_secret is not distinct from r.callback_secret
+        and c.previous_callback_secret is not distinct from r.previous`
+    count += written.count
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < stepRows) return count
+    after = last.app_id
+  }
+}

@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { existsSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import {
+  Client,
+  deviceBody,
+  newApplication,
+  runServiceToItsEnd,
+  type Service,
+  type TestApplication,
+} from '../harness.ts'
+import { Receiver, verify } from './receiver.ts'
+import { becomesTrue, embeddedConnection, type OwnDatabase, Workplace, withSql } from './support.ts'
+
+// Callback secrets at rest: sealed with a key that the database does not hold, and opened wherever they sign.
+
+const place = new Workplace()
+let receiver: Receiver
+let database: OwnDatabase
+let url: string
+let databases = 0
+
+beforeAll(async () => {
+  receiver = await Receiver.start()
+  database = await place.startDatabase()
+}, 120_000)
+beforeEach(async () => {
+  const name = `secrets_${++databases}`
+  await database.run((sql) => sql.unsafe(`create database ${name}`))
+  url = database.url(name)
+})
+afterAll(async () => {
+  await receiver.stop()
+  await place.clear()
+}, 120_000)
+
+const key = () => randomBytes(32).toString('base64')
+
+/** A file of keys, one a line. */
+function keyFile(...lines: string[]): string {
+  const path = join(place.home, `keys-${randomBytes(4).toString('hex')}`)
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(''))
+  return path
+}
+
+const settings = (file?: string) => ({
+  DATABASE_URL: url,
+  FORECOURT_PRIVATE_CALLBACKS: 'allow',
+  ...(file === undefined ? { FORECOURT_SECRETS_KEY_FILE: '' } : { FORECOURT_SECRETS_KEY_FILE: file }),
+})
+
+interface Endpoint extends TestApplication {
+  path: string
+  secrets: string[]
+}
+
+/** An application with a callback. */
+async function newEndpoint(service: Service): Promise<Endpoint> {
+  const client = new Client(service)
+  const app = await newApplication(client, { thirdPartyConfig: null })
+  const path = `/${app.appId}`
+  const members = { appId: app.appId, operatorName: 'Operator', callbackUrl: receiver.url(path) }
+  const saved = await client.call(saveThirdPartyConfig, members, { token: app.token })
+  expect(saved.code, saved.text).toBe(0)
+  return { ...app, path, secrets: [String(saved.data.callbackSecret)] }
+}
+
+/** Sends a test and holds its signatures to the secrets that the application was shown. */
+async function expectSigned(service: Service, { appId, path, secrets }: Endpoint): Promise<void> {
+  const sent = await new Client(service).operate(testDelivery, { appId })
+  expect([sent.data?.status, sent.data?.error], sent.text).toEqual([2, null])
+  const received = receiver.at(path).at(-1)
+  if (received === undefined) throw new Error('nothing has arrived')
+  for (const secret of secrets) verify(received, secret)
+  expect(received.headers['webhook-signature']?.split(' ')).toHaveLength(secrets.length)
+}
+
+const keysInUse = () =>
+  withDatabase(async (sql) => {
+    const rows = await sql`
+      select distinct split_part(s, ':', 1) as key_id from third_party_config,
+        unnest(array[callback_secret, previous_callback_secret]) as s where s is not null`
+    return rows.map((row) => row.key_id as string)
+  })
+
+const withDatabase: OwnDatabase['run'] = (use) =>
+  withSql({ ...database.connection, database: `secrets_${databases}` }, use)
+
+test('no table holds a callback secret as it was shown, and what is held survives a restart', async () => {
+  const dataDir = place.newFolder()
+  const env = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
+  const first = await place.startService({ dataDir, env })
+  const endpoint = await newEndpoint(first)
+  const rotated = await new Client(first).operate(rotateCallbackSecret, { appId: endpoint.appId })
+  endpoint.secrets.unshift(String(rotated.data.callbackSecret))
+  await expectSigned(first, endpoint)
+  expect(statSync(join(dataDir, 'secrets.key')).mode & 0o777).toBe(0o600)
+  const connection = embeddedConnection(dataDir)
+  const found = await withSql(connection, async (sql) => {
+    const tables =
+      await sql`select table_name::text as name from information_schema.tables where table_schema = 'public'`
+    expect(tables.length).toBeGreaterThan(15)
+    const texts: string[] = []
+    for (const { name } of tables)
+      for (const row of await sql`select t::text as text from ${sql(name)} t`) texts.push(row.text)
+    return texts
+  })
+  for (const piece of ['whsec_', ...endpoint.secrets.map((secret) => secret.slice('whsec_'.length))]) {
+    expect(found.filter((text) => text.includes(piece))).toEqual([])
+  }
+  await first.stop()
+  const second = await place.startService({ dataDir, env })
+  await expectSigned(second, endpoint)
+  await second.stop()
+}, 60_000)
+
+test('processes of one database share a file; one with a key of its own is refused with one sentence', async () => {
+  const file = keyFile(key())
+  const [one, other] = await Promise.all([1, 2].map(() => place.startService({ env: settings(file) })))
+  if (one === undefined || other === undefined) throw new Error('they did not start')
+  const endpoint = await newEndpoint(one)
+  await expectSigned(other, endpoint)
+  for (const env of [settings(), settings(keyFile(key()))]) {
+    const refused = await runServiceToItsEnd({ dataDir: place.newFolder(), env })
+    expect([refused.code, refused.stdout]).toEqual([1, ''])
+    expect(wordsOf(refused.stderr)).toMatch(
+      /^The callback secrets in the database are encrypted with the key [0-9a-f]{16}, [^\n]+ FORECOURT_SECRETS_KEY_FILE\.\n$/,
+    )
+  }
+  await one.stop()
+  await other.stop()
+}, 60_000)
+
+test('of two first starts with folders of their own on one empty database, one is refused', async () => {
+  const starts = await Promise.allSettled([1, 2].map(() => place.startService({ env: settings() })))
+  const [started, refused] = starts.toSorted((a, b) => a.status.localeCompare(b.status))
+  if (started?.status !== 'fulfilled' || refused?.status !== 'rejected') throw new Error('not one of each')
+  expect(String(refused.reason)).toContain('FORECOURT_SECRETS_KEY_FILE')
+  await started.value.stop()
+}, 60_000)
+
+test('a key file that is gone is not made anew, and what it sealed is read once it is back', async () => {
+  const dataDir = place.newFolder()
+  const first = await place.startService({ dataDir, env: settings() })
+  const endpoint = await newEndpoint(first)
+  await first.stop()
+  const path = join(dataDir, 'secrets.key')
+  renameSync(path, `${path}.away`)
+  const refused = await runServiceToItsEnd({ dataDir, env: settings() })
+  expect([refused.code, existsSync(path)]).toEqual([1, false])
+  expect(refused.stderr).toContain(`and ${path} is not there`)
+  renameSync(`${path}.away`, path)
+  const again = await place.startService({ dataDir, env: settings() })
+  await expectSigned(again, endpoint)
+  await again.stop()
+}, 60_000)
+
+test('a new first line seals everything anew, and the old line can go', async () => {
+  const [older, newer] = [key(), key()]
+  const first = await place.startService({ env: settings(keyFile(older)) })
+  const endpoints = [await newEndpoint(first), await newEndpoint(first)]
+  const [rotated] = endpoints as [Endpoint, Endpoint]
+  const answer = await new Client(first).operate(rotateCallbackSecret, { appId: rotated.appId })
+  rotated.secrets.unshift(String(answer.data.callbackSecret))
+  // More than one step of them.
+  await withDatabase(
+    (sql) => sql`
+    insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
+    select 'many-' || n, 'many', '', 7200, now(), now() from generate_series(1, 450) as n`,
+  )
+  await Promise.all(
+    Array.from({ length: 450 }, (_, n) =>
+      new Client(first).operate(saveThirdPartyConfig, { appId: `many-${n + 1}`, operatorName: 'Many' }),
+    ),
+  )
+  const before = await keysInUse()
+  await first.stop()
+  const both = await place.startService({
+    env: settings(keyFile(newer, '', `  ${Buffer.from(older, 'base64').toString('hex')} `)),
+  })
+  const between = await keysInUse()
+  expect([before.length, between.length, between[0] === before[0]]).toEqual([1, 1, false])
+  for (const endpoint of endpoints) await expectSigned(both, endpoint)
+  await both.stop()
+  const alone = await place.startService({ env: settings(keyFile(newer)) })
+  for (const endpoint of endpoints) await expectSigned(alone, endpoint)
+  await alone.stop()
+  const back = await runServiceToItsEnd({ dataDir: place.newFolder(), env: settings(keyFile(older)) })
+  expect([back.code, back.stdout]).toEqual([1, ''])
+}, 120_000)
+
+test.each([
+  ['is missing', () => join(place.home, 'nowhere'), /cannot be read \(ENOENT\)\.$/],
+  ['is a folder', () => place.home, /cannot be read \(EISDIR\)\.$/],
+  ['is empty', () => keyFile(''), /is empty\.$/],
+  ['holds a short key', () => keyFile(randomBytes(31).toString('hex')), /^Line 1 of .* must be a key: 32 bytes /],
+  ['holds words', () => keyFile(key(), 'a passphrase'), /^Line 2 of .* must be a key: 32 bytes /],
+])(
+  'a named key file that %s ends the start with one sentence',
+  async (_, file, expected) => {
+    const ended = await runServiceToItsEnd({ dataDir: place.newFolder(), env: settings(file()) })
+    expect([ended.code, ended.stdout]).toEqual([1, ''])
+    const words = wordsOf(ended.stderr).trimEnd()
+    expect(words).toMatch(expected)
+    expect(words).not.toContain('\n')
+  },
+  60_000,
+)
+
+test("a secret that was put into another application's row signs nothing, and the delivery says so", async () => {
+  const service = await place.startService({ env: settings(keyFile(key())) })
+  const [victim, thief] = [await newEndpoint(service), await newEndpoint(service)]
+  await withDatabase(
+    (sql) => sql`
+    update third_party_config t set callback_secret = v.callback_secret
+    from third_party_config v where t.app_id = ${thief.appId} and v.app_id = ${victim.appId}`,
+  )
+  const client = new Client(service)
+  const sent = await client.operate(testDelivery, { appId: thief.appId })
+  expect([sent.status, sent.code]).toEqual([500, 49999])
+  expect(sent.text).not.toContain('whsec_')
+  await client.call(createDevice, deviceBody(thief.appId), { token: thief.token })
+  const errors = async () =>
+    (await client.operate(pageDeliveries, { appId: thief.appId })).data.list.map((row) => row.error)
+  expect(await becomesTrue(async () => (await errors()).includes('the callback secret cannot be opened'), 20_000)).toBe(
+    true,
+  )
+  expect(receiver.at(thief.path).map(({ body }) => body.type)).not.toContain('device.bound')
+  await expectSigned(service, victim)
+  await service.stop()
+}, 60_000)
+
+/** What was written for people: standard error without the log's lines. */
+function wordsOf(stderr: string): string {
+  return stderr.replaceAll(/^\{.*\}\n/gm, '')
+}
