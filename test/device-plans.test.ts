@@ -244,8 +244,12 @@ describe.each([
 
 test('long reads hold up no creates', async () => {
   let isReading = true
+  let reads = 0
   const reading = [client, client, walking, walking].map(async (asks) => {
-    while (isReading) await asks.call(pageDevices, { deviceName: 'no such name' }, { token: large.token })
+    while (isReading) {
+      await asks.call(pageDevices, { deviceName: 'no such name' }, { token: large.token })
+      reads++
+    }
   })
   const took: number[] = []
   for (let index = 0; index < 200; index++) {
@@ -256,7 +260,7 @@ test('long reads hold up no creates', async () => {
   }
   isReading = false
   await Promise.all(reading)
-  tell(`creates beside long reads: ${distribution(took)}`)
-  // A read of all devices takes a good part of a second.
-  expect(took.toSorted((a, b) => a - b)[100]).toBeLessThan(250)
+  tell(`creates beside ${reads} long reads: ${distribution(took)}`)
+  // A create that waits for a read comes no sooner than one is answered. This holds however busy the machine is.
+  expect(reads, 'long reads while 200 devices were created').toBeLessThan(100)
 })

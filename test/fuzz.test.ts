@@ -18,11 +18,12 @@ import type { Operation } from '../src/http/operation.ts'
 import { operations } from '../src/operations.ts'
 import { refusals } from '../src/refusals.ts'
 import { SiteRegistration, saveSite } from '../src/sites/contract.ts'
+import { atScale } from './faults/support.ts'
 import { type Answer, Client, deviceBody, newApplication, newSerial, siteBody, startService } from './harness.ts'
 
 // Never a 5xx, always the envelope, stored equals sent. The seed stands in fast-check's message.
 
-const cases = 20_000
+const cases = atScale(6_000, 20_000)
 const sideBySide = 64
 
 const service = await startService()

@@ -53,7 +53,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     }
     child.stdout?.on('data', look)
     child.once('exit', (code) => reject(new Error(`the service ended with ${code}: ${output.stderr}`)))
-    setTimeout(() => reject(new Error(`the service is not ready: ${output.stderr}`)), 30_000).unref()
+    setTimeout(() => reject(new Error(`the service is not ready: ${output.stderr}`)), 60_000).unref()
   })
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const removeFolder = () => {

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
+import { atScale } from './faults/support.ts'
 import { Client, startService } from './harness.ts'
 import { applicationCommands, readApplication } from './model/applications.ts'
 import { billingRuleCommands } from './model/billing-rules.ts'
@@ -15,7 +16,7 @@ import { type Asking, type AskingOfSerial, type Command, newWorld, type World } 
 // The whole interface against a model of it that is a few maps in memory: whatever is called in whatever order, every
 // answer is the model's. A failure is shrunk to the commands that matter, and prints how to run it again.
 
-const runs = 200
+const runs = atScale(56, 200)
 const maxCommands = 250
 /** Each has its own seed and its own share of the runs; all have one service. */
 const workers = 8

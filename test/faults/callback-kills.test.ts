@@ -10,9 +10,9 @@ import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
 import type { Killed, KillOrder } from './killer.ts'
 import { answerWith, Receiver, verify } from './receiver.ts'
-import { becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
-const kills = 12
+const kills = atScale(4, 12)
 /** A lease lasts 30 s; what a killed process held is free when it ends. */
 const leaseMs = 30_000
 const place = new Workplace()
@@ -106,7 +106,7 @@ describe.concurrent('callbacks', () => {
       service = await place.startService({ env: env(database) })
     }
     let doubles = 0
-    const deadline = performance.now() + leaseMs + 15_000
+    const deadline = performance.now() + leaseMs + 20_000
     for (const endpoint of endpoints) {
       const expected = await expectedOf(database, endpoint)
       await becomesTrue(() => hasAll(endpoint.path, expected), deadline - performance.now())
@@ -122,14 +122,19 @@ describe.concurrent('callbacks', () => {
       const [last] = received.slice(-1)
       if (last !== undefined) verify(last, endpoint.secret)
     }
-    const rows = await database.run(
-      (sql) => sql`
-        select (select count(*)::int from event where app_id <> '') as events, count(*) filter (where status = 2)::int as delivered
-        from delivery`,
-    )
+    const countAll = async () => {
+      const [row] = await database.run(
+        (sql) => sql`
+          select (select count(*)::int from event where app_id <> '') as events,
+            count(*) filter (where status = 2)::int as delivered
+          from delivery`,
+      )
+      return row
+    }
     const events = endpoints.reduce((sum, { path }) => sum + new Set(receiver.at(path).map(({ id }) => id)).size, 0)
     tell(`${kills} kills: ${events} events to ${endpoints.length} endpoints, ${doubles} of them twice`)
-    expect(await becomesTrue(() => rows[0]?.delivered === rows[0]?.events, 100), JSON.stringify(rows)).toBe(true)
+    const areTaken = () => countAll().then((count) => count?.delivered === count?.events)
+    expect(await becomesTrue(areTaken, 15_000), JSON.stringify(await countAll())).toBe(true)
     // Else the kills came between the callbacks.
     expect(doubles, `${said}: callbacks whose outcome a kill took`).toBeGreaterThan(0)
     expect(await service.stop()).toBe(0)
@@ -179,7 +184,7 @@ describe.concurrent('callbacks', () => {
     for (const endpoint of endpoints) {
       const expected = await expectedOf(database, endpoint)
       const isThere = () => hasAll(endpoint.path, expected)
-      expect(await becomesTrue(isThere, killedAt + leaseMs + 5_000 - performance.now()), said).toBe(true)
+      expect(await becomesTrue(isThere, killedAt + leaseMs + 20_000 - performance.now()), said).toBe(true)
       expect(firsts(receiver.at(endpoint.path).map(({ id }) => id)), `${said}: ${endpoint.path}`).toEqual(expected)
     }
     tell(`the other had taken over everything ${((performance.now() - killedAt) / 1000).toFixed(1)} s after the kill`)
@@ -233,7 +238,8 @@ describe('callbacks', () => {
     for (const { path } of silent) receiver.url(path)
     const stoppedAt = performance.now()
     expect(await one.stop()).toBe(0)
-    expect(performance.now() - stoppedAt).toBeLessThan(5_000)
+    // A callback that nobody answers would take 15 s.
+    expect(performance.now() - stoppedAt).toBeLessThan(10_000)
     expect(await other.stop()).toBe(0)
     const rows = await database.run((sql) => sql`select lease_owner, through_event_id from callback_endpoint`)
     expect(rows.map((row) => row.lease_owner)).toEqual(silent.map(() => null))

@@ -6,7 +6,17 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { getThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { issueToken } from '../../src/tokens/contract.ts'
 import { type Answer, Client, deviceBody, newApplication, newSerial, type Service } from '../harness.ts'
-import { becomesTrue, distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import {
+  atScale,
+  becomesTrue,
+  distribution,
+  type OwnDatabase,
+  randomNumbers,
+  seed,
+  sleep,
+  tell,
+  Workplace,
+} from './support.ts'
 import { contradictions, totals, Writers } from './writers.ts'
 
 const place = new Workplace()
@@ -21,7 +31,7 @@ afterAll(() => place.clear(), 60_000)
 
 const statementTimeoutMs = 1000
 /** A statement that the connection's loss left hanging is given up after its timeout, and then all must go on. */
-const healsWithinMs = 4000
+const healsWithinMs = 20_000
 
 /** A service with callers of every kind of operation: reads, changes of several statements, creates. */
 async function busyService(database: OwnDatabase) {
@@ -174,11 +184,11 @@ test('a server whose database is killed under every kind of operation lives, hea
   const database = await place.startDatabase()
   const busy = await busyService(database)
   const took: number[] = []
-  for (let kill = 1; kill <= 10; kill++) {
+  for (let kill = 1; kill <= atScale(5, 10); kill++) {
     await sleep(200 + random() * 100)
     const victims = kill % 2 === 0 ? [database.pid] : database.processes().map(({ pid }) => pid)
     for (const pid of victims) process.kill(pid, 'SIGKILL')
-    await becomesTrue(() => !database.isRunning, 2000)
+    await becomesTrue(() => !database.isRunning, 15_000)
     await sleep(random() * 300)
     await database.start()
     took.push(await heals(busy, `after kill ${kill}`))
@@ -196,7 +206,7 @@ test('a server whose connections are cut one by one under every kind of operatio
   const busy = await busyService(database)
   let cuts = 0
   await database.run(async (sql) => {
-    for (const end = performance.now() + 6000; performance.now() < end; ) {
+    for (const end = performance.now() + atScale(3000, 6000); performance.now() < end; ) {
       await sleep(random() * 30)
       // What an administrator, a failover and a proxy's restart do: a random connection of the service ends.
       const ended = await sql`
@@ -209,7 +219,7 @@ test('a server whose connections are cut one by one under every kind of operatio
   await busy.finish()
   tell(`${cuts} connections cut: everything works again after ${took.toFixed(0)} ms`)
   tell(`answers: ${[...busy.outcomes].map(([outcome, count]) => `${count} of ${outcome}`).join(', ')}`)
-  expect(cuts, 'cuts').toBeGreaterThan(100)
+  expect(cuts, 'cuts').toBeGreaterThan(30)
   await expectWholeChanges(database, busy)
   expect(await busy.service.stop()).toBe(0)
   await database.stop()

@@ -20,7 +20,7 @@ import {
   walk,
 } from '../device-filters.ts'
 import { Client, newApplication, newSerial, type Service, type TestApplication } from '../harness.ts'
-import { becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 const random = randomNumbers(seed)
@@ -136,7 +136,7 @@ async function expectExact(application: TestApplication, filters: number): Promi
 
 test('a copy answers as the table is after every change, whichever process made it', async () => {
   const changing = await Changing.begin(60)
-  for (let round = 0; round < 150; round++) {
+  for (let round = 0; round < atScale(50, 150); round++) {
     await changing.change()
     await expectExact(changing.application, 2)
   }
@@ -165,7 +165,7 @@ test('a search that begins after a change sees it, also while the copy is catchi
       await sleep(5)
     }
   })
-  for (let round = 0; round < 25; round++) {
+  for (let round = 0; round < atScale(10, 25); round++) {
     const deviceNo = newSerial()
     const find = async () => (await askThrough(a, application)({ deviceNo })).data.total
     const body = { appId, ...motleyDevice(random, deviceNo) }
@@ -207,7 +207,7 @@ test('what is shown fits what was asked for, also while it changes', async () =>
     }
   })
   const filter = { onlineStatus: 1, bbox: '-180,-90,180,90' }
-  for (let round = 0; round < 300; round++) {
+  for (let round = 0; round < atScale(100, 300); round++) {
     const { list } = (await askThrough(a, application)({ ...filter, pageSize: 100 })).data
     expect(list.filter((device) => !fits(device, filter))).toEqual([])
     const shown = new Set(list.map(({ deviceNo }) => deviceNo))

@@ -14,7 +14,10 @@ import {
   type TestApplication,
 } from '../harness.ts'
 import { EventWatch } from './event-watch.ts'
-import { distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import { atScale, distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+
+/** Of 100 toggles each. */
+const toggleRounds = atScale(2, 10)
 
 /** The races of creates and of the offline toggle, against so many processes on one database. */
 export function describeRaces(processes: number): void {
@@ -51,7 +54,7 @@ export function describeRaces(processes: number): void {
       database,
       apps.map((app) => app.appId),
     )
-    const serials = Array.from({ length: 60 }, () => newSerial())
+    const serials = Array.from({ length: atScale(20, 60) }, () => newSerial())
     const wins = new Map(apps.map((app) => [app.appId, 0]))
     for (const deviceNo of serials) {
       // Who comes first differs from race to race; requests of both alternate on every process.
@@ -92,17 +95,17 @@ export function describeRaces(processes: number): void {
     tell(`64 for one serial: ${serials.length} races, won by ${[...wins.values()].join(' and ')}; ${watch.summary}`)
   }, 120_000)
 
-  test('after an offline answer no device appears, in 1,000 toggles against 32 writers', async () => {
+  test(`after an offline answer no device appears, in ${toggleRounds * 100} toggles against 32 writers`, async () => {
     const toggles = { took: [] as number[], idle: 0, created: 0, refused: 0 }
-    for (let round = 0; round < 10; round++) await toggleUnderFire(round, toggles)
+    for (let round = 0; round < toggleRounds; round++) await toggleUnderFire(round, toggles)
     tell(`offline toggles: ${toggles.took.length}, ${distribution(toggles.took)}`)
     tell(`${toggles.created} devices created, ${toggles.refused} refused, ${toggles.idle} spells online without any`)
-    expect(toggles.took).toHaveLength(1000)
+    expect(toggles.took).toHaveLength(toggleRounds * 100)
     // Far from what it takes: a toggle that creates can starve never comes to its turn.
     expect(Math.max(...toggles.took), 'the slowest toggle, in ms').toBeLessThan(5_000)
     // Else nothing was raced.
-    expect(toggles.idle).toBeLessThan(500)
-    expect(toggles.refused).toBeGreaterThan(1000)
+    expect(toggles.idle).toBeLessThan(toggleRounds * 50)
+    expect(toggles.refused).toBeGreaterThan(toggleRounds * 100)
   }, 240_000)
 
   async function toggleUnderFire(
@@ -198,7 +201,7 @@ export function describeRaces(processes: number): void {
     test('32 requests with one key and body have one effect and one answer, byte for byte', async () => {
       const app = await newApplication(each(0))
       const watch = await EventWatch.start(database, [app.appId])
-      const races = 40
+      const races = atScale(12, 40)
       const told: string[] = []
       for (let race = 0; race < races; race++) {
         const sent = body(app.appId, { [nameOf]: `race ${race}` })
@@ -218,7 +221,7 @@ export function describeRaces(processes: number): void {
 
     test('of 32 different bodies under one key one wins, and the others are told that the key is used', async () => {
       const app = await newApplication(each(0))
-      const races = 40
+      const races = atScale(12, 40)
       for (let race = 0; race < races; race++) {
         // In every other race the bodies differ in their names only: for devices, the serial is the same.
         const shared = race % 2 === 0 ? {} : { deviceNo: newSerial() }
@@ -268,8 +271,9 @@ export function describeRaces(processes: number): void {
     }, 120_000)
 
     test('one key raced by two applications has one effect in each', async () => {
+      const races = atScale(8, 20)
       const apps = await times(2, (index) => newApplication(each(index)))
-      for (let race = 0; race < 20; race++) {
+      for (let race = 0; race < races; race++) {
         const bodies = apps.map((app) => body(app.appId, { [nameOf]: `race ${race}` }))
         const answers = await times(32, (index) => {
           const which = (index >> 1) % 2
@@ -283,7 +287,7 @@ export function describeRaces(processes: number): void {
       }
       for (const { appId } of apps) {
         const { rows, records } = await countRows(appId)
-        expect([rows, records.length], said).toEqual([20, 20])
+        expect([rows, records.length], said).toEqual([races, races])
       }
     }, 120_000)
   })

@@ -11,7 +11,7 @@ import { createDevice, getDevice, updateDevice } from '../../src/devices/contrac
 import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, getSite, pageSites, type SiteRecord, saveSite, updateSite } from '../../src/sites/contract.ts'
 import { type Answer, Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
-import { type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import { atScale, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 const random = randomNumbers(seed)
@@ -61,7 +61,9 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
   const app = await newApplication(clients[0])
   const { appId, token } = app
   const outcomes = { deleted: 0, inUse: 0 }
-  for (let round = 0; round < 120; round++) {
+  /** How far the delete is ahead, in ms: whoever has lost is helped, so that both win now and then on any machine. */
+  let lead = 1
+  for (let round = 0; round < atScale(40, 120); round++) {
     const type = 1 + (round % 3)
     const field = fields[type - 1] as (typeof fields)[number]
     const id = await newRule(app, type)
@@ -74,12 +76,13 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
     ]
     const [deleted, ...named] = await Promise.all([
       within(2, () => either().call(deleteBillingRule, { id }, { token })),
-      ...naming.map((send) => within(6, send)),
+      ...naming.map((send) => sleep(lead).then(() => within(4, send))),
     ])
     const codes = named.map(({ code }) => code)
     const page = await either().call(pageSites, { billRuleId: id, pageSize: 100 }, { token })
     const rule = await either().call(getBillingRule, { id }, { token })
     const told = `${said}, round ${round}: delete ${deleted.text}, sites ${codes}`
+    lead = deleted.code === 0 ? lead / 2 : lead * 1.5 + 0.5
     if (deleted.code === 0) {
       outcomes.deleted++
       expect(codes, told).toEqual(codes.map(() => 40002))
@@ -138,7 +141,11 @@ test('rules and sites that come, change and go side by side: at no point in the 
       if (answer.code === 40002 && rules[index] === id) rules[index] = await newRule(app, index + 1)
     }
   }
-  for (const end = performance.now() + 8000; performance.now() < end; ) {
+  const outcomes = ['save 0', 'save 40002', 'update 0', 'update 40002', 'delete 0', 'delete 40004']
+  const isRaced = () => outcomes.every((outcome) => (counts[outcome] ?? 0) > 5)
+  const began = performance.now()
+  const lasted = () => performance.now() - began
+  while (lasted() < atScale(3000, 8000) || (!isRaced() && lasted() < 60_000)) {
     const dangling = await danglingSites()
     if (dangling.length > 0) wrong.push(`dangling: ${JSON.stringify(dangling)}`)
     await sleep(20)
@@ -152,9 +159,7 @@ test('rules and sites that come, change and go side by side: at no point in the 
       .join(', '),
   )
   expect(wrong, said).toEqual([])
-  for (const outcome of ['save 0', 'save 40002', 'update 0', 'update 40002', 'delete 0', 'delete 40004']) {
-    expect(counts[outcome] ?? 0, `${said}: ${outcome}`).toBeGreaterThan(5)
-  }
+  expect(isRaced(), `${said}: ${JSON.stringify(counts)}`).toBe(true)
   expect(contradictions(await eventsOf(app)), said).toEqual([])
   expect(await danglingSites()).toEqual([])
 }, 120_000)
@@ -250,7 +255,7 @@ describe.each(kinds)('with one ETag of a $what', ({ what, notFound, make }) => {
   test('of two updates at once exactly one succeeds, and the other is preconditionFailed', async () => {
     const app = await newApplication(clients[0])
     const wins = [0, 0]
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < atScale(15, 40); round++) {
       const { read, rename } = await make(app)
       const etag = etagOf(await read(either()))
       const answers = await Promise.all(clients.map((client, index) => rename(client, `by ${index}`, etag)))
@@ -268,7 +273,7 @@ describe.each(kinds)('with one ETag of a $what', ({ what, notFound, make }) => {
   test('of an update and a delete at once exactly one succeeds', async () => {
     const app = await newApplication(clients[0])
     const wins = { update: 0, delete: 0 }
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < atScale(15, 40); round++) {
       const { read, rename, remove } = await make(app)
       const etag = etagOf(await read(either()))
       const [one, other] = round % 2 === 0 ? clients : clients.toReversed()

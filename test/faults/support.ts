@@ -10,8 +10,8 @@ import { type Service, type ServiceOptions, startService } from '../harness.ts'
 /** FORECOURT_TEST_SEED repeats a run's choices, though not the machine's timing. */
 export const seed = Number(process.env.FORECOURT_TEST_SEED ?? randomInt(2 ** 31))
 
-/** How often to do a thing: in the gate, and under FORECOURT_TEST_LONG (`npm run test:long`), where time is no matter. */
-export function atScale(inGate: number, full: number): number {
+/** What a test does, or how often: in the gate, and under FORECOURT_TEST_LONG (`npm run test:long`), where time is no matter. */
+export function atScale<T>(inGate: T, full: T): T {
   return process.env.FORECOURT_TEST_LONG === undefined ? inGate : full
 }
 

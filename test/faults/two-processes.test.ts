@@ -6,7 +6,17 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { getThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { revokeToken } from '../../src/tokens/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, newToken, type TestApplication } from '../harness.ts'
-import { becomesTrue, distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import {
+  atScale,
+  becomesTrue,
+  distribution,
+  type OwnDatabase,
+  randomNumbers,
+  seed,
+  sleep,
+  tell,
+  Workplace,
+} from './support.ts'
 
 const place = new Workplace()
 const random = randomNumbers(seed)
@@ -46,7 +56,7 @@ const changes: { what: string; refused: number; change: (app: TestApplication) =
 
 describe.each(changes)('$what', ({ what, refused, change }) => {
   test('is refused at once by the process that was told, and within 1 second by the other', async () => {
-    const took = await Promise.all(Array.from({ length: 10 }, () => changeUnderUse(refused, change)))
+    const took = await Promise.all(Array.from({ length: atScale(4, 10) }, () => changeUnderUse(refused, change)))
     tell(`${what}: admitted by the other process for ${distribution(took)} after the answer`)
     expect(Math.max(...took), 'how long it was admitted, in ms').toBeLessThan(1000)
   }, 120_000)
@@ -109,7 +119,7 @@ test('a device model that one process saves, replaces or deletes is what a creat
     expect(answer.code, answer.text).toBe(0)
     return answer.data.modelName
   }
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < atScale(8, 20); round++) {
     const [one, other] = (round % 2 === 0 ? [a, b] : [b, a]) as [Client, Client]
     expect(await modelOf(other)).toBeNull()
     await one.operate(saveDeviceModel, { serialPrefix, modelName: `first ${round}` })
@@ -143,7 +153,8 @@ test('devices that are created on one process while the other changes their mode
       created++
     }
   })
-  for (let version = 1; version <= 60; version++) {
+  const versions = atScale(25, 60)
+  for (let version = 1; version <= versions; version++) {
     asked = version
     expect((await replace(version)).code).toBe(0)
     answered = version
@@ -152,14 +163,14 @@ test('devices that are created on one process while the other changes their mode
   running = false
   await Promise.all(creators)
   expect(wrong, said).toEqual([])
-  expect(created).toBeGreaterThan(60)
+  expect(created).toBeGreaterThan(versions)
 }, 120_000)
 
 test('a serial that one process puts into the inventory has its model on the other at once', async () => {
   const app = await newApplication(a)
   const modelName = newSerial('model')
   await a.operate(saveDeviceModel, { serialPrefix: newSerial('M'), modelName })
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < atScale(5, 10); round++) {
     const [one, other] = (round % 2 === 0 ? [a, b] : [b, a]) as [Client, Client]
     const deviceNo = newSerial()
     const imported = await one.operate(importDeviceInventory, { entries: [{ deviceNo, modelName }] })
