@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { hasOldestPostgres } from '../test/harness.ts'
 
-// Everything that CI runs: `npm run check`. Stops at the first step that fails.
+// Everything that CI runs: `npm run check`. The stages follow each other; the steps of a stage need nothing of each
+// other and run two at a time, on the two processors that CI has. Ends with the first stage of which a step fails.
 
 const root = join(import.meta.dirname, '..')
 
@@ -13,55 +14,66 @@ interface Step {
   env?: Record<string, string>
 }
 
-const generated = ['openapi.json', 'docs/errors.md']
+/** Fault tests that hold whatever the runtime is; these meet the edge, where the two runtimes differ, in the gate too. */
+const faultsOnNode = ['cuts', 'outages', 'stopping'].map((name) => `test/faults/${name}.test.ts`)
+const onNode = { FORECOURT_TEST_RUNTIME: 'node', FORECOURT_TEST_SIDE_BY_SIDE: '2' }
 
-const steps: Step[] = [
-  { name: 'format, lint and import rules', command: ['biome', 'ci', '.'] },
-  { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
-  { name: 'types of the console', command: ['tsc', '-p', 'console/tsconfig.json'] },
-  { name: 'types of the browser tests', command: ['tsc', '-p', 'test/browser/tsconfig.json'] },
-  { name: 'dead code', command: ['knip'] },
-  { name: 'build of the console', command: ['npm', 'run', '--silent', 'build:console'] },
-  { name: 'size of the console’s first load', command: ['bun', 'scripts/console-size.ts'] },
-  { name: 'build for Node', command: ['npm', 'run', '--silent', 'build'] },
-  { name: 'tests, with the conformance suite on Bun', command: ['npm', 'test'] },
-  {
-    name: 'conformance suite on Node',
-    command: ['bun', 'scripts/test.ts', 'test/conformance'],
-    env: { FORECOURT_TEST_RUNTIME: 'node' },
-  },
+const stages: Step[][] = [
+  [
+    { name: 'build of the console', command: ['npm', 'run', '--silent', 'build:console'] },
+    { name: 'build for Node', command: ['npm', 'run', '--silent', 'build'] },
+    { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
+    { name: 'types of the console', command: ['tsc', '-p', 'console/tsconfig.json'] },
+    { name: 'types of the browser tests', command: ['tsc', '-p', 'test/browser/tsconfig.json'] },
+    { name: 'format, lint and import rules', command: ['biome', 'ci', '.'] },
+    { name: 'dead code', command: ['knip'] },
+  ],
+  [{ name: 'size of the console’s first load', command: ['bun', 'scripts/console-size.ts'] }],
+  [{ name: 'tests on Bun', command: ['npm', 'test'] }],
+  [
+    { name: 'fault tests on Node', command: ['bun', 'scripts/test.ts', ...faultsOnNode], env: onNode },
+    hasOldestPostgres
+      ? {
+          name: 'conformance suite on Node and PostgreSQL 15',
+          command: ['bun', 'scripts/conformance-on-oldest-postgres.ts'],
+          env: onNode,
+        }
+      : {
+          name: 'conformance suite on Node; not on PostgreSQL 15, whose binaries are not on this machine',
+          command: ['bun', 'scripts/test.ts', 'test/conformance'],
+          env: onNode,
+        },
+  ],
 ]
 
-function run({ name, command, env }: Step): void {
+/** Runs a step; what it prints is shown at once when nothing runs beside it, else when it has ended. */
+async function passes({ name, command, env }: Step, isAlone: boolean): Promise<boolean> {
   const [program = '', ...args] = command
-  console.log(`\n== ${name}: ${command.join(' ')}`)
-  const startedAt = performance.now()
-  const { status } = spawnSync(program, args, {
+  const title = `\n== ${name}: ${command.join(' ')}`
+  const began = performance.now()
+  if (isAlone) console.log(title)
+  const child = spawn(program, args, {
     cwd: root,
-    stdio: 'inherit',
+    stdio: isAlone ? 'inherit' : ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env, PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}` },
   })
-  console.log(`== ${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
-  if (status !== 0) {
-    console.log(`== ${name}: failed`)
-    process.exit(status ?? 1)
+  const printed: Uint8Array[] = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (piece) => printed.push(piece))
+  const [code] = await once(child, 'close')
+  if (!isAlone) console.log(`${title}\n${Buffer.concat(printed)}`)
+  const seconds = ((performance.now() - began) / 1000).toFixed(1)
+  console.log(`== ${name}: ${code === 0 ? '' : 'failed after '}${seconds} s`)
+  return code === 0
+}
+
+for (const stage of stages) {
+  const waiting = stage.values()
+  const failed: string[] = []
+  const runner = async () => {
+    for (const step of waiting) if (!(await passes(step, stage.length === 1))) failed.push(step.name)
   }
-}
-
-/** Makes the generated files anew and fails when that changes one: what is checked in must be what the source says. */
-function checkGeneratedFiles(): void {
-  const before = generated.map((file) => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : ''))
-  run({ name: 'generated files', command: ['bun', 'scripts/generate.ts'] })
-  const changed = generated.filter((file, index) => readFileSync(join(root, file), 'utf8') !== before[index])
-  if (changed.length === 0) return
-  console.log(`== ${changed.join(' and ')} did not fit the source; look at the change and commit it`)
+  await Promise.all([runner(), runner()])
+  if (failed.length === 0) continue
+  console.log(`\n== failed: ${failed.join('; ')}`)
   process.exit(1)
-}
-
-checkGeneratedFiles()
-for (const step of steps) run(step)
-if (hasOldestPostgres) {
-  run({ name: 'conformance suite on PostgreSQL 15', command: ['bun', 'scripts/conformance-on-oldest-postgres.ts'] })
-} else {
-  console.log('\n== conformance suite on PostgreSQL 15: skipped, because its binaries are not on this machine')
 }

@@ -3,9 +3,10 @@ import { chownSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { serverUser } from '../src/database/embedded/user.ts'
 import { newDataDir, oldestPostgres, startService } from '../test/harness.ts'
+import { bunTest } from './bun-test.ts'
 
 // Runs the conformance suite against a service whose database is the oldest PostgreSQL that is supported, reached by
-// DATABASE_URL as an operator would give it.
+// DATABASE_URL as an operator would give it. On the runtime that FORECOURT_TEST_RUNTIME names.
 
 const folder = newDataDir()
 const user = serverUser()
@@ -21,20 +22,15 @@ const ended = new Promise((resolve) => database.once('exit', resolve))
 
 const url = `postgres://forecourt@localhost/postgres?host=${encodeURIComponent(folder)}`
 const service = await whenReachable(() => startService({ env: { DATABASE_URL: url } }))
-const { status } = spawnSync(
-  'bun',
-  ['test', '--timeout', '120000', '--parallel=3', '--no-isolate', 'test/conformance'],
-  {
-    cwd: join(import.meta.dirname, '..'),
-    stdio: 'inherit',
-    env: { ...process.env, FORECOURT_BASE_URL: service.url, FORECOURT_OPERATOR_KEY: service.operatorKey },
-  },
-)
+const status = bunTest(['test/conformance'], {
+  FORECOURT_BASE_URL: service.url,
+  FORECOURT_OPERATOR_KEY: service.operatorKey,
+})
 await service.stop()
 database.kill('SIGINT')
 await ended
 rmSync(folder, { recursive: true, force: true })
-process.exit(status ?? 1)
+process.exit(status)
 
 /** The cluster takes a moment to accept connections; the service says so and ends, and is tried again. */
 async function whenReachable<Value>(start: () => Promise<Value>): Promise<Value> {

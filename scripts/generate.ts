@@ -1,28 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openApiDocument } from '../src/http/openapi.ts'
-import { operations } from '../src/operations.ts'
-import { refusals } from '../src/refusals.ts'
+import { generatedFiles } from './generated-files.ts'
 
 // Writes the files that are made from the source and checked in: `npm run generate`.
 
-const root = join(import.meta.dirname, '..')
-
-function errorPage(): string {
-  const rows = Object.entries(refusals)
-    .sort(([, a], [, b]) => a.code - b.code)
-    .map(([name, { code, status, when, en, zh }]) => `| ${code} | ${status} | ${name} | ${when} | ${en} ${zh} |`)
-  return `# Errors
-
-Every refusal is \`{"code":N,"msg":"…","data":null}\` with the HTTP status below. \`code\` is the contract; \`msg\` is for
-people, in Chinese when \`Accept-Language\` prefers it. Code 10001 carries \`data.errors\`, with every faulty field.
-This page is made from \`src/refusals.ts\` by \`npm run generate\`.
-
-| code | status | name | when | msg |
-| --- | --- | --- | --- | --- |
-${rows.join('\n')}
-`
-}
-
-writeFileSync(join(root, 'openapi.json'), `${JSON.stringify(openApiDocument(operations), null, 2)}\n`)
-writeFileSync(join(root, 'docs', 'errors.md'), errorPage())
+for (const [path, text] of Object.entries(generatedFiles())) writeFileSync(join(import.meta.dirname, '..', path), text)

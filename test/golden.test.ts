@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { generatedFiles } from '../scripts/generated-files.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
 import { operations } from '../src/operations.ts'
 import { refusals } from '../src/refusals.ts'
@@ -8,12 +9,16 @@ import { getOpenApi } from '../src/service/contract.ts'
 import { contractRefusals } from './conformance/refusals.ts'
 import { projectFolder, target } from './harness.ts'
 
-const checkedIn = readFileSync(join(projectFolder, 'openapi.json'), 'utf8')
+const readChecked = (path: string) => readFileSync(join(projectFolder, path), 'utf8')
+const checkedIn = readChecked('openapi.json')
 const generate = 'run `npm run generate` and review the difference'
 
 test('openapi.json is what the operations generate', () => {
   expect(JSON.parse(checkedIn), generate).toEqual(JSON.parse(JSON.stringify(openApiDocument(operations))))
-  expect(checkedIn, generate).toBe(`${JSON.stringify(openApiDocument(operations), null, 2)}\n`)
+})
+
+test.each(Object.entries(generatedFiles()))('%s is checked in as it is generated', (path, text) => {
+  expect(readChecked(path), generate).toBe(text)
 })
 
 // A deployment may be of another version than the checkout.
@@ -34,7 +39,7 @@ interface ErrorRow {
 }
 
 function errorPage(): ErrorRow[] {
-  const page = readFileSync(join(projectFolder, 'docs', 'errors.md'), 'utf8')
+  const page = readChecked('docs/errors.md')
   return page.split('\n').flatMap((line) => {
     const [, code = '', status = '', name = '', when = '', msg = ''] = line.split(' | ').length < 5 ? [] : cells(line)
     return /^\d+$/.test(code) ? [{ code: Number(code), status: Number(status), name, when, msg }] : []
