@@ -1,7 +1,7 @@
 import { describe, expect } from 'bun:test'
 import { createSession, getSession } from '../../src/sessions/contract.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
-import { browserTest, client, expectSound, narrow, picture, visit } from './support.ts'
+import { browserTest, client, expectFramed, expectSoundInBothShades, narrow, visit } from './support.ts'
 
 describe('one’s account', () => {
   browserTest('changes the password, and shows and ends sessions', async () => {
@@ -15,8 +15,7 @@ describe('one’s account', () => {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await page.goto(`${client.url}/console/account`)
     await page.getByText('This one').waitFor()
-    await expectSound(visited, 'Your account')
-    await picture(page, 'account')
+    await expectSoundInBothShades(visited, 'Your account', 'account')
 
     await page.getByLabel('The password until now').fill('not the password')
     const newer = newPassword()
@@ -68,7 +67,7 @@ describe('one’s account', () => {
     await page.getByText('You are signed in by an operator key').waitFor()
     await page.getByText('Last used').waitFor()
     expect(await page.getByRole('button', { name: /^End the session of/ }).count()).toBe(0)
-    await expectSound(visited, 'Your account')
+    await expectFramed(visited, 'Your account')
   })
 
   browserTest('fits a phone, in Chinese, for a developer', async () => {
@@ -79,6 +78,6 @@ describe('one’s account', () => {
       isDark: true,
     })
     await visited.page.getByText('当前会话').waitFor()
-    await expectSound(visited, '我的账号')
+    await expectFramed(visited, '我的账号')
   })
 })

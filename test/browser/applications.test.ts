@@ -13,7 +13,17 @@ import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/third-party
 import { issueToken } from '../../src/tokens/contract.ts'
 import { deviceBody, newApplication, newToken, siteBody } from '../harness.ts'
 import { newPerson } from '../people.ts'
-import { browserTest, client, expectSound, narrow, newSerial, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSound,
+  expectSoundInBothShades,
+  narrow,
+  newSerial,
+  picture,
+  visit,
+} from './support.ts'
 
 /** A name that resolves nowhere, so that what is sent to it fails. */
 const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
@@ -72,14 +82,12 @@ describe('applications', () => {
     const { appId } = await newApplication(client, { appName: `${name} one` })
     const frozen = await newApplication(client, { appName: `${name} two` })
     await client.operate(freezeApplication, { appId: frozen.appId, reason: 'unpaid' })
-    for (const isDark of [false, true]) {
-      const visited = await visit(`/console/applications?appName=${name}`, { role: 'viewer', isDark })
-      await visited.page.getByRole('link', { name: `${name} one` }).waitFor()
-      await expectSound(visited, 'Applications')
-      await picture(visited.page, isDark ? 'applications-dark' : 'applications')
-      expect(await visited.page.getByRole('button', { name: 'New application' }).count()).toBe(0)
-    }
-    const { page } = await visit(`/console/applications?appName=${name}&status=2`, { role: 'viewer' })
+    const visited = await visit(`/console/applications?appName=${name}`, { role: 'viewer' })
+    const { page } = visited
+    await page.getByRole('link', { name: `${name} one` }).waitFor()
+    await expectSoundInBothShades(visited, 'Applications', 'applications')
+    expect(await page.getByRole('button', { name: 'New application' }).count()).toBe(0)
+    await page.goto(`${client.url}/console/applications?appName=${name}&status=2`)
     await page.getByRole('link', { name: `${name} two` }).waitFor()
     expect(await page.getByRole('link', { name: `${name} one` }).count()).toBe(0)
     await page.getByLabel('Name', { exact: true }).fill(`${name} three`)
@@ -99,7 +107,7 @@ describe('applications', () => {
     const { appId } = await newApplication(client, { appName: name })
     const none = await visit('/console/applications', { role: 'developer' })
     await none.page.getByText('You are not a member of any application yet.').waitFor()
-    await expectSound(none, 'Applications')
+    await expectFramed(none, 'Applications')
     await none.page.goto(client.url + pageOf(appId))
     await none.page.getByText('Your role may not see this.').waitFor()
     const { page } = await visit('/console/applications', { role: 'developer', appIds: [appId] })
@@ -148,7 +156,7 @@ describe('applications', () => {
     expect(await detail(appId)).toMatchObject({ status: 2, frozenReason: 'The contract has ended' })
     const asked = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
     expect((await client.call(issueToken, asked)).code).not.toBe(0)
-    await expectSound(visited, name)
+    await expectFramed(visited, name)
     await picture(page, 'application-frozen')
     await main.getByRole('button', { name: 'Unfreeze' }).click()
     await dialog.getByRole('button', { name: 'Unfreeze' }).click()
@@ -202,7 +210,7 @@ describe('applications', () => {
       tokenLifetimeSeconds: 3600,
       rateLimitPerSecond: null,
     })
-    await expectSound(visited, `${name} Ltd`)
+    await expectFramed(visited, `${name} Ltd`)
     await picture(page, 'application')
   })
 
@@ -213,7 +221,7 @@ describe('applications', () => {
     const visited = await visit(pageOf(appId, 'callback'), { role: 'operator' })
     const { page } = visited
     await page.getByText('There is no third-party configuration yet.').waitFor()
-    await expectSound(visited, name)
+    await expectFramed(visited, name)
     await page.getByRole('button', { name: 'Make the configuration' }).click()
     await page.getByLabel('Operator name').fill('Harbour Energy')
     await page.getByLabel('Operator ID').fill('12')
@@ -276,7 +284,7 @@ describe('applications', () => {
     const { page } = visited
     await page.getByRole('link', { name: 'Callback' }).click()
     await page.getByText('Test operator').waitFor()
-    await expectSound(visited, 'test')
+    await expectFramed(visited, 'test')
     for (const action of ['Edit', 'Take offline', 'Freeze', 'Rotate secret', 'Rotate callback secret', 'Send a test']) {
       expect(await page.getByRole('button', { name: action }).count()).toBe(0)
     }
@@ -336,7 +344,7 @@ describe('applications', () => {
     })
     const { page } = visited
     await page.getByRole('link', { name }).waitFor()
-    await expectSound(visited, '应用')
+    await expectFramed(visited, '应用')
     await picture(page, 'applications-phone')
     await page.getByRole('button', { name: '新建应用' }).click()
     await page.getByLabel('同时填写第三方配置').check()
@@ -346,11 +354,11 @@ describe('applications', () => {
     await page.getByRole('button', { name: /^取\s?消$/ }).click()
     await page.getByRole('link', { name }).click()
     await page.getByRole('button', { name: /^冻\s?结$/ }).waitFor()
-    await expectSound(visited, name)
+    await expectFramed(visited, name)
     await picture(page, 'application-phone')
     await page.goto(client.url + pageOf(appId, 'callback'))
     await page.getByText('第三方配置', { exact: true }).waitFor()
-    await expectSound(visited, name)
+    await expectFramed(visited, name)
     await picture(page, 'callback-phone')
   })
 })

@@ -8,7 +8,16 @@ import {
 } from '../../src/billing-rules/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { newApplication, siteBody, type TestApplication } from '../harness.ts'
-import { browserTest, client, expectSound, narrow, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSound,
+  expectSoundInBothShades,
+  narrow,
+  picture,
+  visit,
+} from './support.ts'
 
 const periods = [
   { startTime: '00:00:00', electricityPrice: '0.3', servicePrice: '0.4' },
@@ -51,25 +60,21 @@ describe('billing rules', () => {
     })
     const always = await newRule(app, { ruleName: 'Slow, all day', ruleType: 2, periods: periods.slice(0, 1) })
     await newRule(app)
-    for (const isDark of [false, true]) {
-      const visited = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'operator', isDark })
-      const { page } = visited
-      await page
-        .getByText('The first 30 minutes are free, then 2.50 yuan for each 15 minutes. At most 40 yuan a day.')
-        .waitFor()
-      await page.getByText('5 periods a day, 0.70 to 1.60 yuan/kWh').waitFor()
-      await page
-        .getByRole('row', { name: /Slow, all day/ })
-        .getByText('0.70 yuan/kWh', { exact: true })
-        .waitFor()
-      await expectSound(visited, 'Billing rules')
-      await picture(page, isDark ? 'rules-dark' : 'rules')
-      const sites = page
-        .getByRole('row', { name: /Slow, all day/ })
-        .getByRole('link', { name: 'Sites that use Slow, all day' })
-      expect(await sites.getAttribute('href')).toContain(`billRuleId=${always.id}`)
-    }
-    const { page } = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'viewer' })
+    const visited = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'viewer' })
+    const { page } = visited
+    await page
+      .getByText('The first 30 minutes are free, then 2.50 yuan for each 15 minutes. At most 40 yuan a day.')
+      .waitFor()
+    await page.getByText('5 periods a day, 0.70 to 1.60 yuan/kWh').waitFor()
+    await page
+      .getByRole('row', { name: /Slow, all day/ })
+      .getByText('0.70 yuan/kWh', { exact: true })
+      .waitFor()
+    await expectSoundInBothShades(visited, 'Billing rules', 'rules')
+    const sites = page
+      .getByRole('row', { name: /Slow, all day/ })
+      .getByRole('link', { name: 'Sites that use Slow, all day' })
+    expect(await sites.getAttribute('href')).toContain(`billRuleId=${always.id}`)
     await page.getByLabel('Name', { exact: true }).fill('no such rule')
     await page.getByText('Nothing fits these filters.').waitFor()
     await page.getByRole('button', { name: 'Clear the filters' }).click()
@@ -159,7 +164,7 @@ describe('billing rules', () => {
     expect(await cell(page, 'Start', 5).inputValue()).toBe('20:00:00')
     await cell(page, 'Electricity', 5).fill('1.5')
     await page.getByRole('button', { name: 'Remove period 3' }).click()
-    await expectSound(visited, 'Fast by day')
+    await expectFramed(visited, 'Fast by day')
     await picture(page, 'rule')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL('**/console/billing-rules?appId=*')
@@ -228,16 +233,16 @@ describe('billing rules', () => {
     await page.getByRole('button', { name: '新建', exact: true }).click()
     await page.getByText('请填写金额，最多 4 位小数。').waitFor()
     await page.getByLabel('每日封顶（元）').fill('')
-    await expectSound(visited, '新建计费规则')
+    await expectFramed(visited, '新建计费规则')
     await page.getByRole('button', { name: '新建', exact: true }).click()
     await page.waitForURL('**/console/billing-rules?appId=*')
     const [made] = await rulesOf(app)
     expect(made).toMatchObject({ ruleType: 3, freeMinutes: 30, unitMinutes: 15, unitPrice: '2.5', dailyCap: null })
     await page.getByText('占位规则').waitFor()
-    await expectSound(visited, '计费规则')
+    await expectFramed(visited, '计费规则')
     await picture(page, 'rules-phone')
     const edit = await visit(`/console/billing-rules/${app.appId}/${rule.id}`, { role: 'operator', ...chinese })
-    await expectSound(edit, 'Fast by day')
+    await expectFramed(edit, 'Fast by day')
     await picture(edit.page, 'rule-phone')
     const view = await visit(`/console/billing-rules/${app.appId}/${rule.id}`, {
       role: 'viewer',
@@ -245,7 +250,7 @@ describe('billing rules', () => {
       ...chinese,
     })
     await view.page.getByRole('cell', { name: '1.3035' }).waitFor()
-    await expectSound(view, 'Fast by day')
+    await expectFramed(view, 'Fast by day')
     await picture(view.page, 'rule-view-phone')
     expect(await view.page.getByRole('slider').count()).toBe(0)
   })

@@ -4,7 +4,7 @@ import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { newApplication, siteBody, type TestApplication } from '../harness.ts'
-import { browserTest, client, expectSound, narrow, picture, visit } from './support.ts'
+import { browserTest, client, expectFramed, expectSoundInBothShades, narrow, picture, visit } from './support.ts'
 
 /** A name that resolves nowhere, so that what is sent to it fails. */
 const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
@@ -42,24 +42,20 @@ async function fillAndKeep(field: Locator, text: string): Promise<void> {
 describe('deliveries', () => {
   browserTest('are listed, filtered, and told in full, light and dark', async () => {
     const { appId } = await withDeliveries()
-    for (const isDark of [false, true]) {
-      const visited = await visit(address(appId), { role: 'viewer', isDark })
-      const { page } = visited
-      await page.getByText('Dead').first().waitFor()
-      await expectSound(visited, 'Deliveries')
-      await picture(page, isDark ? 'deliveries-dark' : 'deliveries')
-      // A viewer sends nothing.
-      expect(await page.getByRole('button', { name: 'Send a time range again' }).count()).toBe(0)
-      expect(await page.getByRole('checkbox').count()).toBe(0)
-      await page.getByRole('row', { name: 'site.created' }).first().getByRole('button').click()
-      const drawer = page.getByRole('dialog')
-      await drawer.getByText('"siteName": "Site 1"').waitFor()
-      expect(await drawer.getByRole('button', { name: 'Send again' }).count()).toBe(0)
-      await drawer.getByRole('columnheader', { name: 'HTTP status' }).waitFor()
-      await expectSound(visited, 'Deliveries')
-      await picture(page, isDark ? 'delivery-dark' : 'delivery')
-    }
-    const { page } = await visit(address(appId, '&status=3'), { role: 'viewer' })
+    const visited = await visit(address(appId), { role: 'viewer' })
+    const { page } = visited
+    await page.getByText('Dead').first().waitFor()
+    await expectSoundInBothShades(visited, 'Deliveries', 'deliveries')
+    // A viewer sends nothing.
+    expect(await page.getByRole('button', { name: 'Send a time range again' }).count()).toBe(0)
+    expect(await page.getByRole('checkbox').count()).toBe(0)
+    await page.getByRole('row', { name: 'site.created' }).first().getByRole('button').click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('"siteName": "Site 1"').waitFor()
+    expect(await drawer.getByRole('button', { name: 'Send again' }).count()).toBe(0)
+    await drawer.getByRole('columnheader', { name: 'HTTP status' }).waitFor()
+    await expectSoundInBothShades(visited, 'Deliveries', 'delivery')
+    await page.goto(client.url + address(appId, '&status=3'))
     await page.getByRole('row', { name: 'test' }).getByRole('button').click()
     await page.getByText('A test event, which is of no event in the history.').waitFor()
     await page.keyboard.press('Escape')
@@ -112,7 +108,7 @@ describe('deliveries', () => {
     const visited = await visit(address(appId), { role: 'developer', appIds: [appId] })
     const { page } = visited
     await page.getByText('Nothing has been sent to this callback yet.').waitFor()
-    await expectSound(visited, 'Deliveries')
+    await expectFramed(visited, 'Deliveries')
     await page.getByRole('button', { name: 'Send a time range again' }).click()
     const range = page.getByRole('dialog')
     await range.getByRole('button', { name: 'Send again' }).click()
@@ -157,11 +153,11 @@ describe('deliveries', () => {
     const visited = await visit(address(appId), { role: 'operator', language: 'zh', viewport: narrow })
     const { page } = visited
     await page.getByText('已失败').first().waitFor()
-    await expectSound(visited, '回调投递')
+    await expectFramed(visited, '回调投递')
     await picture(page, 'deliveries-phone')
     await page.getByRole('row', { name: 'site.created' }).getByRole('button').click()
     await page.getByRole('dialog').getByText('"siteName"').waitFor()
-    await expectSound(visited, '回调投递')
+    await expectFramed(visited, '回调投递')
     await picture(page, 'delivery-phone')
   })
 })

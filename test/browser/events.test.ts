@@ -7,7 +7,7 @@ import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, siteBody } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
-import { browserTest, client, expectSound, narrow, picture, visit } from './support.ts'
+import { browserTest, client, expectFramed, expectSoundInBothShades, narrow, picture, visit } from './support.ts'
 
 /** An application in which something of every kind has happened, by itself. */
 async function eventful() {
@@ -24,33 +24,29 @@ async function eventful() {
 describe('events', () => {
   browserTest('of an application are shown newest first, with what they changed', async () => {
     const { appId, deviceNo, siteId } = await eventful()
-    for (const isDark of [false, true]) {
-      const visited = await visit(`/console/events?appId=${appId}`, { role: 'viewer', isDark })
-      const { page } = visited
-      await page.getByRole('button', { name: /^Site changed, / }).waitFor()
-      const first = page.getByRole('row').nth(1)
-      await first.getByRole('button', { name: /^Site changed, / }).waitFor()
-      await expectSound(visited, 'Events')
-      await picture(page, isDark ? 'events-dark' : 'events')
-      await first.getByRole('button', { name: /^Site changed, / }).click()
-      const drawer = page.getByRole('dialog')
-      await drawer.getByRole('cell', { name: 'Wang Fang' }).waitFor()
-      await drawer
-        .getByRole('row', { name: /contacts\b/ })
-        .getByText('Changed')
-        .waitFor()
-      await drawer.getByRole('cell', { name: 'Li Lei' }).waitFor()
-      // Only what changed is shown, until one asks for the rest.
-      expect(await drawer.getByRole('cell', { name: 'contactsPhone' }).count()).toBe(0)
-      await drawer.getByLabel('Only what changed').click()
-      await drawer.getByRole('cell', { name: 'contactsPhone' }).waitFor()
-      expect(await drawer.getByRole('link', { name: `Riverside charging park ${siteId}` }).getAttribute('href')).toBe(
-        `/console/sites/${appId}/${siteId}`,
-      )
-      await expectSound(visited, 'Events')
-      await picture(page, isDark ? 'event-dark' : 'event')
-    }
-    const { page } = await visit(`/console/events?appId=${appId}`, { role: 'viewer' })
+    const visited = await visit(`/console/events?appId=${appId}`, { role: 'viewer' })
+    const { page } = visited
+    await page.getByRole('button', { name: /^Site changed, / }).waitFor()
+    const first = page.getByRole('row').nth(1)
+    await first.getByRole('button', { name: /^Site changed, / }).waitFor()
+    await expectSoundInBothShades(visited, 'Events', 'events')
+    await first.getByRole('button', { name: /^Site changed, / }).click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByRole('cell', { name: 'Wang Fang' }).waitFor()
+    await drawer
+      .getByRole('row', { name: /contacts\b/ })
+      .getByText('Changed')
+      .waitFor()
+    await drawer.getByRole('cell', { name: 'Li Lei' }).waitFor()
+    // Only what changed is shown, until one asks for the rest.
+    expect(await drawer.getByRole('cell', { name: 'contactsPhone' }).count()).toBe(0)
+    await drawer.getByLabel('Only what changed').click()
+    await drawer.getByRole('cell', { name: 'contactsPhone' }).waitFor()
+    expect(await drawer.getByRole('link', { name: `Riverside charging park ${siteId}` }).getAttribute('href')).toBe(
+      `/console/sites/${appId}/${siteId}`,
+    )
+    await expectSoundInBothShades(visited, 'Events', 'event')
+    await page.goto(`${client.url}/console/events?appId=${appId}`)
     await page.getByLabel('Serial number').fill(deviceNo)
     await page.getByRole('button', { name: /^Site changed, / }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: /^Device bound, / }).waitFor()
@@ -95,7 +91,7 @@ describe('events', () => {
       'billingRule.updated',
       'billingRule.created',
     ])
-    await expectSound(visited, 'Events')
+    await expectFramed(visited, 'Events')
     await picture(page, 'audit')
     const drawer = page.getByRole('dialog')
     const open = async (name: RegExp) => {
@@ -141,7 +137,7 @@ describe('events', () => {
     await page.getByRole('button', { name: /^Site changed, / }).click()
     await page.getByRole('dialog').getByRole('cell', { name: 'Wang Fang' }).waitFor()
     expect(await page.getByRole('tab').count()).toBe(1)
-    await expectSound(visited, 'Events')
+    await expectFramed(visited, 'Events')
     const stranger = await newApplication(client)
     await page.goto(`${client.url}/console/events?appId=${stranger.appId}`)
     await page.getByText('Your role may not see this.').waitFor()
@@ -152,11 +148,11 @@ describe('events', () => {
     const visited = await visit(`/console/events?appId=${appId}`, { role: 'admin', language: 'zh', viewport: narrow })
     const { page } = visited
     await page.getByRole('button', { name: /^修改站点/ }).waitFor()
-    await expectSound(visited, '事件')
+    await expectFramed(visited, '事件')
     await picture(page, 'events-phone')
     await page.getByRole('button', { name: /^修改站点/ }).click()
     await page.getByRole('dialog').getByRole('cell', { name: 'Li Lei' }).waitFor()
-    await expectSound(visited, '事件')
+    await expectFramed(visited, '事件')
     await picture(page, 'event-phone')
     const empty = await newApplication(client)
     const before = await client.operate(pageEvents, { appId: empty.appId })

@@ -4,7 +4,7 @@ import { getDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client, newApplication, projectFolder, type Service, siteBody, startService } from '../harness.ts'
 import { newPassword } from '../people.ts'
-import { browserTest, expectSound, newSerial, picture, visit } from './support.ts'
+import { browserTest, expectFramed, newSerial, picture, visit } from './support.ts'
 
 // What the service that the tests share cannot show: another policy, and an only admin.
 
@@ -43,13 +43,13 @@ describe('a service of its own', () => {
     await page.getByText('Nothing: no faulty device, no dead callback.').waitFor()
     await page.getByText('Nothing was created or refused in the last 24 hours.').waitFor()
     await page.getByRole('link', { name: 'Account created' }).waitFor()
-    await expectSound(visited, 'Overview')
+    await expectFramed(visited, 'Overview')
     await picture(page, 'overview-empty')
     const menu = page.getByRole('navigation', { name: 'Menu' })
     const goes = async (title: string, words: string | RegExp) => {
       await menu.getByRole('link', { name: title }).click()
       await page.getByText(words).waitFor()
-      await expectSound(visited, title)
+      await expectFramed(visited, title)
     }
     // A first start makes one to try with, and its billing rules; the only one is shown without being asked for.
     await goes('Applications', 'demo')
@@ -65,7 +65,7 @@ describe('a service of its own', () => {
     await goes('People and keys', '1 in all')
     await page.getByRole('tab', { name: 'Keys' }).click()
     await page.getByText(/^There is no key yet\./).waitFor()
-    await expectSound(visited, 'People and keys')
+    await expectFramed(visited, 'People and keys')
     await picture(page, 'keys-empty')
   })
 
@@ -92,7 +92,7 @@ describe('a service of its own', () => {
     expect(asked.length).toBeGreaterThan(0)
     for (const path of asked) expect(path).toMatch(/^\/base\/\d+\/\d+\/\d+\.png$/)
     expect(await visited.page.getByText('No base map is configured.').count()).toBe(0)
-    await expectSound(visited, 'Sites')
+    await expectFramed(visited, 'Sites')
     await picture(visited.page, 'sites-tiles')
     await tiles.stop(true)
   })

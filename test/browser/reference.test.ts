@@ -1,5 +1,5 @@
 import { newApplication } from '../harness.ts'
-import { browserTest, client, expectSound, narrow, picture, visit } from './support.ts'
+import { browserTest, client, expectFramed, expectSound, narrow, picture, visit } from './support.ts'
 
 browserTest('the API reference lists the operations, and tries one with a token', async () => {
   const app = await newApplication(client)
@@ -22,6 +22,6 @@ browserTest('the API reference lists the operations, and tries one with a token'
 browserTest('the API reference fits a phone', async () => {
   const visited = await visit('/docs', { viewport: narrow, isDark: true })
   await visited.page.getByText('Creates a charging site under an application').first().waitFor()
-  await expectSound(visited, 'API reference')
+  await expectFramed(visited, 'API reference')
   await picture(visited.page, 'reference-phone')
 })

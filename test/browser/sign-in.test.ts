@@ -1,15 +1,24 @@
 import { describe, expect } from 'bun:test'
 import { createOperator } from '../../src/operators/contract.ts'
 import { newPassword, newPerson } from '../people.ts'
-import { browserTest, client, expectSound, narrow, newSerial, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSound,
+  expectSoundInBothShades,
+  narrow,
+  newSerial,
+  picture,
+  visit,
+} from './support.ts'
 
 describe('sign-in', () => {
   browserTest('leads a person to the page that they wanted, and out again', async () => {
     const person = await newPerson(client, 'admin')
     const visited = await visit('/console/applications')
     const { page } = visited
-    await expectSound(visited, 'Sign in')
-    await picture(page, 'sign-in')
+    await expectSoundInBothShades(visited, 'Sign in', 'sign-in')
     await page.getByLabel('Name').fill(person.name)
     await page.getByLabel('Password').fill('not the password')
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -39,7 +48,7 @@ describe('sign-in', () => {
 
   browserTest('follows the browser’s language, and fits a phone', async () => {
     const visited = await visit('/console', { language: 'zh', viewport: narrow, isDark: true })
-    await expectSound(visited, '登录')
+    await expectFramed(visited, '登录')
     await picture(visited.page, 'sign-in-phone')
     expect(await visited.page.evaluate(() => document.documentElement.lang)).toBe('zh-CN')
   })

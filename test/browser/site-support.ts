@@ -24,8 +24,9 @@ export async function newRule(app: TestApplication, ruleType: number, ruleName: 
 
 /** Takes WebGL away, as old machines do, and loads the page again. */
 export async function withoutWebGl(page: Page): Promise<void> {
-  await page.addInitScript(() => {
+  const script = await page.addInitScript(() => {
     HTMLCanvasElement.prototype.getContext = () => null
   })
   await page.reload()
+  await script.dispose()
 }

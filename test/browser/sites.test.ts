@@ -4,7 +4,7 @@ import { createApplication } from '../../src/applications/contract.ts'
 import { getSite, pageSites, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { newRule, newSite, withoutWebGl } from './site-support.ts'
-import { browserTest, client, expectSound, picture, visit } from './support.ts'
+import { browserTest, client, expectFramed, expectSound, expectSoundInBothShades, picture, visit } from './support.ts'
 
 async function sitesOf({ token }: TestApplication): Promise<SiteRecord[]> {
   return (await client.call(pageSites, { pageSize: 100 }, { token })).data.list
@@ -88,7 +88,7 @@ describe('new site', () => {
     const link = page.getByRole('link', { name: 'Make the third-party configuration' })
     expect(await link.getAttribute('href')).toBe(`/console/applications/${appId}/callback`)
     expect(await page.getByLabel('Site name').inputValue()).toBe('Kept as it was')
-    await expectSound(visited, 'New site')
+    await expectFramed(visited, 'New site')
     await picture(page, 'site-new-refused')
     const config = { appId, operatorName: 'Test operator' }
     const saved = await client.send<unknown>('/api/charging/v1/thirdPartyConfig/save', {
@@ -168,7 +168,7 @@ describe('new site', () => {
     expect(longitude).toBeGreaterThan(115.8)
     expect(latitude).toBeGreaterThan(28.676493)
     expect(latitude).toBeLessThan(28.7)
-    await expectSound(visited, 'New site')
+    await expectFramed(visited, 'New site')
     await picture(page, 'site-pick')
     // What is typed is where the map looks.
     await page.getByLabel('Coordinates').fill('121.4737,31.2304')
@@ -185,23 +185,20 @@ describe('a site', () => {
       ...{ coordinates: '115.899918,28.676493', detailAddress: 'No. 1 Yangming Road', ipcIds: 'ipc-1,ipc-2' },
       sitePictureUrl: `${client.url}/console/favicon.svg,not an address`,
     })
-    for (const isDark of [false, true]) {
-      const visited = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'viewer', isDark })
-      const { page } = visited
-      await page.getByText('site.created').waitFor()
-      await page.getByText('18:00:00–06:00:00 (next day)').waitFor()
-      const rule = page.getByRole('link', { name: 'Fast by day' })
-      await rule.waitFor()
-      expect(await rule.getAttribute('href')).toBe(`/console/billing-rules/${app.appId}/${fastChargeBillRuleId}`)
-      await page.getByText('ipc-1, ipc-2').waitFor()
-      await page.locator('.map-point, .map-words-above span').first().waitFor()
-      expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
-      expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
-      await expectSound(visited, site.siteName)
-      await picture(page, isDark ? 'site-dark' : 'site')
-      await page.getByRole('button', { name: 'Show', exact: true }).click()
-      await page.locator('pre').getByText('"siteName"').first().waitFor()
-    }
+    const visited = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'viewer' })
+    const { page } = visited
+    await page.getByText('site.created').waitFor()
+    await page.getByText('18:00:00–06:00:00 (next day)').waitFor()
+    const rule = page.getByRole('link', { name: 'Fast by day' })
+    await rule.waitFor()
+    expect(await rule.getAttribute('href')).toBe(`/console/billing-rules/${app.appId}/${fastChargeBillRuleId}`)
+    await page.getByText('ipc-1, ipc-2').waitFor()
+    await page.locator('.map-point, .map-words-above span').first().waitFor()
+    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
+    await expectSoundInBothShades(visited, site.siteName, 'site')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.locator('pre').getByText('"siteName"').first().waitFor()
   })
 
   browserTest('is changed, but not over what another changed meanwhile', async () => {
@@ -212,7 +209,7 @@ describe('a site', () => {
     // Codes that the table does not have are shown and kept.
     await page.getByText('They are kept as they are.', { exact: false }).waitFor()
     expect(await page.getByLabel('District code').inputValue()).toBe('360199')
-    await expectSound(visited, 'Edit Riverside charging park')
+    await expectFramed(visited, 'Edit Riverside charging park')
     await picture(page, 'site-edit')
     await page.getByLabel('Contact person').fill('Mine')
     await page.getByLabel('Site name').fill('My name')
@@ -249,6 +246,6 @@ describe('a site', () => {
     expect(await sitesOf(app)).toEqual([])
     await page.goto(`${client.url}/console/sites/${app.appId}/${site.id}`)
     await page.getByText('Code 30002').waitFor()
-    await expectSound(visited, 'Site')
+    await expectFramed(visited, 'Site')
   })
 })

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'bun:test'
+import { readPoint, swapped, writePoint } from '../../console/src/map/point.ts'
+import { boxOf, clamped, graticuleOf, latitudeName, longitudeName, writeBox } from '../../console/src/map/view.ts'
+import { changesOf, conflictsOf, readValues, registrationOf, valuesOf } from '../../console/src/sites/form-values.ts'
+import { compare } from '../../console/src/ui/compare.ts'
+import type { SiteRecord } from '../../src/sites/contract.ts'
+import { siteBody } from '../harness.ts'
+
+const site = {
+  ...siteBody('app', { detailAddress: 'No. 1', fastChargeBillRuleId: 7, ipcIds: null }),
+  id: 1,
+  longitude: null,
+} as unknown as SiteRecord
+
+describe('the form of a site', () => {
+  test('begins with the site, or with nothing, and sends what is given only', () => {
+    expect(valuesOf(site)).toMatchObject({ siteName: 'Riverside charging park', ipcIds: '', fastChargeBillRuleId: 7 })
+    const blank = valuesOf(undefined)
+    expect(registrationOf('app', blank)).toEqual({ appId: 'app' } as never)
+    const entered = readValues({ siteName: 'A', fastChargeBillRuleId: 7, unknown: 'x' } as never)
+    expect(Object.keys(entered).toSorted()).toEqual(Object.keys(blank).toSorted())
+    expect(registrationOf('app', entered)).toEqual({ appId: 'app', siteName: 'A', fastChargeBillRuleId: 7 } as never)
+  })
+
+  test('changes what differs; what was emptied is null', () => {
+    const values = { ...valuesOf(site), siteName: 'Mine', detailAddress: '', fastChargeBillRuleId: null }
+    expect(changesOf(site, values)).toEqual({ siteName: 'Mine', detailAddress: null, fastChargeBillRuleId: null })
+    expect(changesOf(site, valuesOf(site))).toEqual({})
+  })
+
+  test('conflicts where two changed one field, and not to the same', () => {
+    const now = { ...site, siteName: 'Theirs', contacts: 'Same', contactsPhone: '1' }
+    const values = { ...valuesOf(site), siteName: 'Mine', contacts: 'Same', detailAddress: '' }
+    expect(conflictsOf(site, now, values)).toEqual([{ field: 'siteName', theirs: 'Theirs' }])
+  })
+})
+
+describe('a place on the map', () => {
+  test('is read from longitude,latitude and nothing else', () => {
+    expect(readPoint('115.899918, 28.676493')).toEqual({ longitude: 115.899918, latitude: 28.676493 })
+    for (const text of ['', '1', '1,2,3', '181,0', '0,91', '1e1,2', '.5,1', 'a,b']) {
+      expect(readPoint(text)).toBeUndefined()
+    }
+    expect(writePoint({ longitude: 115.8999180001, latitude: -0.5 })).toBe('115.899918,-0.5')
+  })
+
+  test('is seen to be swapped where only the other way is a place, or one in China', () => {
+    expect(swapped('28.676493,115.899918')).toBe('115.899918,28.676493')
+    expect(swapped('31.2, 121.5')).toBe('121.5,31.2')
+    expect(swapped('115.899918,28.676493')).toBeUndefined()
+    expect(swapped('10,20')).toBeUndefined()
+    expect(swapped('200,200')).toBeUndefined()
+  })
+
+  test('is shown with room round it, and no part lies beyond the globe', () => {
+    expect(boxOf([])).toEqual({ minLng: 73, minLat: 17, maxLng: 136, maxLat: 54 })
+    const one = boxOf([{ longitude: 115, latitude: 28 }])
+    expect(writeBox(one)).toBe('114.99,27.99,115.01,28.01')
+    const far = boxOf([
+      { longitude: -180, latitude: -90 },
+      { longitude: 180, latitude: 90 },
+    ])
+    expect(far).toEqual({ minLng: -180, minLat: -90, maxLng: 180, maxLat: 90 })
+    expect(clamped(far)).toEqual(far)
+  })
+
+  test('lies between lines of round degrees', () => {
+    const { longitudes, latitudes } = graticuleOf({ minLng: 73, minLat: 17, maxLng: 136, maxLat: 54 })
+    expect(longitudes).toEqual([80, 90, 100, 110, 120, 130])
+    expect(latitudes).toEqual([20, 30, 40, 50])
+    expect([longitudeName(80), longitudeName(-80), latitudeName(-0.5), latitudeName(0)]).toEqual([
+      '80°E',
+      '80°W',
+      '0.5°S',
+      '0°',
+    ])
+  })
+})
+
+test('two records are compared member by member, in the order of the newer', () => {
+  const before = { a: 1, gone: 'x', list: [1, 2], same: { b: null } }
+  const after = { same: { b: null }, a: 2, list: [1, 2], fresh: true }
+  expect(compare(before, after)).toEqual([
+    { member: 'same', before: '{"b":null}', after: '{"b":null}', isChanged: false },
+    { member: 'a', before: '1', after: '2', isChanged: true },
+    { member: 'list', before: '[1,2]', after: '[1,2]', isChanged: false },
+    { member: 'fresh', before: undefined, after: 'true', isChanged: true },
+    { member: 'gone', before: 'x', after: undefined, isChanged: true },
+  ])
+  expect(compare(null, { a: 1 })).toEqual([{ member: 'a', before: undefined, after: '1', isChanged: true }])
+})
