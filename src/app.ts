@@ -3,8 +3,9 @@ import { applicationRoutes } from './applications/routes.ts'
 import { billingRuleRoutes } from './billing-rules/routes.ts'
 import type { Config } from './config.ts'
 import { withConsole } from './console-pages.ts'
-import { GuardedPool } from './database/guarded-pool.ts'
+import type { Database } from './database/database.ts'
 import { connectionStates, type Sql, type Target } from './database/open.ts'
+import { Reads } from './database/reads.ts'
 import type { Routine } from './database/routine.ts'
 import { Deadlines } from './deadlines.ts'
 import { openCallbackClient } from './deliveries/client.ts'
@@ -32,6 +33,7 @@ import { momentFormat, momentReader } from './moments.ts'
 import { operations } from './operations.ts'
 import { operatorRoutes } from './operators/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
+import { countTimeoutMs } from './overview/store.ts'
 import { startTally } from './overview/tally.ts'
 import type { Platform } from './platform.ts'
 import { regionRoutes } from './regions/routes.ts'
@@ -46,27 +48,53 @@ import { AccessCache } from './tokens/access-cache.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { startUpkeep } from './upkeep.ts'
 
-/** What happens at each operation. */
-function routes(platform: Platform, schemaVersion: number): Handler[] {
+/** The pools of a process, by what they are for: whoever fills one keeps nobody waiting at another. */
+export function openPools(database: Database) {
+  return {
+    /** Who calls, asked at each request whose caller is not in memory. */
+    access: database.open(2),
+    /** Tokens, sessions, probes and what operators change. */
+    control: database.open(3),
+    /** What applications change, but for creates and states. */
+    writes: database.open(3),
+    // A connection for the devices' lane, one for the sites', and one for what they look up. More would only take
+    // turns, and each has its own plans and its own share of the processor's caches to warm.
+    creates: database.open(3, { isWritePath: true }),
+    states: database.open(2, { isWritePath: true }),
+    // To look for work, to read it, and to keep what became of it.
+    callbacks: database.open(3, { isWritePath: true }),
+    /** What nobody waits for, and may take long. */
+    background: database.open(3, { longestStatementMs: countTimeoutMs }),
+  }
+}
+
+type Pools = ReturnType<typeof openPools>
+
+/** What happens at each operation, and on which pool it changes something. Reads have connections of their own. */
+function routes(platform: Platform, pools: Pools, schemaVersion: number): Handler[] {
+  const on = (sql: Sql): Platform => ({ ...platform, sql })
+  const control = on(pools.control)
+  const writes = on(pools.writes)
+  const background = on(pools.background)
   const handlers = [
-    ...tokenRoutes(platform),
-    ...siteRoutes(platform),
-    ...billingRuleRoutes(platform),
-    ...thirdPartyConfigRoutes(platform),
-    ...deviceRoutes(platform),
+    ...tokenRoutes(control),
+    ...siteRoutes(writes),
+    ...billingRuleRoutes(writes),
+    ...thirdPartyConfigRoutes(writes),
+    ...deviceRoutes(writes),
     ...deviceSearchRoutes(platform),
-    ...deviceOwnershipRoutes(platform),
-    ...deviceStateRoutes(platform),
+    ...deviceOwnershipRoutes(writes),
+    ...deviceStateRoutes(writes),
     ...eventRoutes(platform),
-    ...deliveryRoutes(platform),
+    ...deliveryRoutes(writes),
     ...regionRoutes(),
-    ...applicationRoutes(platform),
-    ...deviceModelRoutes(platform),
-    ...deviceInventoryRoutes(platform),
-    ...operatorRoutes(platform),
-    ...sessionRoutes(platform),
-    ...overviewRoutes(platform),
-    ...serviceRoutes(platform, schemaVersion),
+    ...applicationRoutes(control),
+    ...deviceModelRoutes(control),
+    ...deviceInventoryRoutes(control),
+    ...operatorRoutes(control),
+    ...sessionRoutes(control),
+    ...overviewRoutes(background),
+    ...serviceRoutes(control, schemaVersion),
   ]
   const handled = new Set(handlers.map((handler) => handler.operation))
   const forgotten = operations.filter((operation) => !handled.has(operation)).map((operation) => operation.id)
@@ -82,7 +110,7 @@ export interface App {
   platform: Platform
   /** Ends the callbacks that are under way, within 2 seconds; requests go on. */
   stopCallbacks(): Promise<void>
-  /** Stops what runs beside requests and closes the connections of all but the look-ups. */
+  /** Stops what runs beside requests. */
   stop(): Promise<void>
 }
 
@@ -90,56 +118,36 @@ export interface AppOptions {
   config: Config
   log: Logger
   secrets: SecretBox
-  sql: Sql
-  openWriterSql: () => Sql
-  openStateSql: () => Sql
-  openAccessSql: () => Sql
-  openCallbackSql: () => Sql
+  database: Database
+  pools: Pools
   /** For connections that are opened outside this thread. */
   target: Target
   schemaVersion: number
 }
 
 /** Joins the parts: operations and handlers on the one side, the database on the other. */
-export function createApp({
-  config,
-  log,
-  secrets,
-  sql,
-  openWriterSql,
-  openStateSql,
-  openAccessSql,
-  openCallbackSql,
-  target,
-  schemaVersion,
-}: AppOptions): App {
+export function createApp({ config, log, secrets, database, pools, target, schemaVersion }: AppOptions): App {
   const deadlines = new Deadlines()
   const metrics = new Metrics()
   const rateLimiter = new RateLimiter()
-  const writer = new GuardedPool(openWriterSql, deadlines, config.statementTimeoutMs + 1000)
-  const stateWriter = new GuardedPool(openStateSql, deadlines, config.statementTimeoutMs + 1000)
-  // Connections of its own: what decides about access never waits behind an operator's long list.
-  const accessPool = new GuardedPool(openAccessSql, deadlines, config.statementTimeoutMs)
-  const access = new AccessCache(accessPool)
-  const operatorAccess = new OperatorAccess(accessPool, config.operatorKey)
-  // And callbacks, so that requests never wait for them.
-  const callbackPool = new GuardedPool(openCallbackSql, deadlines, config.statementTimeoutMs + 1000)
+  const access = new AccessCache(pools.access)
+  const operatorAccess = new OperatorAccess(pools.access, config.operatorKey)
   const callbacks = openCallbackClient(config)
   const load = { batches: 0, items: 0 }
   const { statementTimeoutMs, searchMemoryMegabytes } = config
   const maxBytes = searchMemoryMegabytes * 1024 * 1024
-  const searcher = new Searcher({ target, statementTimeoutMs, maxBytes, sql, log, metrics })
+  const searcher = new Searcher({ target, statementTimeoutMs, maxBytes, sql: pools.background, log, metrics })
   const platform: Platform = {
     config,
     log,
     metrics,
     rateLimiter,
-    sql,
-    writer,
-    stateWriter,
+    sql: pools.control,
+    writer: pools.creates,
+    stateWriter: pools.states,
     access,
     operatorAccess,
-    catalogue: new Catalogue(writer),
+    catalogue: new Catalogue(pools.creates),
     searcher,
     callbacks,
     secrets,
@@ -147,7 +155,8 @@ export function createApp({
     showMoment: momentFormat(config.timeZone),
     readMoment: momentReader(config.timeZone),
   }
-  const handler = serve(routes(platform, schemaVersion), {
+  const handler = serve(routes(platform, pools, schemaVersion), {
+    reads: new Reads(database, pools.control),
     authenticate: authenticator({
       settingKey: config.operatorKey,
       checkToken: (tokenHash) => access.check(tokenHash),
@@ -168,15 +177,15 @@ export function createApp({
   metrics.gaugeByState(
     'forecourt_database_connections',
     'Connections of this process’s pools to the database, by what they do.',
-    () => connectionStates(sql, metricTimeoutMs),
+    () => connectionStates(pools.background, metricTimeoutMs),
   )
-  showDeliveries(metrics, sql, metricTimeoutMs)
-  const worker = new CallbackWorker({ pool: callbackPool, client: callbacks, secrets, load, config, metrics, log })
+  showDeliveries(metrics, pools.background, metricTimeoutMs)
+  const worker = new CallbackWorker({ pool: pools.callbacks, client: callbacks, secrets, load, config, metrics, log })
   access.start()
   worker.start()
-  const upkeep = startUpkeep(sql, log, config)
-  const tally = startTally(sql, log, metrics)
-  const presence = startPresence(platform)
+  const upkeep = startUpkeep(pools.background, log, config)
+  const tally = startTally(pools.background, log, metrics)
+  const presence = startPresence({ ...platform, sql: pools.background })
   searcher.start()
   return {
     handler: withConsole(handler, config.mapTileUrl),
@@ -190,7 +199,6 @@ export function createApp({
       presence.stop()
       await searcher.stop()
       deadlines.stop()
-      await Promise.all([writer.close(), stateWriter.close(), accessPool.close(), callbackPool.close()])
     },
   }
 }

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
-import { createApp, routines } from './app.ts'
+import { createApp, openPools, routines } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { Database } from './database/database.ts'
 import { grantService } from './database/embedded/rights.ts'
 import { startEmbeddedDatabase } from './database/embedded.ts'
 import { lockDataDir } from './database/instance-lock.ts'
 import { migrate, readMigrations } from './database/migrate.ts'
-import { openDatabase, requireDatabase, type Sql, type Target } from './database/open.ts'
+import { requireDatabase, type Sql, type Target } from './database/open.ts'
 import { installRoutines } from './database/routine.ts'
 import { StartError } from './database/start-error.ts'
 import { createDemoOnce } from './demo.ts'
@@ -16,7 +17,6 @@ import { makeFirstSetUp } from './operators/routes.ts'
 import { openSecrets } from './secrets/open.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
-const lookUpConnections = 8
 
 /** What was started, in order; stopped in reverse. */
 const stops: (() => unknown)[] = []
@@ -34,25 +34,21 @@ async function start(config: Config): Promise<void> {
   const isEmbedded = config.databaseUrl === undefined
   const { owner, target, role } = await findDatabase(config, (message) => log.info(message))
   await prepareDatabase(config, owner, role)
-  const open = (connections: number, isWritePath = false) =>
-    openDatabase({ target, connections, statementTimeoutMs: config.statementTimeoutMs, isWritePath })
-  const sql = open(lookUpConnections)
-  stops.push(() => sql.end({ timeout: 1 }))
-  const secrets = await openSecrets(sql, config, log)
+  const database = new Database(target, config.statementTimeoutMs)
+  stops.push(() => database.close())
+  if (!database.isWatched) {
+    log.warn('the database driver lacks its patch: connections that fall silent are not noticed; run npm ci')
+  }
+  const pools = openPools(database)
+  const secrets = await openSecrets(pools.control, config, log)
 
   const schemaVersion = readMigrations(migrationsFolder).length
   const app = createApp({
     config,
     log,
     secrets,
-    sql,
-    // A connection for the devices' lane, one for the sites', and one for what they look up. More would only take
-    // turns, and each has its own plans and its own share of the processor's caches to warm.
-    openWriterSql: () => open(3, true),
-    openStateSql: () => open(2, true),
-    openAccessSql: () => open(2),
-    // To look for work, to read it, and to keep what became of it.
-    openCallbackSql: () => open(3, true),
+    database,
+    pools,
     target,
     schemaVersion,
   })
@@ -82,13 +78,15 @@ async function findDatabase(config: Config, log: (message: string) => void): Pro
 
 /** Brings the schema up to date, as its owner. */
 async function prepareDatabase(config: Config, target: Target, role?: string): Promise<void> {
-  const owner = openDatabase({ target, connections: 2, statementTimeoutMs: config.statementTimeoutMs })
+  const database = new Database(target, config.statementTimeoutMs)
+  // A migration takes as long as it takes.
+  const owner = database.open(2, { longestStatementMs: Number.POSITIVE_INFINITY })
   try {
     await requireDatabase(owner)
     await prepareSchema(owner, config)
     if (role !== undefined) await grantService(owner, role)
   } finally {
-    await owner.end({ timeout: 1 })
+    await database.close()
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import type { GuardedPool } from './database/guarded-pool.ts'
 import type { Sql } from './database/open.ts'
 import type { CallbackClient } from './deliveries/client.ts'
 import type { WriteLoad } from './deliveries/pace.ts'
@@ -18,11 +17,12 @@ export interface Platform {
   log: Logger
   metrics: Metrics
   rateLimiter: RateLimiter
+  /** The pool for what the feature changes; what it reads comes with the request. */
   sql: Sql
   /** The connections of the lanes of creates. */
-  writer: GuardedPool
+  writer: Sql
   /** The connections of the lane of state reports, which creates never wait behind. */
-  stateWriter: GuardedPool
+  stateWriter: Sql
   access: AccessCache
   operatorAccess: OperatorAccess
   catalogue: Catalogue

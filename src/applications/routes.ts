@@ -7,7 +7,7 @@ import type { EventType, PlatformEventType } from '../events/contract.ts'
 import { insertEvent, insertPlatformEvent } from '../events/store.ts'
 import { hashSecret, newSecret, requireActingFor, visibleApplications } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, JsonText } from '../http/serve.ts'
+import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { configFaults, saveConfig } from '../third-party-config/save.ts'
 import { given } from '../values.ts'
@@ -135,12 +135,12 @@ export function applicationRoutes(platform: Platform): Handler[] {
       return { ...show(application), appSecret }
     }),
 
-    handle(contract.getApplication, async ({ caller, query }) => {
+    read(contract.getApplication, async ({ sql, caller, query }) => {
       requireActingFor(caller, query.appId)
       return tagged(show(await store.requireApplication(sql, query.appId)))
     }),
 
-    handle(contract.pageApplications, ({ caller, query }) =>
+    read(contract.pageApplications, ({ sql, caller, query }) =>
       store.pageOfApplications(sql, { ...query, appIds: visibleApplications(caller) }, showMoment),
     ),
   ]

@@ -4,7 +4,7 @@ import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { applicationOf } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, JsonText } from '../http/serve.ts'
+import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
 import { isRuleInUse } from '../sites/store.ts'
@@ -79,12 +79,12 @@ export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
       })
     }),
 
-    handle(getBillingRule, async ({ caller, query }) => {
+    read(getBillingRule, async ({ sql, caller, query }) => {
       const appId = await requireMeantApplication(sql, caller, query.appId)
       return tagged(await requireBillingRule(sql, appId, query.id, showMoment))
     }),
 
-    handle(pageBillingRules, async ({ caller, query }) => {
+    read(pageBillingRules, async ({ sql, caller, query }) => {
       const appId = await requireMeantApplication(sql, caller, query.appId)
       return pageOfBillingRules(sql, { ...query, appId }, showMoment)
     }),

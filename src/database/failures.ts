@@ -34,5 +34,5 @@ export function isRolledBack(error: unknown): boolean {
 export function isConnectionLost(error: unknown): boolean {
   const code = (error as DatabaseError | undefined)?.code
   if (typeof code !== 'string') return false
-  return isStatementError(error) ? /^(57P|08)/.test(code) : driverCodes.test(code)
+  return isStatementError(error) ? /^(57P|08|25006)/.test(code) : driverCodes.test(code)
 }

@@ -1,5 +1,7 @@
+import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import postgres from 'postgres'
+import type { Address } from './hosts.ts'
 import { StartError } from './start-error.ts'
 
 export type Sql = postgres.Sql
@@ -15,6 +17,10 @@ export interface OpenOptions {
   statementTimeoutMs: number
   /** For the write path's routines, whose plans are made once, on tables that may be empty then. */
   isWritePath?: boolean
+  /** The one host of several that is meant. */
+  address?: Address
+  /** Makes the connections themselves, where they must find their host. */
+  socket?: () => Promise<Socket>
 }
 
 /** Tells this process's connections from those of other processes on the same database. */
@@ -31,7 +37,40 @@ const writePathSettings = {
   enable_mergejoin: 'off',
 }
 
-/** Opens a pool. No connection is made before the first statement. */
+/** What a server's, a database's or a role's defaults could change in an answer. */
+const answerSettings = {
+  default_transaction_isolation: 'read committed',
+  DateStyle: 'ISO, YMD',
+  IntervalStyle: 'postgres',
+  TimeZone: 'UTC',
+  extra_float_digits: 1,
+  standard_conforming_strings: 'on',
+  bytea_output: 'hex',
+  array_nulls: 'on',
+  transform_null_equals: 'off',
+  // Off by default, and where they are not, requests would fail that only waited.
+  lock_timeout: '0',
+  idle_session_timeout: '0',
+}
+
+/** What our patch of the driver shows of a connection. */
+export interface DriverConnection {
+  /** What the database is working on; null for nothing. */
+  readonly query: object | null
+  /** Grows with all that is heard of the database. */
+  readonly heard: number
+  /** The backend's process. */
+  readonly pid: number
+  /** Closes it and rejects what waits on it, unless it is still being opened. */
+  cut(error: Error): void
+}
+
+/** A pool's connections; none where the driver was installed without its patch. */
+export function connectionsOf(sql: Sql): readonly DriverConnection[] {
+  return (sql as Sql & { connections?: DriverConnection[] }).connections ?? []
+}
+
+/** Opens a pool that nobody watches. No connection is made before the first statement. */
 export function openDatabase(options: OpenOptions): Sql {
   const settings: postgres.Options<Record<string, postgres.PostgresType>> = {
     max: options.connections,
@@ -41,13 +80,15 @@ export function openDatabase(options: OpenOptions): Sql {
     max_lifetime: null,
     // Short, because a database that is back should be used at once; the driver's own default waits up to 20 s.
     backoff: (retries) => Math.min(0.05 * 2 ** retries, 0.5),
-    connect_timeout: Math.max(1, Math.ceil(options.statementTimeoutMs / 1000)),
+    // Where there are several hosts the next one may answer.
+    connect_timeout: options.socket === undefined ? Math.max(1, Math.ceil(options.statementTimeoutMs / 1000)) : 2,
     onnotice: () => {},
     types: {
       // Ids and counts stay below 2^53.
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
     },
     connection: {
+      ...answerSettings,
       application_name: applicationName,
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
@@ -55,40 +96,47 @@ export function openDatabase(options: OpenOptions): Sql {
       ...(options.isWritePath ? writePathSettings : {}),
     } as Record<string, string | number>,
   }
-  if (typeof options.target !== 'string') return postgres({ ...settings, ...options.target })
-  const { url, ...connection } = readUrl(options.target)
+  const { target, address, socket } = options
+  // The driver takes a function that makes connections, though its types don't say so.
+  const own = { ...settings, ...(socket === undefined ? {} : { socket }) }
+  if (typeof target !== 'string') return postgres({ ...own, ...target })
+  const { url, ...place } = readUrl(target)
+  // Of several hosts the function finds the right one, and the driver must not look for another.
+  const chosen = address ?? (socket === undefined ? place : addressesOf(target)[0])
   try {
-    return postgres(url, { ...settings, ...connection })
+    return postgres(url, { ...own, ...chosen })
   } catch {
     // The driver's own words could repeat the URL, and with it the password.
     throw new StartError('DATABASE_URL is not a URL that PostgreSQL understands.')
   }
 }
 
+/** The hosts that a target names: several, where one of them is the primary. */
+export function addressesOf(target: Target): Address[] {
+  const { host, port } = openDatabase({ target, connections: 1, statementTimeoutMs: 1000 }).options
+  return host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
+}
+
 interface UrlParts {
   url: string
   host?: string
   port?: number
-  target_session_attrs?: 'read-write'
 }
 
 /**
- * What the driver does not read from a URL by itself: a socket folder as libpq writes it (`?host=/folder&port=5432`),
- * and that of several hosts the one that takes writes is meant.
+ * What the driver does not read from a URL by itself: a socket folder as libpq writes it (`?host=/folder&port=5432`).
+ * Which of several hosts is meant is not the URL's to say: the primary is.
  */
 function readUrl(url: string): UrlParts {
   const [base = url, query = ''] = url.split('?')
   const parameters = new URLSearchParams(query)
   const host = parameters.get('host')
   const port = parameters.get('port')
-  parameters.delete('host')
-  parameters.delete('port')
-  const authority = base.slice(base.indexOf('://') + 3).split('/')[0] ?? ''
+  for (const name of ['host', 'port', 'target_session_attrs']) parameters.delete(name)
   return {
     url: parameters.size === 0 ? base : `${base}?${parameters}`,
     ...(host === null ? {} : { host }),
     ...(port === null ? {} : { port: Number(port) }),
-    ...(authority.includes(',') ? { target_session_attrs: 'read-write' as const } : {}),
   }
 }
 
@@ -105,6 +153,13 @@ export async function requireDatabase(sql: Sql): Promise<void> {
   if (version < 150000) {
     throw new StartError(`Forecourt needs PostgreSQL 15 or newer, but this one is ${Math.floor(version / 10000)}.`)
   }
+}
+
+/** Whether what the service is asked to keep can be kept: not on a standby, nor where an operator has forbidden it. */
+export async function isWritable(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ writable: boolean }]>`
+    select not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as writable`
+  return row.writable
 }
 
 /** How many connections of this process are in which state; none when the database does not answer in time. */

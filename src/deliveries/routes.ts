@@ -1,7 +1,7 @@
 import { requireMeantApplication } from '../applications/store.ts'
 import { transaction } from '../database/transaction.ts'
 import { idAround } from '../events/store.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, handle, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { invalidRequest, Refusal, unavailable } from '../refusals.ts'
 import { callbackUrlFault } from '../third-party-config/rules.ts'
@@ -48,7 +48,7 @@ export function deliveryRoutes(platform: Platform): Handler[] {
   }
 
   return [
-    handle(pageDeliveries, async ({ caller, query }) => {
+    read(pageDeliveries, async ({ sql, caller, query }) => {
       const [createdFrom, createdTo] = [given(query.createTimeFrom), given(query.createTimeTo)]
       const filter = {
         ...query,

@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { GroupCommit } from '../database/group-commit.ts'
-import type { GuardedPool } from '../database/guarded-pool.ts'
 import type { Sql } from '../database/open.ts'
 import type { Metrics } from '../http/metrics.ts'
-import { Refusal } from '../refusals.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import type { CallbackClient } from './client.ts'
 import { Pace, type WriteLoad } from './pace.ts'
@@ -14,7 +12,7 @@ import { pause, Turn, type TurnTools } from './turn.ts'
 
 export interface WorkerOptions {
   /** Connections of the worker's own, so that requests never wait for it. */
-  pool: GuardedPool
+  pool: Sql
   client: CallbackClient
   secrets: SecretBox
   load: WriteLoad
@@ -127,7 +125,7 @@ export class CallbackWorker {
       maxWaiting: 2 * maxTurns,
       maxWaitMs: Number.POSITIVE_INFINITY,
       claims: ({ appId }) => [appId],
-      write: (requests) => this.options.pool.run((sql) => ask(sql, requests)).catch(asDatabaseError),
+      write: (requests) => ask(this.options.pool, requests),
       onBatch: () => {},
     })
   }
@@ -165,7 +163,7 @@ export class CallbackWorker {
 
   /** While no event is written anywhere, only retries can be due, and these are looked for more rarely. */
   private async lookOnce(): Promise<void> {
-    const newest = await this.options.pool.run(queue.newestEventId)
+    const newest = await queue.newestEventId(this.options.pool)
     const startedAt = performance.now()
     if (newest === this.newestSeen && !this.isBusy() && startedAt - this.lookedAt < retryLookMs) return
     this.lookedAt = startedAt
@@ -186,7 +184,7 @@ export class CallbackWorker {
     this.isCrowded = places <= 0
     if (places <= 0) return 0
     const claimedAt = performance.now()
-    const claims = await this.options.pool.run((sql) => queue.claimEndpoints(sql, this.owner, places))
+    const claims = await queue.claimEndpoints(this.options.pool, this.owner, places)
     for (const claim of claims) this.begin(new Turn(claim, claimedAt, this.tools))
     return claims.length
   }
@@ -212,15 +210,10 @@ export class CallbackWorker {
     const askedAt = performance.now()
     try {
       const appIds = turns.map(({ appId }) => appId)
-      const owned = await this.options.pool.run((sql) => queue.renewLeases(sql, this.owner, appIds))
+      const owned = await queue.renewLeases(this.options.pool, this.owner, appIds)
       for (const turn of turns) if (owned.get(turn.appId) !== false) turn.renew(askedAt, owned.has(turn.appId))
     } catch {
       // The next one may succeed; until then the leases run on.
     }
   }
-}
-
-/** A pool that gave up says so by a refusal; a lane must take that for a lost connection, whose outcome is unknown. */
-function asDatabaseError(error: unknown): never {
-  throw error instanceof Refusal ? Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' }) : error
 }

@@ -1,7 +1,7 @@
 import { transaction } from '../database/transaction.ts'
 import { touchCatalogue } from '../device-models/store.ts'
 import { insertPlatformEvent } from '../events/store.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, handle, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { type FieldFault, invalidRequest } from '../refusals.ts'
 import { deleteDeviceInventory, importDeviceInventory, pageDeviceInventory } from './contract.ts'
@@ -37,7 +37,7 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Platform):
       return deleted
     }),
 
-    handle(pageDeviceInventory, ({ query }) => store.pageOfInventory(sql, query, showMoment)),
+    read(pageDeviceInventory, ({ sql, query }) => store.pageOfInventory(sql, query, showMoment)),
   ]
 }
 

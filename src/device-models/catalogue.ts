@@ -1,4 +1,4 @@
-import type { GuardedPool } from '../database/guarded-pool.ts'
+import type { Sql } from '../database/open.ts'
 import { modelNamesOf } from '../device-inventory/store.ts'
 import { type CatalogueState, type DeviceModel, readCatalogue } from './store.ts'
 
@@ -15,10 +15,10 @@ export interface SerialLookup {
  * checks the version in its own transaction, so an outdated copy costs a second try, never a wrong record.
  */
 export class Catalogue {
-  private readonly pool: GuardedPool
+  private readonly pool: Sql
   private known: Promise<KnownModels> | undefined
 
-  constructor(pool: GuardedPool) {
+  constructor(pool: Sql) {
     this.pool = pool
   }
 
@@ -31,7 +31,7 @@ export class Catalogue {
   async lookUp(serials: readonly string[]): Promise<SerialLookup> {
     this.known ??= this.read()
     const known = await this.known
-    const modelNames = known.hasInventory ? await this.pool.run((sql) => modelNamesOf(sql, serials)) : undefined
+    const modelNames = known.hasInventory ? await modelNamesOf(this.pool, serials) : undefined
     return {
       version: known.version,
       modelOf(serial) {
@@ -46,7 +46,7 @@ export class Catalogue {
 
   private async read(): Promise<KnownModels> {
     try {
-      return new KnownModels(await this.pool.run(readCatalogue))
+      return new KnownModels(await readCatalogue(this.pool))
     } catch (error) {
       this.forget()
       throw error

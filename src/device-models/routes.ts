@@ -1,6 +1,6 @@
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, handle, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { given } from '../values.ts'
 import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from './contract.ts'
@@ -39,6 +39,6 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Platform): Han
       return deleted
     }),
 
-    handle(pageDeviceModels, ({ query }) => store.pageOfDeviceModels(sql, query, showMoment)),
+    read(pageDeviceModels, ({ sql, query }) => store.pageOfDeviceModels(sql, query, showMoment)),
   ]
 }

@@ -7,7 +7,7 @@ import type { EventType } from '../events/contract.ts'
 import { insertEvent } from '../events/store.ts'
 import { applicationOf, visibleApplications } from '../http/authenticate.ts'
 import { etagOf, requireMatch } from '../http/etag.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, handle, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { Refusal, unavailable } from '../refusals.ts'
 import { given } from '../values.ts'
@@ -72,7 +72,7 @@ export function deviceOwnershipRoutes({ sql, showMoment }: Platform): Handler[] 
       })
     }),
 
-    handle(getDeviceHistory, async ({ caller, query }) => {
+    read(getDeviceHistory, async ({ sql, caller, query }) => {
       const appId = given(query.appId)
       const isUnbounded = visibleApplications(caller) === null
       if (isUnbounded && appId !== null) await requireApplication(sql, appId)

@@ -147,7 +147,7 @@ export class Copies {
 
   private async load(appId: string, entry: Entry, mayPush: boolean): Promise<DeviceCopy | undefined> {
     const most = Math.floor(this.maxBytes / bytesPerDevice)
-    const devices = await this.pools.loads.run((sql) => countDevices(sql, appId, most + 1))
+    const devices = await countDevices(this.pools.loads, appId, most + 1)
     if (devices > most || !this.makeRoom(devices * bytesPerDevice, mayPush)) {
       this.tooLargeUntil.set(appId, performance.now() + tooLargeMs)
       return undefined

@@ -1,4 +1,4 @@
-import type { GuardedPool } from '../database/guarded-pool.ts'
+import type { Sql } from '../database/open.ts'
 import { type CopiedDevice, DeviceColumns } from './columns.ts'
 import { lastEventId, readChanges, readDevices } from './store.ts'
 
@@ -8,9 +8,9 @@ const changeStep = 4000
 
 export interface CopyPools {
   /** For what an answer waits for. */
-  changes: GuardedPool
+  changes: Sql
   /** For reading all devices of an application. */
-  loads: GuardedPool
+  loads: Sql
 }
 
 /** What is known of an application's devices, as of an event. */
@@ -101,10 +101,10 @@ export class DeviceCopy {
 }
 
 /** The event first: what changes while the devices are read is behind it, and is read again. */
-async function loadState(appId: string, pool: GuardedPool, devices: number): Promise<State> {
-  const through = await pool.run((sql) => lastEventId(sql, appId))
+async function loadState(appId: string, pool: Sql, devices: number): Promise<State> {
+  const through = await lastEventId(pool, appId)
   const columns = new DeviceColumns(Math.ceil(devices * 1.05))
-  const read = (after: CopiedDevice | undefined) => pool.run((sql) => readDevices(sql, appId, after, loadStep))
+  const read = (after: CopiedDevice | undefined) => readDevices(pool, appId, after, loadStep)
   for (let rows = await read(undefined); rows.length > 0; ) {
     // The database reads on while these are taken in.
     const next = rows.length === loadStep ? read(rows.at(-1)) : []
@@ -115,12 +115,10 @@ async function loadState(appId: string, pool: GuardedPool, devices: number): Pro
 }
 
 /** Answers whether the state is true now. It is not when so much has happened that loading it anew is sooner done. */
-async function advance(appId: string, pool: GuardedPool, state: State): Promise<boolean> {
+async function advance(appId: string, pool: Sql, state: State): Promise<boolean> {
   const most = Math.max(4 * changeStep, state.columns.devices / 2)
   for (let read = 0; read < most; read += changeStep) {
-    const { through, events, devices, others } = await pool.run((sql) =>
-      readChanges(sql, appId, state.through, changeStep),
-    )
+    const { through, events, devices, others } = await readChanges(pool, appId, state.through, changeStep)
     for (const device of devices) state.columns.put(device)
     for (const deviceNo of others) state.columns.remove(deviceNo)
     state.through = through ?? state.through

@@ -1,9 +1,10 @@
 import { requireMeantApplication } from '../applications/store.ts'
+import type { Sql } from '../database/open.ts'
 import { countedRows, type PageOf, type PageWish, readWish, toPage } from '../database/page.ts'
 import { type DeviceRecord, pageDevices } from '../devices/contract.ts'
 import { showDevice } from '../devices/rules.ts'
 import { toDevice } from '../devices/store.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { given, readBbox } from '../values.ts'
 import { type DeviceFilter, fits, isIndexed } from './rules.ts'
@@ -14,14 +15,14 @@ const spareRows = 100
 /** How long a page that the index finds too is waited for: the thread may have many searches to do before. */
 const patienceMs = 100
 
-export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMoment }: Platform): Handler[] {
+export function deviceSearchRoutes({ config, searcher, showMoment, readMoment }: Platform): Handler[] {
   /** Whether the application is so large that walking along its devices would take too long. */
-  async function isLarge(appId: string): Promise<boolean> {
+  async function isLarge(sql: Sql, appId: string): Promise<boolean> {
     return (await countDevices(sql, appId, config.searchFrom)) === config.searchFrom
   }
 
   /** What the copy finds, as the database has it now: what has changed in between is looked at anew. */
-  async function tryCopy(appId: string, filter: DeviceFilter, wish: PageWish, limit: number) {
+  async function tryCopy(sql: Sql, appId: string, filter: DeviceFilter, wish: PageWish, limit: number) {
     const [boundMicros, deviceNo] = wish.after ?? []
     const after = deviceNo === undefined ? null : { boundMicros: Number(boundMicros), deviceNo }
     const search = { filter, after, offset: wish.offset, limit, countTo: countedRows + 1 }
@@ -36,23 +37,28 @@ export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMome
   }
 
   /** The rows of a page and the total from the application's copy; nothing when there is none to be had. */
-  async function searchDevices(appId: string, filter: DeviceFilter, wish: PageWish) {
-    const found = await tryCopy(appId, filter, wish, wish.pageSize + 1)
+  async function searchDevices(sql: Sql, appId: string, filter: DeviceFilter, wish: PageWish) {
+    const found = await tryCopy(sql, appId, filter, wish, wish.pageSize + 1)
     if (found === undefined || found.isWhole) return found
-    const again = await tryCopy(appId, filter, wish, wish.pageSize + 1 + spareRows)
+    const again = await tryCopy(sql, appId, filter, wish, wish.pageSize + 1 + spareRows)
     return again?.isWhole ? again : undefined
   }
 
   /** A copy answers soonest; without one, the index finds what was asked for, or there is little to walk along. */
-  async function readDevices(appId: string, filter: DeviceFilter, wish: PageWish): Promise<PageOf<DeviceRecord>> {
-    const isSearched = searcher.holds(appId) || (!isIndexed(filter) && (await isLarge(appId)))
-    const found = isSearched ? await searchDevices(appId, filter, wish) : undefined
+  async function readDevices(
+    sql: Sql,
+    appId: string,
+    filter: DeviceFilter,
+    wish: PageWish,
+  ): Promise<PageOf<DeviceRecord>> {
+    const isSearched = searcher.holds(appId) || (!isIndexed(filter) && (await isLarge(sql, appId)))
+    const found = isSearched ? await searchDevices(sql, appId, filter, wish) : undefined
     const { rows, counted } = found ?? (await walkDevices(sql, appId, filter, wish))
     return toPage(wish, rows, counted, (row) => showDevice(toDevice(row), showMoment))
   }
 
   return [
-    handle(pageDevices, async ({ caller, query }) => {
+    read(pageDevices, async ({ sql, caller, query }) => {
       const appId = await requireMeantApplication(sql, caller, query.appId)
       const [from, to, bbox] = [given(query.createTimeFrom), given(query.createTimeTo), given(query.bbox)]
       const filter: DeviceFilter = {
@@ -70,7 +76,7 @@ export function deviceSearchRoutes({ sql, config, searcher, showMoment, readMome
         boundBefore: to === null ? null : new Date(readMoment(to, 'last').getTime() + 1000),
         bbox: bbox === null ? null : readBbox(bbox),
       }
-      return readDevices(appId, filter, readWish(query, deviceKey))
+      return readDevices(sql, appId, filter, readWish(query, deviceKey))
     }),
   ]
 }

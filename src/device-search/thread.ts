@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { Database } from '../database/database.ts'
 import { databaseRefusal } from '../database/failures.ts'
-import { GuardedPool } from '../database/guarded-pool.ts'
-import { openDatabase, type Target } from '../database/open.ts'
-import { Deadlines } from '../deadlines.ts'
+import type { Target } from '../database/open.ts'
 import { Refusal } from '../refusals.ts'
 import { Copies, type FoundInCopy } from './copies.ts'
 import type { Search } from './scan.ts'
@@ -34,15 +33,8 @@ const lookEveryMs = 250
 const afterTroubleMs = 5000
 
 const { target, statementTimeoutMs, maxBytes }: ThreadSettings = workerData
-const deadlines = new Deadlines()
-const open = (connections: number) => () => openDatabase({ target, connections, statementTimeoutMs })
-const copies = new Copies(
-  {
-    changes: new GuardedPool(open(2), deadlines, statementTimeoutMs),
-    loads: new GuardedPool(open(2), deadlines, statementTimeoutMs),
-  },
-  maxBytes,
-)
+const database = new Database(target, statementTimeoutMs)
+const copies = new Copies({ changes: database.open(2), loads: database.open(2) }, maxBytes)
 let preparing = Promise.resolve()
 
 function post(message: ThreadMessage): void {

@@ -38,7 +38,7 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
     claims: ({ deviceNo }) => [deviceNo],
     async write(submissions) {
       const serials = submissions.map(({ deviceNo }) => deviceNo)
-      const known = await stateWriter.run((pool) => findDevices(pool, serials))
+      const known = await findDevices(stateWriter, serials)
       const now = new Date()
       const composed = submissions.map((submission) => compose(submission, known.get(submission.deviceNo), now))
       const devicesWith = (wanted: Write) =>
@@ -47,7 +47,7 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
       const [alive, offline] = [devicesWith('alive'), devicesWith('offline')]
       const written = new Set<string>()
       const write = async (count: number, statement: (pool: Sql) => Promise<string[]>) => {
-        if (count > 0) for (const deviceNo of await stateWriter.run(statement)) written.add(deviceNo)
+        if (count > 0) for (const deviceNo of await statement(stateWriter)) written.add(deviceNo)
       }
       await write(changes.length, (pool) => changeStates(pool, changes, now))
       await write(alive.length, (pool) => touchPresence(pool, alive, now))

@@ -33,7 +33,7 @@ export function registrationLane(platform: Platform): (submission: Submission) =
       const devices = submissions.map((submission) =>
         composeDevice(submission, lookup, now, isInventoryRequired, showMoment),
       )
-      const outcomes = await writer.run((sql) => registerDevices(sql, devices, lookup.version, now))
+      const outcomes = await registerDevices(writer, devices, lookup.version, now)
       if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
       metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
       return outcomes

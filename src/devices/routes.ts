@@ -3,7 +3,7 @@ import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { applicationOf, requireActingFor } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, JsonText } from '../http/serve.ts'
+import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { registerBatch } from './batch.ts'
 import { createDevice, createDevices, getDevice, updateDevice } from './contract.ts'
@@ -45,7 +45,7 @@ export function deviceRoutes(platform: Platform): Handler[] {
       return tagged(showDevice(device, showMoment), etagOf(updatableMembers(device)))
     }),
 
-    handle(getDevice, async ({ caller, query }) => {
+    read(getDevice, async ({ sql, caller, query }) => {
       const appId = await requireMeantApplication(sql, caller, query.appId)
       const device = await requireDevice(sql, appId, query.deviceNo)
       return tagged(showDevice(device, showMoment), etagOf(updatableMembers(device)))

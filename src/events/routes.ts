@@ -1,11 +1,11 @@
 import { requireMeantApplication } from '../applications/store.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { given } from '../values.ts'
 import { pageAudit, pageEvents } from './contract.ts'
 import { pageOfAudit, pageOfEvents } from './store.ts'
 
-export function eventRoutes({ sql, showMoment, readMoment }: Platform): Handler[] {
+export function eventRoutes({ showMoment, readMoment }: Platform): Handler[] {
   function range(query: { timeFrom?: string | null; timeTo?: string | null }) {
     const [timeFrom, timeTo] = [given(query.timeFrom), given(query.timeTo)]
     return {
@@ -16,7 +16,7 @@ export function eventRoutes({ sql, showMoment, readMoment }: Platform): Handler[
   }
 
   return [
-    handle(pageEvents, async ({ caller, query }) => {
+    read(pageEvents, async ({ sql, caller, query }) => {
       const appId = await requireMeantApplication(sql, caller, query.appId)
       const filter = {
         ...query,
@@ -33,7 +33,7 @@ export function eventRoutes({ sql, showMoment, readMoment }: Platform): Handler[
       return pageOfEvents(sql, filter, showMoment)
     }),
 
-    handle(pageAudit, ({ query }) =>
+    read(pageAudit, ({ sql, query }) =>
       pageOfAudit(
         sql,
         {

@@ -3,6 +3,8 @@ import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import type { Static, TObject, TSchema } from 'typebox'
 import { databaseRefusal } from '../database/failures.ts'
+import type { Sql } from '../database/open.ts'
+import { Audience, type Reads } from '../database/reads.ts'
 import type { Deadline, Deadlines } from '../deadlines.ts'
 import { type FieldFault, invalidRequest, type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
 import type { Caller } from './authenticate.ts'
@@ -30,6 +32,11 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
   sourceAddress(): string
 }
 
+/** What a handler is given that reads the database: a connection for this request alone. */
+export interface ReadRequest<Query = unknown> extends OperationRequest<undefined, Query> {
+  sql: Sql
+}
+
 export interface Idempotency {
   key: string
   bodyHash: string
@@ -55,7 +62,9 @@ export class Reply {
 
 export interface Handler {
   operation: Operation
-  run(request: OperationRequest): Promise<unknown>
+  run(request: OperationRequest & { sql?: Sql }): Promise<unknown>
+  /** Whether it is given a connection to read with. */
+  reads?: boolean
   /** Faults that members of the body have together or by a setting; told with those of the schema. */
   check?: (body: Record<string, unknown>) => FieldFault[]
   /** Adds to the body of each of the operation's refusals, where a standard asks for members of its own. */
@@ -70,10 +79,26 @@ export function handle<Body extends TObject, Query extends TObject, Data extends
   run: (request: OperationRequest<Static<Body>, Static<Query>>) => Promise<Static<Data> | JsonText | Reply>,
   extras: HandlerExtras<Static<Body>> = {},
 ): Handler {
-  return { operation: operation as unknown as Operation, run: run as Handler['run'], ...(extras as Partial<Handler>) }
+  return {
+    operation: operation as unknown as Operation,
+    run: run as Handler['run'],
+    ...(extras as Partial<Handler>),
+  }
+}
+
+/**
+ * Joins an operation and the function that reads its answer from the database. An application has a few reads under way
+ * at once, and one whose caller has hung up or was answered already is cancelled.
+ */
+export function read<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  operation: Operation<Body, Query, Data>,
+  run: (request: ReadRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
+): Handler {
+  return { operation: operation as unknown as Operation, run: run as Handler['run'], reads: true }
 }
 
 export interface ServeOptions {
+  reads: Reads
   authenticate(request: HttpRequest): Caller | Promise<Caller>
   rateLimiter: RateLimiter
   deadlines: Deadlines
@@ -196,7 +221,10 @@ async function answerFor(route: Route, request: HttpRequest, options: ServeOptio
   }
   const query = route.readQuery?.(request.query)
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
-  if (operation.method === 'GET') return run({ caller, actor, body: undefined, query, idempotency: undefined, ...head })
+  if (operation.method === 'GET') {
+    const asked = { caller, actor, body: undefined, query, idempotency: undefined, ...head }
+    return answerGet(route.handler, asked, options, () => audienceOf(request, patience))
+  }
 
   const contentType = request.header('content-type')
   const isForm = operation.takesForm === true && contentType !== null && formMediaType.test(contentType)
@@ -216,6 +244,28 @@ async function answerFor(route: Route, request: HttpRequest, options: ServeOptio
   const key = operation.idempotent ? request.header('idempotency-key') : null
   const idempotency = key === null ? undefined : idempotencyOf(key, bytes)
   return run({ caller, actor, body, query, idempotency, ...head })
+}
+
+/** What reads the database waits for a connection of its own. */
+function answerGet(
+  { run, reads }: Handler,
+  asked: OperationRequest,
+  options: ServeOptions,
+  audience: () => Audience,
+): Promise<unknown> {
+  return reads ? options.reads.run(asked.actor, audience(), (sql) => run({ ...asked, sql })) : run(asked)
+}
+
+/** The caller, until they hang up or have been told that it took too long. */
+function audienceOf(request: HttpRequest, patience: Patience): Audience {
+  const audience = new Audience()
+  const { expire } = patience
+  patience.expire = () => {
+    expire()
+    audience.leave()
+  }
+  request.onHangUp(() => audience.leave())
+  return audience
 }
 
 function isJson(contentType: string): boolean {

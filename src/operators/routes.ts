@@ -3,7 +3,7 @@ import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { hashSecret, newOperatorKey, newSecret, type OperatorCaller } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, handle, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../refusals.ts'
 import { beginSession, checkPassword, hashPassword } from '../sessions/sign-in.ts'
@@ -123,9 +123,11 @@ export function operatorRoutes(platform: Platform): Handler[] {
       })
     }),
 
-    handle(contract.getOperator, async ({ query }) => tagged(await store.requireOperator(sql, query.id, showMoment))),
+    read(contract.getOperator, async ({ sql, query }) =>
+      tagged(await store.requireOperator(sql, query.id, showMoment)),
+    ),
 
-    handle(contract.pageOperators, ({ query }) => store.pageOfOperators(sql, query, showMoment)),
+    read(contract.pageOperators, ({ sql, query }) => store.pageOfOperators(sql, query, showMoment)),
 
     handle(contract.createOperatorKey, async ({ body, actor }) => {
       const operatorKey = newOperatorKey()
@@ -154,7 +156,7 @@ export function operatorRoutes(platform: Platform): Handler[] {
       return deleted
     }),
 
-    handle(contract.pageOperatorKeys, ({ query }) => store.pageOfOperatorKeys(sql, query, showMoment)),
+    read(contract.pageOperatorKeys, ({ sql, query }) => store.pageOfOperatorKeys(sql, query, showMoment)),
   ]
 }
 

@@ -1,6 +1,7 @@
+import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { newestEvents } from '../events/store.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { getOverview } from './contract.ts'
 import { findCount, lastDay, refreshCount } from './store.ts'
@@ -11,11 +12,11 @@ const patienceMs = 1_000
 const shownEvents = 12
 
 /** The platform at a glance. */
-export function overviewRoutes({ sql, log, showMoment }: Platform): Handler[] {
+export function overviewRoutes({ sql: counter, log, showMoment }: Platform): Handler[] {
   let counting: Promise<void> | undefined
 
   function count(): Promise<void> {
-    counting ??= transaction(sql, refreshCount)
+    counting ??= transaction(counter, refreshCount)
       .catch((error) => log.warn({ err: error }, 'the overview could not be counted; the next look tries again'))
       .finally(() => {
         counting = undefined
@@ -24,7 +25,7 @@ export function overviewRoutes({ sql, log, showMoment }: Platform): Handler[] {
   }
 
   /** The last count. An old one is shown while a new one is made; nothing is counted while nobody looks. */
-  async function lastCount() {
+  async function lastCount(sql: Sql) {
     const last = await findCount(sql)
     if (last !== undefined && Date.now() - last.countedAt.getTime() < countEveryMs) return last
     const counted = count()
@@ -34,9 +35,9 @@ export function overviewRoutes({ sql, log, showMoment }: Platform): Handler[] {
   }
 
   return [
-    handle(getOverview, async () => {
+    read(getOverview, async ({ sql }) => {
       const [last, minutes, events] = await Promise.all([
-        lastCount(),
+        lastCount(sql),
         lastDay(sql, showMoment),
         newestEvents(sql, shownEvents, showMoment),
       ])

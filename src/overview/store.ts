@@ -7,7 +7,7 @@ type ShowMoment = (instant: Date) => string
 /** A constant that no application's lock can equal in practice. */
 const countLock = 7_103_120_300
 /** Counting ten million devices takes some seconds. */
-const countTimeoutMs = 60_000
+export const countTimeoutMs = 60_000
 const mostDeliveries = 100_000
 
 export interface LastCount {

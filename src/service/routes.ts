@@ -1,4 +1,5 @@
 import { appliedVersion } from '../database/migrate.ts'
+import { isWritable } from '../database/open.ts'
 import { openApiDocument } from '../http/openapi.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
 import { operations } from '../operations.ts'
@@ -18,9 +19,11 @@ export function serviceRoutes({ sql, metrics, config }: Platform, schemaVersion:
     handle(getHealth, async () => ({ alive: true })),
 
     handle(getReadiness, async () => {
-      const version = await Promise.race([appliedVersion(sql), timeout(probeMs)]).catch(() => undefined)
+      const asked = Promise.all([appliedVersion(sql), isWritable(sql)])
+      const [version, canWrite] = (await Promise.race([asked, timeout(probeMs)]).catch(() => undefined)) ?? []
       const checks = [
         { name: 'database', ok: version !== undefined },
+        { name: 'writable', ok: canWrite === true },
         { name: 'migrations', ok: version === schemaVersion },
       ]
       if (checks.every((check) => check.ok)) return { ready: true, checks }

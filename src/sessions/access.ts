@@ -1,4 +1,4 @@
-import type { GuardedPool } from '../database/guarded-pool.ts'
+import type { Sql } from '../database/open.ts'
 import { hashSecret, type OperatorCaller } from '../http/authenticate.ts'
 import { type Acting, findKey, findSession, renewSession } from './store.ts'
 
@@ -15,11 +15,11 @@ interface Entry {
 
 /** Who acts by an operator key or a session; each is looked up again after half a second. */
 export class OperatorAccess {
-  private readonly pool: GuardedPool
+  private readonly pool: Sql
   private readonly settingKeyHash: string | null
   private readonly entries = new Map<string, Entry>()
 
-  constructor(pool: GuardedPool, settingKey: string | undefined) {
+  constructor(pool: Sql, settingKey: string | undefined) {
     this.pool = pool
     this.settingKeyHash = settingKey === undefined ? null : hashSecret(settingKey)
   }
@@ -27,7 +27,7 @@ export class OperatorAccess {
   /** The caller behind a key, or undefined for one that is not valid. */
   ofKey(keyHash: string): Promise<OperatorCaller | undefined> {
     return this.look(keyHash, async () => {
-      const acting = await this.pool.run((sql) => findKey(sql, keyHash))
+      const acting = await findKey(this.pool, keyHash)
       return acting && callerOf(acting)
     })
   }
@@ -35,9 +35,9 @@ export class OperatorAccess {
   /** The caller behind a session's cookie, or undefined when it has ended. A session that is used lasts longer. */
   ofSession(tokenHash: string): Promise<OperatorCaller | undefined> {
     return this.look(tokenHash, async (renewedAt) => {
-      const acting = await this.pool.run((sql) => findSession(sql, tokenHash, this.settingKeyHash))
+      const acting = await findSession(this.pool, tokenHash, this.settingKeyHash)
       if (acting !== undefined && performance.now() - renewedAt > renewEveryMs) {
-        await this.pool.run((sql) => renewSession(sql, tokenHash))
+        await renewSession(this.pool, tokenHash)
       }
       return acting && callerOf(acting)
     })

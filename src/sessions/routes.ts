@@ -1,5 +1,5 @@
 import { hashSecret, type OperatorCaller } from '../http/authenticate.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, handle, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
@@ -53,7 +53,7 @@ export function sessionRoutes(platform: Platform): Handler[] {
       return isOwn ? withoutSession({ ended }, header) : { ended }
     }),
 
-    handle(contract.pageSessions, ({ caller, query }) => {
+    read(contract.pageSessions, ({ sql, caller, query }) => {
       const { operatorId, sessionId, role } = caller as OperatorCaller
       const wished = given(query.operatorId)
       if (role === 'admin') {

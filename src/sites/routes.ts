@@ -6,7 +6,7 @@ import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { applicationOf, requireActingFor } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, type Idempotency, JsonText } from '../http/serve.ts'
+import { type Handler, handle, type Idempotency, JsonText, read } from '../http/serve.ts'
 import { laneOptions, type Platform, showQueue } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
 import { given, readBbox } from '../values.ts'
@@ -42,7 +42,7 @@ export function siteRoutes(platform: Platform): Handler[] {
       const now = new Date()
       const createTime = showMoment(now)
       const sites = submissions.map((submission) => composeSite(submission, createTime))
-      const outcomes = await platform.writer.run((sql) => saveSites(sql, sites, now))
+      const outcomes = await saveSites(platform.writer, sites, now)
       platform.metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
       return outcomes
     },
@@ -92,12 +92,12 @@ export function siteRoutes(platform: Platform): Handler[] {
       })
     }),
 
-    handle(getSite, async ({ caller, query }) => {
+    read(getSite, async ({ sql, caller, query }) => {
       const appId = await requireMeantApplication(sql, caller, query.appId)
       return tagged(show(await requireSite(sql, appId, query.id)))
     }),
 
-    handle(pageSites, async ({ caller, query }) => {
+    read(pageSites, async ({ sql, caller, query }) => {
       const appId = await requireMeantApplication(sql, caller, query.appId)
       const [from, to, bbox] = [given(query.createTimeFrom), given(query.createTimeTo), given(query.bbox)]
       const filter = {

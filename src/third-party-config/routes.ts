@@ -2,7 +2,7 @@ import { requireApplication, requireLockedApplication } from '../applications/st
 import { transaction } from '../database/transaction.ts'
 import { applicationOf } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, handle, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
 import {
@@ -47,7 +47,7 @@ export function thirdPartyConfigRoutes(platform: Platform): Handler[] {
       })
     }),
 
-    handle(getThirdPartyConfig, async ({ caller, query }) => {
+    read(getThirdPartyConfig, async ({ sql, caller, query }) => {
       const appId = applicationOf(caller, query.appId)
       await requireApplication(sql, appId)
       return tagged(showConfig(platform, await requireConfig(sql, appId), null))

@@ -1,4 +1,4 @@
-import type { GuardedPool } from '../database/guarded-pool.ts'
+import type { Sql } from '../database/open.ts'
 import type { ApplicationCaller } from '../http/authenticate.ts'
 import { Refusal } from '../refusals.ts'
 import { findToken, recentAccessChanges } from './store.ts'
@@ -22,7 +22,7 @@ const maxEntries = 200_000
  * come back in time, requests wait for it instead of trusting what may be outdated.
  */
 export class AccessCache {
-  private readonly pool: GuardedPool
+  private readonly pool: Sql
   private readonly entries = new Map<string, Entry>()
   private readonly versions = new Map<string, number>()
   private readonly byApplication = new Map<string, Set<string>>()
@@ -30,7 +30,7 @@ export class AccessCache {
   private polling: Promise<void> | undefined
   private timer: ReturnType<typeof setInterval> | undefined
 
-  constructor(pool: GuardedPool) {
+  constructor(pool: Sql) {
     this.pool = pool
   }
 
@@ -70,7 +70,7 @@ export class AccessCache {
   }
 
   private async load(tokenHash: string): Promise<ApplicationCaller | undefined> {
-    const known = await this.pool.run((sql) => findToken(sql, tokenHash))
+    const known = await findToken(this.pool, tokenHash)
     if (known === undefined) return undefined
     const { appId, rateLimitPerSecond, isFrozen, accessVersion, remainingMs } = known
     const entry: Entry = {
@@ -110,7 +110,7 @@ export class AccessCache {
 
   private async readChanges(): Promise<void> {
     const asOf = performance.now()
-    const changes = await this.pool.run(recentAccessChanges)
+    const changes = await recentAccessChanges(this.pool)
     const recent = new Set(changes.map((change) => change.appId))
     for (const appId of this.versions.keys()) if (!recent.has(appId)) this.versions.delete(appId)
     for (const { appId, accessVersion } of changes) {

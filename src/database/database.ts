@@ -1,0 +1,77 @@
+import { type Address, Hosts } from './hosts.ts'
+import { addressesOf, connectionsOf, openDatabase, type Sql, type Target } from './open.ts'
+import { SilenceWatch } from './silence.ts'
+
+export interface PoolOptions {
+  /** For the write path's routines, whose plans are made once, on tables that may be empty then. */
+  isWritePath?: boolean
+  /** Where a transaction raises its own statement timeout: how far. */
+  longestStatementMs?: number
+}
+
+/** How long a host is waited for that is asked whether it is the primary. */
+const hostAnswersWithinMs = 1_000
+
+/** The database as a process uses it: pools that lead to the primary, and none of whose connections stays silent. */
+export class Database {
+  private readonly target: Target
+  private readonly statementTimeoutMs: number
+  private readonly silence = new SilenceWatch()
+  private readonly hosts: Hosts | undefined
+  private readonly pools: Sql[] = []
+
+  constructor(target: Target, statementTimeoutMs: number) {
+    this.target = target
+    this.statementTimeoutMs = statementTimeoutMs
+    const addresses = addressesOf(target)
+    if (addresses.length > 1) {
+      this.hosts = new Hosts({
+        addresses,
+        askTimeline: (address) => this.askTimeline(address),
+        onMove: () => this.silence.cutAll(),
+      })
+    }
+  }
+
+  /** Whether the driver shows its connections, which it does with our patch alone. */
+  get isWatched(): boolean {
+    return connectionsOf(openDatabase({ target: this.target, connections: 1, statementTimeoutMs: 1000 })).length > 0
+  }
+
+  /** Opens a pool. No connection is made before the first statement. */
+  open(connections: number, { isWritePath, longestStatementMs }: PoolOptions = {}): Sql {
+    const { target, statementTimeoutMs, hosts } = this
+    const sql = openDatabase({
+      target,
+      connections,
+      statementTimeoutMs,
+      ...(isWritePath === undefined ? {} : { isWritePath }),
+      ...(hosts === undefined ? {} : { socket: () => hosts.connect() }),
+    })
+    // The database ends a statement by itself; a second later it must have said so.
+    this.silence.watch(sql, (longestStatementMs ?? statementTimeoutMs) + 1000)
+    this.pools.push(sql)
+    return sql
+  }
+
+  async close(): Promise<void> {
+    this.silence.stop()
+    await Promise.all(this.pools.map((sql) => sql.end({ timeout: 1 })))
+  }
+
+  private async askTimeline(address: Address): Promise<string | null> {
+    const statementTimeoutMs = hostAnswersWithinMs
+    const sql = openDatabase({ target: this.target, address, connections: 1, statementTimeoutMs })
+    try {
+      const asked = sql<[{ timeline: string | null }]>`
+        select case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`
+      const late = new Promise<[{ timeline: null }]>((resolve) => {
+        setTimeout(resolve, hostAnswersWithinMs, [{ timeline: null }])
+      })
+      const [{ timeline }] = await Promise.race([asked, late])
+      return timeline
+    } finally {
+      void sql.end({ timeout: 0 })
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Refusal, unavailable } from '../refusals.ts'
+import type { Database } from './database.ts'
+import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
+
+/** Reads that run at once in this process, and of them one owner's: others always find a place soon. */
+const places = 5
+const mostRunning = 2
+/** Reads of one owner that may wait; past it they are refused with 10007. */
+const mostWaiting = 32
+/** How soon a read is told again to end, when it went on with its next statement. */
+const endAgainMs = 20
+
+/** A connection that one read has for itself, so that nobody else's statement is cancelled with its own. */
+interface Place {
+  sql: Sql
+  connection: DriverConnection | undefined
+}
+
+/** Whoever reads: an application or an operator. */
+interface Owner {
+  running: number
+  waiting: Set<(place: Place) => void>
+}
+
+/** Who waits for a read's answer. */
+export class Audience {
+  hasLeft = false
+  onLeave: () => void = () => {}
+
+  /** The answer will be of no use. */
+  leave(): void {
+    this.hasLeft = true
+    this.onLeave()
+  }
+}
+
+/**
+ * Gives reads their connections. An owner has a few at once and owners take turns, so nobody's long searches hold up
+ * others. A read whose audience has left leaves the queue, or is cancelled in the database.
+ */
+export class Reads {
+  private readonly free: Place[]
+  private readonly owners = new Map<string, Owner>()
+  private readonly control: Sql
+
+  /** `control` is for telling the database to end a read. */
+  constructor(database: Database, control: Sql) {
+    this.control = control
+    this.free = Array.from({ length: places }, () => {
+      const sql = database.open(1)
+      return { sql, connection: connectionsOf(sql)[0] }
+    })
+  }
+
+  /** Reads once there is a place. Throws 10007 when too many of the owner's wait, and 50003 when the audience has left. */
+  async run<Answer>(name: string, audience: Audience, read: (sql: Sql) => Promise<Answer>): Promise<Answer> {
+    if (audience.hasLeft) throw unavailable()
+    const owner = this.owners.get(name) ?? { running: 0, waiting: new Set() }
+    this.owners.set(name, owner)
+    const place = this.take(owner) ?? (await this.wait(owner, audience))
+    let isDone = false
+    let ending: Promise<void> | undefined
+    audience.onLeave = () => {
+      ending = this.end(place, () => isDone)
+    }
+    try {
+      return await read(place.sql)
+    } catch (error) {
+      throw audience.hasLeft ? unavailable() : error
+    } finally {
+      isDone = true
+      await ending
+      audience.onLeave = () => {}
+      owner.running--
+      this.free.push(place)
+      this.letNextIn()
+      if (owner.running === 0 && owner.waiting.size === 0) this.owners.delete(name)
+    }
+  }
+
+  private take(owner: Owner): Place | undefined {
+    const place = owner.running < mostRunning ? this.free.pop() : undefined
+    if (place !== undefined) owner.running++
+    return place
+  }
+
+  private wait(owner: Owner, audience: Audience): Promise<Place> {
+    if (owner.waiting.size >= mostWaiting) throw new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
+    return new Promise((resolve, reject) => {
+      owner.waiting.add(resolve)
+      audience.onLeave = () => {
+        if (owner.waiting.delete(resolve)) reject(unavailable())
+      }
+    })
+  }
+
+  private letNextIn(): void {
+    for (const [name, owner] of this.owners) {
+      const [next] = owner.waiting
+      const place = next && this.take(owner)
+      if (next === undefined || place === undefined) continue
+      owner.waiting.delete(next)
+      // Behind the others that wait.
+      this.owners.delete(name)
+      this.owners.set(name, owner)
+      next(place)
+      return
+    }
+  }
+
+  /** Cancels one statement of a read after the other, until it has ended and its connection is at rest. */
+  private async end({ connection }: Place, isDone: () => boolean): Promise<void> {
+    if (connection === undefined) return
+    while (!isDone() || connection.query !== null) {
+      if (connection.query !== null) {
+        await this.control`select pg_cancel_backend(${connection.pid})`.catch(() => {})
+      }
+      await pause(endAgainMs)
+    }
+  }
+}
