@@ -180,6 +180,7 @@ test('a newer database is refused, and a service that runs on it already says th
   expect(readiness.status).toBe(503)
   expect(readiness.data.checks).toEqual([
     { name: 'database', ok: true },
+    { name: 'writable', ok: true },
     { name: 'migrations', ok: false },
   ])
   await database.run((sql) => sql`delete from schema_migration where version = 9001`)
