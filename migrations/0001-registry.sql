@@ -143,9 +143,12 @@ create table event (
   id bigint not null default nextval('event_id'),
   type text not null,
   time timestamptz not null,
+  -- With the id of the account or key behind its name: operator:Wang Fang#7.
   actor text not null,
   -- What the event is about: a serial number, a site's id; null for the application itself.
   subject text,
+  -- Where it came from, in the platform's own log. The eighth column: a ninth would make each row 8 bytes longer.
+  address text,
   -- JSON text, serialised once: these very bytes are also the answer's. Not checked again by the database.
   data text not null,
   primary key (app_id, id)

@@ -11,8 +11,8 @@ create table operator (
   created_at timestamptz not null,
   signed_in_at timestamptz
 );
--- The audit trail knows people by name, so no two names may look the same.
-create unique index operator_by_name on operator (lower(name));
+-- The audit trail shows people by name, so no two names may look the same.
+create unique index operator_by_name on operator (lower(normalize(name, NFKC)));
 
 -- Links that let a person set a password; all of an operator's go with the first that is used.
 create table operator_setup (
@@ -22,6 +22,14 @@ create table operator_setup (
 );
 create index operator_setup_by_operator on operator_setup (operator_id);
 
+-- Browsers that an account has signed in from; strangers who try its name do not keep these out.
+create table operator_browser (
+  token_hash text collate "C" primary key,
+  operator_id bigint not null references operator on delete cascade,
+  seen_at timestamptz not null
+);
+create index operator_browser_by_operator on operator_browser (operator_id, seen_at);
+
 -- The applications that a developer is a member of.
 create table operator_application (
   operator_id bigint not null references operator on delete cascade,
@@ -30,9 +38,9 @@ create table operator_application (
 );
 create index operator_application_by_application on operator_application (app_id);
 
-create sequence operator_key_id;
+-- Numbered with the accounts, so that an id in the audit trail is one account or one key.
 create table operator_key (
-  id bigint primary key default nextval('operator_key_id'),
+  id bigint primary key default nextval('operator_id'),
   name text not null,
   role text not null check (role in ('admin', 'operator', 'viewer')),
   key_hash text collate "C" not null unique,
@@ -40,7 +48,7 @@ create table operator_key (
   created_at timestamptz not null,
   expires_at timestamptz
 );
-create unique index operator_key_by_name on operator_key (lower(name));
+create unique index operator_key_by_name on operator_key (lower(normalize(name, NFKC)));
 
 create sequence operator_session_id;
 create table operator_session (
@@ -51,6 +59,8 @@ create table operator_session (
   -- Of the key that the service was started with; null for the two above.
   setting_key_hash text,
   user_agent text,
+  -- Where its sign-in came from.
+  address text not null,
   created_at timestamptz not null,
   seen_at timestamptz not null,
   expires_at timestamptz not null,
@@ -60,11 +70,18 @@ create index operator_session_by_operator on operator_session (operator_id);
 create index operator_session_by_operator_key on operator_session (operator_key_id);
 create index operator_session_by_expiry on operator_session (expires_at);
 
--- Wrong passwords by the name that was tried, whether or not it exists.
-create table sign_in_failure (
-  name text primary key,
+-- Wrong passwords by what they count for: a source, a name, both, or a browser. A crash may forget them.
+create unlogged table sign_in_attempt (
+  key text collate "C" primary key,
   failures integer not null,
-  since timestamptz not null
+  since timestamptz not null,
+  -- When the last of them was written to the log, how many came since, of whom the newest is and where it came from.
+  told_at timestamptz,
+  untold integer not null default 0,
+  operator_id bigint,
+  address text,
+  -- When it was last written to the log that the limit was reached.
+  locked_at timestamptz
 );
 
 -- What all processes counted in each minute.
@@ -84,5 +101,6 @@ create table platform_count (
 -- Devices that need someone: few among many, and none that is fresh, so creates pay nothing for it.
 create index device_in_trouble on device (device_no) where status <> 1;
 
--- The audit trail: what people and their keys did. What applications do is not in it, so their creates pay nothing.
-create index event_of_operators on event (id) where starts_with(actor, 'operator');
+-- The audit trail: what people and their keys did, and what happened in no application. What applications do is not in
+-- it, so their creates pay nothing.
+create index event_of_audit on event (id) where app_id = '' or starts_with(actor, 'operator');

@@ -7,6 +7,7 @@ import { deleteOldEvents } from './events/store.ts'
 import { deleteExpiredSetUps } from './operators/store.ts'
 import { deleteOldMinutes } from './overview/store.ts'
 import { deleteEndedSessions } from './sessions/store.ts'
+import { clearAttempts } from './sign-in-attempts/store.ts'
 import { deleteExpiredTokens } from './tokens/store.ts'
 
 const everyMs = 60_000
@@ -27,6 +28,7 @@ export function startUpkeep(sql: Sql, log: Logger, { deliveryDays }: Config): { 
     deleteExpiredTokens,
     deleteOldIdempotencyKeys,
     deleteEndedSessions,
+    clearAttempts,
     deleteExpiredSetUps,
     deleteOldMinutes,
     (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays),

@@ -19,8 +19,8 @@ export function applicationRoutes(platform: Platform): Handler[] {
   const { sql, access, showMoment } = platform
   const show = (application: store.Application) => store.showApplication(application, showMoment)
 
-  const tell = (tx: Statements, type: PlatformEventType, actor: string, data: ApplicationRecord) =>
-    insertPlatformEvent(tx, { type, time: new Date(), actor, subject: data.appId, data })
+  const tell = (tx: Statements, type: PlatformEventType, actor: string, data: ApplicationRecord, address?: string) =>
+    insertPlatformEvent(tx, { type, time: new Date(), actor, subject: data.appId, address, data })
 
   /** Changes a state under the application's lock; an event is written only when something changed. */
   async function changeState(
@@ -120,7 +120,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
       ),
     ),
 
-    handle(contract.rotateApplicationSecret, async ({ caller, body, actor }) => {
+    handle(contract.rotateApplicationSecret, async ({ caller, body, actor, sourceAddress }) => {
       requireActingFor(caller, body.appId)
       const appSecret = newSecret()
       const application = await transaction(sql, async (tx) => {
@@ -128,7 +128,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
         // In this order: the update waits for tokens that are being issued for the old secret, the delete sees them.
         const rotated = await store.updateApplication(tx, body.appId, { secretHash: hashSecret(appSecret) })
         await store.deleteTokensOf(tx, body.appId)
-        await tell(tx, 'application.secretRotated', actor, show(rotated))
+        await tell(tx, 'application.secretRotated', actor, show(rotated), sourceAddress())
         return rotated
       })
       await access.refresh()

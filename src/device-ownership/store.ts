@@ -1,6 +1,7 @@
 import type { Row } from 'postgres'
 import type { Statements } from '../database/open.ts'
 import type { Device } from '../devices/rules.ts'
+import { readActor } from '../events/rules.ts'
 import type { Spell } from './contract.ts'
 
 /** Who ended a spell, when and why. */
@@ -73,7 +74,7 @@ export async function findSpells(
     appId: row.app_id,
     boundAt: showMoment(row.bound_at),
     unboundAt: row.unbound_at === null ? null : showMoment(row.unbound_at),
-    unboundBy: row.unbound_by,
+    unboundBy: row.unbound_by === null ? null : readActor(row.unbound_by).actor,
     reason: row.reason,
   }))
 }

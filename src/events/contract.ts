@@ -51,8 +51,17 @@ export const platformEventTypes = [
   'operator.updated',
   'operator.deleted',
   'operator.reset',
+  'operator.setUp',
+  'operator.passwordChanged',
   'operatorKey.created',
   'operatorKey.deleted',
+  'session.created',
+  'session.refused',
+  'session.locked',
+  'session.ended',
+  'thirdPartyConfig.secretRotated',
+  'delivery.replayed',
+  'delivery.tested',
 ] as const
 
 export type PlatformEventType = (typeof platformEventTypes)[number]
@@ -102,13 +111,16 @@ export const pageEvents = operation({
 export const AuditRecord = Type.Object({
   ...EventRecord.properties,
   appId: nullable(Type.String({ description: 'null for what happened in no application' })),
+  actorId: nullable(Type.Integer({ description: 'of the account or key that did it; no renaming moves it' })),
   subject: nullable(Type.String({ description: 'what it is about: a serial number or an id' })),
+  address: nullable(Type.String({ description: 'where it came from, of what is recorded with its source' })),
 })
 export type AuditRecord = Static<typeof AuditRecord>
 
 export const pageAudit = operation({
   id: 'pageAudit',
-  summary: 'What operators and their keys did, in all applications and on the platform itself, newest first.',
+  summary:
+    'What operators and their keys did, in all applications, and what happened on the platform itself, newest first.',
   method: 'GET',
   path: '/api/platform/v1/audit/page',
   callers: ['operator'],
@@ -116,6 +128,7 @@ export const pageAudit = operation({
     ...pageQuery,
     appId: optional(appId),
     actor: optional(text(128, 'operator:… or operatorKey:…, or the beginning of it')),
+    actorId: optional(integer()),
     type: optional(textOneOf(auditTypes)),
     subject: optional(text(64, 'a serial number or an id')),
     beforeId: optional(integer()),

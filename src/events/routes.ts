@@ -40,6 +40,7 @@ export function eventRoutes({ showMoment, readMoment }: Platform): Handler[] {
           ...query,
           appId: given(query.appId),
           actor: given(query.actor),
+          actorId: given(query.actorId),
           type: given(query.type),
           subject: given(query.subject),
           beforeId: given(query.beforeId),

@@ -4,6 +4,7 @@ import { type PageQuery, readPage } from '../database/page.ts'
 import { applicationLock } from '../database/routine.ts'
 import { transaction } from '../database/transaction.ts'
 import { type AuditRecord, type EventRecord, type EventType, type PlatformEventType, typesOf } from './contract.ts'
+import { readActor } from './rules.ts'
 
 export interface NewEvent {
   appId: string
@@ -28,15 +29,19 @@ export async function insertEvent(tx: Statements, event: NewEvent): Promise<void
 /** The log of what happens in no application is kept as if an application without a name had it. */
 const platformLog = ''
 
-export type NewPlatformEvent = Omit<NewEvent, 'appId' | 'type'> & { type: PlatformEventType }
+export type NewPlatformEvent = Omit<NewEvent, 'appId' | 'type'> & {
+  type: PlatformEventType
+  /** Where it came from, for the audit trail. */
+  address?: string | undefined
+}
 
 /** Writes one event of the platform itself, under the lock of that log. */
 export async function insertPlatformEvent(tx: Statements, event: NewPlatformEvent): Promise<void> {
   await tx.unsafe(`select ${applicationLock('$1::text')}`, [platformLog])
   await tx`
-    insert into event (app_id, type, time, actor, subject, data)
+    insert into event (app_id, type, time, actor, subject, address, data)
     values (${platformLog}, ${event.type}, ${event.time}, ${event.actor}, ${event.subject},
-      ${JSON.stringify(event.data)})`
+      ${event.address ?? null}, ${JSON.stringify(event.data)})`
 }
 
 /** A filter of the feed; what is null does not narrow it. */
@@ -78,7 +83,7 @@ export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: (i
       type: row.type,
       appId: row.app_id,
       time: showMoment(row.time),
-      actor: row.actor,
+      actor: readActor(row.actor).actor,
       data: JSON.parse(row.data),
     }),
   )
@@ -89,6 +94,7 @@ export interface AuditFilter extends PageQuery {
   appId: string | null
   /** Or the beginning of it. */
   actor: string | null
+  actorId: number | null
   type: string | null
   subject: string | null
   beforeId: number | null
@@ -96,12 +102,13 @@ export interface AuditFilter extends PageQuery {
   timeTo: Date | null
 }
 
-/** Pages through what operators and their keys did, by the index that holds nothing else. */
+/** Pages through what operators and their keys did, and the platform's own log, by the index that holds nothing else. */
 export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: (instant: Date) => string) {
-  const { appId, actor, type, subject, beforeId, timeFrom, timeTo } = filter
+  const { appId, actor, actorId, type, subject, beforeId, timeFrom, timeTo } = filter
   const conditions = [
     appId === null ? sql`` : sql`and app_id = ${appId}`,
     actor === null ? sql`` : sql`and starts_with(actor, ${actor})`,
+    actorId === null ? sql`` : sql`and actor ~ ${`^operator.*#${actorId}$`}`,
     type === null ? sql`` : sql`and type = ${type}`,
     subject === null ? sql`` : sql`and subject = ${subject}`,
     beforeId === null ? sql`` : sql`and id < ${beforeId}`,
@@ -109,7 +116,8 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: (instant:
     timeTo === null ? sql`` : sql`and time <= ${timeTo}`,
   ]
   const rows = sql`
-    select id, type, app_id, time, actor, subject, data from event where starts_with(actor, 'operator') ${conditions}`
+    select id, type, app_id, time, actor, subject, address, data from event
+    where (app_id = '' or starts_with(actor, 'operator')) ${conditions}`
   const key = [{ column: 'id', type: 'bigint' as const }]
   return readPage(sql, { rows, key, newestFirst: true }, filter, (row): AuditRecord => toAudit(row, showMoment))
 }
@@ -120,8 +128,9 @@ function toAudit(row: Row, showMoment: (instant: Date) => string): AuditRecord {
     type: row.type,
     appId: row.app_id === platformLog ? null : row.app_id,
     time: showMoment(row.time),
-    actor: row.actor,
+    ...readActor(row.actor),
     subject: row.subject,
+    address: row.address,
     data: JSON.parse(row.data),
   }
 }
@@ -135,7 +144,7 @@ export async function newestEvents(sql: Sql, limit: number, showMoment: (instant
   const from = (floor: number) => sql`
     select v.* from (select app_id from application union all select ${platformLog}) a
     cross join lateral (
-      select id, type, app_id, time, actor, subject, data from event
+      select id, type, app_id, time, actor, subject, address, data from event
       where app_id = a.app_id and id > ${floor} order by id desc limit ${limit}) v
     order by id desc limit ${limit}`
   const recent = await from(Math.max(0, (last?.id ?? 0) - recentIds))

@@ -20,6 +20,8 @@ export interface OperatorCaller {
   role: Role
   /** Null for a key. */
   operatorId: number | null
+  /** Null for an account, and for the key that the service was started with. */
+  operatorKeyId: number | null
   /** Null for a bearer token. */
   sessionId: number | null
   /** Those that a developer is a member of; null for everyone else, who may act for every application. */
@@ -44,8 +46,38 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64')
 }
 
-/** The session's cookie. No script can read it, and no other site can send it. */
-export const sessionCookie = 'forecourt_session'
+/**
+ * The cookies of our own pages: the session, and what marks a browser that somebody has signed in from. No script can
+ * read them, and no other site can send them. Behind https their names begin with `__Host-`: browsers then refuse to
+ * take them from a neighbour's host or from http, so nobody can put a session of theirs in the place of another's.
+ */
+export const cookieNames = { session: 'forecourt_session', browser: 'forecourt_browser' } as const
+type OwnCookie = keyof typeof cookieNames
+type Head = Pick<HttpRequest, 'header'>
+
+/** Whether the page came by https, as the proxy says it, or the browser. */
+export function isBehindHttps(request: Head): boolean {
+  return request.header('x-forwarded-proto') === 'https' || request.header('origin')?.startsWith('https://') === true
+}
+
+export function ownCookieName(request: Head, which: OwnCookie): string {
+  return isBehindHttps(request) ? `__Host-${cookieNames[which]}` : cookieNames[which]
+}
+
+const cookieValue = (name: string) => new RegExp(`(?:^|;\\s*)${name}=([A-Za-z0-9_-]{43})(?:;|$)`)
+const cookieShapes = {
+  session: { host: cookieValue('__Host-forecourt_session'), plain: cookieValue('forecourt_session') },
+  browser: { host: cookieValue('__Host-forecourt_browser'), plain: cookieValue('forecourt_browser') },
+}
+
+/** What a cookie of ours holds. Where there is one that only our own host can have set, the plain one is not looked at. */
+export function ownCookie(request: Head, which: OwnCookie): string | undefined {
+  const cookies = request.header('cookie')
+  if (cookies === null) return undefined
+  const { host, plain } = cookieShapes[which]
+  const value = host.exec(cookies)?.[1]
+  return value !== undefined || isBehindHttps(request) ? value : plain.exec(cookies)?.[1]
+}
 
 const keyPrefix = 'fok_'
 
@@ -72,6 +104,7 @@ export function authenticator({ settingKey, checkToken, checkKey, checkSession }
     name: 'operator',
     role: 'admin',
     operatorId: null,
+    operatorKeyId: null,
     sessionId: null,
     applications: null,
   }
@@ -103,13 +136,11 @@ export function authenticator({ settingKey, checkToken, checkKey, checkSession }
   }
 }
 
-const cookieShape = new RegExp(`(?:^|;\\s*)${sessionCookie}=([A-Za-z0-9_-]{43})(?:;|$)`)
-
 /** The session that a request of our own pages carries. What another site's page sends is no session of its reader's. */
 function ownSession(request: Pick<HttpRequest, 'method' | 'header'>): string | undefined {
   const { method } = request
   const header = (name: string) => request.header(name)
-  const session = cookieShape.exec(header('cookie') ?? '')?.[1]
+  const session = ownCookie(request, 'session')
   if (session === undefined || method === 'GET' || method === 'HEAD') return session
   const site = header('sec-fetch-site')
   if (site !== null) return site === 'same-origin' ? session : undefined
@@ -159,7 +190,9 @@ export function applicationOf(caller: Caller, named: string | null | undefined):
   throw invalidRequest([{ field: 'appId', reason: { en: 'is required of an operator', zh: '运营方必须指定应用' } }])
 }
 
-/** The caller's name in the event log. */
+/** Who acts, as the event log keeps it: an account's or a key's id stands behind its name (`readActor`). */
 export function actorOf(caller: Caller): string {
-  return caller.kind === 'application' ? `application:${caller.appId}` : `${caller.source}:${caller.name}`
+  if (caller.kind === 'application') return `application:${caller.appId}`
+  const id = caller.operatorId ?? caller.operatorKeyId
+  return `${caller.source}:${caller.name}${id === null ? '' : `#${id}`}`
 }

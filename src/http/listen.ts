@@ -102,7 +102,9 @@ function listenOnBun(host: string, port: number, drain: Drain): Listener {
 }
 
 function toResponse(answer: HttpAnswer): Response {
-  return new Response(answer.body, answer)
+  const response = new Response(answer.body, answer)
+  for (const cookie of answer.cookies ?? []) response.headers.append('set-cookie', cookie)
+  return response
 }
 
 class BunRequest implements HttpRequest {
@@ -175,6 +177,7 @@ async function listenOnNode(host: string, port: number, drain: Drain): Promise<L
       // A body that was not read (refused before, or too large) would be taken for the next request's head.
       if (!incoming.complete) answer.headers.connection = 'close'
       answer.headers['content-length'] = String(Buffer.byteLength(answer.body))
+      if (answer.cookies !== undefined) outgoing.setHeader('set-cookie', answer.cookies)
       outgoing.writeHead(answer.status, answer.headers)
       outgoing.end(incoming.method === 'HEAD' ? undefined : answer.body)
     })

@@ -17,6 +17,8 @@ export interface HttpRequest {
 export interface HttpAnswer {
   status: number
   headers: Record<string, string>
+  /** Each a `Set-Cookie` of its own. */
+  cookies?: string[]
   body: string | Uint8Array
 }
 

@@ -2,7 +2,7 @@ import type { TObject, TSchema } from 'typebox'
 import { eventTypes } from '../events/contract.ts'
 import { type RefusalName, refusals } from '../refusals.ts'
 import { FieldFaults, reasonKey, shownKey } from '../values.ts'
-import { sessionCookie } from './authenticate.ts'
+import { cookieNames } from './authenticate.ts'
 import { type Operation, rolesOf } from './operation.ts'
 
 type Json = Record<string, unknown>
@@ -41,7 +41,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
           flows: { clientCredentials: { tokenUrl: '/api/auth/v1/oauth/token', scopes: {} } },
         },
         operatorKey: { type: 'http', scheme: 'bearer', description: 'an operator key' },
-        session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'a session of the console' },
+        session: { type: 'apiKey', in: 'cookie', name: cookieNames.session, description: 'a session of the console' },
       },
       schemas: { Refusal: refusalSchema },
     },

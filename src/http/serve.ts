@@ -46,9 +46,11 @@ export interface Idempotency {
 export class JsonText {
   readonly text: string
   readonly headers: Record<string, string> | undefined
-  constructor(text: string, headers?: Record<string, string>) {
+  readonly cookies: string[] | undefined
+  constructor(text: string, headers?: Record<string, string>, cookies?: string[]) {
     this.text = text
     this.headers = headers
+    this.cookies = cookies
   }
 }
 
@@ -344,6 +346,7 @@ function render(outcome: unknown): HttpAnswer {
     status: 200,
     headers: { 'content-type': 'application/json', ...(isText ? outcome.headers : undefined) },
     body: `{"code":0,"msg":"success","data":${data}}`,
+    ...(isText && outcome.cookies !== undefined ? { cookies: outcome.cookies } : undefined),
   }
 }
 

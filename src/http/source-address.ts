@@ -31,3 +31,16 @@ function plainAddress(written: string): string {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(written)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(written)?.[1] ?? written
   return bare.replace(/^::ffff:(?=\d+\.)/i, '')
 }
+
+/** What a source is counted by: an IPv4 address, or the network of 64 bits that one customer of IPv6 has. */
+export function sourceNetwork(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::')
+  const before = head === '' ? [] : head.split(':')
+  // An IPv4 address at the end stands for two groups; the network begins before it all the same.
+  const after = tail === undefined || tail === '' ? [] : tail.replace(/(\d+\.){3}\d+$/, '0:0').split(':')
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length
+  const groups = [...before, ...Array<string>(Math.max(0, zeros)).fill('0'), ...after]
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
+}

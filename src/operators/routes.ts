@@ -1,24 +1,30 @@
 import type { Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
+import type { PlatformEventType } from '../events/contract.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { hashSecret, newOperatorKey, newSecret, type OperatorCaller } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, read } from '../http/serve.ts'
+import { type Handler, handle, type OperationRequest, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../refusals.ts'
-import { beginSession, checkPassword, hashPassword } from '../sessions/sign-in.ts'
-import { deleteSessionsOf } from '../sessions/store.ts'
+import { hashPassword } from '../sessions/passwords.ts'
+import { beginSession, checkPassword } from '../sessions/sign-in.ts'
+import { deleteSessionsOf, forgetBrowsers } from '../sessions/store.ts'
 import { given } from '../values.ts'
 import type { OperatorRecord } from './contract.ts'
 import * as contract from './contract.ts'
 import * as store from './store.ts'
 
+/** Who does something, and from where. */
+type By = Pick<OperationRequest, 'actor' | 'sourceAddress'>
+
 export function operatorRoutes(platform: Platform): Handler[] {
   const { sql, operatorAccess, showMoment, readMoment } = platform
 
-  type EventType = 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset'
-  const tell = (tx: Statements, type: EventType, actor: string, data: { id: number }) =>
-    insertPlatformEvent(tx, { type, time: new Date(), actor, subject: String(data.id), data })
+  const tell = (tx: Statements, type: PlatformEventType, { actor, sourceAddress }: By, data: { id: number }) => {
+    const [subject, address] = [String(data.id), sourceAddress()]
+    return insertPlatformEvent(tx, { type, time: new Date(), actor, subject, address, data })
+  }
 
   /** Changes an account under the lock of all, and ends what it may no longer do at once. */
   async function change(id: number, run: (tx: Statements) => Promise<void>) {
@@ -38,7 +44,7 @@ export function operatorRoutes(platform: Platform): Handler[] {
   }
 
   return [
-    handle(contract.createOperator, async ({ body, actor }) => {
+    handle(contract.createOperator, async ({ body, ...by }) => {
       const { name, role } = body
       const appIds = membershipsOf(role, given(body.appIds))
       const password = given(body.password)
@@ -48,13 +54,13 @@ export function operatorRoutes(platform: Platform): Handler[] {
         const id = await store.insertOperator(tx, { name, role, passwordHash })
         await store.replaceMemberships(tx, id, appIds)
         const operator = await store.requireOperator(tx, id, showMoment)
-        await tell(tx, 'operator.created', actor, operator)
+        await tell(tx, 'operator.created', by, operator)
         const setUp = passwordHash === null ? await makeSetUp(tx, id) : noSetUp
         return { ...operator, ...setUp }
       })
     }),
 
-    handle(contract.updateOperator, async ({ body, actor, header }) => {
+    handle(contract.updateOperator, async ({ body, header, ...by }) => {
       const operator = await change(body.id, async (tx) => {
         const before = await store.requireOperator(tx, body.id, showMoment)
         requireMatch(header('if-match'), etagOf(before))
@@ -64,62 +70,65 @@ export function operatorRoutes(platform: Platform): Handler[] {
         await store.updateOperator(tx, id, { name, role, status })
         await store.replaceMemberships(tx, id, membershipsOf(after.role, wishedMemberships(before, after, appIds)))
         if (after.status !== 1) await deleteSessionsOf(tx, id, null)
-        await tell(tx, 'operator.updated', actor, await store.requireOperator(tx, id, showMoment))
+        await tell(tx, 'operator.updated', by, await store.requireOperator(tx, id, showMoment))
       })
       return tagged(operator)
     }),
 
-    handle(contract.deleteOperator, async ({ body, actor }) => {
+    handle(contract.deleteOperator, async ({ body, ...by }) => {
       const operator = await transaction(sql, async (tx) => {
         await store.lockOperators(tx)
         const before = await store.requireOperator(tx, body.id, showMoment)
         if (before.role === 'admin') await store.requireOtherAdmin(tx, body.id)
         await store.deleteOperator(tx, body.id)
-        await tell(tx, 'operator.deleted', actor, before)
+        await tell(tx, 'operator.deleted', by, before)
         return before
       })
       operatorAccess.forget()
       return operator
     }),
 
-    handle(contract.resetOperator, async ({ body, actor }) => {
+    handle(contract.resetOperator, async ({ body, ...by }) => {
       let setUp = {} as Awaited<ReturnType<typeof makeSetUp>>
       const operator = await change(body.id, async (tx) => {
         const before = await store.requireOperator(tx, body.id, showMoment)
         if (before.role === 'admin' && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
         await store.updateOperator(tx, body.id, { passwordHash: null })
         await deleteSessionsOf(tx, body.id, null)
-        await store.deleteSetUps(tx, body.id)
+        await forgetBrowsers(tx, body.id)
         setUp = await makeSetUp(tx, body.id)
-        await tell(tx, 'operator.reset', actor, before)
+        await tell(tx, 'operator.reset', by, before)
       })
       return { ...operator, ...setUp }
     }),
 
-    handle(contract.setUpOperator, async ({ body, header }) => {
+    handle(contract.setUpOperator, async ({ body, header, sourceAddress }) => {
+      const tokenHash = hashSecret(body.setUpToken)
+      await store.requireSetUp(sql, tokenHash)
       const passwordHash = await hashPassword(body.password)
       const name = given(body.name)
       const operatorId = await transaction(sql, async (tx) => {
         await store.lockOperators(tx)
-        const id = await store.takeSetUp(tx, hashSecret(body.setUpToken))
+        const { id } = await store.requireSetUp(tx, tokenHash)
         await store.updateOperator(tx, id, { passwordHash, ...(name === null ? {} : { name }) })
         await store.deleteSetUps(tx, id)
         const operator = await store.requireOperator(tx, id, showMoment)
-        await tell(tx, 'operator.updated', `operator:${operator.name}`, operator)
+        await tell(tx, 'operator.setUp', { actor: `operator:${operator.name}#${id}`, sourceAddress }, operator)
         return id
       })
-      return beginSession(platform, { operatorId, operatorKeyId: null, settingKeyHash: null }, header)
+      const holder = { operatorId, operatorKeyId: null, settingKeyHash: null }
+      return beginSession(platform, holder, { header, sourceAddress })
     }),
 
-    handle(contract.changePassword, async ({ body, caller, actor }) => {
+    handle(contract.changePassword, async ({ body, caller, ...by }) => {
       const { operatorId, sessionId, name } = caller as OperatorCaller
       if (operatorId === null) throw new Refusal('operatorNotFound')
-      await checkPassword(sql, name, body.password)
+      await checkPassword(sql, name, body.password, by)
       const passwordHash = await hashPassword(body.newPassword)
       return change(operatorId, async (tx) => {
         await store.updateOperator(tx, operatorId, { passwordHash })
         await deleteSessionsOf(tx, operatorId, sessionId)
-        await tell(tx, 'operator.updated', actor, await store.requireOperator(tx, operatorId, showMoment))
+        await tell(tx, 'operator.passwordChanged', by, await store.requireOperator(tx, operatorId, showMoment))
       })
     }),
 
@@ -129,27 +138,25 @@ export function operatorRoutes(platform: Platform): Handler[] {
 
     read(contract.pageOperators, ({ sql, query }) => store.pageOfOperators(sql, query, showMoment)),
 
-    handle(contract.createOperatorKey, async ({ body, actor }) => {
+    handle(contract.createOperatorKey, async ({ body, ...by }) => {
       const operatorKey = newOperatorKey()
       const expireTime = given(body.expireTime)
       const expiresAt = expireTime === null ? null : readMoment(expireTime)
       if (expiresAt !== null && expiresAt.getTime() <= Date.now()) throw invalidRequest([pastExpiry])
       const { name, role } = body
       const created = await transaction(sql, async (tx) => {
-        const key = { name, role, keyHash: hashSecret(operatorKey), createdBy: actor, expiresAt }
+        const key = { name, role, keyHash: hashSecret(operatorKey), createdBy: by.actor, expiresAt }
         const record = await store.insertOperatorKey(tx, key, showMoment)
-        const event = { time: new Date(), actor, subject: String(record.id), data: record }
-        await insertPlatformEvent(tx, { type: 'operatorKey.created', ...event })
+        await tell(tx, 'operatorKey.created', by, record)
         return record
       })
       return { ...created, operatorKey }
     }),
 
-    handle(contract.deleteOperatorKey, async ({ body, actor }) => {
+    handle(contract.deleteOperatorKey, async ({ body, ...by }) => {
       const deleted = await transaction(sql, async (tx) => {
         const data = await store.deleteOperatorKey(tx, body.id, showMoment)
-        const event = { time: new Date(), actor, subject: String(body.id), data }
-        await insertPlatformEvent(tx, { type: 'operatorKey.deleted', ...event })
+        await tell(tx, 'operatorKey.deleted', by, data)
         return data
       })
       operatorAccess.forget()

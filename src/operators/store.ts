@@ -1,6 +1,7 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
+import { readActor } from '../events/rules.ts'
 import type { Role } from '../http/operation.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
@@ -12,6 +13,11 @@ type ShowMoment = (instant: Date) => string
 const operatorsLock = 7_103_120_200
 
 const setUpHours = 24
+
+/** By the same expression as the unique index: names that look alike are one. */
+function sameName(sql: Statements, name: string) {
+  return sql`lower(normalize(name, NFKC)) = lower(normalize(${name}, NFKC))`
+}
 
 /** As JSON, because the driver reads no arrays. */
 export function membershipsOf(operatorId: string): string {
@@ -83,7 +89,7 @@ export interface OperatorChange {
 export async function updateOperator(tx: Statements, id: number, change: OperatorChange): Promise<void> {
   const { name, role, status, passwordHash } = change
   if (name !== undefined) {
-    const [taken] = await tx`select from operator where lower(name) = lower(${name}) and id <> ${id}`
+    const [taken] = await tx`select 1 from operator where ${sameName(tx, name)} and id <> ${id}`
     if (taken !== undefined) throw new Refusal('operatorNameTaken')
   }
   await tx`
@@ -145,8 +151,9 @@ export async function ensureFirstOperator(tx: Statements): Promise<number> {
   return known?.id ?? (await insertOperator(tx, { name: 'admin', role: 'admin', passwordHash: null }))
 }
 
-/** Keeps a set-up link for 24 hours, and answers when it ends. */
+/** Keeps a set-up link for 24 hours, in the place of any before it, and answers when it ends. */
 export async function insertSetUp(tx: Statements, operatorId: number, tokenHash: string): Promise<Date> {
+  await deleteSetUps(tx, operatorId)
   const [row] = await tx`
     insert into operator_setup (token_hash, operator_id, expires_at)
     values (${tokenHash}, ${operatorId}, now() + ${setUpHours} * interval '1 hour') returning expires_at`
@@ -157,25 +164,27 @@ export async function deleteSetUps(tx: Statements, operatorId: number): Promise<
   await tx`delete from operator_setup where operator_id = ${operatorId}`
 }
 
-/** Takes a set-up link, so that it works once. Throws 10052. */
-export async function takeSetUp(tx: Statements, tokenHash: string): Promise<number> {
-  const [row] = await tx`
-    delete from operator_setup where token_hash = ${tokenHash} and expires_at > now() returning operator_id`
+/** The account that a set-up link is for; a disabled one's link does nothing. Throws 10052. */
+export async function requireSetUp(sql: Statements, tokenHash: string): Promise<Pick<Account, 'id' | 'name'>> {
+  const [row] = await sql`
+    select o.id, o.name from operator_setup s join operator o on o.id = s.operator_id
+    where s.token_hash = ${tokenHash} and s.expires_at > now() and o.status = 1`
   if (row === undefined) throw new Refusal('setUpLinkInvalid')
-  return row.operator_id
+  return { id: row.id, name: row.name }
 }
 
 export interface Account {
   id: number
   name: string
-  passwordHash: string
+  /** Null for one that cannot sign in. */
+  passwordHash: string | null
 }
 
-/** The account with this name, if it can sign in. */
+/** The account with this name. */
 export async function findAccount(sql: Statements, name: string): Promise<Account | undefined> {
   const [row] = await sql`
-    select id, name, password_hash from operator
-    where lower(name) = lower(${name}) and status = 1 and password_hash is not null`
+    select id, name, case when status = 1 then password_hash end as password_hash from operator
+    where ${sameName(sql, name)}`
   return row === undefined ? undefined : { id: row.id, name: row.name, passwordHash: row.password_hash }
 }
 
@@ -191,7 +200,7 @@ function toKey(row: Row, showMoment: ShowMoment): OperatorKeyRecord {
     id: row.id,
     name: row.name,
     role: row.role,
-    createdBy: row.created_by,
+    createdBy: readActor(row.created_by).actor,
     createTime: showMoment(row.created_at),
     expireTime: row.expires_at === null ? null : showMoment(row.expires_at),
   }

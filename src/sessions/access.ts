@@ -68,7 +68,8 @@ export class OperatorAccess {
   }
 }
 
-function callerOf({ kind, name, role, operatorId, sessionId, appIds }: Acting): OperatorCaller {
+/** Who acts, as operations see them. */
+export function callerOf({ kind, appIds, ...acting }: Acting): OperatorCaller {
   const applications = appIds === null ? null : new Set(appIds)
-  return { kind: 'operator', source: kind, name, role, operatorId, sessionId, applications }
+  return { kind: 'operator', source: kind, ...acting, applications }
 }

@@ -20,6 +20,7 @@ export const SessionRecord = Type.Object({
   role: Type.String(),
   appIds: nullable(Type.Array(Type.String(), { description: 'of a developer; null where every application is meant' })),
   userAgent: nullable(Type.String()),
+  address: nullable(Type.String({ description: 'where the sign-in came from' })),
   createTime: nullable(moment),
   seenTime: nullable(moment),
   expireTime: nullable(moment),

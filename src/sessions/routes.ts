@@ -1,37 +1,47 @@
+import { transaction } from '../database/transaction.ts'
+import { insertPlatformEvent } from '../events/store.ts'
 import { hashSecret, type OperatorCaller } from '../http/authenticate.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../refusals.ts'
+import { tellRefused } from '../sign-in-attempts/store.ts'
 import { given } from '../values.ts'
 import * as contract from './contract.ts'
-import { beginSession, checkPassword, withoutSession } from './sign-in.ts'
+import { beginSession, checkPassword, type Source, withMark, withoutSession } from './sign-in.ts'
 import * as store from './store.ts'
 
 export function sessionRoutes(platform: Platform): Handler[] {
   const { sql, operatorAccess, showMoment, config } = platform
   const settingKeyHash = config.operatorKey === undefined ? null : hashSecret(config.operatorKey)
 
-  async function checkKey(operatorKey: string): Promise<store.SessionHolder> {
+  async function checkKey(operatorKey: string, source: Source): Promise<store.SessionHolder> {
     const keyHash = hashSecret(operatorKey)
     if (keyHash === settingKeyHash) return { operatorId: null, operatorKeyId: null, settingKeyHash }
     const known = await store.findKey(sql, keyHash)
-    if (known === undefined) throw new Refusal('signInFailed')
-    return { operatorId: null, operatorKeyId: known.keyId, settingKeyHash: null }
+    if (known === undefined) {
+      const attempt = { name: '', operatorId: null, address: source.sourceAddress(), knownBrowser: null }
+      await tellRefused(sql, attempt)
+      throw new Refusal('signInFailed')
+    }
+    return { operatorId: null, operatorKeyId: known.operatorKeyId, settingKeyHash: null }
   }
 
   return [
-    handle(contract.createSession, async ({ body, header }) => {
+    handle(contract.createSession, async ({ body, ...source }) => {
       const [name, password, operatorKey] = [given(body.name), given(body.password), given(body.operatorKey)]
-      if (operatorKey !== null) return beginSession(platform, await checkKey(operatorKey), header)
+      if (operatorKey !== null) return beginSession(platform, await checkKey(operatorKey, source), source)
       if (name === null || password === null) throw invalidRequest(missing({ name, password }))
-      const { id } = await checkPassword(sql, name, password)
-      return beginSession(platform, { operatorId: id, operatorKeyId: null, settingKeyHash: null }, header)
+      const { id } = await checkPassword(sql, name, password, source)
+      return beginSession(platform, { operatorId: id, operatorKeyId: null, settingKeyHash: null }, source)
     }),
 
-    handle(contract.getSession, async ({ caller }) => {
+    handle(contract.getSession, async ({ caller, ...source }) => {
       const { sessionId, operatorId, name, role, applications } = caller as OperatorCaller
-      if (sessionId !== null) return store.requireSession(sql, sessionId, showMoment)
-      const nothing = { userAgent: null, createTime: null, seenTime: null, expireTime: null }
+      if (sessionId !== null) {
+        const session = await store.requireSession(sql, sessionId, showMoment)
+        return operatorId === null ? session : withMark(session, source)
+      }
+      const nothing = { userAgent: null, address: null, createTime: null, seenTime: null, expireTime: null }
       return { id: null, operatorId, name, role, appIds: applications && [...applications], ...nothing }
     }),
 
@@ -40,17 +50,23 @@ export function sessionRoutes(platform: Platform): Handler[] {
       return { timeZone, mapTileUrl, inventoryPolicy, presenceSeconds, privateCallbacks }
     }),
 
-    handle(contract.deleteSession, async ({ caller, body, header }) => {
+    handle(contract.deleteSession, async ({ caller, actor, body, ...source }) => {
       const { sessionId, operatorId, role } = caller as OperatorCaller
       const id = given(body.id) ?? sessionId
       if (id === null) throw invalidRequest([noSession])
       const isOwn = id === sessionId
       // A key has no sessions but the one that it is used in.
       if (!isOwn && role !== 'admin' && operatorId === null) throw new Refusal('sessionNotFound')
-      const ended = await store.deleteSession(sql, id, isOwn || role === 'admin' ? null : operatorId)
+      const ended = await transaction(sql, async (tx) => {
+        const data = await store.deleteSession(tx, id, isOwn || role === 'admin' ? null : operatorId, showMoment)
+        if (data === undefined) return false
+        const event = { time: new Date(), actor, subject: String(id), address: source.sourceAddress(), data }
+        await insertPlatformEvent(tx, { type: 'session.ended', ...event })
+        return true
+      })
       operatorAccess.forget()
       if (!ended && !isOwn) throw new Refusal('sessionNotFound')
-      return isOwn ? withoutSession({ ended }, header) : { ended }
+      return isOwn ? withoutSession({ ended }, source) : { ended }
     }),
 
     read(contract.pageSessions, ({ sql, caller, query }) => {

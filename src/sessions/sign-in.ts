@@ -1,67 +1,111 @@
-import { hash, verify } from '@node-rs/argon2'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
-import { hashSecret, newSecret, sessionCookie } from '../http/authenticate.ts'
+import { insertPlatformEvent } from '../events/store.ts'
+import { actorOf, hashSecret, isBehindHttps, newSecret, ownCookie, ownCookieName } from '../http/authenticate.ts'
 import { JsonText, type OperationRequest } from '../http/serve.ts'
 import { type Account, findAccount } from '../operators/store.ts'
 import type { Platform } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
+import * as attempts from '../sign-in-attempts/store.ts'
+import { callerOf } from './access.ts'
+import { hashPassword, isPasswordOf } from './passwords.ts'
 import * as store from './store.ts'
-
-/** argon2id with the parameters that RFC 9106 and OWASP name for interactive sign-in: 19 MiB, two passes. */
-const hashing = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** What an unknown name's password is compared with, so that it takes as long as a known one's. */
 let decoy: Promise<string> | undefined
 
-const longestSessionSeconds = store.longestSessionDays * 86_400
+/** The browser, or whatever else, that asks. */
+export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
 
-export function hashPassword(password: string): Promise<string> {
-  return hash(password, hashing)
-}
-
-/** The account that a name and a password fit. Throws 10031 and 10007. */
-export async function checkPassword(sql: Sql, name: string, password: string): Promise<Account> {
-  await store.countAttempt(sql, name)
+/** The account that a name and a password fit. Throws 10031, 10007, and 50003 when too many ask at once. */
+export async function checkPassword(sql: Sql, name: string, password: string, source: Source): Promise<Account> {
   const account = await findAccount(sql, name)
-  decoy ??= hashPassword(newSecret())
-  const fits = await verify(account?.passwordHash ?? (await decoy), password)
-  if (account === undefined || !fits) throw new Refusal('signInFailed')
-  await store.forgetAttempts(sql, name)
+  const marks = browserMarks(source)
+  const attempt: attempts.Attempt = {
+    name,
+    operatorId: account?.id ?? null,
+    address: source.sourceAddress(),
+    knownBrowser: account === undefined || marks.length === 0 ? null : await store.findBrowser(sql, account.id, marks),
+  }
+  await attempts.countAttempt(sql, attempt)
+  let fits: boolean
+  try {
+    decoy ??= hashPassword(newSecret()).catch((error) => {
+      decoy = undefined
+      throw error
+    })
+    const passwordHash = account?.passwordHash ?? (await decoy)
+    fits = await isPasswordOf(passwordHash, password)
+  } catch (error) {
+    await attempts.uncountAttempt(sql, attempt)
+    throw error
+  }
+  if (account === undefined || account.passwordHash === null || !fits) {
+    await attempts.tellRefused(sql, attempt)
+    throw new Refusal('signInFailed')
+  }
+  await attempts.forgetAttempts(sql, attempt)
   return account
 }
 
-/** Begins a session and answers it, with its cookie. Throws 10031 for a holder that was shut out meanwhile. */
+/** Begins a session and answers it, with its cookies. Throws 10031 for a holder that was shut out meanwhile. */
 export async function beginSession(
   { sql, config, showMoment }: Platform,
   holder: store.SessionHolder,
-  header: OperationRequest['header'],
+  source: Source,
 ): Promise<JsonText> {
   const token = newSecret()
+  const tokenHash = hashSecret(token)
   const settingKeyHash = config.operatorKey === undefined ? null : hashSecret(config.operatorKey)
+  const address = source.sourceAddress()
   const userAgent =
-    header('user-agent')
+    source
+      .header('user-agent')
       ?.replace(/[\p{Cc}\p{Cs}]/gu, '')
       .slice(0, 255) ?? null
   const record = await transaction(sql, async (tx) => {
-    await store.insertSession(tx, holder, hashSecret(token), userAgent)
-    const acting = await store.findSession(tx, hashSecret(token), settingKeyHash)
+    await store.insertSession(tx, holder, tokenHash, userAgent, address)
+    const acting = await store.findSession(tx, tokenHash, settingKeyHash)
     if (acting === undefined || acting.sessionId === null) throw new Refusal('signInFailed')
-    return store.requireSession(tx, acting.sessionId, showMoment)
+    if (holder.operatorId !== null) await store.keepBrowser(tx, holder.operatorId, tokenHash, browserMarks(source))
+    const data = await store.requireSession(tx, acting.sessionId, showMoment)
+    const event = { time: new Date(), actor: actorOf(callerOf(acting)), subject: String(data.id), address, data }
+    await insertPlatformEvent(tx, { type: 'session.created', ...event })
+    return data
   })
-  return withCookie(record, token, longestSessionSeconds, header)
+  return withCookies(record, [cookie(source, 'session', token, store.longestSessionDays)])
 }
 
-/** An answer that also takes the session's cookie away. */
-export function withoutSession(data: object, header: OperationRequest['header']): JsonText {
-  return withCookie(data, '', 0, header)
+/** An answer that also takes the session's cookie away; the browser stays marked. */
+export function withoutSession(data: object, source: Source): JsonText {
+  return withCookies(data, [cookie(source, 'session', '', 0), ...markOf(source)])
 }
 
-function withCookie(data: object, token: string, maxAgeSeconds: number, header: OperationRequest['header']): JsonText {
-  const isSecure = header('x-forwarded-proto') === 'https' || header('origin')?.startsWith('https://')
-  const cookie = `${sessionCookie}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}`
-  return new JsonText(JSON.stringify(data), {
-    'set-cookie': isSecure ? `${cookie}; Secure` : cookie,
-    'cache-control': 'no-store',
-  })
+/** An answer that also marks the browser for longer than its session lasts, unless it is marked. */
+export function withMark(data: object, source: Source): JsonText {
+  return withCookies(data, markOf(source))
+}
+
+/**
+ * A browser that an account has signed in from is known by the session's token: in the session's own cookie while there
+ * is one, and in one that lasts longer.
+ */
+function browserMarks(source: Source): string[] {
+  const marks = [ownCookie(source, 'session'), ownCookie(source, 'browser')]
+  return marks.filter((mark) => mark !== undefined).map(hashSecret)
+}
+
+function markOf(source: Source): string[] {
+  const token = ownCookie(source, 'session')
+  if (token === undefined || token === ownCookie(source, 'browser')) return []
+  return [cookie(source, 'browser', token, store.browserDays)]
+}
+
+function withCookies(data: object, cookies: string[]): JsonText {
+  return new JsonText(JSON.stringify(data), { 'cache-control': 'no-store' }, cookies)
+}
+
+function cookie(source: Source, what: 'session' | 'browser', value: string, days: number): string {
+  const attributes = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${days * 86_400}`
+  return `${ownCookieName(source, what)}=${value}; ${attributes}${isBehindHttps(source) ? '; Secure' : ''}`
 }

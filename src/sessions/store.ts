@@ -12,31 +12,44 @@ type ShowMoment = (instant: Date) => string
 const idleSessionHours = 12
 export const longestSessionDays = 14
 
-/** Wrong passwords that a name may be tried with, and how long they count. */
-const maxFailures = 10
-const failuresCountMinutes = 15
+/** How long a browser is known that nobody has signed in from, and how many of an account are. */
+export const browserDays = 180
+const mostBrowsers = 20
 
-/**
- * Counts an attempt to sign in before the password is looked at, so that attempts side by side all count. Throws 10007
- * with `Retry-After` when the name was tried too often.
- */
-export async function countAttempt(sql: Statements, name: string): Promise<void> {
+/** Of the marks that a browser shows, the one by which the account knows it. */
+export async function findBrowser(
+  sql: Statements,
+  operatorId: number,
+  tokenHashes: readonly string[],
+): Promise<string | null> {
   const [row] = await sql`
-    insert into sign_in_failure (name, failures, since) values (lower(${name}), 1, now())
-    on conflict (name) do update set
-      failures = case when sign_in_failure.since < now() - ${failuresCountMinutes} * interval '1 minute'
-        then 1 else sign_in_failure.failures + 1 end,
-      since = case when sign_in_failure.since < now() - ${failuresCountMinutes} * interval '1 minute'
-        then now() else sign_in_failure.since end
-    returning failures,
-      ceil(extract(epoch from since + ${failuresCountMinutes} * interval '1 minute' - now()))::integer as seconds`
-  if (row === undefined || row.failures <= maxFailures) return
-  throw new Refusal('tooManyRequests', { headers: { 'retry-after': String(Math.max(1, row.seconds)) } })
+    select token_hash from operator_browser
+    where token_hash in (select json_array_elements_text(${JSON.stringify(tokenHashes)}::text::json))
+      and operator_id = ${operatorId}
+      and seen_at > now() - ${browserDays} * interval '1 day'`
+  return row?.token_hash ?? null
 }
 
-/** Whoever knows the password has not been guessing. */
-export async function forgetAttempts(sql: Statements, name: string): Promise<void> {
-  await sql`delete from sign_in_failure where name = lower(${name})`
+/** Marks a browser that an account signs in from anew; those that it showed before are worth nothing any more. */
+export async function keepBrowser(
+  tx: Statements,
+  operatorId: number,
+  tokenHash: string,
+  formerHashes: readonly string[],
+): Promise<void> {
+  await tx`
+    delete from operator_browser where operator_id = ${operatorId} and (
+      token_hash in (select json_array_elements_text(${JSON.stringify(formerHashes)}::text::json))
+      or token_hash in (
+        select token_hash from operator_browser where operator_id = ${operatorId}
+        order by seen_at desc offset ${mostBrowsers - 1}))`
+  await tx`
+    insert into operator_browser (token_hash, operator_id, seen_at) values (${tokenHash}, ${operatorId}, now())`
+}
+
+/** Whoever resets an account does not know which of its browsers are in the right hands. */
+export async function forgetBrowsers(tx: Statements, operatorId: number): Promise<void> {
+  await tx`delete from operator_browser where operator_id = ${operatorId}`
 }
 
 /** Who a session is for: exactly one of the three. */
@@ -51,11 +64,12 @@ export async function insertSession(
   holder: SessionHolder,
   tokenHash: string,
   userAgent: string | null,
+  address: string,
 ): Promise<void> {
   await tx`
-    insert into operator_session (token_hash, operator_id, operator_key_id, setting_key_hash, user_agent,
+    insert into operator_session (token_hash, operator_id, operator_key_id, setting_key_hash, user_agent, address,
       created_at, seen_at, expires_at)
-    values (${tokenHash}, ${holder.operatorId}, ${holder.operatorKeyId}, ${holder.settingKeyHash}, ${userAgent},
+    values (${tokenHash}, ${holder.operatorId}, ${holder.operatorKeyId}, ${holder.settingKeyHash}, ${userAgent}, ${address},
       now(), now(), now() + ${idleSessionHours} * interval '1 hour')`
   if (holder.operatorId !== null) {
     await tx`update operator set signed_in_at = now() where id = ${holder.operatorId}`
@@ -68,6 +82,7 @@ export interface Acting {
   name: string
   role: Role
   operatorId: number | null
+  operatorKeyId: number | null
   sessionId: number | null
   /** Of a developer; null for everyone else, who may act for every application. */
   appIds: string[] | null
@@ -89,6 +104,7 @@ function toActing(row: Row): Acting {
     name: row.name ?? settingKeyName,
     role: row.role ?? 'admin',
     operatorId: row.operator_id,
+    operatorKeyId: row.operator_key_id,
     sessionId: row.session_id,
     appIds: row.app_ids,
   }
@@ -104,7 +120,7 @@ export async function findSession(
   settingKeyHash: string | null,
 ): Promise<Acting | undefined> {
   const [row] = await sql`
-    select s.id as session_id, s.operator_id, ${sql.unsafe(acting)}
+    select s.id as session_id, s.operator_id, s.operator_key_id, ${sql.unsafe(acting)}
     from ${sql.unsafe(livingSessions)} and s.token_hash = ${tokenHash}
       and (s.setting_key_hash is null or s.setting_key_hash = ${settingKeyHash})`
   return row === undefined ? undefined : toActing(row)
@@ -120,12 +136,12 @@ export async function renewSession(sql: Statements, tokenHash: string): Promise<
 }
 
 /** Who a key is of, while it lasts. */
-export async function findKey(sql: Statements, keyHash: string): Promise<(Acting & { keyId: number }) | undefined> {
+export async function findKey(sql: Statements, keyHash: string): Promise<Acting | undefined> {
   const [row] = await sql`
     select id, name, role from operator_key where key_hash = ${keyHash} and (expires_at is null or expires_at > now())`
   if (row === undefined) return undefined
-  const { id: keyId, name, role } = row
-  return { kind: 'operatorKey', name, role, operatorId: null, sessionId: null, appIds: null, keyId }
+  const { id: operatorKeyId, name, role } = row
+  return { kind: 'operatorKey', name, role, operatorId: null, operatorKeyId, sessionId: null, appIds: null }
 }
 
 /** Ends an operator's sessions, but for one that is to go on. */
@@ -133,12 +149,20 @@ export async function deleteSessionsOf(tx: Statements, operatorId: number, excep
   await tx`delete from operator_session where operator_id = ${operatorId} and id is distinct from ${except}`
 }
 
-/** Ends one session; of one operator only, when that is given. Answers whether there was one. */
-export async function deleteSession(sql: Statements, id: number, ofOperator: number | null): Promise<boolean> {
-  const deleted = await sql`
+/** Ends one session; of one operator only, when that is given. Answers it, if there was one. */
+export async function deleteSession(
+  tx: Statements,
+  id: number,
+  ofOperator: number | null,
+  showMoment: ShowMoment,
+): Promise<SessionRecord | undefined> {
+  const [row] = await tx`
+    select ${tx.unsafe(sessionColumns)} from ${tx.unsafe(livingSessions)}
+      and s.id = ${id} and (${ofOperator}::bigint is null or s.operator_id = ${ofOperator}) for update of s`
+  await tx`
     delete from operator_session
     where id = ${id} and (${ofOperator}::bigint is null or operator_id = ${ofOperator})`
-  return deleted.count === 1
+  return row && toSession(row, showMoment)
 }
 
 function toSession(row: Row, showMoment: ShowMoment): SessionRecord {
@@ -150,13 +174,14 @@ function toSession(row: Row, showMoment: ShowMoment): SessionRecord {
     role,
     appIds,
     userAgent: row.user_agent,
+    address: row.address,
     createTime: showMoment(row.created_at),
     seenTime: showMoment(row.seen_at),
     expireTime: showMoment(row.expires_at),
   }
 }
 
-const sessionColumns = `s.id, s.id as session_id, s.operator_id, s.user_agent, s.created_at, s.seen_at, s.expires_at,
+const sessionColumns = `s.id, s.id as session_id, s.operator_id, s.operator_key_id, s.user_agent, s.address, s.created_at, s.seen_at, s.expires_at,
   ${acting}`
 
 /** Throws 10053. */
@@ -182,10 +207,10 @@ export function pageOfSessions(
   return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => toSession(row, showMoment))
 }
 
-/** Removes, at most `limit`, sessions that have ended, and the counts of attempts that count no more. */
+/** Removes, at most `limit`, sessions that have ended, and browsers that nobody signs in from any more. */
 export async function deleteEndedSessions(sql: Statements, limit: number): Promise<number> {
   const sessions = await sql`
     delete from operator_session where id in (select id from operator_session where expires_at < now() limit ${limit})`
-  await sql`delete from sign_in_failure where since < now() - ${failuresCountMinutes} * interval '1 minute'`
+  await sql`delete from operator_browser where seen_at < now() - ${browserDays} * interval '1 day'`
   return sessions.count
 }

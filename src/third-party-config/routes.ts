@@ -39,11 +39,11 @@ export function thirdPartyConfigRoutes(platform: Platform): Handler[] {
       { check: (body) => configFaults(body, platform.config) },
     ),
 
-    handle(rotateCallbackSecret, async ({ caller, body, actor }) => {
+    handle(rotateCallbackSecret, async ({ caller, body, actor, sourceAddress }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
         await requireLockedApplication(tx, appId)
-        return rotateSecret(platform, tx, appId, actor)
+        return rotateSecret(platform, tx, appId, { actor, address: sourceAddress() })
       })
     }),
 

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { Statements } from '../database/open.ts'
 import { syncEndpoint } from '../deliveries/endpoint.ts'
 import { eventTypes } from '../events/contract.ts'
-import { insertEvent } from '../events/store.ts'
+import { insertEvent, insertPlatformEvent } from '../events/store.ts'
 import type { Platform } from '../platform.ts'
 import { type FieldFault, Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
@@ -59,11 +59,15 @@ export async function rotateSecret(
   platform: Platform,
   tx: Statements,
   appId: string,
-  actor: string,
+  by: { actor: string; address: string },
 ): Promise<ThirdPartyConfigRecord> {
   const newSecret = newCallbackSecret()
   await replaceSecret(tx, appId, platform.secrets.seal(appId, newSecret))
-  return writeSaved(platform, tx, await requireConfig(tx, appId), actor, newSecret)
+  const config = await requireConfig(tx, appId)
+  const data = showConfig(platform, config, null)
+  const event = { time: config.updatedAt, subject: appId, ...by, data }
+  await insertPlatformEvent(tx, { type: 'thirdPartyConfig.secretRotated', ...event })
+  return showConfig(platform, config, newSecret)
 }
 
 /** Throws 30003. */

@@ -45,6 +45,20 @@ describe('createOperator', () => {
     await signIn(client, { id: made.id, name, password })
   })
 
+  test('makes a link that ends with the next one, and does nothing for a disabled account', async () => {
+    const name = newName()
+    const first = expectSuccess(await client.operate(createOperator, { name, role: 'viewer' }))
+    const second = expectSuccess(await client.operate(resetOperator, { id: first.id }))
+    const use = (made: { setUpPath: string | null }) =>
+      client.call(setUpOperator, { setUpToken: String(made.setUpPath).split('#')[1], password: newPassword() })
+    expectRefusal(await use(first), 'setUpLinkInvalid')
+    expectSuccess(await client.operate(updateOperator, { id: first.id, status: 2 }))
+    expectRefusal(await use(second), 'setUpLinkInvalid')
+    expect(expectSuccess(await client.operate(getOperator, { id: first.id })).isSetUp).toBe(false)
+    expectSuccess(await client.operate(updateOperator, { id: first.id, status: 1 }))
+    expectSuccess(await use(second))
+  })
+
   test('takes a password instead, and never shows it', async () => {
     const person = await newPerson(client, 'operator')
     const record = await client.operate(getOperator, { id: person.id })
@@ -195,6 +209,7 @@ describe('the audit trail', () => {
   test('holds what people did, newest first, and not what applications did', async () => {
     const person = await newPerson(client, 'operator')
     const headers = await signIn(client, person)
+    const session = expectSuccess(await client.call(getSession, {}, { headers })).id
     const made = expectSuccess(await client.call(createApplication, { appName: 'trail' }, { headers }))
     const device = deviceBody(made.appId)
     expectSuccess(await client.call(createDevice, device, { headers }))
@@ -203,13 +218,15 @@ describe('the audit trail', () => {
     expect(list.map(({ type, appId, subject }) => [type, appId, subject])).toEqual([
       ['device.bound', made.appId, device.deviceNo],
       ['application.created', null, made.appId],
+      ['session.created', null, String(session)],
     ])
+    expect(list.every(({ actorId }) => actorId === person.id)).toBe(true)
     const app = await newApplication(client)
     expectSuccess(await client.call(createDevice, deviceBody(app.appId), { token: app.token }))
     const ofApp = expectSuccess(await client.operate(pageAudit, { appId: app.appId }))
     expect(ofApp.list.map(({ type }) => type)).toEqual(['thirdPartyConfig.saved'])
     const beforeThat = expectSuccess(await client.operate(pageAudit, { actor, beforeId: list[0]?.id }))
-    expect(beforeThat.list.map(({ type }) => type)).toEqual(['application.created'])
+    expect(beforeThat.list.map(({ type }) => type)).toEqual(['application.created', 'session.created'])
   })
 
   test('has nothing of the platform in an application’s own feed', async () => {

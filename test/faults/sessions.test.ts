@@ -90,7 +90,7 @@ test('wrong guesses are forgiven after 15 minutes', async () => {
   const tryIt = (password: string) => client.call(createSession, { name: person.name, password })
   for (let index = 0; index < 10; index++) expect((await tryIt('wrong')).code).toBe(10031)
   expect((await tryIt(person.password)).code).toBe(10007)
-  await database.run((sql) => sql`update sign_in_failure set since = now() - interval '16 minutes'`)
+  await database.run((sql) => sql`update sign_in_attempt set since = now() - interval '16 minutes'`)
   expect((await tryIt(person.password)).code).toBe(0)
 })
 

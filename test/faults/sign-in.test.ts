@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type AuditRecord, pageAudit, pageEvents } from '../../src/events/contract.ts'
+import { changePassword, setUpOperator, updateOperator } from '../../src/operators/contract.ts'
+import { createSession, deleteSession, getSession, pageSessions } from '../../src/sessions/contract.ts'
+import { clearAttempts } from '../../src/sign-in-attempts/store.ts'
+import { type Answer, Client, newApplication, newSerial } from '../harness.ts'
+import { cookieOf, newPassword, newPerson, type Person, signIn } from '../people.ts'
+import { type OwnDatabase, sleep, Workplace } from './support.ts'
+
+// Guessing, from many sources: the service trusts this machine as its proxy, so the tests say where they come from.
+
+const place = new Workplace()
+let database: OwnDatabase
+let client: Client
+
+beforeAll(async () => {
+  database = await place.startDatabase()
+  const env = { DATABASE_URL: database.url(), FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1' }
+  client = new Client(await place.startService({ env }))
+}, 120_000)
+afterAll(() => place.clear(), 60_000)
+
+let sources = 0
+/** An address that no other test uses. */
+const newSource = () => `198.${18 + Math.floor(++sources / 65_536)}.${Math.floor(sources / 256) % 256}.${sources % 256}`
+
+function tryIt(name: string, password: string, address: string, headers: Record<string, string> = {}) {
+  return client.call(createSession, { name, password }, { headers: { 'x-forwarded-for': address, ...headers } })
+}
+
+/** Wrong guesses at one name from one source, or each from a new one. */
+async function guess(name: string, times: number, address?: string): Promise<number[]> {
+  const codes: number[] = []
+  for (let index = 0; index < times; index++) {
+    codes.push((await tryIt(name, newPassword(), address ?? newSource())).code)
+  }
+  return codes
+}
+
+/** As if so many had been wrong already. */
+const setFailures = (key: string, failures: number) =>
+  database.run((sql) => sql`update sign_in_attempt set failures = ${failures} where key = ${key}`)
+
+async function trail(query: Record<string, string>): Promise<AuditRecord[]> {
+  return (await client.operate(pageAudit, { pageSize: '100', ...query })).data.list
+}
+
+/** What a browser holds after an answer. */
+const cookiesOf = (answer: Answer<unknown>) => answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0])
+
+describe('wrong passwords', () => {
+  test('shut a name for the source that they come from, and for nobody else', async () => {
+    const person = await newPerson(client, 'viewer')
+    const [attacker, home] = [newSource(), newSource()]
+    expect(await guess(person.name, 12, attacker)).toEqual([...Array(10).fill(10031), 10007, 10007])
+    expect((await tryIt(person.name, person.password, attacker)).code).toBe(10007)
+    expect((await tryIt(person.name, person.password, home)).code).toBe(0)
+  })
+
+  test('are counted over the 64 bits that one customer of IPv6 has', async () => {
+    const person = await newPerson(client, 'viewer')
+    const codes: number[] = []
+    for (let index = 0; index < 11; index++) {
+      codes.push((await tryIt(person.name, 'wrong', `2001:db8:7:1::${index.toString(16)}`)).code)
+    }
+    expect(codes).toEqual([...Array(10).fill(10031), 10007])
+    expect((await tryIt(person.name, person.password, '2001:db8:7:2::1')).code).toBe(0)
+  })
+
+  test('over many names are limited by their source, whether the names exist or not', async () => {
+    const [person, attacker] = [await newPerson(client, 'viewer'), newSource()]
+    const codes: number[] = []
+    const spray = async () => codes.push((await tryIt(newSerial('no'), 'wrong', attacker)).code)
+    for (let index = 0; index < 12; index++) await spray()
+    expect(codes).toEqual(Array(12).fill(10031))
+    await setFailures(`source ${attacker}`, 98)
+    for (let index = 0; index < 4; index++) await spray()
+    expect(codes.slice(12)).toEqual([10031, 10031, 10007, 10007])
+    const limited = await tryIt(person.name, person.password, attacker)
+    expect([limited.code, Number(limited.headers.get('retry-after')) > 0]).toEqual([10007, true])
+    expect((await tryIt(person.name, person.password, newSource())).code).toBe(0)
+  })
+
+  test('from many sources shut a name, but not for a browser that has signed in before', async () => {
+    const person = await newPerson(client, 'viewer')
+    const home = newSource()
+    const signedIn = await tryIt(person.name, person.password, home)
+    const browser = { cookie: String(cookiesOf(signedIn)[0]) }
+    expect(await guess(person.name, 2)).toEqual([10031, 10031])
+    // As 96 more would have it.
+    await setFailures(`account ${person.id}`, 98)
+    expect(await guess(person.name, 4)).toEqual([10031, 10031, 10007, 10007])
+    expect((await tryIt(person.name, person.password, newSource())).code).toBe(10007)
+    const again = await tryIt(person.name, person.password, newSource(), browser)
+    expect(again.code).toBe(0)
+    // Its mark is that account's alone, and no way to guess on.
+    const other = await newPerson(client, 'viewer')
+    expect(await guess(other.name, 10, home)).toEqual(Array(10).fill(10031))
+    const own = { cookie: cookieOf(again) }
+    expect((await tryIt(other.name, other.password, home, own)).code).toBe(10007)
+    for (let index = 0; index < 10; index++) {
+      expect((await tryIt(person.name, 'wrong', newSource(), own)).code).toBe(10031)
+    }
+    expect((await tryIt(person.name, person.password, newSource(), own)).code).toBe(10007)
+  })
+
+  test('do not shut out a browser that has signed out', async () => {
+    const person = await newPerson(client, 'viewer')
+    const session = { cookie: cookieOf(await tryIt(person.name, person.password, newSource())) }
+    const answer = await client.call(deleteSession, {}, { headers: session })
+    const [gone, mark] = cookiesOf(answer)
+    expect(gone).toBe('forecourt_session=')
+    expect(mark).toBe(session.cookie.replace('session', 'browser'))
+    expect(answer.headers.getSetCookie()[1]).toContain('Max-Age=15552000')
+    expect((await client.call(getSession, {}, { headers: { cookie: String(mark) } })).code).toBe(10002)
+    const source = newSource()
+    await guess(person.name, 11, source)
+    expect((await tryIt(person.name, person.password, source)).code).toBe(10007)
+    expect((await tryIt(person.name, person.password, source, { cookie: String(mark) })).code).toBe(0)
+  })
+
+  test('leave few rows, and none for long', async () => {
+    const source = newSource()
+    for (let index = 0; index < 12; index++) await tryIt(newSerial('no'), 'wrong', source)
+    const count = () =>
+      database.run(async (sql) => Number((await sql`select count(*) as n from sign_in_attempt`)[0]?.n))
+    await database.run((sql) => sql`update sign_in_attempt set told_at = now() - interval '2 minutes'`)
+    await database.run((sql) => sql`update sign_in_attempt set since = now() - interval '16 minutes'`)
+    await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
+    await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
+    // But for the count of what was told just now.
+    expect(await count()).toBeLessThanOrEqual(1)
+  })
+})
+
+test('hashing has one gate: floods are told 50003 and harm nobody behind it', async () => {
+  const person = await newPerson(client, 'viewer')
+  const flood = await Promise.all(Array.from({ length: 120 }, () => tryIt(newSerial('no'), newPassword(), newSource())))
+  const codes = flood.map(({ code }) => code)
+  expect(new Set(codes)).toEqual(new Set([10031, 50003]))
+  expect(codes.filter((code) => code === 10031).length).toBeGreaterThanOrEqual(20)
+  expect((await tryIt(person.name, person.password, newSource())).code).toBe(0)
+})
+
+test('a set-up link is looked up before anything is hashed', async () => {
+  const began = performance.now()
+  const asked = Array.from({ length: 300 }, () =>
+    client.call(setUpOperator, { setUpToken: newPassword(), password: newPassword() }),
+  )
+  // All of them would not fit the gate of hashes.
+  expect(new Set((await Promise.all(asked)).map(({ code }) => code))).toEqual(new Set([10052]))
+  expect(performance.now() - began).toBeLessThan(30_000)
+})
+
+describe('the audit trail', () => {
+  const last = async (type: string, subject: string) => (await trail({ type, subject }))[0]
+
+  test('holds sign-ins, sign-outs and ended sessions, with their source', async () => {
+    const person = await newPerson(client, 'viewer')
+    const source = newSource()
+    const signedIn = await tryIt(person.name, person.password, source)
+    const { id } = signedIn.data
+    expect(signedIn.data.address).toBe(source)
+    const who = { actor: `operator:${person.name}`, actorId: person.id, address: source }
+    expect(await last('session.created', String(id))).toMatchObject({ ...who, data: { id, operatorId: person.id } })
+    expect((await client.operate(pageSessions, { operatorId: person.id })).data.list[0]?.address).toBe(source)
+    const headers = { cookie: cookieOf(signedIn), 'x-forwarded-for': newSource() }
+    expect((await client.call(deleteSession, {}, { headers })).code).toBe(0)
+    const ended = await last('session.ended', String(id))
+    expect(ended).toMatchObject({ ...who, address: headers['x-forwarded-for'], data: { name: person.name } })
+
+    const other = (await tryIt(person.name, person.password, source)).data.id
+    await client.operate(deleteSession, { id: other }, { headers: { 'x-forwarded-for': source } })
+    expect(await last('session.ended', String(other))).toMatchObject({ actor: 'operator:operator', actorId: null })
+  })
+
+  test('holds refused sign-ins and locks: at once, and then with a count a minute', async () => {
+    const person = await newPerson(client, 'viewer')
+    const subject = String(person.id)
+    const source = newSource()
+    await guess(person.name, 14, source)
+    const [refused, ...more] = await trail({ type: 'session.refused', subject })
+    expect(more).toEqual([])
+    const who = { operatorId: person.id, name: person.name }
+    expect(refused).toMatchObject({ actor: 'anyone', actorId: null, address: source, data: { ...who, count: 1 } })
+    const locks = await trail({ type: 'session.locked', subject })
+    expect(locks.map(({ address, data }) => ({ address, data }))).toEqual([
+      { address: source, data: { ...who, limit: 'nameAndSource', seconds: expect.any(Number) } },
+    ])
+    // What came since is told when its minute is over.
+    await database.run((sql) => sql`update sign_in_attempt set told_at = now() - interval '2 minutes'`)
+    await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
+    const [counted] = await trail({ type: 'session.refused', subject })
+    expect(counted?.data).toEqual({ ...who, count: 9 })
+    // A name that nobody has may be a password in the wrong field.
+    const [secret, elsewhere] = [newPassword(), newSource()]
+    await tryIt(secret, 'wrong', elsewhere)
+    const unknown = await trail({ type: 'session.refused' })
+    expect(unknown.find(({ address }) => address === elsewhere)).toMatchObject({ subject: null, data: { name: null } })
+    expect(JSON.stringify(unknown)).not.toContain(secret)
+  })
+
+  test('does not grow without end by strangers', async () => {
+    const all = () =>
+      database.run(async (sql) =>
+        Number((await sql`select count(*) as n from event where type in ('session.refused', 'session.locked')`)[0]?.n),
+      )
+    await database.run((sql) => sql`delete from sign_in_attempt where key = 'told'`)
+    const before = await all()
+    const strangers = () => Promise.all(Array.from({ length: 5 }, () => tryIt(newSerial('no'), 'wrong', newSource())))
+    await strangers()
+    expect((await all()) - before).toBe(5)
+    await setFailures('told', 298)
+    await strangers()
+    await strangers()
+    expect((await all()) - before).toBe(7)
+  })
+
+  test('knows who it was when the name is another’s by now', async () => {
+    await database.run((sql) => sql`delete from sign_in_attempt`)
+    const person = await newPerson(client, 'operator')
+    const headers = await signIn(client, person)
+    const newer = newPassword()
+    const changed = await client.call(changePassword, { password: person.password, newPassword: newer }, { headers })
+    expect(changed.code).toBe(0)
+    await client.operate(updateOperator, { id: person.id, name: newSerial('renamed') })
+    const namesake: Person = await newPerson(client, 'operator')
+    await client.operate(updateOperator, { id: namesake.id, name: person.name })
+    await signIn(client, { ...namesake, name: person.name })
+    const types = async (id: number) => (await trail({ actorId: String(id) })).map(({ type }) => type)
+    expect(await types(person.id)).toEqual(['operator.passwordChanged', 'session.created'])
+    expect(await types(namesake.id)).toEqual(['session.created'])
+    const named = await trail({ actor: `operator:${person.name}` })
+    expect(named.map(({ actorId }) => actorId)).toEqual([namesake.id, person.id, person.id])
+  })
+
+  test('keeps ids and addresses from applications', async () => {
+    const person = await newPerson(client, 'operator')
+    const application = await newApplication(client)
+    const headers = await signIn(client, person)
+    await client.send('/api/platform/v1/application/offline', {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ appId: application.appId }),
+    })
+    const feed = await client.call(pageEvents, {}, { token: application.token })
+    const [event] = feed.data.list.slice(-1)
+    expect(Object.keys(event ?? {})).toEqual(['id', 'type', 'appId', 'time', 'actor', 'data'])
+    expect(event?.actor).toBe(`operator:${person.name}`)
+    expect((await trail({ appId: application.appId }))[0]?.actorId).toBe(person.id)
+  })
+})
+
+test('behind https the cookies are of this host alone, and only those are read', async () => {
+  const person = await newPerson(client, 'admin')
+  const https = { 'x-forwarded-proto': 'https' }
+  const signedIn = await tryIt(person.name, person.password, newSource(), https)
+  expect(signedIn.headers.getSetCookie()).toHaveLength(1)
+  expect(signedIn.headers.getSetCookie()[0]).toMatch(
+    /^__Host-forecourt_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=1209600; Secure$/,
+  )
+  const cookie = String(cookiesOf(signedIn)[0])
+  const tossed = cookieOf(await tryIt(person.name, person.password, newSource()))
+  expect(tossed).toStartWith('forecourt_session=')
+  const who = async (cookies: string, headers: Record<string, string> = https) => {
+    const answer = await client.call(getSession, {}, { headers: { ...headers, cookie: cookies } })
+    return answer.code === 0 ? answer.data.id : answer.code
+  }
+  // Where a neighbour's host has set one of the plain name, also before ours.
+  expect(await who(`${tossed}; ${cookie}`)).toBe(signedIn.data.id)
+  expect(await who(`${tossed}; ${cookie}`, {})).toBe(signedIn.data.id)
+  expect(await who(tossed)).toBe(10002)
+  expect(await who(tossed, { origin: 'https://forecourt.example' })).toBe(10002)
+  // The lasting mark comes when the session is asked for.
+  const asked = await client.call(getSession, {}, { headers: { ...https, cookie } })
+  expect(cookiesOf(asked)).toEqual([cookie.replace('session', 'browser')])
+  const marked = { ...https, cookie: `${cookie}; ${cookiesOf(asked)[0]}` }
+  expect((await client.call(getSession, {}, { headers: marked })).headers.getSetCookie()).toEqual([])
+  const out = await client.call(deleteSession, {}, { headers: { ...https, cookie } })
+  expect(cookiesOf(out)).toEqual(['__Host-forecourt_session=', cookie.replace('session', 'browser')])
+  await sleep(700)
+  expect(await who(cookie)).toBe(10002)
+})
