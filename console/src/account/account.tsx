@@ -111,7 +111,7 @@ function Sessions() {
 }
 
 /** The session that a key is in: no filter of `pageSessions` finds those of a key. */
-function KeySession({ session: { userAgent, createTime, seenTime, expireTime } }: { session: SessionRecord }) {
+function KeySession({ session: { userAgent, address, createTime, seenTime, expireTime } }: { session: SessionRecord }) {
   const t = usePeopleTexts()
   return (
     <Descriptions
@@ -120,6 +120,7 @@ function KeySession({ session: { userAgent, createTime, seenTime, expireTime } }
       bordered
       items={[
         { key: 'userAgent', label: t('browser'), children: userAgent },
+        { key: 'address', label: t('address'), children: <span className="mono">{address}</span> },
         { key: 'createTime', label: t('began'), children: <span className="number">{createTime}</span> },
         { key: 'seenTime', label: t('seen'), children: <span className="number">{seenTime}</span> },
         { key: 'expireTime', label: t('ends'), children: <span className="number">{expireTime}</span> },

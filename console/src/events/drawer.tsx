@@ -81,7 +81,19 @@ function OneEvent({ event, words }: { event: AnyEvent; words: (type: string) => 
             ),
           },
           { key: 'about', label: t('about'), children: <SubjectLink event={event} /> },
-          { key: 'who', label: t('who'), children: <span className="mono">{event.actor}</span> },
+          {
+            key: 'who',
+            label: t('who'),
+            children: (
+              <>
+                <span className="mono">{event.actor}</span>{' '}
+                {event.actorId != null && <span className="number faint">#{event.actorId}</span>}
+              </>
+            ),
+          },
+          ...(event.address == null
+            ? []
+            : [{ key: 'address', label: t('address'), children: <span className="mono">{event.address}</span> }]),
           { key: 'when', label: t('when'), children: <span className="number">{event.time}</span> },
           ...(appId === null
             ? []

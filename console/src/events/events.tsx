@@ -51,7 +51,7 @@ function useOpenEvent() {
   }
 }
 
-const auditFilters = ['appId', 'actor', 'type', 'subject', 'timeFrom', 'timeTo'] as const
+const auditFilters = ['appId', 'actor', 'actorId', 'type', 'subject', 'timeFrom', 'timeTo'] as const
 
 function Audit() {
   const t = useTexts()
@@ -73,6 +73,13 @@ function Audit() {
         </Link>
       ),
   }
+  const address: Column<AnyEvent> = {
+    key: 'address',
+    title: t('address'),
+    dataIndex: 'address',
+    className: 'mono',
+    isExtra: true,
+  }
   return (
     <section className="card">
       <p className="faint" style={{ marginTop: 0 }}>
@@ -86,6 +93,7 @@ function Audit() {
           meaning={wholeActor}
           onChange={(actor) => set({ actor })}
         />
+        <TextFilter label={t('actorId')} width={140} value={values.actorId} onChange={(actorId) => set({ actorId })} />
         <TypeFilter
           types={[...eventTypes, ...platformEventTypes]}
           value={values.type}
@@ -104,7 +112,7 @@ function Audit() {
         name="audit"
         operation={pageAudit}
         input={narrowing}
-        columns={[...columns, application]}
+        columns={[...columns, application, address]}
         rowKey={({ id: key }) => key}
         isNarrowed={filters.isNarrowed(['tab'])}
         clear={() => filters.clear(['tab'])}

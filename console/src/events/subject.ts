@@ -3,8 +3,9 @@ import type { AuditRecord, pageAudit, pageEvents } from '../../../src/events/con
 import { eventTypes, platformEventTypes } from '../../../src/events/contract.ts'
 import { paths } from '../paths.ts'
 
-/** An event of either list: those of an application's feed are without a subject of their own. */
-export type AnyEvent = Omit<AuditRecord, 'subject'> & { subject?: string | null }
+/** An event of either list: those of an application's feed are without what only the audit trail tells. */
+type OnlyAudit = 'subject' | 'actorId' | 'address'
+export type AnyEvent = Omit<AuditRecord, OnlyAudit> & Partial<Pick<AuditRecord, OnlyAudit>>
 
 type Member = 'id' | 'appId' | 'deviceNo' | 'serialPrefix' | 'siteName' | 'ruleName' | 'deviceName' | 'appName' | 'name'
 
@@ -22,7 +23,14 @@ export interface Subject {
   path: string | undefined
 }
 
-const goneTypes = ['site.deleted', 'device.unbound', 'billingRule.deleted', 'operator.deleted', 'operatorKey.deleted']
+const goneTypes = [
+  'site.deleted',
+  'device.unbound',
+  'billingRule.deleted',
+  'operator.deleted',
+  'operatorKey.deleted',
+  'session.ended',
+]
 
 export function subjectOf(event: AnyEvent): Subject {
   const describe = describers[nounOf(event.type)]
@@ -32,6 +40,11 @@ export function subjectOf(event: AnyEvent): Subject {
 
 /** Whether the record was there no longer afterwards. */
 export const isGone = (type: string) => goneTypes.includes(type)
+
+function ofApplication(event: AnyEvent): Subject {
+  const id = event.appId ?? event.subject ?? ''
+  return { name: '', id, path: paths.application(id) }
+}
 
 const describers: Record<string, (event: AnyEvent) => Subject> = {
   site: (event) => {
@@ -50,7 +63,8 @@ const describers: Record<string, (event: AnyEvent) => Subject> = {
     const id = event.appId ?? event.subject ?? member(event, 'appId')
     return { name: member(event, 'appName'), id, path: paths.application(id) }
   },
-  thirdPartyConfig: (event) => ({ name: '', id: event.appId ?? '', path: paths.application(event.appId ?? '') }),
+  thirdPartyConfig: ofApplication,
+  delivery: ofApplication,
   deviceModel: (event) => ({ name: '', id: member(event, 'serialPrefix'), path: paths.models() }),
   deviceInventory: (event) => ({ name: '', id: member(event, 'deviceNo'), path: paths.models() }),
   operator: (event) => ({ name: member(event, 'name'), id: member(event, 'id'), path: paths.people() }),
@@ -59,10 +73,24 @@ const describers: Record<string, (event: AnyEvent) => Subject> = {
     id: member(event, 'id'),
     path: `${paths.people()}?tab=keys`,
   }),
+  session: (event) => ({
+    name: member(event, 'name'),
+    id: event.subject ?? '',
+    path: `${paths.people()}?tab=sessions`,
+  }),
 }
 
 const beginnings = ['site.created', 'billingRule.created', 'device.bound', 'application.created']
-const withoutBefore = ['deviceInventory.imported', 'operator.created', 'operatorKey.created']
+const withoutBefore = [
+  'deviceInventory.imported',
+  'operator.created',
+  'operatorKey.created',
+  'session.created',
+  'session.refused',
+  'session.locked',
+  'delivery.replayed',
+  'delivery.tested',
+]
 
 /** Whether nothing about the same record can have come before. */
 export const isBeginning = (type: string) => beginnings.includes(type) || withoutBefore.includes(type)

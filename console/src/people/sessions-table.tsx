@@ -82,6 +82,7 @@ function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): C
         </div>
       ),
     },
+    { key: 'address', title: t('address'), dataIndex: 'address', className: 'mono' },
     { key: 'createTime', title: t('began'), dataIndex: 'createTime', className: 'number' },
     { key: 'seenTime', title: t('seen'), dataIndex: 'seenTime', className: 'number' },
     { key: 'expireTime', title: t('ends'), dataIndex: 'expireTime', className: 'number', isExtra: true },
