@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import postgres from 'postgres'
 import type { Address } from './hosts.ts'
 import { StartError } from './start-error.ts'
+import { type Tls, takeTls } from './tls.ts'
 
 export type Sql = postgres.Sql
 /** A transaction, or the pool itself: whatever runs one statement after another. */
@@ -100,11 +101,11 @@ export function openDatabase(options: OpenOptions): Sql {
   // The driver takes a function that makes connections, though its types don't say so.
   const own = { ...settings, ...(socket === undefined ? {} : { socket }) }
   if (typeof target !== 'string') return postgres({ ...own, ...target })
-  const { url, ...place } = readUrl(target)
+  const { url, tls, ...place } = readUrl(target)
   // Of several hosts the function finds the right one, and the driver must not look for another.
   const chosen = address ?? (socket === undefined ? place : addressesOf(target)[0])
   try {
-    return postgres(url, { ...own, ...chosen })
+    return postgres(url, { ...own, ...tls, ...chosen })
   } catch {
     // The driver's own words could repeat the URL, and with it the password.
     throw new StartError('DATABASE_URL is not a URL that PostgreSQL understands.')
@@ -121,6 +122,7 @@ interface UrlParts {
   url: string
   host?: string
   port?: number
+  tls: { ssl?: Tls }
 }
 
 /**
@@ -132,11 +134,14 @@ function readUrl(url: string): UrlParts {
   const parameters = new URLSearchParams(query)
   const host = parameters.get('host')
   const port = parameters.get('port')
+  const ssl = takeTls(parameters)
   for (const name of ['host', 'port', 'target_session_attrs']) parameters.delete(name)
   return {
     url: parameters.size === 0 ? base : `${base}?${parameters}`,
     ...(host === null ? {} : { host }),
     ...(port === null ? {} : { port: Number(port) }),
+    // A socket of this machine has no TLS.
+    tls: ssl === undefined || host?.startsWith('/') ? {} : { ssl },
   }
 }
 

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import type { ConnectionOptions } from 'node:tls'
+import { StartError } from './start-error.ts'
+
+/** What the driver takes as `ssl`: nothing of the server is verified under the words, everything that an object says. */
+export type Tls = false | 'allow' | 'prefer' | 'require' | ConnectionOptions
+
+/**
+ * Reads a URL's `sslmode` and `sslrootcert`, as libpq means them, and takes them out: the driver would not read the
+ * file, and would take any word for a mode. Undefined when the URL says nothing of TLS.
+ */
+export function takeTls(parameters: URLSearchParams): Tls | undefined {
+  const mode = parameters.get('sslmode')
+  const file = parameters.get('sslrootcert')
+  parameters.delete('sslmode')
+  parameters.delete('sslrootcert')
+  const ca = file === null || file === 'system' ? {} : { ca: readCertificates(file) }
+  switch (mode ?? (file === null ? null : 'verify-full')) {
+    case null:
+      return undefined
+    case 'disable':
+      return false
+    case 'require':
+      // A file of authorities that is given is meant to be used.
+      return file === null ? 'require' : { ...ca, checkServerIdentity: () => undefined }
+    case 'allow':
+    case 'prefer':
+      return mode as 'allow' | 'prefer'
+    case 'verify-ca':
+      return { ...ca, checkServerIdentity: () => undefined }
+    case 'verify-full':
+      return ca
+    default:
+      throw new StartError(
+        'The sslmode of DATABASE_URL must be one of disable, allow, prefer, require, verify-ca, verify-full.',
+      )
+  }
+}
+
+function readCertificates(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (fault) {
+    const { code } = fault as NodeJS.ErrnoException
+    throw new StartError(`The sslrootcert of DATABASE_URL names ${file}, which cannot be read (${code}).`)
+  }
+}

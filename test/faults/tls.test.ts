@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { serverUser } from '../../src/database/embedded/user.ts'
+import { hasOldestPostgres, oldestPostgres, runServiceToItsEnd } from '../harness.ts'
+import { becomesTrue, Workplace, withSql } from './support.ts'
+
+// TLS to the database: what each sslmode verifies of a real server with a real certificate.
+
+const place = new Workplace()
+const user = serverUser()
+const identity = user === undefined ? {} : { uid: user.uid, gid: user.gid }
+const inHome = (name: string) => join(place.home, name)
+const cluster = inHome('cluster')
+let port = 0
+let server: ChildProcess | undefined
+
+function openssl(...args: string[]): void {
+  execFileSync('openssl', args, { cwd: place.home, stdio: 'pipe' })
+}
+
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+
+function makeAuthority(name: string): void {
+  openssl(
+    'req',
+    '-x509',
+    ...newKey,
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${name}`,
+    '-keyout',
+    `${name}.key`,
+    '-out',
+    `${name}.pem`,
+  )
+}
+
+/** A server's certificate for a name or an address, from the authority `ours`. */
+function makeCertificate(name: string, subject: string): void {
+  openssl('req', ...newKey, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`)
+  writeFileSync(inHome(`${name}.ext`), `subjectAltName=${subject}\n`)
+  const by = ['-CA', 'ours.pem', '-CAkey', 'ours.key', '-CAcreateserial', '-days', '2', '-extfile', `${name}.ext`]
+  openssl('x509', '-req', '-in', `${name}.csr`, ...by, '-out', `${name}.pem`)
+}
+
+const onSocket = { host: place.home, user: 'forecourt', password: '', database: 'postgres' }
+
+/** Lets the server show this certificate from now on. */
+async function show(name: string): Promise<void> {
+  for (const end of ['pem', 'key']) {
+    const path = join(cluster, `server.${end}`)
+    copyFileSync(inHome(`${name}.${end}`), path)
+    if (user !== undefined) chownSync(path, user.uid, user.gid)
+  }
+  if (server === undefined) return
+  await withSql({ ...onSocket, port }, (sql) => sql`select pg_reload_conf()`)
+  const shown = () => {
+    const asked = ['s_client', '-connect', `127.0.0.1:${port}`, '-starttls', 'postgres']
+    return execFileSync('openssl', asked, { input: '', stdio: ['pipe', 'pipe', 'ignore'], encoding: 'utf8' })
+  }
+  expect(await becomesTrue(() => shown().includes(`CN = ${name}\n`), 20_000)).toBe(true)
+}
+
+beforeAll(async () => {
+  if (!hasOldestPostgres) return
+  if (user !== undefined) chownSync(place.home, user.uid, user.gid)
+  makeAuthority('ours')
+  makeAuthority('another')
+  makeCertificate('named', 'DNS:localhost')
+  makeCertificate('numbered', 'IP:127.0.0.1')
+  makeCertificate('elsewhere', 'DNS:database.example.org')
+  mkdirSync(cluster, { mode: 0o700 })
+  if (user !== undefined) chownSync(cluster, user.uid, user.gid)
+  const initdb = ['-D', cluster, '-U', 'forecourt', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
+  execFileSync(join(oldestPostgres, 'initdb'), initdb, { ...identity, cwd: place.home })
+  // Whoever comes by the network without TLS is refused.
+  writeFileSync(join(cluster, 'pg_hba.conf'), 'local all all trust\nhostssl all all all trust\n')
+  await show('named')
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  port = (free.address() as { port: number }).port
+  free.close()
+  await once(free, 'close')
+  const tls = ['ssl=on', 'ssl_cert_file=server.pem', 'ssl_key_file=server.key', 'listen_addresses=127.0.0.1']
+  const settings = [...tls, 'fsync=off'].flatMap((setting) => ['-c', setting])
+  const where = ['-D', cluster, '-k', place.home, '-p', String(port)]
+  const started = spawn(join(oldestPostgres, 'postgres'), [...where, ...settings], {
+    ...identity,
+    cwd: place.home,
+    stdio: 'ignore',
+  })
+  const answers = () =>
+    withSql({ ...onSocket, port }, (sql) => sql`select 1`).then(
+      () => true,
+      () => false,
+    )
+  expect(await becomesTrue(answers, 60_000)).toBe(true)
+  server = started
+}, 120_000)
+afterAll(async () => {
+  if (server?.exitCode === null) {
+    server.kill('SIGINT')
+    await once(server, 'exit')
+  }
+  await place.clear()
+}, 120_000)
+
+const urlTo = (hosts: string, query: string) => `postgres://forecourt@${hosts}/postgres?${query}`
+const ours = () => `sslrootcert=${encodeURIComponent(inHome('ours.pem'))}`
+const another = () => `sslrootcert=${encodeURIComponent(inHome('another.pem'))}`
+
+async function expectStarts(url: string): Promise<void> {
+  const service = await place.startService({ env: { DATABASE_URL: url } })
+  const ready = await fetch(`${service.url}/readyz`)
+  expect(ready.status).toBe(200)
+  const connections = await withSql(
+    { ...onSocket, port },
+    (sql) => sql`
+    select ssl, version from pg_stat_ssl join pg_stat_activity using (pid) where application_name like 'forecourt %'`,
+  )
+  expect(connections.length).toBeGreaterThan(0)
+  expect(connections.filter(({ ssl, version }) => !ssl || version !== 'TLSv1.3')).toEqual([])
+  expect(await service.stop()).toBe(0)
+}
+
+async function expectRefused(url: string, words: RegExp): Promise<void> {
+  const env = { DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: '0' }
+  const ended = await runServiceToItsEnd({ dataDir: place.newFolder(), env })
+  expect([ended.code, ended.stdout]).toEqual([1, ''])
+  expect(ended.stderr.replaceAll(/^\{.*\}\n/gm, '')).toMatch(words)
+}
+
+describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
+  test('verify-full takes the certificate of the host that was named, from the authority that was given', async () => {
+    await show('named')
+    await expectStarts(urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`))
+    await expectStarts(urlTo(`localhost:${port}`, ours()))
+  }, 60_000)
+
+  test('of several hosts each is held to its own name', async () => {
+    const both = `localhost:1,localhost:${port}`
+    await show('elsewhere')
+    await expectRefused(urlTo(both, `sslmode=verify-full&${ours()}`), oneSentence)
+    await show('named')
+    await expectStarts(urlTo(both, `sslmode=verify-full&${ours()}`))
+    await expectRefused(urlTo(both, `sslmode=verify-full&${another()}`), oneSentence)
+  }, 60_000)
+
+  test('verify-full refuses another authority, and what no authority of the system has signed', async () => {
+    await show('named')
+    await expectRefused(urlTo(`localhost:${port}`, `sslmode=verify-full&${another()}`), oneSentence)
+    await expectRefused(urlTo(`localhost:${port}`, 'sslmode=verify-full'), oneSentence)
+  }, 60_000)
+
+  test('verify-full refuses the certificate of another host', async () => {
+    await show('elsewhere')
+    await expectRefused(urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`), oneSentence)
+  }, 60_000)
+
+  test('an address is held to the certificate’s addresses, not to its names', async () => {
+    await show('numbered')
+    await expectStarts(urlTo(`127.0.0.1:${port}`, `sslmode=verify-full&${ours()}`))
+    await show('named')
+    await expectRefused(urlTo(`127.0.0.1:${port}`, `sslmode=verify-full&${ours()}`), oneSentence)
+  }, 60_000)
+
+  test('verify-ca, and require with an authority, hold it to the authority only', async () => {
+    await show('elsewhere')
+    for (const mode of ['verify-ca', 'require']) {
+      await expectStarts(urlTo(`localhost:${port}`, `sslmode=${mode}&${ours()}`))
+      await expectRefused(urlTo(`localhost:${port}`, `sslmode=${mode}&${another()}`), oneSentence)
+    }
+  }, 60_000)
+
+  test('require and prefer encrypt and verify nothing; without a mode, and with disable, nothing is encrypted', async () => {
+    await show('elsewhere')
+    for (const mode of ['require', 'prefer']) await expectStarts(urlTo(`localhost:${port}`, `sslmode=${mode}`))
+    for (const query of ['', 'sslmode=disable']) await expectRefused(urlTo(`localhost:${port}`, query), /no encryption/)
+  }, 60_000)
+
+  test('over a socket of this machine there is no TLS, whatever the mode', async () => {
+    const socket = `host=${encodeURIComponent(place.home)}&port=${port}`
+    const service = await place.startService({
+      env: { DATABASE_URL: urlTo('localhost', `${socket}&sslmode=verify-full`) },
+    })
+    expect(await service.stop()).toBe(0)
+  }, 60_000)
+
+  test('a mode that is none, and a file that is not there, are told', async () => {
+    await expectRefused(
+      urlTo(`localhost:${port}`, 'sslmode=verify_full'),
+      /^The sslmode of DATABASE_URL must be one of /,
+    )
+    await expectRefused(
+      urlTo(`localhost:${port}`, 'sslmode=verify-full&sslrootcert=/nowhere.pem'),
+      /^The sslrootcert of DATABASE_URL names \/nowhere\.pem, which cannot be read \(ENOENT\)\.\n$/,
+    )
+  }, 60_000)
+})
+
+const oneSentence = /^The database cannot be reached: [^\n]+\.\n$/
