@@ -5,6 +5,12 @@ create table application (
   app_id text collate "C" primary key,
   app_name text not null,
   secret_hash text not null,
+  -- Counts the secrets. A token carries that of the secret it was obtained with, so a rotation is one row, however many
+  -- tokens there are.
+  token_generation integer not null default 1,
+  -- The secret before goes on working until then, and so do its tokens.
+  previous_secret_hash text,
+  previous_secret_until timestamptz,
   online_status smallint not null default 1 check (online_status in (1, 2)),
   status smallint not null default 1 check (status in (1, 2)),
   frozen_reason text,
@@ -18,12 +24,16 @@ create table application (
 create index application_by_access_change on application (access_changed_at);
 create index application_by_age on application (created_at, app_id);
 
+create sequence access_token_id;
 create table access_token (
   token_hash text collate "C" primary key,
   app_id text collate "C" not null references application,
+  id bigint not null default nextval('access_token_id'),
+  generation integer not null,
   expires_at timestamptz not null
 );
-create index access_token_by_application on access_token (app_id);
+-- The newest of an application, past which the oldest ends.
+create index access_token_by_application on access_token (app_id, id);
 create index access_token_by_expiry on access_token (expires_at);
 
 create table third_party_config (

@@ -4,6 +4,7 @@ import { type PageQuery, readPage } from '../database/page.ts'
 import { applicationLock } from '../database/routine.ts'
 import { applicationOf, type Caller } from '../http/authenticate.ts'
 import { Refusal } from '../refusals.ts'
+import { requirePower } from '../tokens/power.ts'
 import { given } from '../values.ts'
 import type { ApplicationRecord } from './contract.ts'
 
@@ -50,6 +51,16 @@ export async function requireLockedApplication(tx: Statements, appId: string): P
   // Two statements: what the second one sees was committed before it began, that is after the lock was had.
   await lockApplication(tx, appId)
   return requireApplication(tx, appId)
+}
+
+/**
+ * The same for a change that the caller asked for, who may have lost the power to it while it waited: after a freeze, a
+ * rotation or a revocation nothing is written. Throws 10002, 10004 and 10005.
+ */
+export async function requireLockedApplicationFor(tx: Statements, caller: Caller, appId: string): Promise<Application> {
+  const application = await requireLockedApplication(tx, appId)
+  await requirePower(tx, caller)
+  return application
 }
 
 /** Throws 10004. */

@@ -1,4 +1,4 @@
-import { requireLockedApplication, requireMeantApplication } from '../applications/store.ts'
+import { requireLockedApplicationFor, requireMeantApplication } from '../applications/store.ts'
 import { findKeptAnswer, keepAnswer } from '../database/idempotency.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
@@ -27,7 +27,7 @@ export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
         const appId = applicationOf(caller, body.appId)
         const create = idempotency && { appId, operation: saveBillingRule.id, ...idempotency }
         const answer = await transaction(sql, async (tx) => {
-          await requireLockedApplication(tx, appId)
+          await requireLockedApplicationFor(tx, caller, appId)
           const kept = create && (await findKeptAnswer(tx, create))
           if (kept !== undefined) return kept
           const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) }, showMoment)
@@ -47,7 +47,7 @@ export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
       async ({ caller, actor, body, header }) => {
         const appId = applicationOf(caller, body.appId)
         const rule = await transaction(sql, async (tx) => {
-          await requireLockedApplication(tx, appId)
+          await requireLockedApplicationFor(tx, caller, appId)
           const before = await requireBillingRule(tx, appId, body.id, showMoment)
           requireMatch(header('if-match'), etagOf(before))
           const { changed, faults } = changeRule(before, body)
@@ -67,7 +67,7 @@ export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
     handle(deleteBillingRule, async ({ caller, actor, body, header }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
-        await requireLockedApplication(tx, appId)
+        await requireLockedApplicationFor(tx, caller, appId)
         const rule = await requireBillingRule(tx, appId, body.id, showMoment)
         requireMatch(header('if-match'), etagOf(rule))
         // Whoever names a rule in a site holds the same lock, so nobody can between this look and the commit.

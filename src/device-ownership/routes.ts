@@ -1,4 +1,4 @@
-import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import { requireApplication, requireLockedApplication, requireLockedApplicationFor } from '../applications/store.ts'
 import type { Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { type Device, showDevice, updatableMembers } from '../devices/rules.ts'
@@ -65,7 +65,7 @@ export function deviceOwnershipRoutes({ sql, showMoment }: Platform): Handler[] 
     handle(unbindDevice, async ({ caller, actor, body, header }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
-        await requireLockedApplication(tx, appId)
+        await requireLockedApplicationFor(tx, caller, appId)
         const device = await requireDevice(tx, appId, body.deviceNo)
         requireMatch(header('if-match'), etagOf(updatableMembers(device)))
         return unbind(tx, device, { at: new Date(), by: actor, reason: given(body.reason) })

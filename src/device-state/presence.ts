@@ -32,7 +32,7 @@ export function startPresence({ config, sql, log, showMoment }: Platform): { sto
     return transaction(sql, async (tx) => {
       if (!(await tryPresenceLock(tx))) return undefined
       const silent = await lockSilentDevices(tx, found, since)
-      if (silent.length > 0) await changeStates(tx, silent.map(toOffline), new Date())
+      if (silent.length > 0) await changeStates(tx, silent.map(toOffline), [], new Date())
       return silent.length
     })
   }

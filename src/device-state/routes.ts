@@ -2,14 +2,24 @@ import { requireMeantApplication } from '../applications/store.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import type { Sql } from '../database/open.ts'
 import { deviceText, showDevice } from '../devices/rules.ts'
+import type { Caller } from '../http/authenticate.ts'
 import { type Handler, handle, JsonText } from '../http/serve.ts'
 import { laneOptions, type Platform, showQueue } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
 import { reportDeviceState } from './contract.ts'
 import { applyReport, isSameState, presenceTimes, type StateReport } from './rules.ts'
-import { changeStates, findDevices, forgetSilence, type KnownDevice, type StateChange, touchPresence } from './store.ts'
+import {
+  changeStates,
+  findDevices,
+  findPowerlessApplications,
+  forgetSilence,
+  type KnownDevice,
+  type StateChange,
+  touchPresence,
+} from './store.ts'
 
 interface Submission {
+  caller: Caller
   appId: string
   deviceNo: string
   actor: string
@@ -26,11 +36,14 @@ interface Composed {
   record: string
 }
 
-/** `again`: the device was changed between being read and being written; read it again. */
-type Outcome = { record: string } | { refusal: 'deviceNotFound' } | { again: true }
+/**
+ * `again`: the device was changed between being read and being written; read it again. `unsure`: a caller of the
+ * application has lost its power; look whether this one has.
+ */
+type Outcome = { record: string } | { refusal: 'deviceNotFound' } | { again: true } | { unsure: true }
 
 export function deviceStateRoutes(platform: Platform): Handler[] {
-  const { sql, config, stateWriter, showMoment } = platform
+  const { sql, config, access, stateWriter, showMoment } = platform
   const { refreshMs } = presenceTimes(config.presenceSeconds)
 
   const lane: GroupCommit<Submission, Outcome> = new GroupCommit({
@@ -38,21 +51,30 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
     claims: ({ deviceNo }) => [deviceNo],
     async write(submissions) {
       const serials = submissions.map(({ deviceNo }) => deviceNo)
-      const known = await findDevices(stateWriter, serials)
+      const callers = submissions.map(({ caller }) => caller)
+      const [known, powerless] = await Promise.all([
+        findDevices(stateWriter, serials),
+        // Signs of life take no lock under which this could be looked at.
+        findPowerlessApplications(stateWriter, callers),
+      ])
       const now = new Date()
-      const composed = submissions.map((submission) => compose(submission, known.get(submission.deviceNo), now))
+      const composed = submissions.map((submission) =>
+        powerless.has(submission.appId) ? undefined : compose(submission, known.get(submission.deviceNo), now),
+      )
       const devicesWith = (wanted: Write) =>
-        composed.flatMap(({ write, known }) => (write === wanted && known !== undefined ? [known.device] : []))
-      const changes = composed.flatMap(({ change }) => change ?? [])
+        composed.flatMap((one) => (one?.write === wanted && one.known !== undefined ? [one.known.device] : []))
+      const changes = composed.flatMap((one) => one?.change ?? [])
       const [alive, offline] = [devicesWith('alive'), devicesWith('offline')]
       const written = new Set<string>()
       const write = async (count: number, statement: (pool: Sql) => Promise<string[]>) => {
         if (count > 0) for (const deviceNo of await statement(stateWriter)) written.add(deviceNo)
       }
-      await write(changes.length, (pool) => changeStates(pool, changes, now))
+      await write(changes.length, (pool) => changeStates(pool, changes, callers, now))
       await write(alive.length, (pool) => touchPresence(pool, alive, now))
       await write(offline.length, (pool) => forgetSilence(pool, offline))
-      return composed.map(({ known, write, record }) => {
+      return composed.map((one) => {
+        if (one === undefined) return { unsure: true }
+        const { known, write, record } = one
         if (known === undefined) return { refusal: 'deviceNotFound' }
         return write === 'nothing' || written.has(known.device.deviceNo) ? { record } : { again: true }
       })
@@ -89,9 +111,10 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
       const appId = await requireMeantApplication(sql, caller, named)
       const since = performance.now()
       for (;;) {
-        const outcome = await lane.submit({ appId, deviceNo, actor, report }, since)
+        const outcome = await lane.submit({ caller, appId, deviceNo, actor, report }, since)
         if ('record' in outcome) return new JsonText(outcome.record)
         if ('refusal' in outcome) throw new Refusal(outcome.refusal)
+        if ('unsure' in outcome) await access.requirePower(caller)
       }
     }),
   ]

@@ -12,6 +12,8 @@ import {
 } from '../database/routine.ts'
 import type { Device, DeviceState } from '../devices/rules.ts'
 import { deviceColumns, toDevice } from '../devices/store.ts'
+import type { Caller } from '../http/authenticate.ts'
+import { callerParameters, findPowerless, joinCallers, powerlessOf } from '../tokens/power.ts'
 
 /** A device as it was read, before anybody was asked to wait. */
 export interface KnownDevice {
@@ -44,6 +46,15 @@ export async function findDevices(sql: Statements, serials: readonly string[]): 
     { prepare: true },
   )
   return new Map(rows.map((row) => [row.device_no, toKnown(row)]))
+}
+
+/** The applications of which a caller has lost its power since it was admitted. */
+export async function findPowerlessApplications(sql: Statements, callers: Iterable<Caller>): Promise<Set<string>> {
+  const [count, apps, tokens] = joinCallers(callers)
+  if (count === 0) return new Set()
+  const statement = `select unnest(${powerlessOf('$1', '$2')}) as app_id`
+  const rows = await sql.unsafe(statement, [apps, tokens], { prepare: true })
+  return new Set(rows.map((row) => row.app_id))
 }
 
 /** A new state of a device, composed from what was read. */
@@ -83,21 +94,26 @@ const isChanged = '(v_is_complete or i.device_no = any(v_changed))'
 
 /**
  * Writes a batch of state changes: locks, rows, their signs of life and events in one transaction. A row that is not
- * the one that was read is left alone, and is not among the serials that are answered.
+ * the one that was read is left alone, and so is one of an application of which a caller has lost its power; neither is
+ * among the serials that are answered.
  */
 export const changeStatesRoutine = routine(
   'change_states',
-  { p_now: 'timestamptz', p_apps: 'text', p_count: 'integer' },
+  { p_now: 'timestamptz', p_apps: 'text', p_count: 'integer', ...callerParameters },
   names,
   'device_no text',
-  '  v_changed text[];\n  v_is_complete boolean;',
+  `  v_changed text[];
+  v_powerless text[] := '{}';
+  v_is_complete boolean;`,
   `  perform ${applicationLock('app_id')} from unnest(${column('p_apps')}) as a (app_id);
+  ${findPowerless}
   with changed as (
     update device d set status = i.status::smallint, online_status = i.online_status::smallint,
       run_status = i.run_status::smallint, status_remark = i.status_remark, version = i.version,
       battery_status = i.battery_status::bigint, battery_energy = i.battery_energy
     from ${batchRows(names, 'many')}
     where d.device_no = i.device_no and d.app_id = i.app_id and d.xmin = i.row_version::xid
+      and i.app_id <> all(v_powerless)
     returning d.device_no
   )
   select array_agg(device_no) into v_changed from changed;
@@ -127,13 +143,22 @@ function sortedBySerial<Item extends { deviceNo: string }>(items: readonly Item[
   return items.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
 }
 
-/** Writes state changes of different devices in one transaction. Answers the serials that were changed. */
-export async function changeStates(sql: Statements, changes: StateChange[], now: Date): Promise<string[]> {
+/**
+ * Writes state changes of different devices, which so many callers reported, in one transaction. Answers the serials that
+ * were changed.
+ */
+export async function changeStates(
+  sql: Statements,
+  changes: StateChange[],
+  callers: Iterable<Caller>,
+  now: Date,
+): Promise<string[]> {
   const apps = [...new Set(changes.map((change) => change.appId))].sort()
   const rows = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
     now.toISOString(),
     joinColumn(apps, (appId) => appId),
     changes.length,
+    ...joinCallers(callers),
     joinBatch(sortedBySerial(changes), columns),
   ])
   return rows.map((row) => row.device_no)

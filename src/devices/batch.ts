@@ -1,14 +1,16 @@
 import type { Static } from 'typebox'
 import { claimKey, settleKey } from '../database/idempotency.ts'
+import type { Caller } from '../http/authenticate.ts'
 import { preferredLanguage } from '../http/language.ts'
 import type { Idempotency } from '../http/serve.ts'
 import { validator } from '../http/validate.ts'
 import type { Platform } from '../platform.ts'
-import { type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
+import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../refusals.ts'
 import { createDevices, DeviceBatchRow } from './contract.ts'
 import type { Submission } from './lane.ts'
 
 interface Batch {
+  caller: Caller
   appId: string
   actor: string
   rows: readonly unknown[]
@@ -26,6 +28,9 @@ interface RowOutcome {
 /** Rows that are with the lane at once: a thousand would stand before everybody else's one. */
 const portionRows = 128
 
+/** What a caller is told that has lost its power. */
+const losses: ReadonlySet<RefusalName> = new Set(['tokenInvalid', 'applicationFrozen'])
+
 const readRow = validator(DeviceBatchRow, 'device', undefined)
 
 /**
@@ -33,8 +38,9 @@ const readRow = validator(DeviceBatchRow, 'device', undefined)
  * in order, as JSON text.
  *
  * With a key the first answer is kept whole. Each row that succeeds also keeps its own in its own transaction, so a
- * retry after a crash finds the rows that were written and writes the others. Throws 10008, and 50003 when there is
- * no room for the first rows.
+ * retry after a crash finds the rows that were written and writes the others. Where the caller loses its power midway,
+ * the rows that were written stay, and the others are refused. Throws 10008, 50003 when there is no room for the first
+ * rows, 10002 and 10005 when the caller lost its power before them.
  */
 export async function registerBatch(
   platform: Platform,
@@ -59,21 +65,26 @@ function answerOf(outcomes: RowOutcome[]): string {
 async function registerRows(
   { log }: Platform,
   register: (submission: Submission) => Promise<string>,
-  { appId, actor, rows, idempotency, acceptLanguage }: Batch,
+  { caller, appId, actor, rows, idempotency, acceptLanguage }: Batch,
 ): Promise<RowOutcome[]> {
   const language = preferredLanguage(acceptLanguage)
+  /** Once the caller has lost its power, the rows that are left need not ask. */
+  let lost: Refusal | undefined
 
   async function registerRow(row: unknown, index: number): Promise<RowOutcome> {
     try {
+      if (lost !== undefined) throw lost
       const body = { ...(readRow(row) as Static<typeof DeviceBatchRow>), appId }
       // A caller's own keys hold no space, so the two can never be mistaken for each other.
       const key = idempotency && { ...idempotency, key: `batch ${idempotency.key} ${index}` }
-      const record = await register({ body, actor, idempotency: key })
+      const record = await register({ caller, body, actor, idempotency: key })
       return { text: resultText(body.deviceNo, 0, 'success', record), isUndecided: false }
     } catch (error) {
       if (!(error instanceof Refusal)) log.error({ err: error, row: index }, 'a row of a batch failed')
       const refusal = error instanceof Refusal ? error : unavailable()
-      return { text: refusedText(row, refusal, language), isUndecided: refusal.refusal === 'unavailable' }
+      if (losses.has(refusal.refusal)) lost = refusal
+      const isUndecided = refusal === lost || refusal.refusal === 'unavailable'
+      return { text: refusedText(row, refusal, language), isUndecided }
     }
   }
 
@@ -81,7 +92,7 @@ async function registerRows(
   for (let from = 0; from < rows.length; from += portionRows) {
     const portion = rows.slice(from, from + portionRows)
     outcomes.push(...(await Promise.all(portion.map((row, index) => registerRow(row, from + index)))))
-    if (from === 0 && outcomes.every((outcome) => outcome.isUndecided)) throw unavailable()
+    if (from === 0 && outcomes.every((outcome) => outcome.isUndecided)) throw lost ?? unavailable()
   }
   return outcomes
 }

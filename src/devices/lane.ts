@@ -1,5 +1,6 @@
 import { GroupCommit } from '../database/group-commit.ts'
 import type { SerialLookup } from '../device-models/catalogue.ts'
+import type { Caller } from '../http/authenticate.ts'
 import type { Idempotency } from '../http/serve.ts'
 import { laneOptions, type Platform, showQueue } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
@@ -10,6 +11,7 @@ import { deviceText, freshState, showDevice } from './rules.ts'
 
 /** A device that a caller wants registered. */
 export interface Submission {
+  caller: Caller
   body: DeviceRegistration
   actor: string
   idempotency: Idempotency | undefined
@@ -17,10 +19,10 @@ export interface Submission {
 
 /**
  * The lane that registers devices, for one request or for the rows of a batch. Answers the record as JSON text, and
- * throws the registration's refusal.
+ * throws the registration's refusal; 10002 and 10005 where the caller has lost its power while it waited.
  */
 export function registrationLane(platform: Platform): (submission: Submission) => Promise<string> {
-  const { config, catalogue, metrics, showMoment, writer } = platform
+  const { config, access, catalogue, metrics, showMoment, writer } = platform
   const isInventoryRequired = config.inventoryPolicy === 'required'
 
   const lane: GroupCommit<Submission, DeviceOutcome> = new GroupCommit({
@@ -33,7 +35,8 @@ export function registrationLane(platform: Platform): (submission: Submission) =
       const devices = submissions.map((submission) =>
         composeDevice(submission, lookup, now, isInventoryRequired, showMoment),
       )
-      const outcomes = await registerDevices(writer, devices, lookup.version, now)
+      const callers = submissions.map(({ caller }) => caller)
+      const outcomes = await registerDevices(writer, devices, callers, lookup.version, now)
       if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
       metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
       return outcomes
@@ -50,6 +53,7 @@ export function registrationLane(platform: Platform): (submission: Submission) =
       const outcome = await lane.submit(submission, since)
       if ('record' in outcome) return outcome.record
       if ('refusal' in outcome) throw new Refusal(outcome.refusal)
+      if ('unsure' in outcome) await access.requirePower(submission.caller)
     }
   }
 }

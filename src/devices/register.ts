@@ -9,7 +9,9 @@ import {
   joinColumn,
   routine,
 } from '../database/routine.ts'
+import type { Caller } from '../http/authenticate.ts'
 import type { RefusalName } from '../refusals.ts'
+import { callerParameters, findPowerless, joinCallers } from '../tokens/power.ts'
 import type { Device } from './rules.ts'
 
 /** A device that is composed and waits to be written. */
@@ -22,8 +24,11 @@ export interface DeviceInsert extends Device {
   record: string
 }
 
-/** `again`: nothing was written and nothing refused, because something moved meanwhile; compose and submit again. */
-export type DeviceOutcome = { record: string } | { refusal: RefusalName } | { again: true }
+/**
+ * `again`: nothing was written and nothing refused, because something moved meanwhile; compose and submit again.
+ * `unsure`: nor here, because a caller of the application has lost its power; look whether this one has.
+ */
+export type DeviceOutcome = { record: string } | { refusal: RefusalName } | { again: true } | { unsure: true }
 
 const columns = {
   app_id: (device: DeviceInsert) => device.appId,
@@ -90,6 +95,9 @@ const insertEvents = (size: 'one' | 'many', from: string) => `
  * A lone device, which is what an idle service sees, takes the same steps without the machinery that makes rows of
  * arrays: setting that up costs several times the insert itself.
  *
+ * Whether the callers still have power is looked at once a batch and not at each row; where one has not, the batch goes
+ * on without its application.
+ *
  * Answers a row for each device that was not written, and why; usually none.
  */
 export const registerDevicesRoutine = routine(
@@ -101,26 +109,32 @@ export const registerDevicesRoutine = routine(
     p_unknown: 'text',
     p_count: 'integer',
     p_has_keys: 'boolean',
+    ...callerParameters,
   },
   Object.keys(columns),
   'device_no text, outcome text, body_hash text, answer text',
   `  v_online text[];
   v_bound text[];
+  v_powerless text[] := '{}';
   v_is_complete boolean;`,
   `  if p_count = 1 then
     perform ${applicationLock('p_apps')};
+    ${findPowerless}
     with bound as (${insertDevices(
       'one',
       `exists (select from application a, device_catalogue
-        where a.app_id = i.app_id and a.online_status = 1 and version = p_catalogue_version)`,
+        where a.app_id = i.app_id and a.online_status = 1 and version = p_catalogue_version
+          and a.app_id <> all(v_powerless))`,
     )}
     )${insertEvents('one', 'join bound using (device_no)')};
     v_is_complete := found;
     v_bound := case when found then array[c_device_no] end;
   else
     perform ${applicationLock('app_id')} from unnest(${column('p_apps')}) as a (app_id);
+    ${findPowerless}
     v_online := array(select app_id from application, device_catalogue
-      where app_id = any(${column('p_apps')}) and online_status = 1 and version = p_catalogue_version);
+      where app_id = any(${column('p_apps')}) and online_status = 1 and version = p_catalogue_version
+        and app_id <> all(v_powerless));
     with bound as (${insertDevices('many', 'i.app_id = any(v_online)')}
     )
     select array_agg(device_no) into v_bound from bound;
@@ -143,6 +157,7 @@ export const registerDevicesRoutine = routine(
   return query
   select i.device_no,
     case
+      when i.app_id = any(v_powerless) then 'unsure'
       when k.key is not null then 'replay'
       when a.app_id is null then 'applicationNotFound'
       when a.online_status <> 1 then 'applicationOffline'
@@ -162,15 +177,19 @@ export const registerDevicesRoutine = routine(
 
 interface ExceptionRow {
   device_no: string
-  outcome: RefusalName | 'replay' | 'again'
+  outcome: RefusalName | 'replay' | 'again' | 'unsure'
   body_hash: string | null
   answer: string | null
 }
 
-/** Writes devices in one transaction; one outcome a device, in order. The serials differ from each other. */
+/**
+ * Writes devices, for so many callers, in one transaction; one outcome a device, in order. The serials differ from each
+ * other.
+ */
 export async function registerDevices(
   sql: Sql,
   devices: DeviceInsert[],
+  callers: Iterable<Caller>,
   catalogueVersion: number,
   now: Date,
 ): Promise<DeviceOutcome[]> {
@@ -184,6 +203,7 @@ export async function registerDevices(
     unknown.length === 0 ? '' : joinColumn(unknown, (device) => device.deviceNo),
     devices.length,
     devices.some((device) => device.idempotency !== undefined),
+    ...joinCallers(callers),
     joinBatch(sorted, columns),
   ])
   const exceptions = new Map(rows.map((row) => [row.device_no, row]))
@@ -194,6 +214,7 @@ function toOutcome(device: DeviceInsert, exception: ExceptionRow | undefined): D
   if (exception === undefined) return { record: device.record }
   const { outcome, body_hash, answer } = exception
   if (outcome === 'again') return { again: true }
+  if (outcome === 'unsure') return { unsure: true }
   if (outcome !== 'replay') return { refusal: outcome }
   return body_hash === device.idempotency?.bodyHash && answer !== null
     ? { record: answer }

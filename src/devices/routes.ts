@@ -1,4 +1,4 @@
-import { requireLockedApplication, requireMeantApplication } from '../applications/store.ts'
+import { requireLockedApplicationFor, requireMeantApplication } from '../applications/store.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { applicationOf, requireActingFor } from '../http/authenticate.ts'
@@ -18,20 +18,20 @@ export function deviceRoutes(platform: Platform): Handler[] {
   return [
     handle(createDevice, async ({ caller, body, idempotency }) => {
       const actor = requireActingFor(caller, body.appId)
-      return new JsonText(await register({ body, actor, idempotency }))
+      return new JsonText(await register({ caller, body, actor, idempotency }))
     }),
 
     handle(createDevices, async ({ caller, actor, body, idempotency, header }) => {
       const appId = await requireMeantApplication(sql, caller, body.appId)
       const acceptLanguage = header('accept-language')
-      const batch = { appId, actor, rows: body.devices, idempotency, acceptLanguage }
+      const batch = { caller, appId, actor, rows: body.devices, idempotency, acceptLanguage }
       return new JsonText(await registerBatch(platform, register, batch))
     }),
 
     handle(updateDevice, async ({ caller, actor, body, header }) => {
       const appId = applicationOf(caller, body.appId)
       const device = await transaction(sql, async (tx) => {
-        await requireLockedApplication(tx, appId)
+        await requireLockedApplicationFor(tx, caller, appId)
         const before = await requireDevice(tx, appId, body.deviceNo)
         requireMatch(header('if-match'), etagOf(updatableMembers(before)))
         const after = changeDevice(before, body)

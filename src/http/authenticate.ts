@@ -8,6 +8,8 @@ import type { Role } from './operation.ts'
 export interface ApplicationCaller {
   kind: 'application'
   appId: string
+  /** Of the token that it came with: what waits looks again whether it still has power. */
+  tokenHash: string
   rateLimitPerSecond: number | null
 }
 
@@ -154,7 +156,7 @@ function orRefuse<Known extends Caller>(caller: Known | undefined): Known {
 }
 
 /** RFC 6750 §3.1: a request without a token is told no error, one with a wrong token is. */
-function tokenInvalid(error?: 'invalid_token'): Refusal {
+export function tokenInvalid(error?: 'invalid_token'): Refusal {
   const challenge = error === undefined ? 'Bearer realm="forecourt"' : `Bearer realm="forecourt", error="${error}"`
   return new Refusal('tokenInvalid', { headers: { 'www-authenticate': challenge } })
 }

@@ -224,8 +224,12 @@ async function answerFor(route: Route, request: HttpRequest, options: ServeOptio
   const query = route.readQuery?.(request.query)
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
   if (operation.method === 'GET') {
+    const askedAt = performance.now()
     const asked = { caller, actor, body: undefined, query, idempotency: undefined, ...head }
-    return answerGet(route.handler, asked, options, () => audienceOf(request, patience))
+    const outcome = await answerGet(route.handler, asked, options, () => audienceOf(request, patience))
+    // A read may wait for seconds; writes look again under their application's lock.
+    if (caller.kind === 'application') await requireStill(route, request, options, askedAt)
+    return outcome
   }
 
   const contentType = request.header('content-type')
@@ -236,9 +240,7 @@ async function answerFor(route: Route, request: HttpRequest, options: ServeOptio
   const askedAt = performance.now()
   const bytes = await readBytes(request, operation)
   // A body may take seconds, and a token can lose its power meanwhile.
-  if (performance.now() - askedAt > tokenTrustedForMs && operation.callers.length > 0) {
-    await options.authenticate(request)
-  }
+  await requireStill(route, request, options, askedAt)
   patience.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
   patience.late = unavailable
   const sent = isForm ? readForm(bytes) : readJson(bytes)
@@ -270,12 +272,23 @@ function audienceOf(request: HttpRequest, patience: Patience): Audience {
   return audience
 }
 
+/** Looks at the caller anew where it was admitted a while ago. Throws 10002 and 10005. */
+async function requireStill(
+  route: Route,
+  request: HttpRequest,
+  options: ServeOptions,
+  admittedAt: number,
+): Promise<void> {
+  const isLongAgo = performance.now() - admittedAt > tokenTrustedForMs
+  if (isLongAgo && route.handler.operation.callers.length > 0) await options.authenticate(request)
+}
+
 function isJson(contentType: string): boolean {
   return contentType === 'application/json' || jsonMediaType.test(contentType)
 }
 
 /** Operations that ask for no token get this caller; their handlers don't look at it. */
-const nobody: Caller = { kind: 'application', appId: '', rateLimitPerSecond: null }
+const nobody: Caller = { kind: 'application', appId: '', tokenHash: '', rateLimitPerSecond: null }
 
 /** Answers at once in the steady state, so that a request does not wait a turn for what is in memory. */
 function admit(operation: Operation, request: HttpRequest, options: ServeOptions): Caller | Promise<Caller> {

@@ -1,10 +1,10 @@
-import { requireLockedApplication, requireMeantApplication } from '../applications/store.ts'
+import { requireLockedApplicationFor, requireMeantApplication } from '../applications/store.ts'
 import { findRuleTypes } from '../billing-rules/store.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import type { Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
-import { applicationOf, requireActingFor } from '../http/authenticate.ts'
+import { applicationOf, type Caller, requireActingFor } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, type Idempotency, JsonText, read } from '../http/serve.ts'
 import { laneOptions, type Platform, showQueue } from '../platform.ts'
@@ -26,13 +26,14 @@ import { type SiteInsert, type SiteOutcome, saveSites } from './save.ts'
 import { pageOfSites, removeSite, requireSite, saveChangedSite } from './store.ts'
 
 interface Submission {
+  caller: Caller
   body: SiteRegistration
   actor: string
   idempotency: Idempotency | undefined
 }
 
 export function siteRoutes(platform: Platform): Handler[] {
-  const { sql, showMoment, readMoment } = platform
+  const { sql, access, showMoment, readMoment } = platform
   const show = (site: Site) => showSite(site, showMoment)
 
   const lane: GroupCommit<Submission, SiteOutcome> = new GroupCommit({
@@ -42,7 +43,8 @@ export function siteRoutes(platform: Platform): Handler[] {
       const now = new Date()
       const createTime = showMoment(now)
       const sites = submissions.map((submission) => composeSite(submission, createTime))
-      const outcomes = await saveSites(platform.writer, sites, now)
+      const callers = submissions.map(({ caller }) => caller)
+      const outcomes = await saveSites(platform.writer, sites, callers, now)
       platform.metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
       return outcomes
     },
@@ -53,16 +55,20 @@ export function siteRoutes(platform: Platform): Handler[] {
   return [
     handle(saveSite, async ({ caller, body, idempotency }) => {
       const actor = requireActingFor(caller, body.appId)
-      const outcome = await lane.submit({ body, actor, idempotency })
-      if ('record' in outcome) return new JsonText(outcome.record)
-      if ('refusal' in outcome) throw new Refusal(outcome.refusal)
-      throw ruleRefusal(outcome.ruleFaults)
+      const since = performance.now()
+      for (;;) {
+        const outcome = await lane.submit({ caller, body, actor, idempotency }, since)
+        if ('record' in outcome) return new JsonText(outcome.record)
+        if ('refusal' in outcome) throw new Refusal(outcome.refusal)
+        if ('ruleFaults' in outcome) throw ruleRefusal(outcome.ruleFaults)
+        await access.requirePower(caller)
+      }
     }),
 
     handle(updateSite, async ({ caller, actor, body, header }) => {
       const appId = applicationOf(caller, body.appId)
       const record = await transaction(sql, async (tx) => {
-        await requireLockedApplication(tx, appId)
+        await requireLockedApplicationFor(tx, caller, appId)
         const site = await requireSite(tx, appId, body.id)
         const before = show(site)
         requireMatch(header('if-match'), etagOf(before))
@@ -81,7 +87,7 @@ export function siteRoutes(platform: Platform): Handler[] {
     handle(deleteSite, async ({ caller, actor, body, header }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
-        await requireLockedApplication(tx, appId)
+        await requireLockedApplicationFor(tx, caller, appId)
         const site = await requireSite(tx, appId, body.id)
         const data = show(site)
         requireMatch(header('if-match'), etagOf(data))

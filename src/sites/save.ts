@@ -1,6 +1,8 @@
 import type { Sql } from '../database/open.ts'
 import { applicationLock, type Columns, callRoutine, column, joinBatch, routine } from '../database/routine.ts'
+import type { Caller } from '../http/authenticate.ts'
 import type { RefusalName } from '../refusals.ts'
+import { callerParameters, findPowerless, joinCallers } from '../tokens/power.ts'
 import { type RuleFault, ruleFaults, type SiteMembers } from './rules.ts'
 
 /** A site that is composed and waits to be written. */
@@ -12,7 +14,8 @@ export interface SiteInsert extends SiteMembers {
   recordAfterId: string
 }
 
-export type SiteOutcome = { record: string } | { refusal: RefusalName } | { ruleFaults: RuleFault[] }
+/** `unsure`: nothing was written, because a caller of the application has lost its power; look whether this one has. */
+export type SiteOutcome = { record: string } | { refusal: RefusalName } | { ruleFaults: RuleFault[] } | { unsure: true }
 
 const columns = {
   app_id: (site: SiteInsert) => site.appId,
@@ -62,18 +65,21 @@ const ruleFits = (field: string, type: number) =>
  */
 export const saveSitesRoutine = routine(
   'save_sites',
-  { p_now: 'timestamptz', p_has_keys: 'boolean' },
+  { p_now: 'timestamptz', p_has_keys: 'boolean', ...callerParameters },
   names,
-  'n bigint, id bigint, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text',
-  '  v_ids bigint[];',
+  'n bigint, id bigint, is_unsure boolean, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text',
+  `  v_ids bigint[];
+  v_powerless text[] := '{}';`,
   `  perform ${applicationLock('a.app_id')} from (
     select distinct app_id collate "C" as app_id from unnest(${column('c_app_id')}) as i (app_id) order by 1) a;
+  ${findPowerless}
 
   with checked as materialized (
     select i.* from ${batch}
     where exists (select from third_party_config c where c.app_id = i.app_id)
       and ${ruleFits('fast_rule_id', 1)} and ${ruleFits('slow_rule_id', 2)} and ${ruleFits('occupancy_rule_id', 3)}
       and (i.key is null or not ${replayed})
+      and i.app_id <> all(v_powerless)
   ), numbered as materialized (
     select nextval('site_id') as id, checked.* from checked
   ), saved as (
@@ -101,12 +107,12 @@ export const saveSitesRoutine = routine(
 
   if array_position(v_ids, null) is null then
     return query
-    select written.n, written.id, true, true, null::smallint, null::smallint, null::smallint, null::text, null::text
+    select written.n, written.id, false, true, true, null::smallint, null::smallint, null::smallint, null::text, null::text
     from unnest(v_ids) with ordinality as written (id, n);
     return;
   end if;
   return query
-  select i.n, v_ids[i.n], exists (select from application a where a.app_id = i.app_id),
+  select i.n, v_ids[i.n], i.app_id = any(v_powerless), exists (select from application a where a.app_id = i.app_id),
     exists (select from third_party_config c where c.app_id = i.app_id),
     ${ruleType('fast_rule_id')}, ${ruleType('slow_rule_id')}, ${ruleType('occupancy_rule_id')}, k.body_hash, k.answer
   from ${batch}
@@ -118,6 +124,7 @@ interface SavedRow {
   /** The site's place in the batch, from 1. */
   n: number
   id: number | null
+  is_unsure: boolean
   has_application: boolean
   has_config: boolean
   fast: number | null
@@ -127,11 +134,17 @@ interface SavedRow {
   answer: string | null
 }
 
-/** Writes sites in one transaction; one outcome a site, in order. */
-export async function saveSites(sql: Sql, sites: SiteInsert[], now: Date): Promise<SiteOutcome[]> {
+/** Writes sites, for so many callers, in one transaction; one outcome a site, in order. */
+export async function saveSites(
+  sql: Sql,
+  sites: SiteInsert[],
+  callers: Iterable<Caller>,
+  now: Date,
+): Promise<SiteOutcome[]> {
   const rows = await callRoutine<SavedRow>(sql, saveSitesRoutine, [
     now.toISOString(),
     sites.some((site) => site.idempotency !== undefined),
+    ...joinCallers(callers),
     joinBatch(sites, columns),
   ])
   const rowsByPlace = new Map(rows.map((row) => [row.n, row]))
@@ -140,6 +153,7 @@ export async function saveSites(sql: Sql, sites: SiteInsert[], now: Date): Promi
 
 function toOutcome(site: SiteInsert, row: SavedRow): SiteOutcome {
   if (row.id !== null) return { record: `{"id":${row.id}${site.recordAfterId}` }
+  if (row.is_unsure) return { unsure: true }
   if (row.answer !== null) {
     return row.body_hash === site.idempotency?.bodyHash ? { record: row.answer } : { refusal: 'idempotencyKeyReused' }
   }

@@ -1,4 +1,4 @@
-import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import { requireApplication, requireLockedApplicationFor } from '../applications/store.ts'
 import { transaction } from '../database/transaction.ts'
 import { applicationOf } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
@@ -26,7 +26,7 @@ export function thirdPartyConfigRoutes(platform: Platform): Handler[] {
         const appId = applicationOf(caller, body.appId)
         const ifMatch = header('if-match')
         const record = await transaction(sql, async (tx) => {
-          await requireLockedApplication(tx, appId)
+          await requireLockedApplicationFor(tx, caller, appId)
           if (ifMatch !== null) {
             const config = await findConfig(tx, appId)
             if (config === undefined) throw new Refusal('preconditionFailed')
@@ -42,7 +42,7 @@ export function thirdPartyConfigRoutes(platform: Platform): Handler[] {
     handle(rotateCallbackSecret, async ({ caller, body, actor, sourceAddress }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
-        await requireLockedApplication(tx, appId)
+        await requireLockedApplicationFor(tx, caller, appId)
         return rotateSecret(platform, tx, appId, { actor, address: sourceAddress() })
       })
     }),

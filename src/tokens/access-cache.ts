@@ -1,5 +1,5 @@
 import type { Sql } from '../database/open.ts'
-import type { ApplicationCaller } from '../http/authenticate.ts'
+import { type ApplicationCaller, type Caller, tokenInvalid } from '../http/authenticate.ts'
 import { Refusal } from '../refusals.ts'
 import { findToken, recentAccessChanges } from './store.ts'
 
@@ -26,6 +26,7 @@ export class AccessCache {
   private readonly entries = new Map<string, Entry>()
   private readonly versions = new Map<string, number>()
   private readonly byApplication = new Map<string, Set<string>>()
+  private readonly loading = new Map<string, Promise<ApplicationCaller | undefined>>()
   private freshAsOf = Number.NEGATIVE_INFINITY
   private polling: Promise<void> | undefined
   private timer: ReturnType<typeof setInterval> | undefined
@@ -59,9 +60,19 @@ export class AccessCache {
     })
   }
 
+  /**
+   * Looks anew whether a caller has the power that it was admitted with; changes that were committed before this call
+   * count. Throws 10002 and 10005.
+   */
+  async requirePower(caller: Caller): Promise<void> {
+    if (caller.kind !== 'application') return
+    await this.refresh()
+    if ((await this.check(caller.tokenHash)) === undefined) throw tokenInvalid('invalid_token')
+  }
+
   private checkFresh(tokenHash: string): ApplicationCaller | undefined | Promise<ApplicationCaller | undefined> {
     const entry = this.entries.get(tokenHash)
-    if (entry === undefined) return this.load(tokenHash)
+    if (entry === undefined) return this.loadOnce(tokenHash)
     if (entry.expiresAt <= performance.now()) {
       this.drop(tokenHash, entry)
       return undefined
@@ -69,12 +80,21 @@ export class AccessCache {
     return callerOf(entry)
   }
 
+  /** After a change of access, all who use a token ask for it at once. */
+  private loadOnce(tokenHash: string): Promise<ApplicationCaller | undefined> {
+    const loading = this.loading.get(tokenHash)
+    if (loading !== undefined) return loading
+    const started = this.load(tokenHash).finally(() => this.loading.delete(tokenHash))
+    this.loading.set(tokenHash, started)
+    return started
+  }
+
   private async load(tokenHash: string): Promise<ApplicationCaller | undefined> {
     const known = await findToken(this.pool, tokenHash)
     if (known === undefined) return undefined
     const { appId, rateLimitPerSecond, isFrozen, accessVersion, remainingMs } = known
     const entry: Entry = {
-      caller: { kind: 'application', appId, rateLimitPerSecond },
+      caller: { kind: 'application', appId, tokenHash, rateLimitPerSecond },
       isFrozen,
       accessVersion,
       expiresAt: performance.now() + remainingMs,

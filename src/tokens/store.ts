@@ -1,6 +1,7 @@
 import { nextAccessVersion } from '../applications/store.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
+import { isLiving } from './power.ts'
 
 export interface Client {
   appId: string
@@ -30,11 +31,11 @@ export async function findClient(sql: Statements, appId: string): Promise<Client
 export async function insertToken(sql: Sql, client: Client, tokenHash: string): Promise<boolean> {
   const inserted = await sql`
     with client as (
-      select app_id from application
+      select app_id, token_generation from application
       where app_id = ${client.appId} and secret_hash = ${client.secretHash} for share
     )
-    insert into access_token (token_hash, app_id, expires_at)
-    select ${tokenHash}, app_id, now() + make_interval(secs => ${client.tokenLifetimeSeconds}) from client`
+    insert into access_token (token_hash, app_id, generation, expires_at)
+    select ${tokenHash}, app_id, token_generation, now() + make_interval(secs => ${client.tokenLifetimeSeconds}) from client`
   return inserted.count === 1
 }
 
@@ -44,7 +45,7 @@ export interface KnownToken {
   rateLimitPerSecond: number | null
   /** The application's `access_changed_at` in microseconds, as of this reading. */
   accessVersion: number
-  /** How long the token is still valid, by the database's clock. */
+  /** How long the token is still valid, by the database's clock: to its own end, or to that of its secret. */
   remainingMs: number
 }
 
@@ -52,9 +53,10 @@ export async function findToken(sql: Statements, tokenHash: string): Promise<Kno
   const [row] = await sql`
     select app_id, status, rate_limit_per_second,
       (extract(epoch from access_changed_at) * 1000000)::bigint as access_version,
-      (extract(epoch from expires_at - now()) * 1000)::double precision as remaining_ms
-    from access_token join application using (app_id)
-    where token_hash = ${tokenHash} and expires_at > now()`
+      (extract(epoch from case when t.generation = a.token_generation then t.expires_at
+        else least(t.expires_at, a.previous_secret_until) end - clock_timestamp()) * 1000)::double precision as remaining_ms
+    from access_token t join application a using (app_id)
+    where token_hash = ${tokenHash} and ${sql.unsafe(isLiving)}`
   if (row === undefined) return undefined
   return {
     appId: row.app_id,

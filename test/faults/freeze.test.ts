@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import { deleteBillingRule, saveBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { unbindDevice } from '../../src/device-ownership/contract.ts'
+import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { createDevice, createDevices, updateDevice } from '../../src/devices/contract.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { deleteSite, pageSites, saveSite, updateSite } from '../../src/sites/contract.ts'
+import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { revokeToken } from '../../src/tokens/contract.ts'
+import { type Answer, Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { atScale, becomesTrue, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
+
+const place = new Workplace()
+let database: OwnDatabase
+let a: Client
+let b: Client
+
+beforeAll(async () => {
+  database = await place.startDatabase()
+  const env = { DATABASE_URL: database.url() }
+  const services = await Promise.all([place.startService({ env }), place.startService({ env })])
+  ;[a, b] = services.map((service) => new Client(service)) as [Client, Client]
+}, 120_000)
+afterAll(() => place.clear(), 60_000)
+
+interface Change {
+  what: string
+  refused: number
+  /** Whether the change itself waits for those who write for the application. */
+  isOrdered: boolean
+  change: (app: TestApplication) => Promise<Answer<unknown>>
+}
+
+const changes: Change[] = [
+  {
+    what: 'a freeze',
+    refused: 10005,
+    isOrdered: true,
+    change: ({ appId }) => a.operate(freezeApplication, { appId, reason: 'test' }),
+  },
+  {
+    what: 'a rotation',
+    refused: 10002,
+    isOrdered: true,
+    change: ({ appId }) => a.operate(rotateApplicationSecret, { appId }),
+  },
+  {
+    what: 'a revocation',
+    refused: 10002,
+    isOrdered: false,
+    change: ({ appId, appSecret, token }) => a.call(revokeToken, { client_id: appId, client_secret: appSecret, token }),
+  },
+]
+
+const rule = {
+  ruleName: 'Day',
+  ruleType: 1,
+  periods: [{ startTime: '00:00:00', electricityPrice: '0.65', servicePrice: '0.8' }],
+}
+
+/** Holds the application's lock for as long as `use` takes, as a writer on another process would. */
+function holdingLock<T>(appId: string, use: (waiting: () => Promise<number>) => Promise<T>): Promise<T> {
+  return database.run((holder) =>
+    database.run(async (watcher) => {
+      const waiting = async () => {
+        const [row] = await watcher`
+          select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted`
+        return row?.n as number
+      }
+      return (await holder.begin(async (tx) => {
+        await tx`select pg_advisory_xact_lock(hashtextextended(${appId}, 0))`
+        return use(waiting)
+      })) as T
+    }),
+  )
+}
+
+/** Everything that an application has, as one text. */
+function belongings(appId: string): Promise<string> {
+  return database.run(async (sql) => {
+    const rows = await sql`
+      select 'device' as kind, row_to_json(d)::text as row from device d where app_id = ${appId}
+      union all select 'presence', row_to_json(p)::text from device_presence p where app_id = ${appId}
+      union all select 'site', row_to_json(s)::text from site s where app_id = ${appId}
+      union all select 'rule', row_to_json(r)::text from billing_rule r where app_id = ${appId}
+      union all select 'config', row_to_json(c)::text from third_party_config c where app_id = ${appId}
+      union all select 'event', id || type from event
+        where app_id = ${appId} and type not in ('application.frozen', 'application.secretRotated')
+      order by 1, 2`
+    return rows.map((row) => `${row.kind} ${row.row}`).join('\n')
+  })
+}
+
+describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => {
+  test('nothing that was admitted before and waits is written', async () => {
+    const app = await newApplication(a)
+    const { appId, token } = app
+    const call = async <Data>(client: Client, operation: { path: string }, body: object, key?: string) =>
+      client.call<never, never, never>(operation as Operation<never, never, never>, body, {
+        token,
+        headers: key === undefined ? {} : { 'idempotency-key': key },
+      }) as Promise<Answer<Data>>
+    const device = deviceBody(appId)
+    expect((await call(a, createDevice, device, 'kept')).code).toBe(0)
+    const { deviceNo } = device
+    const site = siteBody(appId)
+    const { id: siteId } = (await call<{ id: number }>(b, saveSite, site, 'kept')).data
+    const { id: ruleId } = (await call<{ id: number }>(b, saveBillingRule, { appId, ...rule }, 'kept')).data
+    const writes: [{ path: string; id: string }, object, string?][] = [
+      [createDevice, deviceBody(appId)],
+      [createDevice, device, 'kept'],
+      [createDevices, { appId, devices: [{ ...deviceBody(appId), appId: undefined }] }],
+      [saveSite, siteBody(appId)],
+      [saveSite, site, 'kept'],
+      [reportDeviceState, { deviceNo, onlineStatus: 1 }],
+      [updateDevice, { deviceNo, deviceName: 'other' }],
+      [unbindDevice, { deviceNo }],
+      [updateSite, { id: siteId, siteName: 'other' }],
+      [deleteSite, { id: siteId }],
+      [saveBillingRule, { ...rule, ruleName: 'other' }],
+      [saveBillingRule, { appId, ...rule }, 'kept'],
+      [updateBillingRule, { id: ruleId, ruleName: 'other' }],
+      [deleteBillingRule, { id: ruleId }],
+      [saveThirdPartyConfig, { operatorName: 'other' }],
+      [rotateCallbackSecret, {}],
+    ]
+    // Both know the token, so that the requests are admitted from memory.
+    expect((await call(b, updateDevice, { deviceNo, deviceName: device.deviceName })).code).toBe(0)
+    const before = await belongings(appId)
+
+    const { changed, sent } = await holdingLock(appId, async (waiting) => {
+      let changed: Promise<Answer<unknown>> | undefined
+      if (isOrdered) {
+        changed = change(app)
+        expect(await becomesTrue(async () => (await waiting()) === 1, 3000)).toBe(true)
+      }
+      const sent = writes.map(([operation, body, key], index) => call(index % 2 === 0 ? a : b, operation, body, key))
+      // At least the lanes of two processes and several others; how many at once is the pools' business.
+      expect(await becomesTrue(async () => (await waiting()) >= 6, 3000)).toBe(true)
+      await sleep(100)
+      changed ??= change(app)
+      if (!isOrdered) expect((await changed).code).toBe(0)
+      return { changed, sent }
+    })
+    expect((await changed).code).toBe(0)
+    const answers = await Promise.all(sent)
+    expect(answers.map(({ code }, index) => `${writes[index]?.[0].id} ${code}`)).toEqual(
+      writes.map(([{ id }]) => `${id} ${refused}`),
+    )
+    expect(await belongings(appId)).toBe(before)
+  }, 60_000)
+
+  test('what is read is not told to a request that waited meanwhile', async () => {
+    const app = await newApplication(a)
+    const { appId, token } = app
+    const read = () => Promise.all([a, b].map((client) => client.call(pageSites, { appId }, { token })))
+    expect((await read()).map(({ code }) => code)).toEqual([0, 0])
+    const sent = await database.run((sql) =>
+      sql.begin(async (tx) => {
+        await tx`lock table site in access exclusive mode`
+        const sent = read()
+        expect((await change(app)).code).toBe(0)
+        await sleep(1000)
+        return { answers: sent }
+      }),
+    )
+    expect((await sent.answers).map(({ code }) => code)).toEqual([refused, refused])
+  }, 60_000)
+
+  test('batches that were under way bind nothing more', async () => {
+    const app = await newApplication(a)
+    const { appId, token } = app
+    const batches = atScale(16, 40)
+    const count = () =>
+      database.run(async (sql) => {
+        const [row] = await sql`select count(*)::int as n from device where app_id = ${appId}`
+        return row?.n as number
+      })
+    const bodies = Array.from({ length: batches }, () => ({
+      appId,
+      devices: Array.from({ length: 1000 }, () => ({ ...deviceBody(appId), appId: undefined })),
+    }))
+    const send = async (index: number) => {
+      const headers = { 'idempotency-key': `batch-${index}` }
+      return (index % 2 === 0 ? a : b).call(createDevices, bodies[index], { token, headers })
+    }
+    const sent = bodies.map((_, index) => send(index))
+    expect(await becomesTrue(async () => (await count()) > 200, 20_000)).toBe(true)
+    const answer = await change(app)
+    expect(answer.code).toBe(0)
+    // A freeze and a rotation are in one order with the writers, a revocation is heard of within a second.
+    if (!isOrdered) await sleep(1000)
+    const after = await count()
+    const answers = await Promise.all(sent)
+    const outcomes = answers.flatMap(
+      ({ data, code }) => data?.results?.map((row) => row.code) ?? Array(1000).fill(code),
+    )
+    expect(await count(), 'devices that appeared after the answer').toBe(after)
+    tell(`${what}: ${after} of ${batches * 1000} devices were bound`)
+    expect(after, 'else nothing was raced').toBeLessThan(batches * 1000)
+    expect(outcomes.filter((code) => code === 0).length, 'outcomes of success').toBe(after)
+    expect(new Set(outcomes.filter((code) => code !== 0))).toEqual(new Set([refused]))
+    if (refused !== 10005) return
+    // What was not decided about its rows is not kept under its key.
+    expect((await a.operate(unfreezeApplication, { appId })).code).toBe(0)
+    expect(await becomesTrue(async () => (await b.call(pageSites, { appId }, { token })).code === 0, 1000)).toBe(true)
+    for (const index of [0, 1]) {
+      const { data } = await send(index)
+      expect(data.results.map((row) => row.code)).toEqual(Array(1000).fill(0))
+    }
+  }, 120_000)
+})
