@@ -25,7 +25,7 @@ import { registerDevicesRoutine } from './devices/register.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { authenticator } from './http/authenticate.ts'
-import { RateLimiter } from './http/limits.ts'
+import { RateLimiter, UnderWay } from './http/limits.ts'
 import type { HttpHandler } from './http/message.ts'
 import { Metrics } from './http/metrics.ts'
 import { type Handler, serve } from './http/serve.ts'
@@ -132,6 +132,7 @@ export function createApp({ config, log, secrets, database, pools, target, schem
   const rateLimiter = new RateLimiter()
   const access = new AccessCache(pools.access)
   const operatorAccess = new OperatorAccess(pools.access, config.operatorKey)
+  const underWay = new UnderWay(config.maxWaitingCreates)
   const callbacks = openCallbackClient(config)
   const load = { batches: 0, items: 0 }
   const { statementTimeoutMs, searchMemoryMegabytes } = config
@@ -142,6 +143,7 @@ export function createApp({ config, log, secrets, database, pools, target, schem
     log,
     metrics,
     rateLimiter,
+    underWay,
     sql: pools.control,
     writer: pools.creates,
     stateWriter: pools.states,
@@ -171,7 +173,7 @@ export function createApp({ config, log, secrets, database, pools, target, schem
     // A little earlier than the database gives up, so that the answer is there within the statement timeout.
     answerTimeoutMs: config.statementTimeoutMs * 0.9,
     bodyTimeoutMs: 5_000,
-    maxInFlight: config.maxWaitingCreates,
+    underWay,
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)
   metrics.gaugeByState(

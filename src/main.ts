@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Logger } from 'pino'
 import { createApp, openPools, routines } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { Database } from './database/database.ts'
@@ -24,6 +25,7 @@ const stops: (() => unknown)[] = []
 async function start(config: Config): Promise<void> {
   const log = openLog(config.logLevel)
   stops.push(() => log.flush())
+  endAtUncaught(log)
 
   if (process.getuid?.() === 0) {
     log.warn('the service runs as root, which it does not need: start it as a user of its own (SECURITY.md)')
@@ -53,7 +55,7 @@ async function start(config: Config): Promise<void> {
     schemaVersion,
   })
   stops.push(() => app.stop())
-  const listener = await listen(config.host, config.port, app.handler)
+  const listener = await listen(config.host, config.port, app.handler, log)
   // Together: a test of a callback is a request that ends with its attempt.
   stops.push(() => Promise.all([app.stopCallbacks(), listener.stop()]))
   const setUpPath = await makeFirstSetUp(app.platform)
@@ -61,6 +63,10 @@ async function start(config: Config): Promise<void> {
   const setUp = setUpPath && `Set up the first operator within 24 hours, once: ${listener.url}${setUpPath}\n`
   // At once, so that whoever waits for the first line has the others too.
   process.stdout.write(`Forecourt is ready at ${listener.url}\n${setUp ?? ''}${demo?.commands(listener.url) ?? ''}`)
+  if (config.trustedProxies === undefined && !isLoopback(config.host)) {
+    const remedy = 'name the proxies before it in FORECOURT_TRUSTED_PROXIES, or every caller has the address of one'
+    log.warn({ host: config.host }, `it listens beyond this machine: ${remedy}`)
+  }
   log.info({ url: listener.url, database: isEmbedded ? 'embedded' : 'external' }, 'ready')
 }
 
@@ -129,6 +135,25 @@ async function startEmbedded(config: Config, log: (message: string) => void): Pr
   })
   const { connection: owner, serviceConnection: target } = database
   return { owner, target, role: target.user }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}
+
+/**
+ * A throw that nothing caught leaves what threw it in no known state, so the process ends and its supervisor starts it
+ * again. A rejection that nobody waited for is one piece of work that failed, and the rest goes on.
+ */
+function endAtUncaught(log: Logger): void {
+  process.on('unhandledRejection', (error) => {
+    log.error({ err: error }, 'work that nobody waited for has failed')
+  })
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'a fault that nothing caught: the service ends and wants to be started again')
+    setTimeout(() => process.exit(1), stopWithinMs).unref()
+    void stop().then(() => process.exit(1))
+  })
 }
 
 let starting: Promise<void> = Promise.resolve()

@@ -5,7 +5,7 @@ import type { CallbackClient } from './deliveries/client.ts'
 import type { WriteLoad } from './deliveries/pace.ts'
 import type { Catalogue } from './device-models/catalogue.ts'
 import type { Searcher } from './device-search/searcher.ts'
-import type { RateLimiter } from './http/limits.ts'
+import type { RateLimiter, UnderWay } from './http/limits.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { SecretBox } from './secrets/box.ts'
 import type { OperatorAccess } from './sessions/access.ts'
@@ -17,6 +17,7 @@ export interface Platform {
   log: Logger
   metrics: Metrics
   rateLimiter: RateLimiter
+  underWay: UnderWay
   /** The pool for what the feature changes; what it reads comes with the request. */
   sql: Sql
   /** The connections of the lanes of creates. */

@@ -1,7 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import type { Reason } from '../refusals.ts'
 
 /** Deeper than any body that an operation takes, and far below what could exhaust a parser's stack. */
 const maxDepth = 32
+/** Members and elements in all: four times the largest import. What is said in less costs little to read. */
+const maxValues = 100_000
+/** More than any operation knows, and few enough that no choice of names makes them dear to look up. */
+const maxMembers = 1000
+/** Larger bodies are read in slices, with turns of the event loop between them. */
+const largeBytes = 256 * 1024
+/** What is parsed at once: one element of a large body's list, or everything beside the list. */
+const maxPieceBytes = 1024 * 1024
+const sliceMs = 5
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A body that is not one unambiguous JSON text. */
@@ -15,73 +25,217 @@ export class JsonFault extends Error {
 
 /**
  * Reads a JSON body strictly: valid UTF-8 (nothing is replaced), no member named twice (parsers differ on which one
- * wins, so a retry or a proxy could mean another request), no nesting beyond 32. Throws `JsonFault`.
+ * wins, so a retry or a proxy could mean another request), no nesting beyond 32, and as many members and elements as
+ * its operation could ever need. A large one is read in slices; a small one is there at once. Throws `JsonFault`.
  */
-export function parseJson(bytes: Uint8Array): unknown {
+export function parseJson(bytes: Uint8Array): unknown | Promise<unknown> {
+  if (bytes.byteLength > largeBytes) return parseLarge(bytes)
+  const scan = new Scan(bytes, membersAtDepth)
+  scan.read(bytes.byteLength)
+  const value = parsePiece(bytes)
+  requireOnce(membersOf(value), scan)
+  return value
+}
+
+/** A list as the member of a body, where it was written, and where it can be cut. */
+interface List {
+  start: number
+  end: number
+  cuts: number[]
+}
+
+/** Of small bodies, which are read without a pause. */
+const membersAtDepth = new Int32Array(maxDepth + 1)
+
+/** One pass over the bytes of a JSON text, before it is parsed: what it would cost, and where it can be cut. */
+class Scan {
+  members = 0
+  /** The longest list that is a member of the whole: what makes a body large. */
+  list: List | undefined
+  private at = 0
+  private depth = 0
+  private values = 0
+  private open: List | undefined
+  private readonly bytes: Uint8Array
+  private readonly membersAtDepth: Int32Array
+
+  constructor(bytes: Uint8Array, membersAtDepth: Int32Array) {
+    this.bytes = bytes
+    this.membersAtDepth = membersAtDepth
+    membersAtDepth[0] = 0
+  }
+
+  /** Reads on to about there. Answers whether the end is reached. Throws `JsonFault` at the first limit passed. */
+  read(until: number): boolean {
+    const { bytes } = this
+    let { at } = this
+    for (; at < until; at++) {
+      switch (bytes[at]) {
+        case 34: // "
+          at = endOfString(bytes, at)
+          break
+        case 58: // :
+          this.countMember()
+          break
+        case 44: // ,
+          this.values++
+          if (this.depth === 2) this.cut(at)
+          break
+        case 91: // [
+          this.enter()
+          if (this.depth === 2) this.open = { start: at + 1, end: at + 1, cuts: [] }
+          break
+        case 123: // {
+          this.enter()
+          break
+        case 93: // ]
+        case 125: // }
+          if (this.depth === 2) this.close(at)
+          this.depth--
+      }
+    }
+    if (this.values > maxValues) throw tooMany('members and elements', '成员与元素', maxValues)
+    this.at = at
+    return at >= bytes.byteLength
+  }
+
+  private countMember(): void {
+    this.members++
+    const count = (this.membersAtDepth[this.depth] ?? 0) + 1
+    if (count > maxMembers) throw tooMany('members in one object', '单个对象的成员', maxMembers)
+    this.membersAtDepth[this.depth] = count
+  }
+
+  private enter(): void {
+    this.values++
+    this.depth++
+    if (this.depth > maxDepth) throw new JsonFault(tooDeep)
+    this.membersAtDepth[this.depth] = 0
+  }
+
+  private cut(at: number): void {
+    const { open } = this
+    if (open === undefined || at - open.end < largeBytes) return
+    open.cuts.push(at)
+    open.end = at
+  }
+
+  private close(at: number): void {
+    const { open } = this
+    this.open = undefined
+    if (open === undefined) return
+    open.end = at
+    if (this.list === undefined || open.end - open.start > this.list.end - this.list.start) this.list = open
+  }
+}
+
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start + 1
+  while (at < bytes.byteLength && bytes[at] !== 34) at += bytes[at] === 92 ? 2 : 1
+  return at
+}
+
+/** Reads a large body without holding the event loop: its list is cut, and each piece is parsed in a turn of its own. */
+async function parseLarge(body: Uint8Array): Promise<unknown> {
+  const bytes = withoutOuterSpace(body)
+  const pause = pauses()
+  const scan = new Scan(bytes, new Int32Array(maxDepth + 1))
+  for (let until = largeBytes; !scan.read(Math.min(until, bytes.byteLength)); until += largeBytes) await pause()
+  const { list } = scan
+  if (list === undefined || list.end - list.start < largeBytes) {
+    const value = parsePiece(bytes)
+    requireOnce(membersOf(value), scan)
+    return value
+  }
+  // The list's place is kept by an element that no body can know.
+  const mark = randomUUID()
+  const around = [bytes.subarray(0, list.start), Buffer.from(JSON.stringify(mark)), bytes.subarray(list.end)]
+  const whole = parsePiece(Buffer.concat(around))
+  // No operation takes another; it is refused as a body that is no object.
+  if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) return whole
+  let kept = membersOf(whole)
+  const elements = Object.values(whole).find((value) => Array.isArray(value) && value[0] === mark)
+  // A later member of the same name has taken its place.
+  if (elements === undefined) throw new JsonFault(twice)
+  elements.length = 0
+  let start = list.start
+  for (const end of [...list.cuts, list.end]) {
+    await pause()
+    const piece = parsePiece(Buffer.concat([openBracket, bytes.subarray(start, end), closeBracket]))
+    if (!Array.isArray(piece) || piece.length === 0) throw new JsonFault(notJson)
+    for (const element of piece) elements.push(element)
+    kept += membersOf(piece)
+    start = end + 1
+  }
+  requireOnce(kept, scan)
+  return whole
+}
+
+const openBracket = Buffer.from('[')
+const closeBracket = Buffer.from(']')
+
+/** Makes a function that gives others a turn whenever a few milliseconds were used up. */
+function pauses(): () => Promise<void> {
+  let since = performance.now()
+  return async () => {
+    if (performance.now() - since < sliceMs) return
+    await new Promise((resolve) => setImmediate(resolve))
+    since = performance.now()
+  }
+}
+
+function withoutOuterSpace(bytes: Uint8Array): Uint8Array {
+  let start = 0
+  let end = bytes.byteLength
+  while (start < end && isSpace(bytes[start])) start++
+  while (end > start && isSpace(bytes[end - 1])) end--
+  return bytes.subarray(start, end)
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 32 || byte === 10 || byte === 13 || byte === 9
+}
+
+function parsePiece(bytes: Uint8Array): unknown {
+  if (bytes.byteLength > maxPieceBytes) throw new JsonFault(tooLargePiece)
   let source: string
   try {
     source = decoder.decode(bytes)
   } catch {
     throw new JsonFault({ en: 'is not valid UTF-8', zh: '不是有效的 UTF-8' })
   }
-  const written = countMembers(source)
-  if (written < 0)
-    throw new JsonFault({ en: `is nested deeper than ${maxDepth} levels`, zh: `嵌套超过 ${maxDepth} 层` })
-  let value: unknown
   try {
-    value = JSON.parse(source)
+    return JSON.parse(source)
   } catch {
-    throw new JsonFault({ en: 'is not valid JSON', zh: '不是有效的 JSON' })
-  }
-  if (keptMembers(value) !== written) {
-    throw new JsonFault({ en: 'names a member of an object twice', zh: '对象中有重复的成员名' })
-  }
-  return value
-}
-
-const quote = 34
-const backslash = 92
-const colon = 58
-
-/** How many members the text writes, or −1 when it nests too deep. One pass that jumps over strings. */
-function countMembers(source: string): number {
-  let members = 0
-  let depth = 0
-  for (let at = 0; at < source.length; at++) {
-    switch (source.charCodeAt(at)) {
-      case quote:
-        at = endOfString(source, at)
-        break
-      case colon:
-        members++
-        break
-      case 91: // [
-      case 123: // {
-        if (++depth > maxDepth) return -1
-        break
-      case 93: // ]
-      case 125: // }
-        depth--
-    }
-  }
-  return members
-}
-
-function endOfString(source: string, start: number): number {
-  let end = start
-  for (;;) {
-    end = source.indexOf('"', end + 1)
-    if (end === -1) return source.length
-    let escapes = 0
-    while (source.charCodeAt(end - 1 - escapes) === backslash) escapes++
-    if (escapes % 2 === 0) return end
+    throw new JsonFault(notJson)
   }
 }
 
-function keptMembers(value: unknown): number {
+/** A parser keeps one member of each name; what the text has beyond that was named twice. */
+function requireOnce(kept: number, written: Scan): void {
+  if (kept !== written.members) throw new JsonFault(twice)
+}
+
+function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
-  const children = Object.values(value)
-  let members = Array.isArray(value) ? 0 : children.length
-  for (const child of children) if (typeof child === 'object') members += keptMembers(child)
+  const isArray = Array.isArray(value)
+  const children: unknown[] = isArray ? value : Object.values(value)
+  let members = isArray ? 0 : children.length
+  for (let index = 0; index < children.length; index++) {
+    const child = children[index]
+    if (typeof child === 'object') members += membersOf(child)
+  }
   return members
+}
+
+const notJson: Reason = { en: 'is not valid JSON', zh: '不是有效的 JSON' }
+const twice: Reason = { en: 'names a member of an object twice', zh: '对象中有重复的成员名' }
+const tooDeep: Reason = { en: `is nested deeper than ${maxDepth} levels`, zh: `嵌套超过 ${maxDepth} 层` }
+const tooLargePiece: Reason = {
+  en: `holds more than ${maxPieceBytes} bytes in one element of its list, or beside the list`,
+  zh: `列表的单个元素或列表之外的内容超过 ${maxPieceBytes} 字节`,
+}
+
+function tooMany(en: string, zh: string, most: number): JsonFault {
+  return new JsonFault({ en: `holds more than ${most} ${en}`, zh: `${zh}超过 ${most} 个` })
 }

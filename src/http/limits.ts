@@ -30,3 +30,17 @@ export class RateLimiter {
     for (const [appId, bucket] of this.buckets) if (now - bucket.filledAt > 1000) this.buckets.delete(appId)
   }
 }
+
+/** How many requests are under way in this process, and how many may be. */
+export class UnderWay {
+  count = 0
+  readonly most: number
+
+  constructor(most: number) {
+    this.most = most
+  }
+
+  get isFull(): boolean {
+    return this.count >= this.most
+  }
+}

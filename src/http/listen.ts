@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
 import { refusals } from '../refusals.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
 
@@ -24,8 +27,8 @@ const lastWordsMs = 50
 const drainMs = 5_500
 
 /** Listens on Bun, or on Node where there is no Bun. */
-export async function listen(host: string, port: number, handler: HttpHandler): Promise<Listener> {
-  const drain = new Drain(handler)
+export async function listen(host: string, port: number, handler: HttpHandler, log: Logger): Promise<Listener> {
+  const drain = new Drain(handler, log)
   try {
     return typeof Bun === 'undefined' ? await listenOnNode(host, port, drain) : listenOnBun(host, port, drain)
   } catch (error) {
@@ -36,24 +39,57 @@ export async function listen(host: string, port: number, handler: HttpHandler): 
   }
 }
 
-/** Counts requests under way, and marks answers with `connection: close` once the service stops. */
+/** Counts requests under way, answers whatever a handler throws, and closes connections once the service stops. */
 class Drain {
   private inFlight = 0
   private stopping = false
   private readonly handler: HttpHandler
+  private readonly log: Logger
 
-  constructor(handler: HttpHandler) {
+  constructor(handler: HttpHandler, log: Logger) {
     this.handler = handler
+    this.log = log
   }
 
-  /** Answers a request in the runtime's own form. */
+  /** Answers a request in the runtime's own form. Never rejects. */
   answer<Form>(request: HttpRequest, toForm: (answer: HttpAnswer) => Form): Promise<Form> {
     this.inFlight++
-    return this.handler(request).then((answer) => {
-      this.inFlight--
-      if (this.stopping) answer.headers.connection = 'close'
+    return this.handle(request).then(
+      (answer) => this.finish(request, answer, toForm),
+      (error: unknown) => this.finish(request, this.fault(error), toForm),
+    )
+  }
+
+  /** What is told of a fault that nobody expected: one fixed sentence. The log has the rest. */
+  fault(error: unknown): HttpAnswer {
+    const requestId = randomUUID()
+    this.log.error({ requestId, err: error }, 'internal fault')
+    return {
+      status: 500,
+      headers: { ...json, 'cache-control': 'no-store', 'x-request-id': requestId },
+      body: faultBody,
+    }
+  }
+
+  private handle(request: HttpRequest): Promise<HttpAnswer> {
+    try {
+      return this.handler(request)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  private finish<Form>(request: HttpRequest, answer: HttpAnswer, toForm: (answer: HttpAnswer) => Form): Form {
+    this.inFlight--
+    const { headers } = answer
+    headers['x-content-type-options'] = 'nosniff'
+    if (request.header('x-forwarded-proto') === 'https') headers['strict-transport-security'] = oneYear
+    if (this.stopping) headers.connection = 'close'
+    try {
       return toForm(answer)
-    })
+    } catch (error) {
+      return toForm(this.fault(error))
+    }
   }
 
   /** From now on every answer closes its connection. Resolves when busy clients have had such an answer. */
@@ -63,7 +99,7 @@ class Drain {
   }
 
   /** Resolves when nothing has been under way for a moment. */
-  async finish(): Promise<void> {
+  async end(): Promise<void> {
     const deadline = performance.now() + drainMs
     for (let quiet = 0; quiet < 3 && performance.now() < deadline; ) {
       await new Promise((resolve) => setTimeout(resolve, lastWordsMs))
@@ -88,6 +124,8 @@ function listenOnBun(host: string, port: number, drain: Drain): Listener {
     // Bun would refuse larger bodies itself, without the envelope; the handler counts and refuses them first.
     maxRequestBodySize: 1024 * 1024 * 1024,
     idleTimeout: 60,
+    development: false,
+    error: (error) => toResponse(drain.fault(error)),
     fetch: (request, server) => drain.answer(new BunRequest(request, server), toResponse),
   })
   return {
@@ -95,7 +133,7 @@ function listenOnBun(host: string, port: number, drain: Drain): Listener {
     async stop() {
       await drain.begin()
       void server.stop()
-      await drain.finish()
+      await drain.end()
       await server.stop(true)
     },
   }
@@ -156,34 +194,57 @@ async function collect(pieces: AsyncIterable<Uint8Array>, limitBytes: number): P
   return kept.length === 1 && kept[0] !== undefined ? kept[0] : Buffer.concat(kept)
 }
 
-/** What Node cannot parse never becomes a request, so it gets its envelope here. */
-const malformedBody = JSON.stringify({
-  code: refusals.invalidRequest.code,
-  msg: refusals.invalidRequest.en,
-  data: { errors: [{ field: 'request', reason: 'is not well-formed HTTP' }] },
-})
-const malformedRequest = [
-  'HTTP/1.1 400 Bad Request',
-  'content-type: application/json',
-  `content-length: ${Buffer.byteLength(malformedBody)}`,
-  'connection: close',
-  '',
-  malformedBody,
-].join('\r\n')
+const json = { 'content-type': 'application/json' }
+const oneYear = 'max-age=31536000'
+const { code, en } = refusals.internalFault
+const faultBody = JSON.stringify({ code, msg: en, data: null })
+
+/** What Node cannot parse, or waits for in vain, never becomes a request, so it gets its envelope here. */
+function malformed(status: string, reason: string): string {
+  const { code, en } = refusals.invalidRequest
+  const body = JSON.stringify({ code, msg: en, data: { errors: [{ field: 'request', reason }] } })
+  return [
+    `HTTP/1.1 ${status}`,
+    'content-type: application/json',
+    'x-content-type-options: nosniff',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}
+
+const malformedRequest = malformed('400 Bad Request', 'is not well-formed HTTP')
+const headTooSlow = malformed('408 Request Timeout', 'did not arrive in time')
+
+const nodeOptions = {
+  keepAliveTimeout: 60_000,
+  // A body's time is the handler's business, which answers in the envelope; a head's is not.
+  requestTimeout: 0,
+  headersTimeout: 15_000,
+  connectionsCheckingInterval: 5_000,
+  // As Bun does: what must be given once is then seen to be given twice.
+  joinDuplicateHeaders: true,
+}
 
 async function listenOnNode(host: string, port: number, drain: Drain): Promise<Listener> {
-  const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (incoming, outgoing) => {
-    void drain.answer(new NodeRequest(incoming, outgoing), (answer) => {
+  const server = createServer(nodeOptions, (incoming, outgoing) => {
+    const request = new NodeRequest(incoming, outgoing)
+    void drain.answer(request, (answer) => {
+      if (outgoing.headersSent) return
       // A body that was not read (refused before, or too large) would be taken for the next request's head.
       if (!incoming.complete) answer.headers.connection = 'close'
       answer.headers['content-length'] = String(Buffer.byteLength(answer.body))
       if (answer.cookies !== undefined) outgoing.setHeader('set-cookie', answer.cookies)
       outgoing.writeHead(answer.status, answer.headers)
       outgoing.end(incoming.method === 'HEAD' ? undefined : answer.body)
+      request.giveUpBody()
     })
   })
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end(malformedRequest)
+  server.maxConnections = mostConnections()
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable) return
+    socket.end(error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? headTooSlow : malformedRequest)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -194,7 +255,7 @@ async function listenOnNode(host: string, port: number, drain: Drain): Promise<L
     async stop() {
       await drain.begin()
       server.close()
-      await drain.finish()
+      await drain.end()
       server.closeAllConnections()
     },
   }
@@ -206,6 +267,7 @@ class NodeRequest implements HttpRequest {
   readonly query: string
   private readonly incoming: IncomingMessage
   private readonly outgoing: ServerResponse
+  private rejectBody: ((error: Error) => void) | undefined
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
     const target = splitTarget(incoming.url ?? '/')
@@ -233,15 +295,17 @@ class NodeRequest implements HttpRequest {
 
   body(limitBytes: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
-      const kept: Buffer[] = []
+      let kept: Buffer[] = []
       let size = 0
+      this.rejectBody = (error) => {
+        this.incoming.pause()
+        kept = []
+        reject(error)
+      }
       this.incoming.on('data', (piece: Buffer) => {
         size += piece.byteLength
         if (size <= limitBytes) kept.push(piece)
-        else {
-          this.incoming.pause()
-          reject(new BodyTooLarge())
-        }
+        else this.rejectBody?.(new BodyTooLarge())
       })
       this.incoming.once('end', () =>
         resolve(kept.length === 1 && kept[0] !== undefined ? kept[0] : Buffer.concat(kept)),
@@ -249,6 +313,26 @@ class NodeRequest implements HttpRequest {
       this.incoming.once('error', reject)
     })
   }
+
+  /** After the answer Node tells nothing more of a body, neither its end nor that it broke off. */
+  giveUpBody(): void {
+    if (!this.incoming.complete) this.rejectBody?.(new Error('the body was answered before its end'))
+  }
+}
+
+/** Of the files that the process may open, some are the database's, the callbacks' and the log's. */
+const filesKeptFree = 256
+
+/** Node refuses further connections itself; without a limit it would have no file left for anything else. */
+function mostConnections(): number {
+  let limits = ''
+  try {
+    limits = readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    // Not Linux: the number below is all there is.
+  }
+  const files = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY)
+  return Math.max(64, Math.min(16_384, files - filesKeptFree))
 }
 
 function portOf(server: Server): number {

@@ -10,7 +10,7 @@ export interface HttpRequest {
   peerAddress(): string
   /** Calls back once, when the caller has closed the connection before its answer. */
   onHangUp(listener: () => void): void
-  /** The whole body. Throws `BodyTooLarge` before more than `limitBytes` are kept. */
+  /** The whole body. Throws `BodyTooLarge` before more than `limitBytes` are kept, and when it was answered before. */
   body(limitBytes: number): Promise<Uint8Array>
 }
 

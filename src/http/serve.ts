@@ -1,18 +1,18 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import type { Static, TObject, TSchema } from 'typebox'
 import { databaseRefusal } from '../database/failures.ts'
 import type { Sql } from '../database/open.ts'
 import { Audience, type Reads } from '../database/reads.ts'
-import type { Deadline, Deadlines } from '../deadlines.ts'
+import type { Deadlines } from '../deadlines.ts'
 import { type FieldFault, invalidRequest, type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
 import type { Caller } from './authenticate.ts'
 import { actorOf } from './authenticate.ts'
-import { JsonFault, parseJson } from './json.ts'
+import { BodyReader, bodyTooSlow, type Patience, readForm, readJson, requireMediaType } from './body.ts'
 import { preferredLanguage } from './language.ts'
-import type { RateLimiter } from './limits.ts'
-import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
+import type { RateLimiter, UnderWay } from './limits.ts'
+import type { HttpAnswer, HttpHandler, HttpRequest } from './message.ts'
 import type { Metrics } from './metrics.ts'
 import { type Operation, rolesOf } from './operation.ts'
 import { sourceAddress } from './source-address.ts'
@@ -111,8 +111,8 @@ export interface ServeOptions {
   answerTimeoutMs: number
   /** A body that has not arrived by then is refused. */
   bodyTimeoutMs: number
-  /** Requests under way at once; past it, 50003. */
-  maxInFlight: number
+  /** Requests under way at once; past its limit, 50003. */
+  underWay: UnderWay
 }
 
 interface Route {
@@ -121,29 +121,24 @@ interface Route {
   readQuery: ((query: string) => unknown) | undefined
 }
 
-const defaultMaxBodyBytes = 64 * 1024
 const tokenTrustedForMs = 50
 const saneRequestId = /^[\w.:-]{1,128}$/
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
-const jsonMediaType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i
-const formMediaType = /^application\/x-www-form-urlencoded\s*(;.*)?$/i
 
 /** Turns the operations and their handlers into one function from request to answer. */
 export function serve(handlers: readonly Handler[], options: ServeOptions): HttpHandler {
   const routes = routeTable(handlers)
-  const requestIdPrefix = `${randomBytes(6).toString('base64url')}.`
-  let requestCount = 0
-  let inFlight = 0
+  const { underWay } = options
+  const bodies = new BodyReader(underWay.most)
   const logsRequests = options.log.isLevelEnabled('debug')
 
   return (request) => {
     const startedAt = performance.now()
-    const sent = request.header('x-request-id')
-    const requestId = sent !== null && saneRequestId.test(sent) ? sent : requestIdPrefix + (++requestCount).toString(36)
+    const requestId = requestIdOf(request)
     const route = routes.get(request.path)?.get(request.method === 'HEAD' ? 'GET' : request.method)
 
     // One promise a request: each further one would cost as much as the routing.
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       let isAnswered = false
       const patience: Patience = {
         at: startedAt + options.answerTimeoutMs,
@@ -155,29 +150,41 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         isAnswered = true
         options.deadlines.leave(patience)
         answer.headers['x-request-id'] = requestId
+        // What an answer may hold is its caller's business alone: secrets, set-up links, people's names and numbers.
+        answer.headers['cache-control'] ??= 'no-store'
         observe(route, answer.status, code, requestId, performance.now() - startedAt)
         resolve(answer)
       }
       function refuse(error: unknown): void {
-        const refusal = asRefusal(error, requestId, route, options.log)
-        const language = preferredLanguage(request.header('accept-language'))
-        finish(renderRefusal(refusal, language, route), refusals[refusal.refusal].code)
+        try {
+          const refusal = asRefusal(error, requestId, route, options.log)
+          const language = preferredLanguage(request.header('accept-language'))
+          finish(renderRefusal(refusal, language, route), refusals[refusal.refusal].code)
+        } catch (fault) {
+          reject(fault)
+        }
       }
 
+      if (isForTwoHosts(request)) return refuse(twoHosts())
       if (route === undefined) return refuse(unknownTarget(routes.get(request.path)))
       // The probes are answered however busy the service is.
       const isProbe = !request.path.startsWith('/api/')
-      if (inFlight >= options.maxInFlight && !isProbe) return refuse(unavailable())
-      inFlight++
+      if (underWay.isFull && !isProbe) return refuse(unavailable())
+      const place = isProbe ? 0 : 1
+      underWay.count += place
       options.deadlines.enter(patience)
       // What was told 503 for its time still counts until it ends: the bound is on work, not on patience.
-      answerFor(route, request, options, patience).then(
+      answerFor(route, request, options, bodies, patience).then(
         (outcome) => {
-          inFlight--
-          finish(render(outcome), 0)
+          underWay.count -= place
+          try {
+            finish(render(outcome), 0)
+          } catch (fault) {
+            refuse(fault)
+          }
         },
         (error: unknown) => {
-          inFlight--
+          underWay.count -= place
           refuse(error)
         },
       )
@@ -189,6 +196,21 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
     options.metrics.observe(operation, code, milliseconds / 1000)
     if (logsRequests) options.log.debug({ requestId, operation, status, code, milliseconds }, 'request')
   }
+}
+
+/** The caller's own, when it is a sane one. One that is made here tells nothing, neither order nor number. */
+function requestIdOf(request: HttpRequest): string {
+  const sent = request.header('x-request-id')
+  return sent !== null && saneRequestId.test(sent) ? sent : randomUUID()
+}
+
+/** Two `Host` headers arrive as one text with a comma, which no host has (RFC 9112 §3.2). */
+function isForTwoHosts(request: HttpRequest): boolean {
+  return request.header('host')?.includes(',') === true
+}
+
+function twoHosts(): Refusal {
+  return invalidRequest([{ field: 'Host', reason: { en: 'is given twice', zh: '重复给出' } }])
 }
 
 function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route>> {
@@ -207,13 +229,14 @@ function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route
   return routes
 }
 
-/** How long a request is waited for, and what it is told when it took too long. */
-interface Patience extends Deadline {
-  late: () => Refusal
-}
-
 /** The order of checks is the contract's: token, then what was sent, then what the operation itself decides. */
-async function answerFor(route: Route, request: HttpRequest, options: ServeOptions, patience: Patience) {
+async function answerFor(
+  route: Route,
+  request: HttpRequest,
+  options: ServeOptions,
+  bodies: BodyReader,
+  patience: Patience,
+) {
   const { operation, run } = route.handler
   const admitted = admit(operation, request, options)
   const caller = admitted instanceof Promise ? await admitted : admitted
@@ -232,18 +255,17 @@ async function answerFor(route: Route, request: HttpRequest, options: ServeOptio
     return outcome
   }
 
-  const contentType = request.header('content-type')
-  const isForm = operation.takesForm === true && contentType !== null && formMediaType.test(contentType)
-  if (!isForm && (contentType === null || !isJson(contentType))) throw wrongMediaType(operation)
+  const mediaType = requireMediaType(request, operation)
   patience.at = performance.now() + options.bodyTimeoutMs
   patience.late = bodyTooSlow
   const askedAt = performance.now()
-  const bytes = await readBytes(request, operation)
+  const bytes = await bodies.read(request, operation, patience)
   // A body may take seconds, and a token can lose its power meanwhile.
   await requireStill(route, request, options, askedAt)
   patience.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
   patience.late = unavailable
-  const sent = isForm ? readForm(bytes) : readJson(bytes)
+  const read = mediaType === 'form' ? readForm(bytes) : readJson(bytes)
+  const sent = read instanceof Promise ? await read : read
   const body = route.readBody === undefined ? sent : route.readBody(sent)
   const key = operation.idempotent ? request.header('idempotency-key') : null
   const idempotency = key === null ? undefined : idempotencyOf(key, bytes)
@@ -283,10 +305,6 @@ async function requireStill(
   if (isLongAgo && route.handler.operation.callers.length > 0) await options.authenticate(request)
 }
 
-function isJson(contentType: string): boolean {
-  return contentType === 'application/json' || jsonMediaType.test(contentType)
-}
-
 /** Operations that ask for no token get this caller; their handlers don't look at it. */
 const nobody: Caller = { kind: 'application', appId: '', tokenHash: '', rateLimitPerSecond: null }
 
@@ -308,39 +326,6 @@ function mayCall(operation: Operation, caller: Caller): boolean {
   return caller.kind === 'application'
     ? operation.callers.includes('application')
     : rolesOf(operation).includes(caller.role)
-}
-
-async function readBytes(request: HttpRequest, operation: Operation): Promise<Uint8Array> {
-  const limit = operation.maxBodyBytes ?? defaultMaxBodyBytes
-  const announced = request.header('content-length')
-  if (announced !== null && Number(announced) > limit) throw tooLarge(limit)
-  try {
-    return await request.body(limit)
-  } catch (error) {
-    throw error instanceof BodyTooLarge
-      ? tooLarge(limit)
-      : bodyFault({ en: 'broke off before its end', zh: '传输中断' })
-  }
-}
-
-function readJson(bytes: Uint8Array): unknown {
-  try {
-    return parseJson(bytes)
-  } catch (error) {
-    if (error instanceof JsonFault) throw bodyFault(error.reason)
-    throw error
-  }
-}
-
-function readForm(bytes: Uint8Array): Record<string, string> {
-  const form: Record<string, string> = {}
-  for (const [member, value] of new URLSearchParams(new TextDecoder().decode(bytes))) {
-    if (Object.hasOwn(form, member)) {
-      throw invalidRequest([{ field: member, reason: { en: 'is given twice', zh: '重复给出' } }])
-    }
-    Object.defineProperty(form, member, { value, enumerable: true })
-  }
-  return form
 }
 
 function idempotencyOf(key: string, bytes: Uint8Array): Idempotency {
@@ -390,26 +375,6 @@ function asRefusal(error: unknown, requestId: string, route: Route | undefined, 
   }
   log.error({ requestId, operation, err: error }, 'internal fault')
   return new Refusal('internalFault')
-}
-
-function bodyFault(reason: Reason, status?: number): Refusal {
-  return invalidRequest([{ field: 'body', reason }], status)
-}
-
-function bodyTooSlow(): Refusal {
-  const refusal = bodyFault({ en: 'did not arrive in time', zh: '未在规定时间内到达' }, 408)
-  refusal.headers.connection = 'close'
-  return refusal
-}
-
-function tooLarge(limit: number): Refusal {
-  return bodyFault({ en: `is larger than ${limit} bytes`, zh: `超过 ${limit} 字节` }, 413)
-}
-
-function wrongMediaType(operation: Operation): Refusal {
-  const form = operation.takesForm ? ' or application/x-www-form-urlencoded' : ''
-  const reason = { en: `must be application/json${form}, in UTF-8`, zh: `必须是 application/json${form}（UTF-8）` }
-  return invalidRequest([{ field: 'Content-Type', reason }], 415)
 }
 
 /** 404 for a path that no operation has, 405 for one whose operations have other methods. */

@@ -10,7 +10,7 @@ import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
 const json = { 'content-type': 'application/json' }
 
 /** The probes, the metrics and the description of the API. */
-export function serviceRoutes({ sql, metrics, config }: Platform, schemaVersion: number): Handler[] {
+export function serviceRoutes({ sql, metrics, config, underWay }: Platform, schemaVersion: number): Handler[] {
   // Well before the request itself is given up: a probe that fails must say which check did.
   const probeMs = Math.min(2000, config.statementTimeoutMs / 2)
   let document: string | undefined
@@ -25,6 +25,7 @@ export function serviceRoutes({ sql, metrics, config }: Platform, schemaVersion:
         { name: 'database', ok: version !== undefined },
         { name: 'writable', ok: canWrite === true },
         { name: 'migrations', ok: version === schemaVersion },
+        { name: 'capacity', ok: !underWay.isFull },
       ]
       if (checks.every((check) => check.ok)) return { ready: true, checks }
       const { code, status, en } = refusals.unavailable

@@ -71,6 +71,11 @@ export class RawConnection {
     this.socket.destroy()
   }
 
+  /** As a client does that has crashed: the other end is told that nothing was read. */
+  reset(): void {
+    this.socket.resetAndDestroy()
+  }
+
   private take(): RawAnswer | undefined {
     const headEnd = this.received.indexOf('\r\n\r\n')
     if (headEnd === -1) return undefined

@@ -1,0 +1,138 @@
+import type { Deadline } from '../deadlines.ts'
+import { invalidRequest, type Reason, type Refusal, unavailable } from '../refusals.ts'
+import { JsonFault, parseJson } from './json.ts'
+import { BodyTooLarge, type HttpRequest } from './message.ts'
+import type { Operation } from './operation.ts'
+
+const defaultMaxBytes = 64 * 1024
+const jsonMediaType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i
+const formMediaType = /^application\/x-www-form-urlencoded\s*(;.*)?$/i
+
+/** How long a request is waited for, and what it is told when it took too long. */
+export interface Patience extends Deadline {
+  late: () => Refusal
+}
+
+/**
+ * Room for bodies that are being read. When it is full, those that have been read the longest make way: a body comes
+ * with its head or soon after, and what dallies is hardly ever an honest one.
+ */
+class Room {
+  private readonly guests = new Map<Patience, number>()
+  private taken = 0
+  private readonly most: number
+
+  constructor(most: number) {
+    this.most = most
+  }
+
+  enter(guest: Patience, size: number): void {
+    this.guests.set(guest, size)
+    this.taken += size
+    if (this.taken <= this.most) return
+    for (const [oldest] of this.guests) {
+      if (this.taken <= this.most || oldest === guest) return
+      this.leave(oldest)
+      oldest.late = crowdedOut
+      oldest.expire()
+    }
+  }
+
+  leave(guest: Patience): void {
+    this.taken -= this.guests.get(guest) ?? 0
+    this.guests.delete(guest)
+  }
+}
+
+/** Reads bodies, a bounded number and size of them at once. */
+export class BodyReader {
+  /** Of callers without a token, who are bound by no rate. */
+  private readonly ofAnyone = new Room(256)
+  private readonly ofCallers: Room
+  /** Bytes of the bodies that are larger than ordinary ones. */
+  private readonly large = new Room(128 * 1024 * 1024)
+
+  /** Of the requests that may be under way, a fifth is kept free of those that only wait for their bodies. */
+  constructor(maxInFlight: number) {
+    this.ofCallers = new Room(Math.ceil(maxInFlight * 0.8))
+  }
+
+  /** The whole body. Throws 10001 for one that is too large or broke off; the patience ends for one that dallies. */
+  async read(request: HttpRequest, operation: Operation, patience: Patience): Promise<Uint8Array> {
+    const limit = operation.maxBodyBytes ?? defaultMaxBytes
+    const announced = request.header('content-length')
+    const size = announced === null ? limit : Number(announced)
+    if (size > limit) throw tooLarge(limit)
+    const room = operation.callers.length === 0 ? this.ofAnyone : this.ofCallers
+    room.enter(patience, 1)
+    if (size > defaultMaxBytes) this.large.enter(patience, size)
+    try {
+      return await request.body(limit)
+    } catch (error) {
+      throw error instanceof BodyTooLarge
+        ? tooLarge(limit)
+        : bodyFault({ en: 'broke off before its end', zh: '传输中断' })
+    } finally {
+      room.leave(patience)
+      if (size > defaultMaxBytes) this.large.leave(patience)
+    }
+  }
+}
+
+/** Whether the body is a form. Throws 415 for one that is neither a form that is taken nor JSON. */
+export function requireMediaType(request: HttpRequest, operation: Operation): 'form' | 'json' {
+  const contentType = request.header('content-type')
+  if (contentType === 'application/json') return 'json'
+  if (operation.takesForm === true && contentType !== null && formMediaType.test(contentType)) return 'form'
+  if (contentType !== null && jsonMediaType.test(contentType)) return 'json'
+  const form = operation.takesForm ? ' or application/x-www-form-urlencoded' : ''
+  const reason = { en: `must be application/json${form}, in UTF-8`, zh: `必须是 application/json${form}（UTF-8）` }
+  throw invalidRequest([{ field: 'Content-Type', reason }], 415)
+}
+
+/** A small body is there at once. Throws 10001. */
+export function readJson(bytes: Uint8Array): unknown | Promise<unknown> {
+  try {
+    const value = parseJson(bytes)
+    return value instanceof Promise ? value.catch(toRefusal) : value
+  } catch (error) {
+    return toRefusal(error)
+  }
+}
+
+function toRefusal(error: unknown): never {
+  throw error instanceof JsonFault ? bodyFault(error.reason) : error
+}
+
+export function readForm(bytes: Uint8Array): Record<string, string> {
+  const form: Record<string, string> = {}
+  for (const [member, value] of new URLSearchParams(new TextDecoder().decode(bytes))) {
+    if (Object.hasOwn(form, member)) {
+      throw invalidRequest([{ field: member, reason: { en: 'is given twice', zh: '重复给出' } }])
+    }
+    Object.defineProperty(form, member, { value, enumerable: true })
+  }
+  return form
+}
+
+function bodyFault(reason: Reason, status?: number): Refusal {
+  return invalidRequest([{ field: 'body', reason }], status)
+}
+
+export function bodyTooSlow(): Refusal {
+  return closing(bodyFault({ en: 'did not arrive in time', zh: '未在规定时间内到达' }, 408))
+}
+
+function crowdedOut(): Refusal {
+  return closing(unavailable())
+}
+
+/** The rest of the body is not waited for. */
+function closing(refusal: Refusal): Refusal {
+  refusal.headers.connection = 'close'
+  return refusal
+}
+
+function tooLarge(limit: number): Refusal {
+  return bodyFault({ en: `is larger than ${limit} bytes`, zh: `超过 ${limit} 字节` }, 413)
+}

@@ -1,0 +1,158 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { createDevice } from '../../src/devices/contract.ts'
+import { getReadiness } from '../../src/service/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
+import { Crowd } from './crowd.ts'
+import { RawConnection, rawPost } from './raw-connection.ts'
+import { atScale, becomesTrue, sleep, tell, Workplace } from './support.ts'
+
+const place = new Workplace()
+afterAll(() => place.clear(), 60_000)
+
+/** Each is a file for the service and one for this process, and both need some more. */
+const wanted = atScale(5000, 10_000)
+const openFiles = Number(
+  /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? wanted,
+)
+const count = Math.min(wanted, openFiles - 500)
+if (count < wanted) tell(`only ${count} of ${wanted} connections: this machine lets a process open ${openFiles} files`)
+
+/** What an ordinary request may take right after a crowd has gone: within a second, and some more on a busy machine. */
+const answeredWithinMs = 5000
+/** What so many connections may cost, beside what the runtime keeps of its own accord. */
+const mostMegabytes = 250
+
+const head = (path: string, lines: string[]) =>
+  [`POST ${path} HTTP/1.1`, 'Host: forecourt', 'Content-Type: application/json', ...lines, '', ''].join('\r\n')
+
+type Said = (application: TestApplication) => string
+
+const crowds: [kind: string, said: Said, endsWithinMs: number][] = [
+  ['unfinished bodies with a length, of nobody', () => head(issueToken.path, ['Content-Length: 60000']), 30_000],
+  [
+    'unfinished bodies in chunks, of nobody',
+    () => `${head(issueToken.path, ['Transfer-Encoding: chunked'])}5\r\n{"a":\r\n`,
+    30_000,
+  ],
+  [
+    'unfinished bodies of an application',
+    ({ token }) => `${head(createDevice.path, [`Authorization: Bearer ${token}`, 'Content-Length: 60000'])}{`,
+    30_000,
+  ],
+  ['idle connections', () => '', 120_000],
+  ['half-sent heads', () => `POST ${createDevice.path} HTTP/1.1\r\nHost: fore`, 60_000],
+]
+
+function residentMegabytes({ process: { pid } }: Service): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+}
+
+/** A probe, a token and a create, each on a connection of its own. Answers the slowest one's time. */
+async function honestRequests(client: Client, application: TestApplication): Promise<number> {
+  const { appId, appSecret, token } = application
+  const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret } as const
+  const headers = { connection: 'close' }
+  const times: number[] = []
+  for (const ask of [
+    () => client.call(getReadiness, {}, { headers }),
+    () => client.call(issueToken, credentials, { headers }),
+    () => client.call(createDevice, deviceBody(appId), { token, headers }),
+  ]) {
+    const began = performance.now()
+    const { status, text } = await ask()
+    times.push(performance.now() - began)
+    expect(status, text).toBe(200)
+  }
+  return Math.max(...times)
+}
+
+function expectAlive({ process: { exitCode, signalCode }, stderr }: Service): void {
+  expect([exitCode, signalCode], stderr().slice(-2000)).toEqual([null, null])
+}
+
+describe('the service lives, stays small and goes on answering beside', () => {
+  test.each(crowds)(
+    `${count} %s`,
+    async (kind, said, endsWithinMs) => {
+      const service = await place.startService()
+      const client = new Client(service)
+      const application = await newApplication(client)
+      await honestRequests(client, application)
+      const before = residentMegabytes(service)
+      const crowd = await Crowd.open(service.url, count, said(application))
+      const beside: number[] = []
+      let most = residentMegabytes(service)
+      for (let look = 0; look < atScale(3, 10); look++) {
+        beside.push(await honestRequests(client, application))
+        most = Math.max(most, residentMegabytes(service))
+        await sleep(1000)
+      }
+      // The service ends them all by itself; that takes the longer, the less they have said.
+      if (endsWithinMs <= atScale(30_000, endsWithinMs)) expect(await crowd.isGoneWithin(endsWithinMs)).toBe(true)
+      else crowd.leave()
+      expectAlive(service)
+      const after = await honestRequests(client, application)
+      tell(
+        `${kind}: answered beside them within ${Math.max(...beside).toFixed(0)} ms, after them within ` +
+          `${after.toFixed(0)} ms; ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB with them; ` +
+          [...crowd.answers].map(([status, times]) => `${times} × ${status}`).join(', '),
+      )
+      expect(crowd.refused).toBe(0)
+      expect(after).toBeLessThan(answeredWithinMs)
+      expect(most - before).toBeLessThan(mostMegabytes)
+      // Warnings it may have, of how it was started.
+      expect(service.stderr().replaceAll(/^\{"level":40,.*\n/gm, '')).toBe('')
+      expect(await service.stop()).toBe(0)
+    },
+    240_000,
+  )
+
+  test('connections that are reset after any byte of a request', async () => {
+    const service = await place.startService({ env: { FORECOURT_MAX_WAITING_CREATES: '50' } })
+    const client = new Client(service)
+    const application = await newApplication(client)
+    const body = deviceBody(application.appId)
+    const [lines, text] = rawPost(createDevice.path, application.token, body)
+    const chunked = lines.replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked')
+    const requests = [lines + text, `${chunked}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`]
+    for (const request of requests) {
+      for (let bytes = 1; bytes < request.length; bytes++) {
+        const connection = await RawConnection.open(service.url)
+        connection?.send(request.slice(0, bytes))
+        if (bytes % 2 === 0) await sleep(1)
+        connection?.reset()
+      }
+    }
+    expectAlive(service)
+    // None of them has kept a place among the 50 that may be under way.
+    expect(await becomesTrue(async () => (await client.call(getReadiness, {})).status === 200, 10_000)).toBe(true)
+    expect(await honestRequests(client, application)).toBeLessThan(answeredWithinMs)
+    expect(await service.stop()).toBe(0)
+  }, 240_000)
+})
+
+test('bodies that time out give their places back, and readiness says so while there is none', async () => {
+  const places = 20
+  const service = await place.startService({ env: { FORECOURT_MAX_WAITING_CREATES: String(places) } })
+  const client = new Client(service)
+  const application = await newApplication(client)
+  const readiness = async () => {
+    const { status, data } = await client.call(getReadiness, {})
+    return { status, capacity: data.checks.find(({ name }) => name === 'capacity')?.ok }
+  }
+  expect(await readiness()).toEqual({ status: 200, capacity: true })
+  for (const lines of ['Content-Length: 60000', 'Transfer-Encoding: chunked']) {
+    for (let round = 0; round < atScale(1, 6); round++) {
+      const crowd = await Crowd.open(service.url, places, head(issueToken.path, [lines]))
+      expect(await becomesTrue(async () => (await readiness()).status === 503, 4000)).toBe(true)
+      expect(await readiness()).toEqual({ status: 503, capacity: false })
+      expect(await crowd.isGoneWithin(30_000)).toBe(true)
+      expect([...crowd.answers]).toEqual([['HTTP/1.1 408', places]])
+      expect(await readiness()).toEqual({ status: 200, capacity: true })
+      await honestRequests(client, application)
+    }
+  }
+  expect(await service.stop()).toBe(0)
+}, 240_000)
