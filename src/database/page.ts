@@ -5,6 +5,8 @@ import type { Sql } from './open.ts'
 
 /** Beyond this many rows a total is not counted further (contract §5). */
 export const countedRows = 100_000
+/** What a page number may reach to: the database walks through all rows before it. */
+const numberedRows = 100_000
 
 export interface PageQuery {
   pageNo?: number | null | ''
@@ -43,12 +45,13 @@ export interface PageWish {
   after: string[] | null
 }
 
-/** Reads the members of a page query. Throws 10001 for a cursor that is not ours. */
+/** Reads the members of a page query. Throws 10001 for a cursor that is not ours, and for a page that is too far. */
 export function readWish(query: PageQuery, key: PageKey): PageWish {
   const pageSize = given(query.pageSize) ?? 10
   const cursor = given(query.cursor)
   if (cursor !== null) return { pageSize, pageNo: null, offset: 0, after: readCursor(cursor, key) }
   const pageNo = given(query.pageNo) ?? 1
+  if (pageNo * pageSize > numberedRows) throw pageTooFar()
   return { pageSize, pageNo, offset: (pageNo - 1) * pageSize, after: null }
 }
 
@@ -150,6 +153,14 @@ function parseCursor(cursor: string): string[] | undefined {
   } catch {
     return undefined
   }
+}
+
+function pageTooFar() {
+  const reason = {
+    en: `times pageSize reaches to ${numberedRows}; a cursor goes further`,
+    zh: `与 pageSize 的乘积不得超过 ${numberedRows}；更远请使用游标`,
+  }
+  return invalidRequest([{ field: 'pageNo', reason }])
 }
 
 function foreignCursor() {

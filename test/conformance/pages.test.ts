@@ -227,8 +227,11 @@ for (const { id, name, newestFirst, make, ask } of paged) {
 
   test(`${id} takes a pageNo from 1 and a pageSize of 1 to 100`, async () => {
     const { filter } = await make(0)
-    for (const good of [{ pageSize: 1 }, { pageSize: 100 }, { pageNo: 1 }, { pageNo: 1000 }]) {
+    for (const good of [{ pageSize: 1 }, { pageSize: 100 }, { pageNo: 1 }, { pageNo: 1000, pageSize: 100 }]) {
       expect(await page({ ...filter, ...good })).toMatchObject(good)
+    }
+    for (const tooFar of [{ pageNo: 1001, pageSize: 100 }, { pageNo: 10_001 }, { pageNo: 1_000_000, pageSize: 1 }]) {
+      expectFaults(await ask({ ...filter, ...tooFar }), ['pageNo'])
     }
     expect(await page({ ...filter, pageNo: '', pageSize: '', cursor: '' })).toMatchObject({ pageNo: 1, pageSize: 10 })
     for (const value of [

@@ -1,0 +1,70 @@
+import { createApplication, getApplication } from '../../src/applications/contract.ts'
+import { pageBillingRules } from '../../src/billing-rules/contract.ts'
+import { unbindDevice } from '../../src/device-ownership/contract.ts'
+import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { createDevice, getDevice, pageDevices, updateDevice } from '../../src/devices/contract.ts'
+import { pageAudit, pageEvents } from '../../src/events/contract.ts'
+import { getOverview } from '../../src/overview/contract.ts'
+import { getMetrics, getReadiness } from '../../src/service/contract.ts'
+import { createSession } from '../../src/sessions/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { type Answer, type Client, deviceBody, type Service, siteBody, type TestApplication } from '../harness.ts'
+import { sleep } from './support.ts'
+
+export type Operations = Record<string, () => Promise<Answer<unknown>>>
+
+/** One operation of each kind, by what of the database it uses. Each can be called again and again. */
+export async function everyOperation(
+  client: Client,
+  { operatorKey }: Service,
+  { appId, appSecret, token }: TestApplication,
+): Promise<Operations> {
+  const device = deviceBody(appId)
+  const { deviceNo } = device
+  await client.call(createDevice, device, { token })
+  const text = () => String(Math.random())
+  return {
+    issueToken: () =>
+      client.call(issueToken, { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }),
+    createSession: () => client.call(createSession, { operatorKey }),
+    createDevice: () => client.call(createDevice, deviceBody(appId), { token }),
+    saveSite: () => client.call(saveSite, siteBody(appId), { token }),
+    reportDeviceState: () => client.call(reportDeviceState, { deviceNo, statusRemark: text() }, { token }),
+    updateDevice: () => client.call(updateDevice, { deviceNo, tag: text() }, { token }),
+    unbindDevice: async () => {
+      const made = deviceBody(appId)
+      const created = await client.call(createDevice, made, { token })
+      return created.status === 200 ? client.call(unbindDevice, { deviceNo: made.deviceNo }, { token }) : created
+    },
+    getDevice: () => client.call(getDevice, { deviceNo }, { token }),
+    pageDevices: () => client.call(pageDevices, {}, { token }),
+    pageBillingRules: () => client.call(pageBillingRules, {}, { token }),
+    pageEvents: () => client.call(pageEvents, {}, { token }),
+    getApplication: () => client.operate(getApplication, { appId }),
+    createApplication: () => client.operate(createApplication, { appName: 'test' }),
+    pageAudit: () => client.operate(pageAudit, {}),
+    getOverview: () => client.operate(getOverview, {}),
+    getMetrics: () => client.operate(getMetrics, {}),
+    getReadiness: () => client.call(getReadiness, {}),
+  }
+}
+
+/**
+ * Calls each operation until it succeeds, and answers how long after `began` each did, the last first. What does not
+ * in half a minute counts as that; any refusal but 50003 fails.
+ */
+export async function backAfter(operations: Operations, began: number): Promise<{ name: string; ms: number }[]> {
+  const back = await Promise.all(
+    Object.entries(operations).map(async ([name, operation]) => {
+      let answer = await operation()
+      while (answer.status !== 200 && performance.now() - began < 30_000) {
+        if (answer.code !== 50003) throw new Error(`${name}: ${answer.text}`)
+        await sleep(100)
+        answer = await operation()
+      }
+      return { name, ms: Math.round(performance.now() - began) }
+    }),
+  )
+  return back.sort((a, b) => b.ms - a.ms)
+}

@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { serverUser } from '../../src/database/embedded/user.ts'
+import { postgresProcessesIn, signal } from '../../src/database/processes.ts'
+import { oldestPostgres } from '../harness.ts'
+import { becomesTrue } from './support.ts'
+
+const user = serverUser()
+const identity = user === undefined ? {} : { uid: user.uid, gid: user.gid }
+
+function run(program: string, args: string[], cwd: string): void {
+  const { status, stderr } = spawnSync(join(oldestPostgres, program), args, { ...identity, cwd, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${program}: ${stderr}`)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** One server of a pair, on a port of this machine. */
+export class Host {
+  readonly port: number
+  readonly name: string
+  private readonly home: string
+  private process: ChildProcess | undefined
+
+  private constructor(home: string, name: string, port: number) {
+    this.home = home
+    this.name = name
+    this.port = port
+  }
+
+  static async at(home: string, name: string): Promise<Host> {
+    mkdirSync(home, { recursive: true })
+    if (user !== undefined) chownSync(home, user.uid, user.gid)
+    return new Host(home, name, await freePort())
+  }
+
+  private get cluster(): string {
+    return join(this.home, this.name)
+  }
+
+  /** Makes an empty cluster whose commits wait for `standby`. */
+  initialize(standby: string): void {
+    const options = ['-D', this.cluster, '-U', 'forecourt', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
+    run('initdb', options, this.home)
+    this.configure(standby)
+  }
+
+  /** Makes this the standby of a host that runs; what it was before is gone. */
+  follow(primary: Host): void {
+    rmSync(this.cluster, { recursive: true, force: true })
+    const from = `host=127.0.0.1 port=${primary.port} user=forecourt application_name=${this.name}`
+    run('pg_basebackup', ['-D', this.cluster, '-d', from, '-R', '-X', 'stream', '-c', 'fast'], this.home)
+    this.configure(primary.name)
+  }
+
+  private configure(standby: string): void {
+    const lines = [
+      `port = ${this.port}`,
+      `listen_addresses = '127.0.0.1'`,
+      `unix_socket_directories = '${this.home}'`,
+      `synchronous_standby_names = '${standby}'`,
+      'max_connections = 200',
+      'wal_level = replica',
+      'hot_standby = on',
+      // A test of processes and not of disks.
+      'fsync = off',
+    ]
+    writeFileSync(join(this.cluster, 'postgresql.auto.conf'), '', { flag: 'a' })
+    writeFileSync(join(this.cluster, 'pair.conf'), `${lines.join('\n')}\n`)
+    writeFileSync(join(this.cluster, 'postgresql.conf'), `include 'pair.conf'\n`)
+  }
+
+  async start(): Promise<void> {
+    this.process = spawn(join(oldestPostgres, 'postgres'), ['-D', this.cluster], {
+      ...identity,
+      cwd: this.home,
+      stdio: 'ignore',
+    })
+    const isUp = () =>
+      this.ask((sql) => sql`select 1`).then(
+        () => true,
+        () => false,
+      )
+    if (!(await becomesTrue(isUp, 60_000))) throw new Error(`${this.name} does not start`)
+  }
+
+  /** Sends a signal to the server and all that work for it. */
+  signalAll(name: NodeJS.Signals): void {
+    for (const one of postgresProcessesIn(this.cluster)) signal(one, name)
+  }
+
+  /** Kills the server and all that work for it, as a power cut does. */
+  async kill(): Promise<void> {
+    const ended = new Promise((resolve) => this.process?.once('exit', resolve))
+    this.signalAll('SIGKILL')
+    await ended
+  }
+
+  /** Makes this standby the primary, with commits that wait for nobody. */
+  async promote(): Promise<void> {
+    writeFileSync(join(this.cluster, 'pair.conf'), `synchronous_standby_names = ''\n`, { flag: 'a' })
+    run('pg_ctl', ['promote', '-D', this.cluster, '-s'], this.home)
+    run('pg_ctl', ['reload', '-D', this.cluster, '-s'], this.home)
+  }
+
+  /** From now on its commits wait for that standby, which follows it. */
+  async waitFor(standby: Host): Promise<void> {
+    writeFileSync(join(this.cluster, 'pair.conf'), `synchronous_standby_names = '${standby.name}'\n`, { flag: 'a' })
+    run('pg_ctl', ['reload', '-D', this.cluster, '-s'], this.home)
+    const isSynchronous = async () => {
+      const [row] = await this.ask((sql) => sql`select sync_state from pg_stat_replication`)
+      return row?.sync_state === 'sync'
+    }
+    if (!(await becomesTrue(isSynchronous, 30_000))) throw new Error(`${standby.name} does not follow`)
+  }
+
+  async ask<Rows>(use: (sql: postgres.Sql) => Promise<Rows>): Promise<Rows> {
+    const sql = postgres({
+      host: '127.0.0.1',
+      port: this.port,
+      user: 'forecourt',
+      database: 'postgres',
+      max: 1,
+      connect_timeout: 5,
+      onnotice: () => {},
+    })
+    try {
+      return await use(sql)
+    } finally {
+      await sql.end({ timeout: 1 })
+    }
+  }
+}
+
+/** A primary and its synchronous standby. */
+export async function startPair(home: string): Promise<{ primary: Host; standby: Host }> {
+  const [primary, standby] = await Promise.all([Host.at(home, 'one'), Host.at(home, 'two')])
+  primary.initialize('')
+  await primary.start()
+  standby.follow(primary)
+  await standby.start()
+  await primary.waitFor(standby)
+  return { primary, standby }
+}
