@@ -9,7 +9,15 @@ export const chromiumPath = [process.env.FORECOURT_TEST_CHROMIUM ?? known].flat(
 
 export function launchChromium(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error(`no Chromium: not ${known.join(', nor ')}`)
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
+  // A page lives too short for code to be optimised.
+  const args = [
+    '--js-flags=--no-opt',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+  ]
   return chromium.launch({
     executablePath: chromiumPath,
     args: [...args, '--disable-component-update', '--disable-sync'],

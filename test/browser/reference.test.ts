@@ -1,7 +1,7 @@
 import { newApplication } from '../harness.ts'
 import { browserTest, client, expectFramed, expectSound, narrow, picture, visit } from './support.ts'
 
-browserTest('the API reference lists the operations, and tries one with a token', async () => {
+browserTest('the API reference lists the operations, and tries one with a token, and fits a phone', async () => {
   const app = await newApplication(client)
   const visited = await visit('/docs#/siteManageThird/pageSites')
   const { page } = visited
@@ -17,11 +17,7 @@ browserTest('the API reference lists the operations, and tries one with a token'
   await operation.getByRole('button', { name: 'Execute' }).click()
   await operation.getByText('"totalIsExact": true').first().waitFor()
   await expectSound(visited, 'API reference')
-})
-
-browserTest('the API reference fits a phone', async () => {
-  const visited = await visit('/docs', { viewport: narrow, isDark: true })
-  await visited.page.getByText('Creates a charging site under an application').first().waitFor()
+  await page.setViewportSize(narrow)
   await expectFramed(visited, 'API reference')
-  await picture(visited.page, 'reference-phone')
+  await picture(page, 'reference-phone')
 })

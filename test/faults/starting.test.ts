@@ -17,6 +17,7 @@ import {
   type TestApplication,
 } from '../harness.ts'
 import {
+  atScale,
   becomesTrue,
   databaseProcesses,
   embeddedConnection,
@@ -76,7 +77,7 @@ async function silentPort(): Promise<number> {
 test('starts again and again on one folder, and leaves nothing running', async () => {
   const dataDir = place.newFolder()
   const took: number[] = []
-  for (let start = 0; start < 4; start++) {
+  for (let start = 0; start < atScale(2, 4); start++) {
     const began = performance.now()
     const service = await place.startService({ dataDir })
     took.push(performance.now() - began)
@@ -257,7 +258,7 @@ test('an embedded database that a killed server has left is taken over or replac
 describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (name) => {
   test('at any moment is followed by one that works', async () => {
     const dataDir = place.newFolder()
-    for (let attempt = 0; attempt < 6; attempt++) {
+    for (let attempt = 0; attempt < atScale(3, 6); attempt++) {
       const starting = place.startService({ dataDir }).catch((error: Error) => error)
       const at = random() * 1200
       await sleep(at)
@@ -280,7 +281,7 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (na
 
 test('two servers that start at once on one empty database both become ready', async () => {
   const database = await place.startDatabase()
-  for (const name of ['first', 'second', 'third']) {
+  for (const name of atScale(['first'], ['first', 'second', 'third'])) {
     await database.run((sql) => sql`create database ${sql(name)}`)
     const env = { DATABASE_URL: database.url(name) }
     const both = await Promise.all([place.startService({ env }), place.startService({ env })])
