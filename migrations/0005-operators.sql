@@ -44,10 +44,14 @@ create table operator_key (
   name text not null,
   role text not null check (role in ('admin', 'operator', 'viewer')),
   key_hash text collate "C" not null unique,
+  -- Whose it is: it goes with the account, and may no more than it. Null for one made by the key of the setting.
+  operator_id bigint references operator on delete cascade,
   created_by text not null,
   created_at timestamptz not null,
-  expires_at timestamptz
+  expires_at timestamptz not null,
+  used_at timestamptz
 );
+create index operator_key_by_operator on operator_key (operator_id);
 create unique index operator_key_by_name on operator_key (lower(normalize(name, NFKC)));
 
 create sequence operator_session_id;

@@ -171,20 +171,35 @@ export const pageOperators = operation({
 export const OperatorKeyRecord = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
-  role: Type.String(),
+  role: Type.String({ description: 'what it may do now: never more than its owner' }),
+  status: Type.Integer({ description: '1 works, 2 does not: it has expired, or its owner is disabled or a developer' }),
+  operatorId: nullable(
+    Type.Integer({ description: 'the account that owns it; null for one made by the key of the service’s settings' }),
+  ),
+  operatorName: nullable(Type.String()),
   createdBy: Type.String(),
   createTime: moment,
-  expireTime: nullable(moment),
+  expireTime: moment,
+  lastUseTime: nullable(moment),
 })
 export type OperatorKeyRecord = Static<typeof OperatorKeyRecord>
 
+/** Days that a key lasts when nothing is said, and at most. */
+export const keyDays = 180
+export const mostKeyDays = 366
+
+const keyExpiry = {
+  ...momentText,
+  description: `yyyy-MM-dd HH:mm:ss in the service’s time zone; in ${keyDays} days when left out, in ${mostKeyDays} at most`,
+}
+
 export const createOperatorKey = operation({
   id: 'createOperatorKey',
-  summary: 'Makes a key for a program, and shows it once.',
+  summary: 'Makes a key for a program, and shows it once. It belongs to the account that makes it, and goes with it.',
   method: 'POST',
   path: `${keyFolder}/create`,
   ...adminOnly,
-  body: Type.Object({ name, role: textOneOf(keyRoles), expireTime: optional(momentText) }),
+  body: Type.Object({ name, role: textOneOf(keyRoles), expireTime: optional(keyExpiry) }),
   data: Type.Object({
     ...OperatorKeyRecord.properties,
     operatorKey: Type.String({ description: 'shown once; only its SHA-256 is kept' }),
@@ -209,7 +224,7 @@ export const pageOperatorKeys = operation({
   method: 'GET',
   path: `${keyFolder}/page`,
   ...adminOnly,
-  query: Type.Object({ ...pageQuery }),
+  query: Type.Object({ ...pageQuery, operatorId: optional(integer()) }),
   data: pageOf(OperatorKeyRecord),
   refusals: [],
 })

@@ -43,6 +43,14 @@ export function operatorRoutes(platform: Platform): Handler[] {
     return { setUpPath: setUpPath(token), setUpExpireTime: showMoment(expiresAt) }
   }
 
+  function keyEnd(expireTime: string | null): Date {
+    const daysHence = (days: number) => new Date(Date.now() + days * 86_400_000)
+    if (expireTime === null) return daysHence(contract.keyDays)
+    const end = readMoment(expireTime)
+    if (end <= new Date() || end > daysHence(contract.mostKeyDays)) throw invalidRequest([wrongExpiry])
+    return end
+  }
+
   return [
     handle(contract.createOperator, async ({ body, ...by }) => {
       const { name, role } = body
@@ -80,6 +88,7 @@ export function operatorRoutes(platform: Platform): Handler[] {
         await store.lockOperators(tx)
         const before = await store.requireOperator(tx, body.id, showMoment)
         if (before.role === 'admin') await store.requireOtherAdmin(tx, body.id)
+        for (const key of await store.keysOf(tx, body.id, showMoment)) await tell(tx, 'operatorKey.deleted', by, key)
         await store.deleteOperator(tx, body.id)
         await tell(tx, 'operator.deleted', by, before)
         return before
@@ -138,14 +147,14 @@ export function operatorRoutes(platform: Platform): Handler[] {
 
     read(contract.pageOperators, ({ sql, query }) => store.pageOfOperators(sql, query, showMoment)),
 
-    handle(contract.createOperatorKey, async ({ body, ...by }) => {
+    handle(contract.createOperatorKey, async ({ body, caller, ...by }) => {
       const operatorKey = newOperatorKey()
-      const expireTime = given(body.expireTime)
-      const expiresAt = expireTime === null ? null : readMoment(expireTime)
-      if (expiresAt !== null && expiresAt.getTime() <= Date.now()) throw invalidRequest([pastExpiry])
+      const { operatorId, operatorKeyId } = caller as OperatorCaller
       const { name, role } = body
+      const expiresAt = keyEnd(given(body.expireTime))
       const created = await transaction(sql, async (tx) => {
-        const key = { name, role, keyHash: hashSecret(operatorKey), createdBy: by.actor, expiresAt }
+        const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
+        const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
         const record = await store.insertOperatorKey(tx, key, showMoment)
         await tell(tx, 'operatorKey.created', by, record)
         return record
@@ -203,4 +212,10 @@ function membershipsOf(role: string, appIds: string[] | null): string[] {
   throw invalidRequest([{ field: 'appIds', reason }])
 }
 
-const pastExpiry: FieldFault = { field: 'expireTime', reason: { en: 'must lie in the future', zh: '必须晚于当前时间' } }
+const wrongExpiry: FieldFault = {
+  field: 'expireTime',
+  reason: {
+    en: `must lie in the future, within ${contract.mostKeyDays} days`,
+    zh: `必须晚于当前时间，且在 ${contract.mostKeyDays} 天之内`,
+  },
+}

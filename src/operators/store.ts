@@ -193,16 +193,31 @@ export async function deleteExpiredSetUps(sql: Statements): Promise<number> {
   return (await sql`delete from operator_setup where expires_at < now()`).count
 }
 
-const keyColumns = 'id, name, role, created_by, created_at, expires_at'
+/**
+ * What a key may do, of `operator_key k left join operator o` as its owner: at most what its owner may. Null for one
+ * that does nothing: expired, or of an account that is disabled or sees its own applications only.
+ */
+export const keyRole = `
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end`
+
+const keyColumns = `k.id, k.name, coalesce(${keyRole}, k.role) as role, ${keyRole} is not null as works, k.operator_id,
+  o.name as operator_name, k.created_by, k.created_at, k.expires_at, k.used_at`
+const keys = 'operator_key k left join operator o on o.id = k.operator_id'
 
 function toKey(row: Row, showMoment: ShowMoment): OperatorKeyRecord {
   return {
     id: row.id,
     name: row.name,
     role: row.role,
+    status: row.works ? 1 : 2,
+    operatorId: row.operator_id,
+    operatorName: row.operator_name,
     createdBy: readActor(row.created_by).actor,
     createTime: showMoment(row.created_at),
-    expireTime: row.expires_at === null ? null : showMoment(row.expires_at),
+    expireTime: showMoment(row.expires_at),
+    lastUseTime: row.used_at === null ? null : showMoment(row.used_at),
   }
 }
 
@@ -210,8 +225,11 @@ export interface NewOperatorKey {
   name: string
   role: string
   keyHash: string
+  /** The account that makes it, or the key, whose owner it gets then. */
+  operatorId: number | null
+  operatorKeyId: number | null
   createdBy: string
-  expiresAt: Date | null
+  expiresAt: Date
 }
 
 /** Throws 10051 for a name that is taken. */
@@ -221,10 +239,18 @@ export async function insertOperatorKey(
   showMoment: ShowMoment,
 ): Promise<OperatorKeyRecord> {
   const [row] = await tx`
-    insert into operator_key (name, role, key_hash, created_by, created_at, expires_at)
-    values (${key.name}, ${key.role}, ${key.keyHash}, ${key.createdBy}, now(), ${key.expiresAt})
-    on conflict do nothing returning ${tx.unsafe(keyColumns)}`
+    insert into operator_key (name, role, key_hash, operator_id, created_by, created_at, expires_at)
+    values (${key.name}, ${key.role}, ${key.keyHash},
+      coalesce(${key.operatorId}, (select operator_id from operator_key where id = ${key.operatorKeyId})),
+      ${key.createdBy}, now(), ${key.expiresAt})
+    on conflict do nothing returning id`
   if (row === undefined) throw new Refusal('operatorNameTaken')
+  return requireKey(tx, row.id, showMoment)
+}
+
+async function requireKey(tx: Statements, id: number, showMoment: ShowMoment): Promise<OperatorKeyRecord> {
+  const [row] = await tx`select ${tx.unsafe(keyColumns)} from ${tx.unsafe(keys)} where k.id = ${id}`
+  if (row === undefined) throw new Refusal('operatorKeyNotFound')
   return toKey(row, showMoment)
 }
 
@@ -234,13 +260,27 @@ export async function deleteOperatorKey(
   id: number,
   showMoment: ShowMoment,
 ): Promise<OperatorKeyRecord> {
-  const [row] = await tx`delete from operator_key where id = ${id} returning ${tx.unsafe(keyColumns)}`
-  if (row === undefined) throw new Refusal('operatorKeyNotFound')
-  return toKey(row, showMoment)
+  const key = await requireKey(tx, id, showMoment)
+  await tx`delete from operator_key where id = ${id}`
+  return key
 }
 
-export function pageOfOperatorKeys(sql: Sql, filter: PageQuery, showMoment: ShowMoment) {
-  const rows = sql`select ${sql.unsafe(keyColumns)} from operator_key`
+/** The keys that go with an account. */
+export async function keysOf(tx: Statements, operatorId: number, showMoment: ShowMoment): Promise<OperatorKeyRecord[]> {
+  const rows = await tx`
+    select ${tx.unsafe(keyColumns)} from ${tx.unsafe(keys)} where k.operator_id = ${operatorId} order by k.id`
+  return rows.map((row) => toKey(row, showMoment))
+}
+
+export function pageOfOperatorKeys(
+  sql: Sql,
+  filter: PageQuery & { operatorId?: number | null | '' },
+  showMoment: ShowMoment,
+) {
+  const operatorId = given(filter.operatorId)
+  const rows = sql`
+    select ${sql.unsafe(keyColumns)} from ${sql.unsafe(keys)}
+    where (${operatorId}::bigint is null or k.operator_id = ${operatorId})`
   const key = [{ column: 'id', type: 'bigint' as const }]
   return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => toKey(row, showMoment))
 }

@@ -1,10 +1,11 @@
 import type { Sql } from '../database/open.ts'
 import { hashSecret, type OperatorCaller } from '../http/authenticate.ts'
-import { type Acting, findKey, findSession, renewSession } from './store.ts'
+import { type Acting, findKey, findSession, noteKeyUse, renewSession } from './store.ts'
 
 /** Operators are few, and what they may do must change within the contract's 1 s on every process. */
 const trustedForMs = 500
-const renewEveryMs = 5 * 60_000
+/** How often what is in use is noted. */
+const renewEveryMs = 60_000
 const maxEntries = 10_000
 
 interface Entry {
@@ -26,8 +27,9 @@ export class OperatorAccess {
 
   /** The caller behind a key, or undefined for one that is not valid. */
   ofKey(keyHash: string): Promise<OperatorCaller | undefined> {
-    return this.look(keyHash, async () => {
+    return this.look(keyHash, async (renewedAt) => {
       const acting = await findKey(this.pool, keyHash)
+      if (acting !== undefined && performance.now() - renewedAt > renewEveryMs) await noteKeyUse(this.pool, keyHash)
       return acting && callerOf(acting)
     })
   }

@@ -23,6 +23,7 @@ export function sessionRoutes(platform: Platform): Handler[] {
       await tellRefused(sql, attempt)
       throw new Refusal('signInFailed')
     }
+    await store.noteKeyUse(sql, keyHash)
     return { operatorId: null, operatorKeyId: known.operatorKeyId, settingKeyHash: null }
   }
 

@@ -2,7 +2,7 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import type { Role } from '../http/operation.ts'
-import { membershipsOf } from '../operators/store.ts'
+import { keyRole, membershipsOf } from '../operators/store.ts'
 import { Refusal } from '../refusals.ts'
 import type { SessionRecord } from './contract.ts'
 
@@ -88,15 +88,17 @@ export interface Acting {
   appIds: string[] | null
 }
 
+// An account's own, or a key's with the account that owns it: `o` is both.
 const acting = `
-  coalesce(o.name, k.name) as name, coalesce(o.role, k.role) as role,
-  case when o.role = 'developer' then ${membershipsOf('o.id')} end as app_ids`
+  coalesce(k.name, o.name) as name, case when k.id is null then o.role else ${keyRole} end as role,
+  case when k.id is null and o.role = 'developer' then ${membershipsOf('o.id')} end as app_ids`
 
 const livingSessions = `
-  operator_session s left join operator o on o.id = s.operator_id left join operator_key k on k.id = s.operator_key_id
+  operator_session s left join operator_key k on k.id = s.operator_key_id
+    left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
   where s.expires_at > now()
     and (s.operator_id is null or (o.status = 1 and o.password_hash is not null))
-    and (k.expires_at is null or k.expires_at > now())`
+    and (k.id is null or ${keyRole} is not null)`
 
 function toActing(row: Row): Acting {
   return {
@@ -135,13 +137,21 @@ export async function renewSession(sql: Statements, tokenHash: string): Promise<
     where token_hash = ${tokenHash} and seen_at < now() - interval '1 minute'`
 }
 
-/** Who a key is of, while it lasts. */
+/** Who a key is of, while it does anything. */
 export async function findKey(sql: Statements, keyHash: string): Promise<Acting | undefined> {
   const [row] = await sql`
-    select id, name, role from operator_key where key_hash = ${keyHash} and (expires_at is null or expires_at > now())`
-  if (row === undefined) return undefined
+    select k.id, k.name, ${sql.unsafe(keyRole)} as role
+    from operator_key k left join operator o on o.id = k.operator_id where k.key_hash = ${keyHash}`
+  if (row === undefined || row.role === null) return undefined
   const { id: operatorKeyId, name, role } = row
   return { kind: 'operatorKey', name, role, operatorId: null, operatorKeyId, sessionId: null, appIds: null }
+}
+
+/** Notes that a key is used; to the minute, so that a busy one is not written at each request. */
+export async function noteKeyUse(sql: Statements, keyHash: string): Promise<void> {
+  await sql`
+    update operator_key set used_at = now()
+    where key_hash = ${keyHash} and (used_at is null or used_at < now() - interval '1 minute')`
 }
 
 /** Ends an operator's sessions, but for one that is to go on. */

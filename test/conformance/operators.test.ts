@@ -198,6 +198,61 @@ describe('an operator key', () => {
     expectRefusal(await client.operate(deleteOperatorKey, { id: made.id }), 'operatorKeyNotFound')
   })
 
+  test('belongs to the account that made it, goes with it, and may no more than it', async () => {
+    const [person] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
+    const headers = await signIn(client, person)
+    const made = expectSuccess(await client.call(createOperatorKey, { name: newName(), role: 'admin' }, { headers }))
+    const owned = { operatorId: person.id, operatorName: person.name, role: 'admin', status: 1 }
+    expect(made).toMatchObject(owned)
+    // What a key makes is its owner's.
+    const second = await client.call(createOperatorKey, { name: newName(), role: 'admin' }, { token: made.operatorKey })
+    expect(expectSuccess(second)).toMatchObject(owned)
+    // What the key of the settings makes is nobody's.
+    const bare = expectSuccess(await client.operate(createOperatorKey, { name: newName(), role: 'viewer' }))
+    expect([bare.operatorId, bare.operatorName]).toEqual([null, null])
+
+    const tokens = [made.operatorKey, second.data.operatorKey]
+    const keySession = { cookie: cookieOf(await client.call(createSession, { operatorKey: tokens[0] })) }
+    const listed = async () =>
+      expectSuccess(await client.operate(pageOperatorKeys, { operatorId: String(person.id) })).list
+    const seen = async () => (await listed()).map(({ role, status }) => [role, status])
+    const reads = (token: string | undefined) =>
+      client.call(pageApplications, {}, token ? { token } : { headers: keySession })
+    const writes = (token: string | undefined) =>
+      client.call(createApplication, { appName: 'x' }, token ? { token } : { headers: keySession })
+    const all = [...tokens, undefined]
+    const change = async (members: object) =>
+      expectSuccess(await client.operate(updateOperator, { id: person.id, ...members }))
+
+    await change({ role: 'operator' })
+    expect(await seen()).toEqual([
+      ['operator', 1],
+      ['operator', 1],
+    ])
+    for (const token of tokens) await withinOneSecond(() => client.call(pageOperators, {}, { token }), 10003)
+    await change({ role: 'viewer' })
+    for (const token of all) await withinOneSecond(() => writes(token), 10003)
+    for (const token of all) expectSuccess(await reads(token))
+    await change({ role: 'developer' })
+    for (const token of all) await withinOneSecond(() => reads(token), 10002)
+    expect(await seen()).toEqual([
+      ['admin', 2],
+      ['admin', 2],
+    ])
+    await change({ role: 'admin', status: 2 })
+    for (const token of all) await withinOneSecond(() => reads(token), 10002)
+    expectRefusal(await client.call(createSession, { operatorKey: tokens[0] }), 'signInFailed')
+    await change({ status: 1 })
+    for (const token of all) await withinOneSecond(() => writes(token), 0)
+    expectSuccess(await client.operate(deleteOperator, { id: person.id }))
+    for (const token of all) await withinOneSecond(() => reads(token), 10002)
+    expect(await listed()).toEqual([])
+    const trail = expectSuccess(
+      await client.operate(pageAudit, { subject: String(made.id), type: 'operatorKey.deleted' }),
+    )
+    expect(trail.list).toHaveLength(1)
+  })
+
   test('cannot have ended when it begins', async () => {
     const key = { name: newName(), role: 'viewer', expireTime: '2020-01-01 00:00:00' }
     expectFaults(await client.operate(createOperatorKey, key), ['expireTime'])

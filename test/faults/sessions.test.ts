@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createApplication } from '../../src/applications/contract.ts'
-import { createOperator, createOperatorKey, setUpOperator } from '../../src/operators/contract.ts'
+import { createOperator, createOperatorKey, pageOperatorKeys, setUpOperator } from '../../src/operators/contract.ts'
 import { deleteExpiredSetUps } from '../../src/operators/store.ts'
 import { getOverview } from '../../src/overview/contract.ts'
 import { createSession, getSession } from '../../src/sessions/contract.ts'
@@ -75,8 +75,43 @@ test('a set-up link ends after 24 hours', async () => {
   expect(await database.run(deleteExpiredSetUps)).toBe(1)
 })
 
+/** In the service's time zone, which is 8 hours ahead. */
+const dayHence = (days: number) =>
+  new Date(Date.now() + days * 86_400_000 + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
+
+test('a key lasts 180 days when nothing is said, and 366 at most', async () => {
+  const make = (expireTime: string | null) =>
+    client.operate(createOperatorKey, { name: newSerial('key'), role: 'viewer', expireTime })
+  const days = await database.run(async (sql) => {
+    const { id } = (await make(null)).data
+    const [row] =
+      await sql`select extract(epoch from expires_at - now()) / 86400 as days from operator_key where id = ${id}`
+    return Number(row?.days)
+  })
+  expect(Math.round(days)).toBe(180)
+  expect((await make(dayHence(365))).code).toBe(0)
+  expect((await make(dayHence(367))).code).toBe(10001)
+})
+
+test('a key shows its last use, to the minute', async () => {
+  const { id, operatorKey } = (await client.operate(createOperatorKey, { name: newSerial('key'), role: 'viewer' })).data
+  const lastUse = async () =>
+    (await client.operate(pageOperatorKeys, {})).data.list.find((key) => key.id === id)?.lastUseTime
+  expect(await lastUse()).toBeNull()
+  expect((await client.call(getOverview, {}, { token: operatorKey })).code).toBe(0)
+  const first = await lastUse()
+  expect(first).toBeString()
+  // Others in the same minute are not written.
+  await sleep(1200)
+  expect((await client.call(getOverview, {}, { token: operatorKey })).code).toBe(0)
+  expect(await lastUse()).toBe(first)
+  await database.run((sql) => sql`update operator_key set used_at = now() - interval '2 minutes' where id = ${id}`)
+  expect((await client.call(createSession, { operatorKey })).code).toBe(0)
+  expect(await lastUse()).not.toBe(first)
+})
+
 test('a key ends when it was said to', async () => {
-  const key = { name: newSerial('key'), role: 'viewer', expireTime: '2999-01-01 00:00:00' }
+  const key = { name: newSerial('key'), role: 'viewer', expireTime: dayHence(1) }
   const { id, operatorKey } = (await client.operate(createOperatorKey, key)).data
   expect((await client.call(getOverview, {}, { token: operatorKey })).code).toBe(0)
   await database.run((sql) => sql`update operator_key set expires_at = now() where id = ${id}`)

@@ -5,7 +5,9 @@ import type { Static } from 'typebox'
 import {
   createOperatorKey,
   deleteOperatorKey,
+  keyDays,
   keyRoles,
+  mostKeyDays,
   type OperatorKeyRecord,
   pageOperatorKeys,
 } from '../../../src/operators/contract.ts'
@@ -15,6 +17,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { FilterBar } from '../ui/filters.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
+import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { NameField } from './name-field.tsx'
 import { Refused, useMarking } from './refused.tsx'
@@ -76,13 +79,26 @@ function useColumns(choose: (key: OperatorKeyRecord) => void): Column<OperatorKe
   return [
     { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
-    { key: 'createdBy', title: t('createdBy'), dataIndex: 'createdBy', className: 'mono' },
-    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
     {
-      key: 'expireTime',
-      title: t('expireTime'),
+      key: 'status',
+      title: t('status'),
+      render: (_, { status }) => (
+        <State tone={status === 1 ? 'good' : 'idle'}>{t(status === 1 ? 'keyWorks' : 'keyRests')}</State>
+      ),
+    },
+    {
+      key: 'owner',
+      title: t('owner'),
+      render: (_, { operatorName }) => operatorName ?? <span className="faint">{t('noOwner')}</span>,
+    },
+    { key: 'createdBy', title: t('createdBy'), dataIndex: 'createdBy', className: 'mono', isExtra: true },
+    { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
+    { key: 'expireTime', title: t('expireTime'), dataIndex: 'expireTime', className: 'number' },
+    {
+      key: 'lastUseTime',
+      title: t('lastUse'),
       className: 'number',
-      render: (_, { expireTime }) => expireTime ?? <span className="faint">{t('neverExpires')}</span>,
+      render: (_, { lastUseTime }) => lastUseTime ?? <span className="faint">{t('never')}</span>,
     },
     {
       key: 'actions',
@@ -128,12 +144,17 @@ function CreateKey({ onCreated }: { onCreated: (made: Made) => void }) {
       onFinish={(entered) => void run(entered)}
       scrollToFirstError={{ focus: true }}
     >
+      <p className="faint">{t('keyWords')}</p>
       <Refused error={create.error} />
       <NameField />
       <Form.Item name="role" label={t('role')}>
         <RoleChoice roles={keyRoles} words={(role) => t(`keyWords_${role}`)} />
       </Form.Item>
-      <Form.Item name="expireTime" label={t('expireTime')} extra={t('expireHelp', { zone: settings?.timeZone ?? '' })}>
+      <Form.Item
+        name="expireTime"
+        label={t('expireTime')}
+        extra={t('expireHelp', { zone: settings?.timeZone ?? '', days: keyDays, most: mostKeyDays })}
+      >
         <DatePicker
           showTime={{ defaultValue: dayjs('00:00:00', 'HH:mm:ss') }}
           format="YYYY-MM-DD HH:mm:ss"
