@@ -1,0 +1,97 @@
+import { afterAll, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pageApplications } from '../../src/applications/contract.ts'
+import { Client, runServiceToItsEnd } from '../harness.ts'
+import { Workplace } from './support.ts'
+
+// Settings that are secret, read from files.
+
+const place = new Workplace()
+afterAll(() => place.clear(), 120_000)
+
+function fileOf(text: string): string {
+  const path = join(place.home, randomBytes(6).toString('hex'))
+  writeFileSync(path, text, { mode: 0o600 })
+  return path
+}
+
+const dataDir = place.newFolder()
+
+test.each(['', '\n', '\r\n', ' \n\n'])(
+  'an operator key is read from a file that ends in %j',
+  async (end) => {
+    const operatorKey = randomBytes(24).toString('hex')
+    const env = { FORECOURT_OPERATOR_KEY: '', FORECOURT_OPERATOR_KEY_FILE: fileOf(`${operatorKey}${end}`) }
+    const service = await place.startService({ dataDir, env })
+    const client = new Client({ url: service.url, operatorKey })
+    expect((await client.operate(pageApplications, {})).code).toBe(0)
+    expect((await client.operate(pageApplications, {}, { token: `${operatorKey}x` })).code).toBe(10002)
+    // With a key there is no set-up link.
+    expect(service.stdout()).not.toContain('Set up the first operator')
+    expect(service.stderr()).not.toContain(operatorKey)
+    await service.stop()
+  },
+  60_000,
+)
+
+test('a database is found by the URL in a file', async () => {
+  const database = await place.startDatabase()
+  const env = { DATABASE_URL: '', DATABASE_URL_FILE: fileOf(`${database.url()}\n`) }
+  const service = await place.startService({ env })
+  const rows = await database.run((sql) => sql`select version from schema_migration`)
+  expect(rows.length).toBeGreaterThan(0)
+  expect(service.stderr()).not.toContain(database.connection.password)
+  await service.stop()
+}, 60_000)
+
+test.each(['FORECOURT_OPERATOR_KEY', 'DATABASE_URL'])(
+  '%s_FILE that is missing, no file, empty, or given beside the setting ends the start with one sentence',
+  async (name) => {
+    const folder = join(place.home, `${name}-folder`)
+    mkdirSync(folder)
+    const missing = join(place.home, 'nowhere')
+    const [empty, blank, given] = [fileOf(''), fileOf(' \n'), fileOf('x'.repeat(40))]
+    const cases: [file: string, beside: string, words: string][] = [
+      [missing, '', `${name}_FILE names ${missing}, which cannot be read (ENOENT).`],
+      [folder, '', `${name}_FILE names ${folder}, which cannot be read (EISDIR).`],
+      [empty, '', `${name}_FILE names ${empty}, which is empty.`],
+      [blank, '', `${name}_FILE names ${blank}, which is empty.`],
+      [given, 'y'.repeat(40), `${name} and ${name}_FILE are both set; one must go.`],
+    ]
+    for (const [file, beside, words] of cases) {
+      const dataDir = place.newFolder()
+      const ended = await runServiceToItsEnd({ dataDir, env: { [name]: beside, [`${name}_FILE`]: file } })
+      expect([ended.code, ended.stdout, ended.stderr]).toEqual([1, '', `${words}\n`])
+    }
+  },
+  60_000,
+)
+
+test('what a file holds is held to the same rules, and is never repeated', async () => {
+  const cases = { FORECOURT_OPERATOR_KEY: 'short and secret', DATABASE_URL: 'mysql://user:secret@host/database' }
+  for (const [name, text] of Object.entries(cases)) {
+    const env = { [name]: '', [`${name}_FILE`]: fileOf(text) }
+    const { code, stdout, stderr } = await runServiceToItsEnd({ dataDir: place.newFolder(), env })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(new RegExp(`^${name} must [^\\n]+\\n$`))
+    expect(stderr).not.toContain('secret')
+  }
+}, 60_000)
+
+test.skipIf(process.getuid?.() !== 0)(
+  'as root the service says so once in its log, and names the remedy',
+  async () => {
+    const service = await place.startService()
+    expect(service.stdout()).toStartWith('Forecourt is ready at ')
+    const said = service
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('runs as root'))
+    expect(said).toHaveLength(1)
+    expect(JSON.parse(said[0] ?? '')).toMatchObject({ level: 40, msg: expect.stringContaining('a user of its own') })
+    await service.stop()
+  },
+  60_000,
+)
