@@ -1,0 +1,50 @@
+// One application's load that should harm nobody else: searches, replays, and requests that hang up. Runs until it is
+// killed.
+//
+//   bun bench/greedy.ts URL TOKEN
+import { connect } from 'node:net'
+
+const [url = '', token = ''] = process.argv.slice(2)
+const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+const search = '/api/charging/v1/siteManageThird/page?siteName=zzzz'
+const replay = '/api/event/v1/delivery/replay'
+const ofAllTime = JSON.stringify({ from: '2020-01-01 00:00:00', to: '2037-01-01 00:00:00' })
+const searchesAtOnce = 32
+const replaysAtOnce = 24
+const hangUps = 400
+const hangUpEveryMs = 1000
+const restMs = 100
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const { hostname, port } = new URL(url)
+
+async function loop(send: () => Promise<Response>): Promise<void> {
+  for (;;) {
+    const status = await send().then(
+      async (answer) => {
+        await answer.arrayBuffer()
+        return answer.status
+      },
+      () => 0,
+    )
+    if (status !== 200) await pause(restMs)
+  }
+}
+
+function hangUp(): void {
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  socket.on('connect', () => {
+    socket.write(`GET ${search} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\n\r\n`, () => {
+      setTimeout(() => socket.destroy(), 20)
+    })
+  })
+}
+
+for (let index = 0; index < searchesAtOnce; index++) void loop(() => fetch(url + search, { headers }))
+for (let index = 0; index < replaysAtOnce; index++) {
+  void loop(() => fetch(url + replay, { method: 'POST', headers, body: ofAllTime }))
+}
+setInterval(() => {
+  for (let index = 0; index < hangUps; index++) hangUp()
+}, hangUpEveryMs)

@@ -1,0 +1,110 @@
+import { afterAll, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import type { Sql } from 'postgres'
+import { measureShares, p95 } from '../../bench/fair-shares.ts'
+import { pageBillingRules } from '../../src/billing-rules/contract.ts'
+import { pageAudit } from '../../src/events/contract.ts'
+import { getReadiness } from '../../src/service/contract.ts'
+import { pageSites } from '../../src/sites/contract.ts'
+import { Client, newApplication, type Service } from '../harness.ts'
+import { atScale, becomesTrue, type OwnDatabase, tell, Workplace } from './support.ts'
+
+const place = new Workplace()
+afterAll(() => place.clear(), 60_000)
+
+/** Long enough that a read which ends before was cancelled. */
+const statementTimeoutMs = 20_000
+
+async function start(env: Record<string, string>): Promise<{ database: OwnDatabase; service: Service }> {
+  const database = await place.startDatabase()
+  return { database, service: await place.startService({ env: { DATABASE_URL: database.url(), ...env } }) }
+}
+
+test('beside one application’s searches, replays and hang-ups, another is refused nothing', async () => {
+  const { database, service } = await start({ FORECOURT_PRIVATE_CALLBACKS: 'allow' })
+  const greed = atScale({ sites: 30_000, events: 10_000, seconds: 5 }, { sites: 100_000, events: 40_000, seconds: 20 })
+  const shares = await database.run((sql) => measureShares(service, sql, greed))
+  for (const { operation, quietMs, loadedMs, refused } of shares) {
+    tell(`${operation}: p95 ${p95(quietMs).toFixed(1)} ms quiet, ${p95(loadedMs).toFixed(1)} ms beside the load`)
+    expect(refused, operation).toEqual([])
+    expect(loadedMs.length, operation).toBeGreaterThan(10)
+  }
+  expect(await service.stop()).toBe(0)
+  await database.stop()
+}, 180_000)
+
+test('an application reads twice at once, 32 more wait, and what nobody waits for is cancelled', async () => {
+  const { database, service } = await start({ FORECOURT_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs) })
+  const client = new Client(service)
+  const [app, other] = [await newApplication(client), await newApplication(client)]
+  await database.run(async (sql) => {
+    const release = await lockSites(sql)
+    const reads = Array.from({ length: 40 }, () => client.call(pageSites, {}, { token: app.token }))
+    const refused: string[] = []
+    for (const read of reads) {
+      void read.then(({ status, code, headers }) => {
+        if (status !== 200) refused.push(`${status} ${code} ${headers.get('retry-after')}`)
+      })
+    }
+    expect(await becomesTrue(() => refused.length === 6, 10_000), '34 of 40 are taken').toBe(true)
+    expect(refused).toEqual(refused.map(() => '429 10007 1'))
+    expect(await readsUnderWay(database)).toBe(2)
+    // Others read all the same, also what the operators see of it.
+    expect((await client.call(pageBillingRules, {}, { token: other.token })).status).toBe(200)
+    expect((await client.operate(pageAudit, {})).status).toBe(200)
+    expect((await client.call(getReadiness, {})).status).toBe(200)
+    await release()
+    expect((await Promise.all(reads)).filter(({ status }) => status === 200).length).toBe(34)
+  })
+  await database.run(async (sql) => {
+    const release = await lockSites(sql)
+    const sockets = Array.from({ length: 20 }, () => hangingRead(service, app.token))
+    expect(await becomesTrue(async () => (await readsUnderWay(database)) === 2, 10_000), 'two are read').toBe(true)
+    for (const socket of sockets) socket.destroy()
+    expect(await becomesTrue(async () => (await readsUnderWay(database)) === 0, 10_000), 'none is left').toBe(true)
+    const others = client.call(pageSites, {}, { token: other.token })
+    expect(await becomesTrue(async () => (await readsUnderWay(database)) === 1, 10_000), 'there is room').toBe(true)
+    await release()
+    expect((await others).status).toBe(200)
+  })
+  expect((await client.call(pageSites, {}, { token: app.token })).status).toBe(200)
+  expect(await service.stop()).toBe(0)
+  await database.stop()
+}, 120_000)
+
+/** Keeps everybody from reading sites, until what it answers is called. */
+async function lockSites(sql: Sql): Promise<() => Promise<unknown>> {
+  let release = () => {}
+  let locked: Promise<unknown> = Promise.resolve()
+  await new Promise<void>((isLocked) => {
+    locked = sql.begin(async (tx) => {
+      await tx`lock table site in access exclusive mode`
+      isLocked()
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+    })
+  })
+  return () => {
+    release()
+    return locked
+  }
+}
+
+/** A request for the sites that its caller can hang up on. */
+function hangingRead(service: Service, token: string): Socket {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  socket.write(`GET ${pageSites.path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  return socket
+}
+
+/** Reads of sites that the database has not answered yet. */
+async function readsUnderWay(database: OwnDatabase): Promise<number> {
+  const [row] = await database.run(
+    (sql) => sql`
+    select count(*)::int as count from pg_stat_activity
+    where application_name like 'forecourt %' and state = 'active' and query like '%from site where%'`,
+  )
+  return row?.count
+}
