@@ -1,18 +1,20 @@
 import type { LookupAddress } from 'node:dns'
-import { lookup } from 'node:dns/promises'
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPrivateAddress } from '../third-party-config/rules.ts'
+import { NameFault, Names } from './names.ts'
 import { type AttemptResult, readRetryAfter, storable } from './rules.ts'
 
-/** Answers every address of a name. */
-export type Resolve = (hostname: string) => Promise<LookupAddress[]>
+/** Answers every address of a name; `asker` is the application that wants to know. */
+export type Resolve = (hostname: string, asker: string) => Promise<LookupAddress[]>
 
 export interface CallbackClientOptions {
   /** Whether a callback may go to a private address. */
   privateCallbacks: 'refuse' | 'allow'
   resolve?: Resolve
+  /** Name servers to ask in the place of the system's. */
+  nameServers?: string[]
   /** Which addresses are private. */
   isPrivate?: (address: string) => boolean
   /** Certificates to trust in the place of the system's. */
@@ -21,6 +23,7 @@ export interface CallbackClientOptions {
 }
 
 export interface CallbackRequest {
+  appId: string
   url: URL
   headers: Record<string, string>
   body: string
@@ -47,32 +50,32 @@ class PrivateAddress extends Error {
   readonly code = 'PRIVATE_ADDRESS'
 }
 
-/** All of a name's addresses, in the system's order. */
-const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true })
-
 /**
  * The client of callbacks. A name is looked up once for each connection, by the function that the connection itself
  * asks, and what is answered there is what was checked: there is no second look-up that could answer otherwise.
  */
 export function openCallbackClient(options: CallbackClientOptions): CallbackClient {
-  const { privateCallbacks, resolve = resolveBySystem, ca, timeoutMs = attemptTimeoutMs } = options
+  const { privateCallbacks, nameServers, ca, timeoutMs = attemptTimeoutMs } = options
+  const names = new Names(nameServers && { nameServers })
+  const resolve = options.resolve ?? ((hostname, asker) => names.find(hostname, asker))
   const isPrivate = options.isPrivate ?? isPrivateAddress
   const isRefused = (address: string) => privateCallbacks === 'refuse' && isPrivate(address)
 
-  const checkedLookup: LookupFunction = (hostname, { all }, callback) => {
-    resolve(hostname)
-      .then((addresses) => {
-        const [first] = addresses
-        if (first === undefined) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' })
-        if (addresses.some(({ address }) => isRefused(address))) throw new PrivateAddress()
-        // Out of the promise: what the connection throws is not the look-up's error.
-        setImmediate(() => (all ? callback(null, addresses) : callback(null, first.address, first.family)))
-      })
-      .catch((error: NodeJS.ErrnoException) => callback(error, ''))
-  }
+  const checkedLookup =
+    (appId: string): LookupFunction =>
+    (hostname, { all }, callback) => {
+      resolve(hostname, appId)
+        .then((addresses) => {
+          const [first] = addresses
+          if (first === undefined) throw new NameFault('ENOTFOUND')
+          if (addresses.some(({ address }) => isRefused(address))) throw new PrivateAddress()
+          // Out of the promise: what the connection throws is not the look-up's error.
+          setImmediate(() => (all ? callback(null, addresses) : callback(null, first.address, first.family)))
+        })
+        .catch((error: NodeJS.ErrnoException) => callback(error, ''))
+    }
 
   const connection = {
-    lookup: checkedLookup,
     timeout: idleMs,
     noDelay: true,
     // How long one of several addresses is tried before the next one.
@@ -87,7 +90,11 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
   const abandonAll = new Set<() => void>()
   let isClosed = false
 
-  function exchange({ url, headers, body }: CallbackRequest, agents: typeof kept, deadline: number): Promise<Exchange> {
+  function exchange(
+    { appId, url, headers, body }: CallbackRequest,
+    agents: typeof kept,
+    deadline: number,
+  ): Promise<Exchange> {
     return new Promise((settle) => {
       const isTls = url.protocol === 'https:'
       const outgoing = (isTls ? requestHttps : requestHttp)({
@@ -97,6 +104,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
         path: url.pathname + url.search,
         headers: { ...headers, 'content-length': Buffer.byteLength(body) },
         agent: isTls ? agents.https : agents.http,
+        lookup: checkedLookup(appId),
       })
       const finish = (outcome: Exchange) => {
         clearTimeout(timer)
@@ -204,8 +212,9 @@ function hostOf({ hostname }: URL): string {
 }
 
 /** Why there was no answer, in few words, for the people of the callback. */
-function wordsOf({ code }: NodeJS.ErrnoException): string {
-  if (code === 'PRIVATE_ADDRESS') return 'the address is private, local or reserved'
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the name was not found (${code})`
-  return `the connection failed (${code ?? 'unknown'})`
+function wordsOf(error: NodeJS.ErrnoException): string {
+  const { code = 'unknown' } = error
+  if (error instanceof PrivateAddress) return 'the address is private, local or reserved'
+  if (!(error instanceof NameFault)) return `the connection failed (${code})`
+  return code === 'ETIMEOUT' ? 'the name server did not answer' : `the name was not found (${code})`
 }

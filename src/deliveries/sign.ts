@@ -25,6 +25,7 @@ export function composeRequest({ url, secrets }: Callback, message: Message): Ca
   const body = `{"type":"${type}","timestamp":"${time.toISOString()}","appId":${JSON.stringify(appId)},"data":${data}}`
   const timestamp = String(Math.floor(Date.now() / 1000))
   return {
+    appId,
     url,
     body,
     headers: {

@@ -7,6 +7,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CallbackClient, type CallbackClientOptions, openCallbackClient, type Resolve } from './client.ts'
+import { NameFault } from './names.ts'
 
 // No callback reaches a private address, and the address that was checked is the one that is connected to.
 
@@ -183,7 +184,7 @@ function client(options: Partial<CallbackClientOptions> = {}): CallbackClient {
 }
 
 async function send(through: CallbackClient, url: string) {
-  const result = await through.send({ url: new URL(url), headers: {}, body: '{}' })
+  const result = await through.send({ appId: 'app', url: new URL(url), headers: {}, body: '{}' })
   if (result === undefined) throw new Error('the client was closed')
   return result
 }
@@ -316,7 +317,7 @@ describe('a resolver that changes its answer', () => {
   })
 
   test('that fails, or answers nothing, fails the attempt', async () => {
-    const unknown: Resolve = () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' }))
+    const unknown: Resolve = () => Promise.reject(new NameFault('ENOTFOUND'))
     for (const resolve of [unknown, resolver([]).resolve]) {
       const { error } = await send(client({ resolve }), `http://callback.example.com:${port}/`)
       expect(error).toBe('the name was not found (ENOTFOUND)')

@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { projectFolder } from '../harness.ts'
+import { tell } from './support.ts'
+
+interface Sent {
+  error: string | null
+  responseStatus: number | null
+  ms: number
+}
+
+interface Probed {
+  unknown: Sent
+  private_: Sent
+  localhost: Sent
+  silent: Sent[]
+  honest: Sent[]
+  passwords: number[]
+  gapMs: number
+  remembered: Sent & { isAsked: boolean }
+}
+
+const isNode = process.env.FORECOURT_TEST_RUNTIME === 'node'
+const client = join(
+  projectFolder,
+  ...(isNode ? ['dist', 'deliveries', 'client.js'] : ['src', 'deliveries', 'client.ts']),
+)
+
+test('name servers that say nothing delay nobody but their own', () => {
+  const runtime = isNode ? 'node' : process.execPath
+  const { stdout, stderr } = spawnSync(runtime, [join(import.meta.dirname, 'names-probe.mjs'), client], {
+    encoding: 'utf8',
+    timeout: 110_000,
+  })
+  expect(stdout, stderr).not.toBe('')
+  const probed: Probed = JSON.parse(stdout)
+  expect(probed.unknown.error).toBe('the name was not found (ENOTFOUND)')
+  expect(probed.private_.error).toBe('the address is private, local or reserved')
+  expect(probed.localhost.responseStatus).toBe(200)
+  expect(new Set(probed.silent.map(({ error }) => error))).toEqual(new Set(['the name server did not answer']))
+  expect(probed.honest.map(({ responseStatus }) => responseStatus)).toEqual(Array(30).fill(200))
+  // Its own look-ups take a few milliseconds, and whoever waited behind a silent name server would wait for seconds.
+  const longest = (all: number[]) => Math.max(...all)
+  expect(longest(probed.honest.map(({ ms }) => ms))).toBeLessThan(2_500)
+  expect(longest(probed.passwords)).toBeLessThan(2_500)
+  expect(longest(probed.silent.map(({ ms }) => ms))).toBeLessThan(10_000)
+  expect(probed.gapMs, 'between two questions of one application').toBeGreaterThan(1_500)
+  expect(probed.remembered).toMatchObject({ error: 'the name server did not answer', isAsked: false })
+  const of = (all: number[]) => `${longest(all).toFixed(0)} ms at most`
+  tell(`${probed.silent.length} silent names: ${of(probed.silent.map(({ ms }) => ms))}`)
+  tell(`honest ones beside them: ${of(probed.honest.map(({ ms }) => ms))}; a password: ${of(probed.passwords)}`)
+}, 120_000)
