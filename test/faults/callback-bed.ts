@@ -1,0 +1,96 @@
+import { expect } from 'bun:test'
+import { pageDeliveries } from '../../src/deliveries/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { getMetrics } from '../../src/service/contract.ts'
+import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
+import { type Answer, Receiver } from './receiver.ts'
+import { becomesTrue, Workplace } from './support.ts'
+
+export interface Endpoint extends TestApplication {
+  path: string
+  secret: string
+}
+
+export const serialOf = (received: { body: { data: Record<string, unknown> } }) => received.body.data.deviceNo
+
+let paths = 0
+
+/** A service of its own, a receiver on loopback, and what tests of callbacks do with both. */
+export class CallbackBed {
+  readonly place: Workplace
+  readonly service: Service
+  readonly client: Client
+  readonly receiver: Receiver
+
+  private constructor(place: Workplace, service: Service, receiver: Receiver) {
+    this.place = place
+    this.service = service
+    this.client = new Client(service)
+    this.receiver = receiver
+  }
+
+  static async start(env: Record<string, string> = {}): Promise<CallbackBed> {
+    const place = new Workplace()
+    const service = await place.startService({ env: { FORECOURT_PRIVATE_CALLBACKS: 'allow', ...env } })
+    return new CallbackBed(place, service, await Receiver.start())
+  }
+
+  async stop(): Promise<void> {
+    this.receiver.stop()
+    await this.place.clear()
+  }
+
+  /** An application with a callback of its own, whose first event has arrived. */
+  async newEndpoint(
+    answer?: Answer,
+    members: Record<string, unknown> = {},
+    at: Receiver = this.receiver,
+  ): Promise<Endpoint> {
+    const app = await newApplication(this.client, { thirdPartyConfig: null })
+    const path = `/callback-${++paths}`
+    const body = { appId: app.appId, operatorName: 'Operator', callbackUrl: at.url(path), ...members }
+    const saved = await this.client.call(saveThirdPartyConfig, body, { token: app.token })
+    expect(saved.code, saved.text).toBe(0)
+    if (members.callbackEvents === undefined) expect(await at.waitFor(path, 1)).toHaveLength(1)
+    at.url(path, answer)
+    return { ...app, path, secret: String(saved.data.callbackSecret) }
+  }
+
+  async createDeviceOf({ appId, token }: TestApplication): Promise<string> {
+    const answer = await this.client.call(createDevice, deviceBody(appId), { token })
+    expect(answer.code, answer.text).toBe(0)
+    return answer.data.deviceNo
+  }
+
+  async createDevicesOf(app: TestApplication, count: number): Promise<string[]> {
+    const serials: string[] = []
+    for (let made = 0; made < count; made++) serials.push(await this.createDeviceOf(app))
+    return serials
+  }
+
+  async pageOf({ token }: TestApplication, filter: Record<string, unknown> = {}) {
+    const answer = await this.client.call(pageDeliveries, { pageSize: 100, ...filter }, { token })
+    expect(answer.code, answer.text).toBe(0)
+    return answer.data
+  }
+
+  async deliveriesOf(app: TestApplication, filter: Record<string, unknown> = {}) {
+    return (await this.pageOf(app, filter)).list
+  }
+
+  /** The delivery of the newest device once it has this status. */
+  async deliveryOf(app: TestApplication, status: number) {
+    const find = async () => (await this.deliveriesOf(app, { type: 'device.bound', status }))[0]
+    await becomesTrue(async () => (await find()) !== undefined, 10_000)
+    const newest = await find()
+    if (newest === undefined) throw new Error(`there is no delivery of status ${status}`)
+    return newest
+  }
+
+  /** The metrics as operators see them. */
+  async metrics(): Promise<string> {
+    const headers = { authorization: `Bearer ${this.service.operatorKey}` }
+    return (await this.client.send<unknown>(getMetrics.path, { headers })).text
+  }
+}
