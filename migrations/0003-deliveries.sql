@@ -20,14 +20,23 @@ create table callback_endpoint (
   -- The endpoint said that it is gone (410); nothing is sent until the configuration is saved again.
   stopped_at timestamptz,
   stopped_reason text,
-  -- In a row. From the third on the endpoint is left alone for a while.
+  -- In a row. From the third on the endpoint is left alone for a while; then a whole visit to it counts once.
   failures integer not null default 0,
   held_until timestamptz not null default '-infinity',
+  -- What is left of the replay under way, if there is one: the events that are not set waiting yet.
+  replay_next_id bigint,
+  replay_last_id bigint,
+  replay_from timestamptz,
+  replay_to timestamptz,
+  -- Null for deliveries of any status, and events that have none.
+  replay_status smallint,
   -- The one process that sends. Whoever finds it expired takes over.
   lease_owner text,
   lease_until timestamptz not null default '-infinity'
   -- Room for its updates, which come many times a second and touch no index.
 ) with (fillfactor = 50);
+
+create index callback_replay on callback_endpoint (app_id) where replay_next_id is not null;
 
 insert into callback_endpoint (app_id, through_event_id)
 select app_id, coalesce((select max(id) from event where event.app_id = third_party_config.app_id), 0)

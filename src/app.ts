@@ -11,6 +11,7 @@ import { Deadlines } from './deadlines.ts'
 import { openCallbackClient } from './deliveries/client.ts'
 import { showDeliveries } from './deliveries/figures.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
+import { Share } from './deliveries/share.ts'
 import { CallbackWorker } from './deliveries/worker.ts'
 import { deviceInventoryRoutes } from './device-inventory/routes.ts'
 import { Catalogue } from './device-models/catalogue.ts'
@@ -134,7 +135,7 @@ export function createApp({ config, log, secrets, database, pools, target, schem
   const operatorAccess = new OperatorAccess(pools.access, config.operatorKey)
   const underWay = new UnderWay(config.maxWaitingCreates)
   const callbacks = openCallbackClient(config)
-  const load = { batches: 0, items: 0 }
+  const callbackShare = new Share()
   const { statementTimeoutMs, searchMemoryMegabytes } = config
   const maxBytes = searchMemoryMegabytes * 1024 * 1024
   const searcher = new Searcher({ target, statementTimeoutMs, maxBytes, sql: pools.background, log, metrics })
@@ -153,7 +154,7 @@ export function createApp({ config, log, secrets, database, pools, target, schem
     searcher,
     callbacks,
     secrets,
-    load,
+    callbackShare,
     showMoment: momentFormat(config.timeZone),
     readMoment: momentReader(config.timeZone),
   }
@@ -182,7 +183,15 @@ export function createApp({ config, log, secrets, database, pools, target, schem
     () => connectionStates(pools.background, metricTimeoutMs),
   )
   showDeliveries(metrics, pools.background, metricTimeoutMs)
-  const worker = new CallbackWorker({ pool: pools.callbacks, client: callbacks, secrets, load, config, metrics, log })
+  const worker = new CallbackWorker({
+    pool: pools.callbacks,
+    client: callbacks,
+    secrets,
+    share: callbackShare,
+    config,
+    metrics,
+    log,
+  })
   access.start()
   worker.start()
   const upkeep = startUpkeep(pools.background, log, config)

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Sql } from './database/open.ts'
 import type { CallbackClient } from './deliveries/client.ts'
-import type { WriteLoad } from './deliveries/pace.ts'
+import type { Share } from './deliveries/share.ts'
 import type { Catalogue } from './device-models/catalogue.ts'
 import type { Searcher } from './device-search/searcher.ts'
 import type { RateLimiter, UnderWay } from './http/limits.ts'
@@ -31,8 +31,8 @@ export interface Platform {
   callbacks: CallbackClient
   /** For callback secrets, which the database holds sealed. */
   secrets: SecretBox
-  /** What the lanes have written so far; callbacks make room for it. */
-  load: WriteLoad
+  /** Callbacks' part of the processor beside creates. */
+  callbackShare: Share
   /** Shows an instant in the service's time zone. */
   showMoment(instant: Date): string
   /** Reads a moment of the service's time zone; one that the clocks repeat is its first occurrence, or its last. */
@@ -40,7 +40,7 @@ export interface Platform {
 }
 
 /** How a write path's lane is set up. */
-export function laneOptions({ config, metrics, load }: Platform, lane: string) {
+export function laneOptions({ config, metrics, callbackShare }: Platform, lane: string) {
   return {
     maxBatch: 512,
     maxWaiting: config.maxWaitingCreates,
@@ -48,8 +48,7 @@ export function laneOptions({ config, metrics, load }: Platform, lane: string) {
     maxWaitMs: config.statementTimeoutMs * 0.8,
     onBatch(size: number) {
       metrics.observeBatch(lane, size)
-      load.batches++
-      load.items += size
+      callbackShare.onBatch(size)
     },
   }
 }

@@ -66,7 +66,7 @@ export const refusals = {
     status: 429,
     en: 'The application sends more requests than its limit allows.',
     zh: '请求过于频繁，超出应用的限额。',
-    when: 'The application is over its `rateLimitPerSecond`. `Retry-After` says when to come back.',
+    when: 'The application is over its `rateLimitPerSecond`, or asks for another replay or test while one is under way or hardly over. `Retry-After` says when to come back.',
   },
   idempotencyKeyReused: {
     code: 10008,
@@ -113,9 +113,9 @@ export const refusals = {
   callbackMissing: {
     code: 10042,
     status: 409,
-    en: 'This application has no callback to send to, or its callback has stopped.',
-    zh: '该应用没有可用的回调地址，或回调已停止。',
-    when: 'A replay or a test while the third-party configuration has no `callbackUrl`; a replay while the callback is stopped because it answered 410. Saving the configuration lifts the stop.',
+    en: 'This application has no callback to send to, its callback has stopped, or the service sends none for now.',
+    zh: '该应用没有可用的回调地址，回调已停止，或本服务暂停发送回调。',
+    when: 'A replay or a test while the third-party configuration has no `callbackUrl`; a replay while the callback is stopped because it answered 410: saving the configuration lifts the stop. A test while the service runs with `FORECOURT_CALLBACKS=paused`.',
   },
   operatorNotFound: {
     code: 10050,

@@ -17,7 +17,6 @@ import {
 const folder = '/api/event/v1/delivery'
 /** More are replayed in several calls. */
 export const maxReplayed = 100_000
-export const replayTimeoutMs = 28_000
 /** What a test's delivery is called where others have their event's type. */
 export const testType = 'test'
 const deliveryTypes = [...eventTypes, testType] as const
@@ -30,7 +29,9 @@ const DeliveryRecord = Type.Object({
   status: Type.Integer({ description: '1 waiting for an attempt, 2 delivered, 3 dead' }),
   attempts: Type.Integer({ description: 'since it was made or replayed' }),
   createTime: moment,
-  nextAttemptTime: nullable(moment),
+  nextAttemptTime: nullable(
+    Type.String({ description: 'when it is due and its endpoint is not left alone; null when nothing is sent' }),
+  ),
   finishTime: nullable(moment),
   responseStatus: nullable(Type.Integer({ description: 'of the newest attempt' })),
   error: nullable(Type.String({ description: 'why the newest attempt failed' })),
@@ -47,6 +48,14 @@ const DeliveryRecord = Type.Object({
   ),
 })
 export type DeliveryRecord = Static<typeof DeliveryRecord>
+
+/** What an application has before it. */
+const Waiting = Type.Object({
+  waitingEvents: Type.Integer({ description: 'that are not taken yet and have no delivery, counted to 10000' }),
+  waitingSince: nullable(Type.String({ description: 'the time of the oldest of them' })),
+  heldUntil: nullable(Type.String({ description: 'until then the endpoint is left alone for its failures' })),
+  callbacks: Type.String({ description: 'on, or paused: then this service sends nothing' }),
+})
 
 const ofApplication = { callers: ['application', 'operator'] } as const
 const status = optional(oneOf(1, 2, 3))
@@ -66,27 +75,27 @@ export const pageDeliveries = operation({
     createTimeFrom: optional(momentText),
     createTimeTo: optional(momentText),
   }),
-  data: pageOf(DeliveryRecord),
+  data: Type.Object({ ...pageOf(DeliveryRecord).properties, ...Waiting.properties }),
   refusals: ['applicationNotFound'],
 })
 
 export const replayDeliveries = operation({
   id: 'replayDeliveries',
-  summary: 'Sends again: one delivery, or every event of a time range that the callback asks for.',
+  summary:
+    'Sends again: one delivery, or every event of a time range that the callback asks for, one replay at a time.',
   method: 'POST',
   path: `${folder}/replay`,
   ...ofApplication,
   body: Type.Object({
     appId: ownAppId,
     id: optional(integer()),
-    from: optional(momentText),
-    to: optional(momentText),
+    timeFrom: optional(momentText),
+    timeTo: optional(momentText),
     status,
   }),
-  data: Type.Object({ replayed: Type.Integer() }),
-  refusals: ['applicationNotFound', 'callbackMissing', 'deliveryNotFound'],
-  // As many as one call may set waiting take some seconds.
-  answerTimeoutMs: replayTimeoutMs + 2_000,
+  data: Type.Object({ replayed: Type.Integer({ description: 'how many will be sent again' }) }),
+  refusals: ['applicationNotFound', 'callbackMissing', 'deliveryNotFound', 'tooManyRequests'],
+  idempotent: true,
 })
 
 export const testDelivery = operation({

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/open.ts'
 import type { Metrics } from '../http/metrics.ts'
-import { countDeliveries, lagSeconds } from './store.ts'
+import { countDeliveries, countEndpoints, countWaiting, lagSeconds } from './store.ts'
 
 /** Shows operators what the callbacks of all processes have before them. Nothing when the database is silent. */
 export function showDeliveries(metrics: Metrics, sql: Sql, timeoutMs: number): void {
@@ -8,6 +8,16 @@ export function showDeliveries(metrics: Metrics, sql: Sql, timeoutMs: number): v
     'forecourt_deliveries',
     'Deliveries that wait for another attempt, and dead ones, each counted to 100000.',
     () => inTime(countDeliveries(sql), [], timeoutMs),
+  )
+  metrics.gaugeByState(
+    'forecourt_callback_endpoints',
+    'Callbacks that are sent to, that are left alone for their failures, and that stopped with 410.',
+    () => inTime(countEndpoints(sql), [], timeoutMs),
+  )
+  metrics.gauge(
+    'forecourt_callback_waiting_events',
+    'Events that wait for their first attempt, counted to 100000.',
+    () => inTime(countWaiting(sql), Number.NaN, timeoutMs),
   )
   metrics.gauge(
     'forecourt_callback_lag_seconds',

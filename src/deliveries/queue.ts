@@ -226,8 +226,10 @@ const writeProgressText = `
   taken as (
     update callback_endpoint e set
       through_event_id = greatest(e.through_event_id, p.through::bigint),
-      failures = p.failures::integer,
-      held_until = case when p.held_ms = '0' then '-infinity' else now() + p.held_ms::float8 * interval '1 ms' end,
+      -- What was counted before the configuration was saved anew says nothing of it.
+      failures = case when c.updated_at::text = p.version then p.failures::integer else e.failures end,
+      held_until = case when c.updated_at::text <> p.version then e.held_until
+        when p.held_ms = '0' then '-infinity' else now() + p.held_ms::float8 * interval '1 ms' end,
       stopped_at = case when c.updated_at::text = p.version and p.stopped_reason is not null then now() end,
       stopped_reason = case when c.updated_at::text = p.version then p.stopped_reason end,
       lease_owner = case when p.released = '0' then e.lease_owner end,

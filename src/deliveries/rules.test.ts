@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import { eventTypes } from '../events/contract.ts'
-import { type AttemptResult, holdMs, judge, logAttempt, readRetryAfter, storable } from './rules.ts'
+import {
+  type AttemptResult,
+  failuresOfVisit,
+  holdMs,
+  inTurns,
+  judge,
+  logAttempt,
+  readRetryAfter,
+  retriesPerEvent,
+  storable,
+} from './rules.ts'
 
 const failed: AttemptResult = {
   responseStatus: 500,
@@ -61,6 +71,46 @@ test('an endpoint is left alone from its third failure in a row on, up to 5 minu
   expect(holdMs(1_000_000, failed, 1)).toBe(300_000)
   expect(holdMs(3, { ...failed, retryAfterMs: 20_000 }, 1)).toBe(20_000)
   expect(holdMs(3, { ...failed, retryAfterMs: dayMs }, 1)).toBe(300_000)
+})
+
+test('the longest hold is hurried like all others', () => {
+  expect(holdMs(1_000, failed, 0.001)).toBe(300)
+})
+
+test('a visit is short while the endpoint may soon be back, and takes what is due once it has failed for long', () => {
+  const visits = Array.from({ length: 13 }, (_, failures) => failuresOfVisit(failures))
+  expect(visits).toEqual([3, 2, 1, 2, 2, 2, 2, 2, 2, 2, 2, 4_000, 4_000])
+  expect([0, 3, 10, 11, 12].map((failures) => retriesPerEvent(failures))).toEqual([1, 1, 1, 9, 9])
+})
+
+describe('retries and new events', () => {
+  const items = (name: string, count: number) =>
+    Array.from({ length: count }, (_, index) => ({ name: `${name}${index + 1}`, data: '{}' }) as Item)
+  interface Item {
+    name: string
+    data: string | null
+  }
+  const order = (retries: Item[], events: Item[], retriesPerEvent: number, position = 0, limit = 100) =>
+    [...inTurns(retries, events, { retriesPerEvent, position, limit })].map(({ name }) => name).join(' ')
+
+  test('have their turns, each in its order, and one goes on alone where the other has come to its end', () => {
+    expect(order(items('r', 2), items('e', 4), 1)).toBe('e1 r1 e2 r2 e3 e4')
+    expect(order(items('r', 2), items('e', 2), 1, 7)).toBe('r1 e1 r2 e2')
+    expect(order(items('r', 4), [], 1)).toBe('r1 r2 r3 r4')
+    expect(order(items('r', 20), items('e', 3), 9)).toBe(
+      'e1 r1 r2 r3 r4 r5 r6 r7 r8 r9 e2 r10 r11 r12 r13 r14 r15 r16 r17 r18 e3 r19 r20',
+    )
+  })
+
+  test('do not go on alone where there is more behind the other’s end', () => {
+    expect(order(items('r', 3), items('e', 3), 9, 0, 3)).toBe('e1 r1 r2 r3')
+    expect(order(items('r', 3), items('e', 1), 1, 0, 3)).toBe('e1 r1 r2 r3')
+  })
+
+  test('lose no turn to events that nobody asked for', () => {
+    const events = [{ name: 'x', data: null }, { name: 'y', data: null }, ...items('e', 1)]
+    expect(order(items('r', 2), events, 1)).toBe('x y e1 r1 r2')
+  })
 })
 
 describe('Retry-After', () => {

@@ -9,8 +9,13 @@ const dayMs = 86_400_000
 /** Retries of one moment do not come back in one moment. */
 const jitter = 0.2
 /** From this many failures in a row on, an endpoint is left alone for a while. */
-const failuresUntilHeld = 3
+export const failuresUntilHeld = 3
+const shortestHoldMs = 2_000
 const longestHoldMs = 300_000
+/** Failures in a row after which an endpoint is left alone for the longest time. */
+const failuresUntilLongest = failuresUntilHeld + Math.ceil(Math.log2(longestHoldMs / shortestHoldMs))
+/** What an endpoint that has failed for long is tried with at a time: ten attempts for an event a second. */
+const longVisitAttempts = 4_000
 /** Kept of a delivery's history over all its replays. */
 const keptAttempts = 20
 
@@ -64,8 +69,25 @@ export function judge(
 /** How long an endpoint is left alone after some failures in a row: 2 s, then twice as long each time, to 5 minutes. */
 export function holdMs(failures: number, { retryAfterMs }: AttemptResult, scale: number): number {
   if (failures < failuresUntilHeld) return 0
-  const grownMs = 1000 * 2 ** Math.min(failures - failuresUntilHeld + 1, 20) * scale
-  return Math.min(longestHoldMs, Math.max(grownMs, retryAfterMs ?? 0))
+  const grownMs = Math.min(longestHoldMs, shortestHoldMs * 2 ** (failures - failuresUntilHeld))
+  return Math.min(longestHoldMs, Math.max(grownMs * scale, retryAfterMs ?? 0))
+}
+
+/**
+ * How many attempts of a visit may fail before the endpoint is left alone. Few while it may soon be back; after that as
+ * many as let every delivery have its attempts in time.
+ */
+export function failuresOfVisit(failures: number): number {
+  if (failures < failuresUntilHeld) return failuresUntilHeld - failures
+  return failures < failuresUntilLongest ? 2 : longVisitAttempts
+}
+
+/**
+ * Retries for each new event. Of an event's ten attempts nine are retries: an endpoint that fails for long takes no more
+ * new events than it can have the retries of.
+ */
+export function retriesPerEvent(failures: number): number {
+  return failures < failuresUntilLongest ? 1 : maxAttempts - 1
 }
 
 /** Reads `Retry-After` (RFC 9110 §10.2.3: seconds or a date) of an answer that may carry it; null for anything else. */
@@ -93,19 +115,41 @@ export function storable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cs}]/gu, ' ')
 }
 
-/** Retries and new events in turn, each in its own order: neither keeps the other waiting. */
-export function alternate<Item>(one: readonly Item[], other: readonly Item[]): Item[] {
-  const both: Item[] = []
-  for (let at = 0; at < Math.max(one.length, other.length); at++) {
-    for (const item of [one[at], other[at]]) if (item !== undefined) both.push(item)
+export interface Order {
+  /** Retries for each new event. */
+  retriesPerEvent: number
+  /** Where in this order to begin. */
+  position: number
+  /** A list that is as long as this has more behind its end. */
+  limit: number
+}
+
+/**
+ * Retries and new events in turn, each in its own order. Where one has come to its end the other goes on alone, unless
+ * there is more behind the end. An event that nobody asked for takes no turn.
+ */
+export function* inTurns<Item extends { data: string | null }>(
+  retries: readonly Item[],
+  events: readonly Item[],
+  { retriesPerEvent, position, limit }: Order,
+): Generator<Item> {
+  for (let [retry, event, turn] = [0, 0, position]; ; ) {
+    const isEvents = turn % (retriesPerEvent + 1) === 0
+    const [item, other] = isEvents ? [events[event], retries[retry]] : [retries[retry], events[event]]
+    const hasMore = (isEvents ? events : retries).length >= limit
+    const next = item ?? (hasMore ? undefined : other)
+    if (next === undefined) return
+    yield next
+    if (next === events[event]) event++
+    else retry++
+    if (next.data !== null) turn++
   }
-  return both
 }
 
 interface ReplayRequest {
   id?: number | null | ''
-  from?: string | null
-  to?: string | null
+  timeFrom?: string | null
+  timeTo?: string | null
   status?: number | null | ''
 }
 
@@ -113,24 +157,26 @@ const fault = (field: string, en: string, zh: string): FieldFault => ({ field, r
 
 /** What does not go together in a request for a replay: it names one delivery or a time range. */
 export function replayConflicts(body: ReplayRequest): FieldFault[] {
-  const [id, from, to, status] = [given(body.id), given(body.from), given(body.to), given(body.status)]
-  if (id !== null) {
-    return Object.entries({ from, to, status })
+  const [timeFrom, timeTo, status] = [given(body.timeFrom), given(body.timeTo), given(body.status)]
+  if (given(body.id) !== null) {
+    return Object.entries({ timeFrom, timeTo, status })
       .filter(([, value]) => value !== null)
       .map(([field]) => fault(field, 'must not be given together with id', '不得与 id 同时给出'))
   }
   // Written alike, so they compare as they are.
-  return from !== null && to !== null && to < from
-    ? [fault('to', 'must not be earlier than from', '不得早于 from')]
+  return timeFrom !== null && timeTo !== null && timeTo < timeFrom
+    ? [fault('timeTo', 'must not be earlier than timeFrom', '不得早于 timeFrom')]
     : []
 }
 
 /** What a request for a replay leaves out, once what it gives is right by itself. */
 export function replayGaps(body: ReplayRequest): FieldFault[] {
-  const [from, to] = [given(body.from), given(body.to)]
-  if (given(body.id) !== null || (from !== null && to !== null)) return []
-  if (from === to) return [fault('id', 'is required, or else from and to', '必须给出，或改为给出 from 和 to')]
-  return from === null
-    ? [fault('from', 'is required together with to', '给出 to 时必填')]
-    : [fault('to', 'is required together with from', '给出 from 时必填')]
+  const [timeFrom, timeTo] = [given(body.timeFrom), given(body.timeTo)]
+  if (given(body.id) !== null || (timeFrom !== null && timeTo !== null)) return []
+  if (timeFrom === timeTo) {
+    return [fault('id', 'is required, or else timeFrom and timeTo', '必须给出，或改为给出 timeFrom 和 timeTo')]
+  }
+  return timeFrom === null
+    ? [fault('timeFrom', 'is required together with timeTo', '给出 timeTo 时必填')]
+    : [fault('timeTo', 'is required together with timeFrom', '给出 timeFrom 时必填')]
 }

@@ -1,9 +1,10 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
-import { invalidRequest, Refusal } from '../refusals.ts'
-import { type DeliveryRecord, maxReplayed, replayTimeoutMs, testType } from './contract.ts'
+import { type DeliveryRecord, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
+
+const countedWaiting = 10_000
 
 export interface Delivery {
   appId: string
@@ -54,7 +55,10 @@ export function showDelivery(delivery: Delivery, showMoment: (instant: Date) => 
     status,
     attempts,
     createTime: showMoment(delivery.createdAt),
-    nextAttemptTime: show(delivery.nextAttemptAt),
+    // The next whole second: it is never shown as if it were past.
+    nextAttemptTime: show(
+      delivery.nextAttemptAt && new Date(Math.ceil(delivery.nextAttemptAt.getTime() / 1000) * 1000),
+    ),
     finishTime: show(delivery.finishedAt),
     responseStatus,
     error,
@@ -72,10 +76,21 @@ export interface DeliveryFilter extends PageQuery {
   eventId: number | null
   createdFrom: Date | null
   createdTo: Date | null
+  /** No attempt has a time while nothing is sent. */
+  isPaused: boolean
 }
+
+/** Of a delivery that waits: when it is due and nothing is in the way; null when nothing is sent at all. */
+const nextAttempt = `
+  (select greatest(delivery.next_attempt_at, e.held_until, now()) from callback_endpoint e
+  where e.app_id = delivery.app_id and e.stopped_at is null and delivery.status = ${statuses.waiting})`
 
 export function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: (instant: Date) => string) {
   const { appId, status, type, eventId, createdFrom, createdTo } = filter
+  const shown = columns.replace(
+    'next_attempt_at',
+    `${filter.isPaused ? 'null::timestamptz' : nextAttempt} as next_attempt_at`,
+  )
   const conditions = [
     // As a literal, so that every plan can use the indexes of those that are not delivered.
     status === null ? sql`` : sql.unsafe(`and status = ${status}`),
@@ -84,9 +99,22 @@ export function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: (
     createdFrom === null ? sql`` : sql`and created_at >= ${createdFrom}`,
     createdTo === null ? sql`` : sql`and created_at <= ${createdTo}`,
   ]
-  const rows = sql`select ${sql.unsafe(columns)} from delivery where app_id = ${appId} ${conditions}`
+  const rows = sql`select ${sql.unsafe(shown)} from delivery where app_id = ${appId} ${conditions}`
   const key = [{ column: 'id', type: 'bigint' as const }]
   return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => showDelivery(toDelivery(row), showMoment))
+}
+
+/** What an application has before it; events past the first 10,000 are not counted. */
+export async function findWaiting(sql: Sql, appId: string, showMoment: (instant: Date) => string) {
+  const [row] = await sql`
+    select v.count, v.since, case when e.held_until > now() then e.held_until end as held_until
+    from callback_endpoint e join third_party_config c using (app_id) cross join lateral (
+      select count(*)::int as count, min(w.time) as since from (
+        select type, time from event where app_id = e.app_id and id > e.through_event_id order by id limit ${countedWaiting}) w
+      where w.type = any(c.callback_events)) v
+    where e.app_id = ${appId} and e.stopped_at is null`
+  const show = (instant: Date | null | undefined) => (instant ? showMoment(instant) : null)
+  return { waitingEvents: row?.count ?? 0, waitingSince: show(row?.since), heldUntil: show(row?.held_until) }
 }
 
 /** The callback of an application as it is configured now, its secrets sealed; undefined for none. */
@@ -118,67 +146,6 @@ export async function insertTest(sql: Sql, delivery: Delivery, payload: string):
       ${payload})`
 }
 
-/**
- * Locks the endpoint of an application, so that its worker writes nothing meanwhile, and answers how far it has followed
- * the log: what comes after is sent anyway. Throws 10042.
- */
-async function requireLockedEndpoint(tx: Statements, appId: string): Promise<number> {
-  const [row] = await tx`select through_event_id, stopped_at from callback_endpoint where app_id = ${appId} for update`
-  // What is set due for an endpoint that has stopped would only wait, and look as if it had been sent.
-  if (row === undefined || row.stopped_at !== null) throw new Refusal('callbackMissing')
-  return row.through_event_id
-}
-
-/** Sets a delivery waiting and due now, with its attempts counted anew. Throws 10041 and 10042. */
-export async function replayOne(tx: Statements, appId: string, id: number): Promise<number> {
-  await requireLockedEndpoint(tx, appId)
-  const replayed = await tx`
-    update delivery set ${tx.unsafe(dueNow)} where app_id = ${appId} and id = ${id}`
-  if (replayed.count === 0) throw new Refusal('deliveryNotFound')
-  return 1
-}
-
-const dueNow = `status = ${statuses.waiting}, attempts = 0, next_attempt_at = now(), finished_at = null`
-
-export interface ReplayRange {
-  appId: string
-  from: Date
-  to: Date
-  /** Ids around the range. */
-  firstId: number
-  lastId: number
-  /** Only deliveries that are in this state. */
-  status: number | null
-}
-
-/**
- * The same for every event of a time range that the callback asks for now, whether it had a delivery or not. Throws
- * 10001 when there are too many.
- */
-export async function replayRange(tx: Statements, range: ReplayRange): Promise<number> {
-  const { appId, from, to, firstId, lastId, status } = range
-  await tx.unsafe(`set local statement_timeout = ${replayTimeoutMs}`)
-  const through = await requireLockedEndpoint(tx, appId)
-  const wanted = tx`
-    select v.id, v.type from third_party_config c join event v using (app_id)
-    where c.app_id = ${appId} and v.app_id = ${appId} and v.type = any(c.callback_events)
-      and v.id between ${firstId} and ${Math.min(lastId, through)} and v.time between ${from} and ${to}
-      ${status === null ? tx`` : tx`and exists (select from delivery d where d.app_id = ${appId} and d.id = v.id and d.status = ${status})`}`
-  const [counted] = await tx`select count(*)::int as count from (select from (${wanted}) w limit ${maxReplayed + 1}) w`
-  if (counted?.count > maxReplayed) {
-    const reason = {
-      en: `holds more than ${maxReplayed} events; replay a shorter range`,
-      zh: `包含超过 ${maxReplayed} 个事件；请缩短时间范围`,
-    }
-    throw invalidRequest([{ field: 'to', reason }])
-  }
-  const replayed = await tx`
-    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, created_at, attempt_log)
-    select ${appId}, id, type, ${statuses.waiting}, 0, now(), now(), '[]' from (${wanted}) w
-    on conflict (app_id, id) do update set ${tx.unsafe(dueNow)}`
-  return replayed.count
-}
-
 /** How many deliveries wait and how many are dead, each counted to 100,000. */
 export async function countDeliveries(sql: Sql): Promise<{ state: string; count: number }[]> {
   const count = (status: number) => sql`
@@ -189,6 +156,34 @@ export async function countDeliveries(sql: Sql): Promise<{ state: string; count:
     { state: 'waiting', count: row.waiting },
     { state: 'dead', count: row.dead },
   ]
+}
+
+/** How many events of all applications wait for their first attempt, counted to 100,000. */
+export async function countWaiting(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int as count from (
+      select from callback_endpoint e cross join lateral (
+        select from event where app_id = e.app_id and id > e.through_event_id limit ${countedWaiting}) v
+      where e.stopped_at is null limit 100000) w`
+  return row.count
+}
+
+/** How many endpoints are sent to, left alone for their failures, and stopped. */
+export async function countEndpoints(sql: Sql): Promise<{ state: string; count: number }[]> {
+  const [row] = await sql<[Record<'on' | 'held' | 'stopped', number>]>`
+    select count(*) filter (where stopped_at is null and held_until <= now())::int as "on",
+      count(*) filter (where stopped_at is null and held_until > now())::int as held,
+      count(*) filter (where stopped_at is not null)::int as stopped
+    from callback_endpoint`
+  return Object.entries(row).map(([state, count]) => ({ state, count }))
+}
+
+/** How long ago the newest test of an application was sent, in milliseconds; undefined for none. */
+export async function sinceTest(sql: Sql, appId: string): Promise<number | undefined> {
+  const [row] = await sql<{ ms: number }[]>`
+    select extract(epoch from now() - finished_at)::float8 * 1000 as ms from delivery
+    where app_id = ${appId} and type = ${testType} order by id desc limit 1`
+  return row?.ms
 }
 
 /** For how long the oldest event has waited for its first attempt, in seconds. */

@@ -4,7 +4,6 @@ import type { Metrics } from '../http/metrics.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import { callbackUrlFault } from '../third-party-config/rules.ts'
 import { attemptTimeoutMs, type CallbackClient } from './client.ts'
-import type { Pace } from './pace.ts'
 import {
   type Claim,
   type Item,
@@ -15,13 +14,25 @@ import {
   type Work,
   type WorkRequest,
 } from './queue.ts'
-import { type AttemptResult, alternate, holdMs, judge, logAttempt, statuses, webhookIdOf } from './rules.ts'
+import {
+  type AttemptResult,
+  failuresOfVisit,
+  failuresUntilHeld,
+  holdMs,
+  inTurns,
+  judge,
+  logAttempt,
+  retriesPerEvent,
+  statuses,
+  webhookIdOf,
+} from './rules.ts'
+import type { Share } from './share.ts'
 import { type Callback, composeRequest } from './sign.ts'
 
 /** What every turn works with. */
 export interface TurnTools {
   client: CallbackClient
-  pace: Pace
+  share: Share
   metrics: Metrics
   log: Logger
   /** Opens the secrets that the database holds. */
@@ -50,6 +61,8 @@ const databasePauseMs = 500
 const busyPauseMs = 50
 const fewestRead = 8
 const crowdedTurnMs = 5_000
+/** An endpoint that takes its time to fail has a place for so long, and then others have it. */
+const failingTurnMs = 300_000
 
 /** One endpoint while this process sends to it: one attempt at a time, events in order. */
 export class Turn {
@@ -59,7 +72,11 @@ export class Turn {
   leaseUntil: number
   private readonly tools: TurnTools
   private through: number
+  /** In a row; of an endpoint that was left alone already, a whole visit counts once. */
   private failures: number
+  private failuresLeft: number
+  /** Counts the turns of retries and new events. Visits may be short, so each begins anywhere in their order. */
+  private position = Math.floor(Math.random() * 1000)
   private version = ''
   /** The configuration was saved since it was read. */
   private isOutdated = false
@@ -75,6 +92,7 @@ export class Turn {
     this.appId = claim.appId
     this.through = claim.through
     this.failures = claim.failures
+    this.failuresLeft = failuresOfVisit(claim.failures)
     this.leaseUntil = claimedAt + leaseMs
     this.tools = tools
   }
@@ -102,12 +120,12 @@ export class Turn {
     const readAgainAt = performance.now() + readAgainAfterMs
     const target = this.targetOf(work)
     this.version = version
+    // A configuration that was saved anew begins anew.
+    if (this.isOutdated) this.forgetFailures()
     this.isOutdated = false
     let sent = 0
-    // An endpoint that fails has one attempt before it is left alone again: then a new event, or there would be no end
-    // of retries before it.
-    const [first, second] = this.failures === 0 ? [retries, events] : [events, retries]
-    for (const item of alternate(first, second)) {
+    const order = { retriesPerEvent: retriesPerEvent(this.failures), position: this.position, limit }
+    for (const item of inTurns(retries, events, order)) {
       if (this.mustEnd()) return true
       if (this.isOutdated || performance.now() > readAgainAt) {
         this.wanted = Math.max(fewestRead, sent)
@@ -138,7 +156,7 @@ export class Turn {
   private async take(item: Item, target: Callback | string): Promise<boolean> {
     if (item.data === null) this.pass(item)
     else if (!(await this.attempt(item, item.data, target))) return false
-    return this.heldMs === 0 && this.stoppedReason === null
+    return this.failuresLeft > 0 && this.stoppedReason === null
   }
 
   /** An event that the callback does not ask for is taken without a word; one that is gone cannot be sent again. */
@@ -154,8 +172,8 @@ export class Turn {
 
   /** One attempt; false when it was not made. */
   private async attempt(item: Item, data: string, target: Callback | string): Promise<boolean> {
-    const { client, pace } = this.tools
-    await pace.take()
+    const { client, share } = this.tools
+    await share.take()
     if (!(await this.hasLease()) || this.tools.isStopping()) return false
     const { id, type, time } = item
     const webhookId = webhookIdOf(type, id)
@@ -187,23 +205,45 @@ export class Turn {
     if (!item.isRetry) this.through = id
     metrics.observeAttempt(status, result.durationMs / 1000)
     const named = { appId: this.appId, delivery: id, attempts, status: result.responseStatus, error: result.error }
+    this.position++
     if (status === statuses.delivered) {
-      this.failures = 0
+      if (this.failures >= failuresUntilHeld) log.info({ appId: this.appId }, 'a callback answers again')
+      this.forgetFailures()
       return
     }
-    this.failures++
-    this.heldMs = holdMs(this.failures, result, retryScale)
+    this.countFailure(result)
     if (status === statuses.dead) log.warn(named, 'a delivery is dead')
-    else log.info(named, 'a delivery failed and is tried again')
+    else log.debug(named, 'a delivery failed and is tried again')
     if (result.responseStatus === 410) {
       this.stoppedReason = 'answered 410'
       log.warn(named, 'a callback is stopped until its configuration is saved again')
     }
   }
 
+  private countFailure(result: AttemptResult): void {
+    const { log, retryScale } = this.tools
+    const wasHeld = this.failures >= failuresUntilHeld
+    if (!wasHeld || this.heldMs === 0) this.failures++
+    this.heldMs = holdMs(this.failures, result, retryScale)
+    // Whoever asks to be left alone is.
+    this.failuresLeft = this.heldMs > 0 && result.retryAfterMs !== null ? 0 : this.failuresLeft - 1
+    if (!wasHeld && this.heldMs > 0) {
+      const { responseStatus, error } = result
+      log.info({ appId: this.appId, status: responseStatus, error }, 'a callback fails and is left alone for a while')
+    }
+  }
+
+  private forgetFailures(): void {
+    this.failures = 0
+    this.failuresLeft = failuresOfVisit(0)
+    this.heldMs = 0
+  }
+
   private mustEnd(): boolean {
     const { isStopping, isCrowded } = this.tools
-    return this.isLost || isStopping() || (isCrowded() && performance.now() - this.beganAt > crowdedTurnMs)
+    const lastedMs = performance.now() - this.beganAt
+    const isLong = (isCrowded() && lastedMs > crowdedTurnMs) || (this.heldMs > 0 && lastedMs > failingTurnMs)
+    return this.isLost || isStopping() || isLong
   }
 
   /** Told by the worker's clock, to all turns at once. */

@@ -6,8 +6,9 @@ import type { Sql } from '../database/open.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import type { CallbackClient } from './client.ts'
-import { Pace, type WriteLoad } from './pace.ts'
 import * as queue from './queue.ts'
+import { Replays } from './replay.ts'
+import type { Share } from './share.ts'
 import { pause, Turn, type TurnTools } from './turn.ts'
 
 export interface WorkerOptions {
@@ -15,7 +16,7 @@ export interface WorkerOptions {
   pool: Sql
   client: CallbackClient
   secrets: SecretBox
-  load: WriteLoad
+  share: Share
   config: Config
   metrics: Metrics
   log: Logger
@@ -46,7 +47,7 @@ const stopLookMs = 25
 export class CallbackWorker {
   private readonly owner = randomUUID()
   private readonly options: WorkerOptions
-  private readonly pace: Pace
+  private readonly replays: Replays
   private readonly turns = new Map<string, Turn>()
   private readonly running = new Set<Promise<void>>()
   private readonly tools: TurnTools
@@ -65,8 +66,8 @@ export class CallbackWorker {
 
   constructor(options: WorkerOptions) {
     this.options = options
-    const { client, secrets, metrics, log, config, load } = options
-    this.pace = new Pace(load)
+    const { pool, client, secrets, share, metrics, log, config } = options
+    this.replays = new Replays(pool, log)
     const reads = this.lane<queue.WorkRequest, queue.Work | undefined>((sql, items) =>
       queue.readWork(sql, this.owner, items),
     )
@@ -74,9 +75,9 @@ export class CallbackWorker {
     this.tools = {
       client,
       secrets,
+      share,
       metrics,
       log,
-      pace: this.pace,
       privateCallbacks: config.privateCallbacks,
       retryScale: config.callbackRetryScale,
       read: (request) => reads.submit(request),
@@ -87,9 +88,18 @@ export class CallbackWorker {
     }
     const help = `Callbacks that this process is sending to, of ${maxTurns} at most.`
     metrics.gauge('forecourt_callback_turns', help, () => this.turns.size)
+    const isPaused = config.callbacks === 'paused' ? 1 : 0
+    metrics.gauge(
+      'forecourt_callbacks_paused',
+      'Whether this process sends no callbacks by its settings.',
+      () => isPaused,
+    )
   }
 
+  /** While callbacks are paused nothing is sent, but what is to be sent later is set waiting. */
   start(): void {
+    this.replays.start()
+    if (this.options.config.callbacks === 'paused') return
     this.looking = this.look()
     this.renewing = setInterval(() => void this.renew(), renewEveryMs)
     this.keeping = setInterval(() => {
@@ -107,11 +117,12 @@ export class CallbackWorker {
     this.isStopping = true
     clearInterval(this.renewing)
     clearInterval(this.keeping)
-    this.pace.stop()
     this.wake()
-    const { client } = this.options
+    const { client, share } = this.options
+    share.stop()
     for (let waited = 0; client.isBusy() && waited < lastAttemptsMs; waited += stopLookMs) await pause(stopLookMs)
     client.close()
+    await this.replays.stop()
     await this.looking
     await Promise.all(this.running)
   }

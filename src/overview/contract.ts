@@ -16,6 +16,8 @@ const Counts = Type.Object({
   applicationsFrozen: count,
   callbacksWaiting: Type.Integer({ description: 'that wait for another attempt' }),
   callbacksDead: count,
+  callbacksHeld: Type.Integer({ description: 'applications whose callback is left alone for its failures' }),
+  eventsWaiting: Type.Integer({ description: 'that wait for their first attempt, counted to 100000' }),
   callbacksStopped: Type.Integer({ description: 'applications whose callback answered 410' }),
 })
 export type Counts = Static<typeof Counts>
@@ -39,6 +41,7 @@ export const getOverview = operation({
   query: Type.Object({}),
   data: Type.Object({
     counts: Type.Union([Counts, Type.Null()], { description: 'null while they are made for the first time' }),
+    callbacks: Type.String({ description: 'on, or paused: then nothing is sent (FORECOURT_CALLBACKS)' }),
     countTime: Type.Union([moment, Type.Null()]),
     troubles: Type.Array(Trouble, { description: 'the ten applications with the most' }),
     minutes: Type.Array(Type.Object({ time: moment, creates: count, refusals: count }), {

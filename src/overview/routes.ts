@@ -12,7 +12,7 @@ const patienceMs = 1_000
 const shownEvents = 12
 
 /** The platform at a glance. */
-export function overviewRoutes({ sql: counter, log, showMoment }: Platform): Handler[] {
+export function overviewRoutes({ sql: counter, log, config, showMoment }: Platform): Handler[] {
   let counting: Promise<void> | undefined
 
   function count(): Promise<void> {
@@ -43,6 +43,7 @@ export function overviewRoutes({ sql: counter, log, showMoment }: Platform): Han
       ])
       return {
         counts: last?.counts ?? null,
+        callbacks: config.callbacks,
         countTime: last === undefined ? null : showMoment(last.countedAt),
         troubles: last?.troubles ?? [],
         minutes,

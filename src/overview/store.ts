@@ -34,6 +34,9 @@ export async function refreshCount(tx: Statements): Promise<void> {
       (select count(*)::int from device where status <> 1) as "devicesFaulty",
       applications, "applicationsOffline", "applicationsFrozen",
       ${deliveries(statuses.waiting)} as "callbacksWaiting", ${deliveries(statuses.dead)} as "callbacksDead",
+      (select count(*)::int from callback_endpoint where stopped_at is null and held_until > now()) as "callbacksHeld",
+      (select count(*)::int from (select from callback_endpoint e join event v on v.app_id = e.app_id
+        and v.id > e.through_event_id where e.stopped_at is null limit ${mostDeliveries}) w) as "eventsWaiting",
       (select count(*)::int from callback_endpoint where stopped_at is not null) as "callbacksStopped"
     from (
       select count(*)::int as devices, (count(*) filter (where online_status = 1))::int as "devicesOnline" from device) d,

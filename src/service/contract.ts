@@ -19,6 +19,7 @@ export const getReadiness = operation({
   data: Type.Object({
     ready: Type.Boolean(),
     checks: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean() })),
+    callbacks: Type.String({ description: 'on, or paused: then nothing is sent (FORECOURT_CALLBACKS)' }),
   }),
   refusals: ['unavailable'],
 })

@@ -27,9 +27,9 @@ export function serviceRoutes({ sql, metrics, config, underWay }: Platform, sche
         { name: 'migrations', ok: version === schemaVersion },
         { name: 'capacity', ok: !underWay.isFull },
       ]
-      if (checks.every((check) => check.ok)) return { ready: true, checks }
+      if (checks.every((check) => check.ok)) return { ready: true, checks, callbacks: config.callbacks }
       const { code, status, en } = refusals.unavailable
-      const body = JSON.stringify({ code, msg: en, data: { ready: false, checks } })
+      const body = JSON.stringify({ code, msg: en, data: { ready: false, checks, callbacks: config.callbacks } })
       return new Reply({ status, headers: { ...json, 'retry-after': '1' }, body })
     }),
 

@@ -14,10 +14,10 @@ import {
   newIdleApplication,
 } from './support.ts'
 
-// What needs a receiver of callbacks is in test/faults/callbacks.test.ts: the default setting sends nothing to this
+// What needs a receiver of callbacks is in test/faults/callback*.test.ts: the default setting sends nothing to this
 // machine. Here nobody listens where callbacks go, which is all that the operations themselves need.
 
-const always = { from: '2000-01-01 00:00:00', to: '2999-12-31 23:59:59' }
+const always = { timeFrom: '2000-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
 
 const recordMembers = [
   'appId',
@@ -87,6 +87,7 @@ describe('pageDeliveries', () => {
   test('pages by number and by cursor', async () => {
     const all = await listOf(unheard)
     const first = expectSuccess(await page(unheard, { pageSize: 2 }))
+    expect(first).toMatchObject({ waitingEvents: 0, waitingSince: null, callbacks: 'on' })
     expect(first).toMatchObject({ total: 3, totalIsExact: true, pageNo: 1, pageSize: 2, pages: 2 })
     const second = expectSuccess(await page(unheard, { pageSize: 2, cursor: first.nextCursor }))
     expect([...first.list, ...second.list].map(({ id }) => id)).toEqual(all.map(({ id }) => id))
@@ -102,7 +103,7 @@ describe('pageDeliveries', () => {
     expect([await count({ type: 'site.created' }), await count({ type: 'test' })]).toEqual([0, 0])
     expect((await listOf(unheard, { eventId: newest?.eventId })).map(({ id }) => id)).toEqual([Number(newest?.id)])
     expect(await count({ eventId: 0 })).toBe(0)
-    expect(await count({ createTimeFrom: newest?.createTime, createTimeTo: always.to })).toBeGreaterThan(0)
+    expect(await count({ createTimeFrom: newest?.createTime, createTimeTo: always.timeTo })).toBeGreaterThan(0)
     expect(await count({ createTimeTo: newest?.createTime })).toBeGreaterThan(0)
     expect(await count({ createTimeFrom: '2999-01-01 00:00:00' })).toBe(0)
     expect(await count({ createTimeTo: '2000-01-01 00:00:00' })).toBe(0)
@@ -147,11 +148,11 @@ describe('replayDeliveries', () => {
     expect(expectSuccess(await replay(unheard, { ...always, status: 1 }))).toEqual({ replayed: 3 })
     for (const none of [
       { ...always, status: 2 },
-      { ...always, to: '2000-01-02 00:00:00' },
+      { ...always, timeTo: '2000-01-02 00:00:00' },
     ]) {
       expect(expectSuccess(await replay(unheard, none))).toEqual({ replayed: 0 })
     }
-    const second = { from: '2999-01-01 00:00:00', to: '2999-01-01 00:00:00' }
+    const second = { timeFrom: '2999-01-01 00:00:00', timeTo: '2999-01-01 00:00:00' }
     expect(expectSuccess(await replay(unheard, second))).toEqual({ replayed: 0 })
   })
 
@@ -165,17 +166,30 @@ describe('replayDeliveries', () => {
 
   test('takes exactly one form: an id, or a range', async () => {
     const range = always
-    for (const body of [{}, { id: null }, { id: '', from: null, to: '' }, { status: 3 }]) {
+    for (const body of [{}, { id: null }, { id: '', timeFrom: null, timeTo: '' }, { status: 3 }]) {
       expectFaults(await replay(unheard, body), ['id'])
     }
-    expectFaults(await replay(unheard, { id: 1, ...range }), ['from', 'to'])
+    expectFaults(await replay(unheard, { id: 1, ...range }), ['timeFrom', 'timeTo'])
     expectFaults(await replay(unheard, { id: 1, status: 3 }), ['status'])
-    expectFaults(await replay(unheard, { from: range.from }), ['to'])
-    expectFaults(await replay(unheard, { to: range.to }), ['from'])
-    expectFaults(await replay(unheard, { from: range.to, to: range.from }), ['to'])
-    expectFaults(await replay(unheard, { from: 'x', to: '2026-13-01 00:00:00', status: 9 }), ['from', 'to', 'status'])
-    expectFaults(await replay(unheard, { id: 1, from: 'x', to: range.to }), ['from', 'to'])
+    expectFaults(await replay(unheard, { timeFrom: range.timeFrom }), ['timeTo'])
+    expectFaults(await replay(unheard, { timeTo: range.timeTo }), ['timeFrom'])
+    expectFaults(await replay(unheard, { timeFrom: range.timeTo, timeTo: range.timeFrom }), ['timeTo'])
+    expectFaults(await replay(unheard, { timeFrom: 'x', timeTo: '2026-13-01 00:00:00', status: 9 }), [
+      'timeFrom',
+      'timeTo',
+      'status',
+    ])
+    expectFaults(await replay(unheard, { id: 1, timeFrom: 'x', timeTo: range.timeTo }), ['timeFrom', 'timeTo'])
     for (const id of [-1, 1.5, '1', true]) expectFaults(await replay(unheard, { id }), ['id'])
+  })
+
+  test('with an Idempotency-Key is one replay, however often it is asked for', async () => {
+    const [newest] = await listOf(unheard)
+    const headers = { 'idempotency-key': `replay-${crypto.randomUUID()}` }
+    const again = (body: unknown) => client.call(replayDeliveries, body, { token: unheard.token, headers })
+    expect(expectSuccess(await again({ id: newest?.id }))).toEqual({ replayed: 1 })
+    expect(expectSuccess(await again({ id: newest?.id }))).toEqual({ replayed: 1 })
+    expectRefusal(await again(always), 'idempotencyKeyReused')
   })
 
   test('of an id that is no delivery of this application is deliveryNotFound', async () => {
@@ -211,6 +225,9 @@ describe('testDelivery', () => {
     expect(record.error).not.toBeNull()
     expect(record.attemptLog).toHaveLength(1)
     expect(await listOf(application, { type: 'test' })).toEqual([record])
+    const second = await client.call(testDelivery, {}, { token: application.token })
+    expectRefusal(second, 'tooManyRequests')
+    expect(second.headers.get('retry-after')).toMatch(/^[123]$/)
   }, 30_000)
 
   test('is for one’s own application, and an operator names the one that is meant', async () => {

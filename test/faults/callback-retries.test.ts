@@ -1,0 +1,105 @@
+import { afterAll, expect, test } from 'bun:test'
+import { getOverview } from '../../src/overview/contract.ts'
+import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { CallbackBed } from './callback-bed.ts'
+import { answerWith } from './receiver.ts'
+import { becomesTrue, sleep } from './support.ts'
+
+// An endpoint that fails while new events keep coming.
+
+/** Three days become 14 seconds, and 5 minutes 15 ms. */
+const bed = await CallbackBed.start({ FORECOURT_CALLBACK_RETRY_SCALE: '0.00005' })
+const unhurried = await CallbackBed.start()
+afterAll(() => Promise.all([bed.stop(), unhurried.stop()]), 120_000)
+
+test('each delivery has its ten attempts and dies, although new events keep coming, and each of these is tried', async () => {
+  const app = await bed.newEndpoint(answerWith(500))
+  const serials: string[] = []
+  const isOver = async () => (await bed.deliveriesOf(app, { status: 3 })).length >= 10
+  const end = performance.now() + 120_000
+  while (performance.now() < end && !(serials.length % 20 === 0 && (await isOver()))) {
+    serials.push(await bed.createDeviceOf(app))
+    await sleep(200)
+  }
+  const dead = await bed.deliveriesOf(app, { status: 3 })
+  expect(dead.length).toBeGreaterThanOrEqual(10)
+  for (const { id, attempts, attemptLog, nextAttemptTime } of dead) {
+    expect([id, attempts, attemptLog.length, nextAttemptTime]).toEqual([id, 10, 10, null])
+    expect(bed.receiver.at(app.path).filter((received) => received.id === `evt_${id}`)).toHaveLength(10)
+  }
+  const tried = () => new Set(bed.receiver.at(app.path).map(({ body }) => body.data.deviceNo))
+  expect(await becomesTrue(() => serials.every((serial) => tried().has(serial)), 30_000)).toBe(true)
+}, 200_000)
+
+test('with Retry-After, which leaves one attempt a visit, retries and new events have their turns alike', async () => {
+  const app = await bed.newEndpoint(answerWith(503, { 'retry-after': '0' }))
+  for (let made = 0; made < 100; made++) {
+    await bed.createDeviceOf(app)
+    await sleep(20)
+  }
+  const attempts = async () => (await bed.deliveriesOf(app)).map((delivery) => delivery.attempts)
+  expect(await becomesTrue(async () => Math.max(...(await attempts())) > 2, 60_000)).toBe(true)
+  expect((await attempts()).length).toBeGreaterThan(5)
+}, 120_000)
+
+test('what waits is counted and shown, with a next attempt that is not past, and is sent when the endpoint is back', async () => {
+  const app = await unhurried.newEndpoint(answerWith(500))
+  await unhurried.createDevicesOf(app, 20)
+  // Held after its third failure, and then from visit to visit.
+  const isHeld = async () => (await unhurried.pageOf(app)).heldUntil !== null
+  for (let looks = 0; looks < 3; looks++) {
+    expect(await becomesTrue(isHeld, 20_000)).toBe(true)
+    const before = new Date(Math.floor(Date.now() / 1000) * 1000)
+    const page = await unhurried.pageOf(app, { status: 1 })
+    expect(page.waitingEvents).toBeGreaterThan(5)
+    expect(page.waitingEvents + page.total).toBe(20)
+    expect(page.waitingSince).not.toBeNull()
+    expect(page.callbacks).toBe('on')
+    for (const { nextAttemptTime } of page.list) {
+      const next = new Date(`${String(nextAttemptTime).replace(' ', 'T')}+08:00`)
+      expect(next.getTime()).toBeGreaterThanOrEqual(before.getTime())
+    }
+    await sleep(1_500)
+  }
+  expect(await becomesTrue(isHeld, 20_000)).toBe(true)
+  const metrics = await unhurried.metrics()
+  expect(/^forecourt_callback_endpoints\{state="held"\} (\d+)$/m.exec(metrics)?.[1]).toBe('1')
+  expect(Number(/^forecourt_callback_waiting_events (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(5)
+  expect(Number(/^forecourt_callback_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1)
+  const { data } = await unhurried.client.operate(getOverview, {})
+  expect(data.callbacks).toBe('on')
+  expect(data.counts?.eventsWaiting).toBeGreaterThan(5)
+  // A configuration that is saved anew is tried at once.
+  const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: unhurried.receiver.url(app.path) }
+  await unhurried.client.call(saveThirdPartyConfig, config, { token: app.token })
+  const isDone = async () => {
+    const { waitingEvents, waitingSince, heldUntil, list } = await unhurried.pageOf(app)
+    const isIdle = waitingEvents === 0 && waitingSince === null && heldUntil === null
+    return isIdle && list.every(({ status }) => status === 2)
+  }
+  expect(await becomesTrue(isDone, 60_000)).toBe(true)
+}, 200_000)
+
+test('operators see attempts, waiting and dead deliveries in the metrics, and logs hold no secret', async () => {
+  const app = await unhurried.newEndpoint(answerWith(500))
+  await bed.createDevicesOf(await bed.newEndpoint(answerWith(410)), 1)
+  await unhurried.createDeviceOf(app)
+  await unhurried.deliveryOf(app, 1)
+  expect(await becomesTrue(() => bed.service.stderr().includes('"msg":"a delivery is dead"'), 10_000)).toBe(true)
+  // What became of an attempt is kept a little later than it is told.
+  const shows = (of: CallbackBed, line: RegExp) => becomesTrue(async () => line.test(await of.metrics()), 10_000)
+  for (const line of [
+    /^forecourt_callback_attempt_duration_seconds_count{outcome="delivered"} [1-9]/m,
+    /^forecourt_callback_attempt_duration_seconds_count{outcome="retry"} [1-9]/m,
+    /^forecourt_callback_attempt_duration_seconds_count{outcome="dead"} [1-9]/m,
+    /^forecourt_deliveries{state="dead"} [1-9]/m,
+    /^forecourt_callback_endpoints\{state="stopped"\} 1$/m,
+    /^forecourt_callbacks_paused 0$/m,
+  ]) {
+    expect([line, await shows(bed, line)]).toEqual([line, true])
+  }
+  expect(await shows(unhurried, /^forecourt_deliveries{state="waiting"} [1-9]/m)).toBe(true)
+  for (const { service } of [bed, unhurried]) {
+    expect(service.stderr()).not.toMatch(/whsec_|deviceNo|webhook-signature/)
+  }
+}, 60_000)
