@@ -14,6 +14,7 @@ import { ReplayRange } from './range.tsx'
 import { ReplaySelection } from './selection.tsx'
 import { DeliveryState } from './state.tsx'
 import { useTexts } from './texts.ts'
+import { Waiting } from './waiting.tsx'
 
 const filterNames = ['appId', 'status', 'type', 'eventId', 'createTimeFrom', 'createTimeTo'] as const
 const refetchInterval = 10_000
@@ -100,6 +101,7 @@ function Deliveries({ appId, mayReplay }: { appId: string; mayReplay: boolean })
   const [opened, setOpened] = useState<DeliveryRecord>()
   return (
     <>
+      <Waiting appId={appId} />
       <Records
         name="deliveries"
         operation={pageDeliveries}

@@ -51,8 +51,8 @@ function RangeForm({ appId, from, to, status, onClose }: Omit<Props, 'isOpen'>) 
     const [first, last] = range ?? []
     const input = {
       appId,
-      from: first?.format(momentFormat) ?? null,
-      to: last?.format(momentFormat) ?? null,
+      timeFrom: first?.format(momentFormat) ?? null,
+      timeTo: last?.format(momentFormat) ?? null,
       status: chosen ? (Number(chosen) as 1 | 2 | 3) : null,
     }
     replay.mutate({ input })
@@ -66,7 +66,11 @@ function RangeForm({ appId, from, to, status, onClose }: Omit<Props, 'isOpen'>) 
       initialValues={{ range: [read(from), read(to)], status }}
       onFinish={run}
     >
-      <ReplayRefusal appId={appId} error={replay.error} fieldNames={{ from: common('from'), to: common('to') }} />
+      <ReplayRefusal
+        appId={appId}
+        error={replay.error}
+        fieldNames={{ timeFrom: common('from'), timeTo: common('to') }}
+      />
       <p>{t('rangeText')}</p>
       <Form.Item
         name="range"

@@ -21,6 +21,10 @@ export const useTexts = defineTexts(
     outcome: 'Newest answer',
     error: 'Error',
     duration: 'Duration',
+    paused:
+      'Callbacks are paused by this service’s settings: nothing is sent. What happens meanwhile is sent afterwards.',
+    held: 'The receiver fails, so it is left alone until {{time}}.',
+    waitingEvents: '{{count}} events wait for their first attempt, the oldest since {{time}}.',
     noneYet: 'Nothing has been sent to this callback yet.',
     details: 'Details of delivery {{id}}',
     delivery: 'Delivery {{id}}',
@@ -55,7 +59,7 @@ export const useTexts = defineTexts(
     stop: 'Stop',
     stopped: 'Stopped.',
     callbackMissing:
-      'There is no callback URL, or the receiver answered 410 and the callback was stopped. Saving the configuration lifts the stop.',
+      'There is no callback URL, or the receiver answered 410 and the callback was stopped: saving the configuration lifts the stop. Or callbacks are paused, and no test is sent.',
     toCallback: 'To the callback of this application',
   },
   {
@@ -77,6 +81,9 @@ export const useTexts = defineTexts(
     outcome: '最近一次响应',
     error: '错误',
     duration: '耗时',
+    paused: '本服务的设置已暂停回调：不会发送任何内容。期间发生的事件将在恢复后发送。',
+    held: '接收方多次失败，将在 {{time}} 之后再次尝试。',
+    waitingEvents: '{{count}} 个事件等待首次投递，最早的始于 {{time}}。',
     noneYet: '尚未向该回调投递任何内容。',
     details: '投递 {{id}} 的详情',
     delivery: '投递 {{id}}',
@@ -110,7 +117,7 @@ export const useTexts = defineTexts(
     selectionRefused: '被拒绝：{{count}} 条',
     stop: '停止',
     stopped: '已停止。',
-    callbackMissing: '没有回调地址，或接收方返回 410 后回调已停止。重新保存配置即可恢复。',
+    callbackMissing: '没有回调地址，或接收方返回 410 后回调已停止（重新保存配置即可恢复），或回调已暂停而不发送测试。',
     toCallback: '前往该应用的回调',
   },
 )

@@ -5,6 +5,7 @@ import type { Static } from 'typebox'
 import type { AuditRecord } from '../../../src/events/contract.ts'
 import { getOverview, type Trouble } from '../../../src/overview/contract.ts'
 import { useRead } from '../api.ts'
+import { Paused } from '../deliveries/waiting.tsx'
 import { useTypeWords } from '../events/texts.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
@@ -41,6 +42,7 @@ function Overview() {
         data && <span className="faint number">{countTime ? t('countedAt', { time: countTime }) : t('counting')}</span>
       }
     >
+      {data?.callbacks === 'paused' && <Paused />}
       <div className="grid-cards" style={{ marginBottom: 16 }}>
         <Figure name={t('sites')} value={counts?.sites} to={paths.sites()} />
         <Figure name={t('devices')} value={counts?.devices} to={paths.devices()}>
@@ -61,7 +63,14 @@ function Overview() {
             <State tone="bad">{t('frozenApplications', { count: counts.applicationsFrozen })}</State>
           )}
         </Figure>
-        <Figure name={t('waiting')} value={counts?.callbacksWaiting} to={paths.deliveries({ status: 1 })} />
+        <Figure name={t('waiting')} value={counts?.callbacksWaiting} to={paths.deliveries({ status: 1 })}>
+          {counts && counts.eventsWaiting > 0 && (
+            <State tone="busy">{t('eventsWaiting', { count: counts.eventsWaiting })}</State>
+          )}
+          {counts && counts.callbacksHeld > 0 && (
+            <State tone="idle">{t('heldCallbacks', { count: counts.callbacksHeld })}</State>
+          )}
+        </Figure>
         <Figure name={t('dead')} value={counts?.callbacksDead} isBad to="#troubles">
           {counts && counts.callbacksStopped > 0 && (
             <State tone="bad">{t('stopped', { count: counts.callbacksStopped })}</State>

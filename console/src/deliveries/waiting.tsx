@@ -1,0 +1,29 @@
+import { Alert } from 'antd'
+import { pageDeliveries } from '../../../src/deliveries/contract.ts'
+import { useRead } from '../api.ts'
+import { useTexts } from './texts.ts'
+
+/** What an application's callback has before it, where that is not nothing. */
+export function Waiting({ appId }: { appId: string }) {
+  const t = useTexts()
+  const { data } = useRead(pageDeliveries, { appId, pageSize: 1 }, { refetchInterval: 10_000 })
+  if (data === undefined) return null
+  const { waitingEvents, waitingSince, heldUntil, callbacks } = data
+  const count = waitingEvents.toLocaleString()
+  return (
+    <>
+      {callbacks === 'paused' && <Paused />}
+      {heldUntil !== null && <Line type="warning" text={t('held', { time: heldUntil })} />}
+      {waitingSince !== null && <Line type="info" text={t('waitingEvents', { count, time: waitingSince })} />}
+    </>
+  )
+}
+
+/** That this service sends no callbacks for now. */
+export function Paused() {
+  return <Line type="warning" text={useTexts()('paused')} />
+}
+
+function Line({ type, text }: { type: 'info' | 'warning'; text: string }) {
+  return <Alert type={type} showIcon role="status" title={text} style={{ marginBottom: 12 }} />
+}
