@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { findKeptAnswer, type KeyedCreate, keepAnswer } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
+import { insertPlatformEvent } from '../events/store.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
 import { maxReplayed } from './contract.ts'
 import { statuses } from './rules.ts'
@@ -12,6 +13,12 @@ const stepEvents = 500
 const lookEveryMs = 1_000
 const leastRestMs = 50
 const retryAfter = { 'retry-after': '5' }
+
+/** Who asks, and from where. */
+export interface By {
+  actor: string
+  address: string
+}
 
 /** Of an application: every event of a time range, or only those whose delivery has a status. */
 export interface ReplayRange {
@@ -34,6 +41,7 @@ export async function replay(
   tx: Statements,
   appId: string,
   wish: number | ReplayRange,
+  by: By,
   keyed: KeyedCreate | undefined,
 ): Promise<string> {
   // Locked, so that replays come one after the other, and the worker writes no outcome meanwhile.
@@ -50,6 +58,9 @@ export async function replay(
       : // Events that are not taken yet are sent anyway.
         await beginRange(tx, appId, { ...wish, lastId: Math.min(wish.lastId, endpoint.through_event_id) })
   const answer = JSON.stringify({ replayed })
+  const meant = typeof wish === 'number' ? { id: wish } : { from: wish.from, to: wish.to, status: wish.status }
+  const data = { appId, ...meant, replayed }
+  await insertPlatformEvent(tx, { type: 'delivery.replayed', time: new Date(), subject: appId, ...by, data })
   if (keyed !== undefined) await keepAnswer(tx, keyed, answer)
   return answer
 }

@@ -1,18 +1,28 @@
 import { requireMeantApplication } from '../applications/store.ts'
 import { transaction } from '../database/transaction.ts'
-import { idAround } from '../events/store.ts'
+import { idAround, insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
 import { invalidRequest, Refusal, unavailable } from '../refusals.ts'
 import { callbackUrlFault } from '../third-party-config/rules.ts'
 import { given } from '../values.ts'
 import { pageDeliveries, replayDeliveries, testDelivery, testType } from './contract.ts'
-import { type ReplayRange, replay } from './replay.ts'
+import { type By, type ReplayRange, replay } from './replay.ts'
 import { judge, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
 import * as store from './store.ts'
 
 const testData = JSON.stringify({ message: 'This is a test of your callback.' })
+
+async function runAlone<Answer>(appIds: Set<string>, appId: string, run: () => Promise<Answer>): Promise<Answer> {
+  if (appIds.has(appId)) throw tooSoon(1_000)
+  appIds.add(appId)
+  try {
+    return await run()
+  } finally {
+    appIds.delete(appId)
+  }
+}
 
 const tooSoon = (waitMs: number) =>
   new Refusal('tooManyRequests', { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } })
@@ -23,14 +33,16 @@ const testEveryMs = 3_000
 export function deliveryRoutes(platform: Platform): Handler[] {
   const { sql, callbacks, secrets, showMoment, readMoment, config, metrics } = platform
   const isPaused = config.callbacks === 'paused'
-  /** Applications whose test is under way: each may take long, so there is one at a time. */
-  const testing = new Set<string>()
+  /** Applications whose test, or whose request for a replay, is under way: each may take long, so there is one at a time. */
+  const [testing, replaying] = [new Set<string>(), new Set<string>()]
 
   /** A moment is shown to the second, so the last one counts whole. */
   const endOf = (moment: string) => new Date(readMoment(moment, 'last').getTime() + 999)
 
-  /** Sends a test to the callback and keeps what came of it. Throws 10042. */
-  async function sendTest(appId: string): Promise<store.Delivery> {
+  /** Sends a test to the callback and keeps what came of it. Throws 10007 soon after another one, and 10042. */
+  async function sendTest(appId: string, by: By): Promise<store.Delivery> {
+    const waitMs = testEveryMs - ((await store.sinceTest(sql, appId)) ?? testEveryMs)
+    if (waitMs > 0) throw tooSoon(waitMs)
     const configured = await store.findCallback(sql, appId)
     if (configured === undefined || isPaused) throw new Refusal('callbackMissing')
     const id = await store.drawTestId(sql)
@@ -51,7 +63,11 @@ export function deliveryRoutes(platform: Platform): Handler[] {
     const attempt = { time: createdAt.toISOString(), responseStatus, error, durationMs }
     const made = { appId, id, type: testType, status, attempts: 1, createdAt, finishedAt: new Date() }
     const delivery = { ...made, ...told, nextAttemptAt: null, attemptLog: [attempt] }
-    await store.insertTest(sql, delivery, testData)
+    await transaction(sql, async (tx) => {
+      await store.insertTest(tx, delivery, testData)
+      const data = { appId, id, url: configured.url, status, responseStatus, error }
+      await insertPlatformEvent(tx, { type: 'delivery.tested', time: createdAt, subject: appId, ...by, data })
+    })
     return delivery
   }
 
@@ -80,29 +96,25 @@ export function deliveryRoutes(platform: Platform): Handler[] {
 
     handle(
       replayDeliveries,
-      async ({ caller, body, idempotency }) => {
+      async ({ caller, actor, sourceAddress, body, idempotency }) => {
         const gaps = replayGaps(body)
         if (gaps.length > 0) throw invalidRequest(gaps)
         const appId = await requireMeantApplication(sql, caller, body.appId)
         const [first, last] = [given(body.timeFrom) ?? '', given(body.timeTo) ?? '']
-        const wish = given(body.id) ?? (await rangeOf(appId, first, last, given(body.status)))
         const keyed = idempotency && { appId, operation: replayDeliveries.id, ...idempotency }
-        return new JsonText(await transaction(sql, (tx) => replay(tx, appId, wish, keyed)))
+        const by = { actor, address: sourceAddress() }
+        return runAlone(replaying, appId, async () => {
+          const wish = given(body.id) ?? (await rangeOf(appId, first, last, given(body.status)))
+          return new JsonText(await transaction(sql, (tx) => replay(tx, appId, wish, by, keyed)))
+        })
       },
       { check: replayConflicts },
     ),
 
-    handle(testDelivery, async ({ caller, body }) => {
+    handle(testDelivery, async ({ caller, actor, sourceAddress, body }) => {
       const appId = await requireMeantApplication(sql, caller, body.appId)
-      if (testing.has(appId)) throw tooSoon(testEveryMs)
-      testing.add(appId)
-      try {
-        const waitMs = testEveryMs - ((await store.sinceTest(sql, appId)) ?? testEveryMs)
-        if (waitMs > 0) throw tooSoon(waitMs)
-        return store.showDelivery(await sendTest(appId), showMoment)
-      } finally {
-        testing.delete(appId)
-      }
+      const by = { actor, address: sourceAddress() }
+      return store.showDelivery(await runAlone(testing, appId, () => sendTest(appId, by)), showMoment)
     }),
   ]
 }

@@ -137,7 +137,7 @@ export async function drawTestId(sql: Sql): Promise<number> {
 }
 
 /** Keeps a test that has been sent, with what it sent. */
-export async function insertTest(sql: Sql, delivery: Delivery, payload: string): Promise<void> {
+export async function insertTest(sql: Statements, delivery: Delivery, payload: string): Promise<void> {
   await sql`
     insert into delivery (${sql.unsafe(columns)}, payload)
     values (${delivery.appId}, ${delivery.id}, ${delivery.type}, ${delivery.status}, ${delivery.attempts},

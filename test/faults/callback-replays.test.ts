@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
+import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { newApplication } from '../harness.ts'
 import { CallbackBed, serialOf } from './callback-bed.ts'
@@ -23,6 +23,9 @@ describe.concurrent('a replay', () => {
     expect([again?.id, again?.text]).toEqual([first?.id, first?.text])
     expect(await becomesTrue(async () => (await bed.deliveriesOf(app))[0]?.attemptLog.length === 2, 15_000)).toBe(true)
     expect((await bed.deliveriesOf(app))[0]).toMatchObject({ status: 2, attempts: 1 })
+    const { list } = (await client.operate(pageAudit, { type: 'delivery.replayed', pageSize: 100 })).data
+    const told = list.find(({ subject }) => subject === app.appId)
+    expect(told).toMatchObject({ address: '127.0.0.1', data: { appId: app.appId, id, replayed: 1 } })
     const other = await bed.newEndpoint()
     const stolen = await client.call(replayDeliveries, { id }, { token: other.token })
     expect([stolen.status, stolen.code]).toEqual([404, 10041])
@@ -166,7 +169,10 @@ describe.concurrent('a test', () => {
     expect(typeof received.body.data.message).toBe('string')
     verify(received, app.secret)
     expect((await bed.deliveriesOf(app, { type: 'test' }))[0]).toEqual(answer.data)
-    // It is no event.
+    const { list: audited } = (await client.operate(pageAudit, { type: 'delivery.tested', pageSize: 100 })).data
+    const told = audited.find(({ subject }) => subject === app.appId)
+    expect(told).toMatchObject({ address: '127.0.0.1', data: { id: answer.data.id, status: 2, error: null } })
+    // It is no event of the application's.
     const { list } = (await client.call(pageEvents, {}, { token: app.token })).data
     expect(list.map(({ id }) => id)).not.toContain(answer.data.id)
     const replayed = await client.call(replayDeliveries, { id: answer.data.id }, { token: app.token })
