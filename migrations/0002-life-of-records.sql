@@ -21,14 +21,15 @@ create table device_spell (
   primary key (device_no, id)
 );
 
--- When a device that is online reported last; narrow, because it is refreshed while nothing else changes.
+-- When a device reported last, by the database's clock: exactly the devices that are online have a row. Narrow, because
+-- it is refreshed while nothing else changes.
 create table device_presence (
   device_no text collate "C" primary key,
   app_id text collate "C" not null,
-  reported_at timestamptz not null,
-  -- Silence took the device offline, so that its next report brings it back.
-  timed_out boolean not null default false
-) with (fillfactor = 70);
+  reported_at timestamptz not null
+);
+-- Finds the silent ones without a look at the others.
+create index device_presence_by_report on device_presence (reported_at);
 
 -- The feed of one device or one site. By hash, because serial numbers come in no order: an index of four times the
 -- size would cost creates more than all else that they keep for readers.

@@ -13,7 +13,7 @@ const percentage = Type.String({
 export const reportDeviceState = operation({
   id: 'reportDeviceState',
   summary:
-    'Reports a device’s state: the members that are given; none is a sign of life, which brings back a device that silence took offline.',
+    'Reports a device’s state: the members that are given. Any report, also one without members, is a sign of life: it makes the device online unless it says that it is not.',
   method: 'POST',
   path: '/api/device/entrance/guard/state',
   callers: ['application', 'operator'],

@@ -12,8 +12,6 @@ import {
   tryPresenceLock,
 } from './store.ts'
 
-/** Found by one reading of the signs of life. */
-const lookDevices = 10_000
 /** Few enough that no step holds an application's lock for long. */
 const stepDevices = 500
 const actor = 'platform:presence'
@@ -28,45 +26,34 @@ export function startPresence({ config, sql, log, showMoment }: Platform): { sto
    * One step: some devices that were found, in one transaction, which only one process at a time has. Answers how many
    * it took offline; nothing when another process is at it.
    */
-  function step(found: SilentDevice[], since: Date): Promise<number | undefined> {
+  function step(found: SilentDevice[]): Promise<number | undefined> {
     return transaction(sql, async (tx) => {
       if (!(await tryPresenceLock(tx))) return undefined
-      const silent = await lockSilentDevices(tx, found, since)
+      const silent = await lockSilentDevices(tx, found, silenceMs)
       if (silent.length > 0) await changeStates(tx, silent.map(toOffline), [], new Date())
       return silent.length
     })
   }
 
-  /** Answers how many devices it took offline; nothing when another process is at it, or this one ends. */
-  async function stepThrough(found: SilentDevice[], since: Date): Promise<number | undefined> {
-    let taken = 0
-    for (let from = 0; from < found.length; from += stepDevices) {
-      const count = isStopped ? undefined : await step(found.slice(from, from + stepDevices), since)
-      if (count === undefined) return undefined
-      taken += count
-    }
-    return taken
-  }
-
-  async function look(since: Date): Promise<void> {
+  async function look(): Promise<void> {
     let found: SilentDevice[]
     let taken: number | undefined
     do {
-      found = await findSilentDevices(sql, since, lookDevices)
-      taken = await stepThrough(found, since)
-    } while (found.length === lookDevices && taken !== undefined && taken > 0)
+      found = await findSilentDevices(sql, silenceMs, stepDevices)
+      taken = found.length === 0 ? 0 : await step(found)
+    } while (found.length === stepDevices && taken && !isStopped)
   }
 
   function toOffline({ device, rowVersion }: KnownDevice): StateChange {
     const offline = { ...device, onlineStatus: 2 }
-    return { ...offline, actor, rowVersion, isSilence: true, record: deviceText(showDevice(offline, showMoment)) }
+    return { ...offline, actor, rowVersion, sign: 'gone', record: deviceText(showDevice(offline, showMoment)) }
   }
 
   async function tick(): Promise<void> {
     if (isRunning) return
     isRunning = true
     try {
-      await look(new Date(Date.now() - silenceMs))
+      await look()
     } catch (error) {
       log.warn({ err: error }, 'the look for silent devices failed; it is tried again')
     }

@@ -12,7 +12,6 @@ import {
   changeStates,
   findDevices,
   findPowerlessApplications,
-  forgetSilence,
   type KnownDevice,
   type StateChange,
   touchPresence,
@@ -26,8 +25,8 @@ interface Submission {
   report: StateReport
 }
 
-/** `alive`: a sign of life is to be kept. `offline`: silence took the device offline, and now it says so itself. */
-type Write = 'nothing' | 'change' | 'alive' | 'offline'
+/** `alive`: nothing but a sign of life is to be kept. */
+type Write = 'nothing' | 'change' | 'alive'
 
 interface Composed {
   known: KnownDevice | undefined
@@ -53,25 +52,22 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
       const serials = submissions.map(({ deviceNo }) => deviceNo)
       const callers = submissions.map(({ caller }) => caller)
       const [known, powerless] = await Promise.all([
-        findDevices(stateWriter, serials),
+        findDevices(stateWriter, serials, refreshMs),
         // Signs of life take no lock under which this could be looked at.
         findPowerlessApplications(stateWriter, callers),
       ])
       const now = new Date()
       const composed = submissions.map((submission) =>
-        powerless.has(submission.appId) ? undefined : compose(submission, known.get(submission.deviceNo), now),
+        powerless.has(submission.appId) ? undefined : compose(submission, known.get(submission.deviceNo)),
       )
-      const devicesWith = (wanted: Write) =>
-        composed.flatMap((one) => (one?.write === wanted && one.known !== undefined ? [one.known.device] : []))
       const changes = composed.flatMap((one) => one?.change ?? [])
-      const [alive, offline] = [devicesWith('alive'), devicesWith('offline')]
+      const alive = composed.flatMap((one) => (one?.write === 'alive' && one.known ? [one.known.device] : []))
       const written = new Set<string>()
       const write = async (count: number, statement: (pool: Sql) => Promise<string[]>) => {
         if (count > 0) for (const deviceNo of await statement(stateWriter)) written.add(deviceNo)
       }
       await write(changes.length, (pool) => changeStates(pool, changes, callers, now))
-      await write(alive.length, (pool) => touchPresence(pool, alive, now))
-      await write(offline.length, (pool) => forgetSilence(pool, offline))
+      await write(alive.length, (pool) => touchPresence(pool, alive))
       return composed.map((one) => {
         if (one === undefined) return { unsure: true }
         const { known, write, record } = one
@@ -84,25 +80,17 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
   showQueue(platform, 'states', lane)
 
   /** What a report makes of a device. A serial that is not the application's is not known to it. */
-  function compose(
-    { appId, deviceNo, actor, report }: Submission,
-    found: KnownDevice | undefined,
-    now: Date,
-  ): Composed {
+  function compose({ appId, deviceNo, actor, report }: Submission, found: KnownDevice | undefined): Composed {
     if (found?.device.appId !== appId) return { known: undefined, write: 'nothing', change: undefined, record: '' }
-    const state = applyReport(found.device, report, found.isTimedOut)
+    const state = applyReport(found.device, report)
     const record = deviceText(showDevice({ ...found.device, ...state }, showMoment))
-    if (isSameState(found.device, state)) return { known: found, write: signOf(found, now), change: undefined, record }
-    const { rowVersion } = found
-    const change: StateChange = { ...state, appId, deviceNo, actor, rowVersion, isSilence: false, record }
+    const { rowVersion, isSignOld } = found
+    if (isSameState(found.device, state)) {
+      return { known: found, write: isSignOld ? 'alive' : 'nothing', change: undefined, record }
+    }
+    const sign = state.onlineStatus === 2 ? 'gone' : isSignOld === false ? null : 'alive'
+    const change: StateChange = { ...state, appId, deviceNo, actor, rowVersion, sign, record }
     return { known: found, write: 'change', change, record }
-  }
-
-  /** What a report that changes nothing says all the same. */
-  function signOf({ reportedAt, isTimedOut }: KnownDevice, now: Date): Write {
-    // Anything else that it could report would have brought it back.
-    if (isTimedOut) return 'offline'
-    return reportedAt !== null && now.getTime() - reportedAt.getTime() > refreshMs ? 'alive' : 'nothing'
   }
 
   return [

@@ -6,14 +6,14 @@ import type { reportDeviceState } from './contract.ts'
 export type StateReport = Omit<Static<NonNullable<typeof reportDeviceState.body>>, 'appId' | 'deviceNo'>
 
 /**
- * The state with what was reported: null clears what can be unknown, and says nothing of what cannot. A device that
- * only silence took offline is back with whatever it says, unless it says that it is offline.
+ * The state with what was reported: null clears what can be unknown, and says nothing of what cannot. Whatever it says,
+ * a device that speaks is online, unless it says that it is not (contract §5).
  */
-export function applyReport(state: DeviceState, report: StateReport, isTimedOut: boolean): DeviceState {
+export function applyReport(state: DeviceState, report: StateReport): DeviceState {
   const { statusRemark, version, batteryStatus, batteryEnergy } = report
   return {
     status: given(report.status) ?? state.status,
-    onlineStatus: given(report.onlineStatus) ?? (isTimedOut ? 1 : state.onlineStatus),
+    onlineStatus: given(report.onlineStatus) ?? 1,
     runStatus: given(report.runStatus) ?? state.runStatus,
     statusRemark: statusRemark === undefined ? state.statusRemark : given(statusRemark),
     version: version === undefined ? state.version : given(version),

@@ -20,29 +20,30 @@ export interface KnownDevice {
   device: Device
   /** Moves with every change of the row. Opaque. */
   rowVersion: string
-  /** When it reported last, as far as that is kept; null for a device that is not online. */
-  reportedAt: Date | null
-  /** Silence took it offline, and not a report. */
-  isTimedOut: boolean
+  /** Whether its last sign of life is to be written anew; null for a device that is not online. */
+  isSignOld: boolean | null
 }
 
-const knownColumns = `${deviceColumns.replace(/\w+/g, 'd.$&')}, d.xmin::text as row_version, p.reported_at, p.timed_out`
+/** Whether the last report came longer ago than some milliseconds: by the database's clock, as all that presence does. */
+const isOlder = (milliseconds: string) => `p.reported_at <= now() - ${milliseconds}::integer * interval '1 millisecond'`
+
+const knownColumns = `${deviceColumns.replace(/\w+/g, 'd.$&')}, d.xmin::text as row_version`
 
 function toKnown(row: Row): KnownDevice {
-  return {
-    device: toDevice(row),
-    rowVersion: row.row_version,
-    reportedAt: row.reported_at,
-    isTimedOut: row.timed_out === true,
-  }
+  return { device: toDevice(row), rowVersion: row.row_version, isSignOld: row.is_sign_old }
 }
 
-/** The devices with these serials that there are. Takes no lock. */
-export async function findDevices(sql: Statements, serials: readonly string[]): Promise<Map<string, KnownDevice>> {
+/** The devices with these serials that there are. Takes no lock. A sign of life is old after `refreshMs`. */
+export async function findDevices(
+  sql: Statements,
+  serials: readonly string[],
+  refreshMs: number,
+): Promise<Map<string, KnownDevice>> {
   const rows = await sql.unsafe(
-    `select ${knownColumns} from device d left join device_presence p using (device_no)
+    `select ${knownColumns}, ${isOlder('$2')} as is_sign_old
+    from device d left join device_presence p using (device_no)
     where d.device_no = any(${column('$1')})`,
-    [joinColumn(serials, (serial) => serial)],
+    [joinColumn(serials, (serial) => serial), refreshMs],
     { prepare: true },
   )
   return new Map(rows.map((row) => [row.device_no, toKnown(row)]))
@@ -63,8 +64,8 @@ export interface StateChange extends DeviceState {
   deviceNo: string
   actor: string
   rowVersion: string
-  /** Silence takes it offline, and not a report. */
-  isSilence: boolean
+  /** What becomes of its sign of life; null leaves it as it is. */
+  sign: 'alive' | 'gone' | null
   /** The record as JSON text. */
   record: string
 }
@@ -74,7 +75,7 @@ const columns = {
   device_no: (change) => change.deviceNo,
   actor: (change) => change.actor,
   row_version: (change) => change.rowVersion,
-  is_silence: (change) => (change.isSilence ? 'true' : null),
+  sign: (change) => change.sign,
   status: (change) => change.status,
   online_status: (change) => change.onlineStatus,
   run_status: (change) => change.runStatus,
@@ -88,7 +89,7 @@ const columns = {
 type ColumnName = keyof typeof columns
 
 const names = Object.keys(columns)
-const presence = batchRows(['app_id', 'device_no', 'online_status', 'is_silence'] satisfies ColumnName[], 'many')
+const presence = batchRows(['app_id', 'device_no', 'sign'] satisfies ColumnName[], 'many')
 
 const isChanged = '(v_is_complete or i.device_no = any(v_changed))'
 
@@ -126,14 +127,11 @@ export const changeStatesRoutine = routine(
   where ${isChanged};
 
   insert into device_presence (device_no, app_id, reported_at)
-  select i.device_no, i.app_id, p_now from ${presence}
-  where i.online_status = '1' and ${isChanged}
-  on conflict (device_no) do update
-    set app_id = excluded.app_id, reported_at = excluded.reported_at, timed_out = false;
-  update device_presence p set timed_out = true from ${presence}
-  where p.device_no = i.device_no and i.is_silence is not null and ${isChanged};
+  select i.device_no, i.app_id, now() from ${presence}
+  where i.sign = 'alive' and ${isChanged}
+  on conflict (device_no) do update set reported_at = excluded.reported_at;
   delete from device_presence p using ${presence}
-  where p.device_no = i.device_no and i.online_status = '2' and i.is_silence is null and ${isChanged};
+  where p.device_no = i.device_no and i.sign = 'gone' and ${isChanged};
 
   return query select unnest(v_changed);`,
 )
@@ -168,22 +166,10 @@ export async function changeStates(
  * Notes a sign of life of online devices that report nothing new. Answers the serials of those that are online still:
  * a device that is just being taken offline is waited for.
  */
-export async function touchPresence(sql: Statements, devices: readonly Device[], now: Date): Promise<string[]> {
+export async function touchPresence(sql: Statements, devices: readonly Device[]): Promise<string[]> {
   const rows = await sql.unsafe(
-    `update device_presence p set reported_at = greatest(p.reported_at, $2::text::timestamptz)
-    from unnest(${column('$1')}) as i (device_no)
-    where p.device_no = i.device_no and not p.timed_out returning p.device_no`,
-    [joinColumn(sortedBySerial(devices), (device) => device.deviceNo), now.toISOString()],
-    { prepare: true },
-  )
-  return rows.map((row) => row.device_no)
-}
-
-/** Silence took these devices offline, and now they say so themselves. Answers the serials of which that is true still. */
-export async function forgetSilence(sql: Statements, devices: readonly Device[]): Promise<string[]> {
-  const rows = await sql.unsafe(
-    `delete from device_presence p using unnest(${column('$1')}) as i (device_no)
-    where p.device_no = i.device_no and p.timed_out returning p.device_no`,
+    `update device_presence p set reported_at = now() from unnest(${column('$1')}) as i (device_no)
+    where p.device_no = i.device_no returning p.device_no`,
     [joinColumn(sortedBySerial(devices), (device) => device.deviceNo)],
     { prepare: true },
   )
@@ -202,12 +188,13 @@ export interface SilentDevice {
   appId: string
 }
 
-/** Online devices that have not reported since then, at most `limit`, one application after another. Takes no lock. */
-export async function findSilentDevices(sql: Statements, since: Date, limit: number): Promise<SilentDevice[]> {
-  const rows = await sql`
-    select device_no, app_id from (
-      select device_no, app_id from device_presence where reported_at <= ${since} and not timed_out limit ${limit}
-    ) as found order by app_id, device_no`
+/** At most `limit` online devices that have been silent for so long, the longest first. Takes no lock. */
+export async function findSilentDevices(sql: Statements, silenceMs: number, limit: number): Promise<SilentDevice[]> {
+  const rows = await sql.unsafe(
+    `select device_no, app_id from device_presence p where ${isOlder('$1')} order by reported_at limit $2`,
+    [silenceMs, limit],
+    { prepare: true },
+  )
   return rows.map((row) => ({ deviceNo: row.device_no, appId: row.app_id }))
 }
 
@@ -215,18 +202,21 @@ export async function findSilentDevices(sql: Statements, since: Date, limit: num
  * Those of some silent devices that are silent still. From then on until the transaction ends they stay so: reports
  * that change them wait for their applications' locks, and signs of life for their rows of `device_presence`.
  */
-export async function lockSilentDevices(tx: Statements, found: SilentDevice[], since: Date): Promise<KnownDevice[]> {
+export async function lockSilentDevices(
+  tx: Statements,
+  found: SilentDevice[],
+  silenceMs: number,
+): Promise<KnownDevice[]> {
   // In the order of every writer: applications first, then devices, each sorted.
   const apps = [...new Set(found.map(({ appId }) => appId))].sort()
   await tx.unsafe(`select ${applicationLock('app_id')} from unnest(${column('$1')}) as a (app_id)`, [
     joinColumn(apps, (appId) => appId),
   ])
   const rows = await tx.unsafe(
-    `select ${knownColumns} from device_presence p join device d using (device_no)
-    where p.device_no = any(${column('$1')}) and p.reported_at <= $2::text::timestamptz and not p.timed_out
-      and d.online_status = 1
+    `select ${knownColumns}, true as is_sign_old from device_presence p join device d using (device_no)
+    where p.device_no = any(${column('$1')}) and ${isOlder('$2')}
     order by p.device_no for update of p`,
-    [joinColumn(found, ({ deviceNo }) => deviceNo), since.toISOString()],
+    [joinColumn(found, ({ deviceNo }) => deviceNo), silenceMs],
   )
   // One that moved to another application meanwhile is found again.
   return rows.map((row) => toKnown(row)).filter(({ device }) => apps.includes(device.appId))

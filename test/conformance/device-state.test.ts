@@ -45,13 +45,12 @@ describe('reportDeviceState', () => {
     expectSuccess(await report(deviceNo, { runStatus: 2 }))
     expectSuccess(await report(deviceNo, { statusRemark: 'E1', version: '1' }))
     const record = expectSuccess(await report(deviceNo, { batteryEnergy: '5.5%', statusRemark: null, status: null }))
-    expect(record).toMatchObject({ runStatus: 2, statusRemark: null, version: '1', status: 1, onlineStatus: 2 })
+    expect(record).toMatchObject({ runStatus: 2, statusRemark: null, version: '1', status: 1, onlineStatus: 1 })
     expect(record.DeviceBatteryOutput).toEqual({ batteryStatus: null, batteryEnergy: '5.5%' })
   })
 
   test('writes one event for a change, with the record, and none where nothing changes', async () => {
     const { deviceNo } = await newDevice()
-    expectSuccess(await report(deviceNo, {}))
     expectSuccess(await report(deviceNo, { status: 1, onlineStatus: 2, runStatus: 0 }))
     expect(await stateEvents(deviceNo)).toEqual([])
     const record = expectSuccess(await report(deviceNo, { onlineStatus: 1 }))
@@ -60,6 +59,17 @@ describe('reportDeviceState', () => {
     expect(events.map(({ data, actor }) => ({ data, actor }))).toEqual([
       { data: record, actor: `application:${owner.appId}` },
     ])
+  })
+
+  test('takes any report as a sign of life: the device is online unless it says that it is not', async () => {
+    for (const sign of [{}, { version: '1' }, { onlineStatus: null }, { onlineStatus: '' }, { onlineStatus: 1 }]) {
+      const { deviceNo, onlineStatus } = await newDevice()
+      expect(onlineStatus).toBe(2)
+      expect(expectSuccess(await report(deviceNo, sign)).onlineStatus).toBe(1)
+      expect(expectSuccess(await report(deviceNo, { ...sign, onlineStatus: 2 })).onlineStatus).toBe(2)
+      expect(expectSuccess(await report(deviceNo, sign)).onlineStatus).toBe(1)
+      expect(expectSuccess(await client.call(getDevice, { deviceNo }, { token })).onlineStatus).toBe(1)
+    }
   })
 
   test('many reports of many devices at once each find their own', async () => {

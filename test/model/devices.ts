@@ -124,14 +124,14 @@ const report: fc.Arbitrary<Report> = fc.record(
   { requiredKeys: [] },
 ) as fc.Arbitrary<Report>
 
-/** What must always be known keeps its value when nothing is given; everything else is cleared. */
+/** What must always be known keeps its value when nothing is given; everything else is cleared. Who reports is online. */
 function reported(state: DeviceState, report: Report): DeviceState {
   const given = Object.entries(report).flatMap(([member, value]) => {
     const isGiven = value !== '' && value !== null
     if (!isGiven && ['status', 'onlineStatus', 'runStatus'].includes(member)) return []
     return [[member, isGiven ? value : null]]
   })
-  return { ...state, ...Object.fromEntries(given) }
+  return { ...state, onlineStatus: 1, ...Object.fromEntries(given) }
 }
 
 interface StateReport {
