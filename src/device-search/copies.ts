@@ -13,6 +13,8 @@ const lookDelayMs = 1_000
 const idleMsPerCopy = 50
 /** How long a copy is kept fresh after it was asked for. Each change that it reads is work that creates have to share. */
 const freshForMs = 60_000
+/** A copy that was not asked for in so long is dropped: events that it has not followed could be removed by their days. */
+const keptForMs = 3_600_000
 /** An application that did not fit is not tried again for so long. */
 const tooLargeMs = 300_000
 
@@ -74,9 +76,10 @@ export class Copies {
   /** Brings the copies up to date whose time has come, so that no answer has to catch up with much. */
   async look(): Promise<void> {
     const longest = Math.max(idleMs, this.entries.size * idleMsPerCopy)
-    for (const entry of this.entries.values()) {
+    for (const [appId, entry] of this.entries) {
       const { copy } = entry
       const now = performance.now()
+      if (copy !== undefined && now - entry.askedAt > keptForMs) this.entries.delete(appId)
       // Nobody looks at it: whoever does next waits once for what has changed since.
       if (copy === undefined || entry.lookAt > now || now - entry.askedAt > freshForMs) continue
       const before = copy.through
@@ -126,7 +129,8 @@ export class Copies {
       bytes: 0,
       lookAt: 0,
       pauseMs: busyMs,
-      askedAt: mayPush ? performance.now() : Number.NEGATIVE_INFINITY,
+      // Nobody has asked for it yet, so it is not kept fresh.
+      askedAt: performance.now() - (mayPush ? 0 : freshForMs),
     }
     this.entries.set(appId, entry)
     entry.loaded = this.load(appId, entry, mayPush).then(

@@ -182,8 +182,8 @@ export async function idAround(sql: Sql, appId: string, moment: Date, side: -1 |
 }
 
 /**
- * Makes the database's own way to remove events: those older than so many days, of each application from its oldest on,
- * and none that its callback is still to take. It works with its owner's rights and its days stand in it, so that a
+ * Makes the database's own way to remove events: those older than so many days, of the platform and of each application
+ * from its oldest on, and none that its callback is still to take. It works with its owner's rights and its days stand in it, so that a
  * role that may not delete events prunes them all the same, and no younger ones.
  */
 export async function installEventPruning(owner: Sql, days: number): Promise<void> {
@@ -205,7 +205,7 @@ export async function installEventPruning(owner: Sql, days: number): Promise<voi
         -- Few have old events, and only these are looked into.
         stale as materialized (
           select a.app_id, case when e.stopped_at is null then e.through_event_id end as taken
-          from application a
+          from (select app_id from application union all select '${platformLog}') a
           cross join lateral (select time from event where app_id = a.app_id order by id limit 1) first
           left join callback_endpoint e on e.app_id = a.app_id
           where first.time < v_before),
