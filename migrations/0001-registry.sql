@@ -175,3 +175,10 @@ create table idempotency_key (
   primary key (app_id, operation, key)
 );
 create index idempotency_key_by_age on idempotency_key (created_at);
+
+-- The functions of the write path, of all versions of the program that share the database, and when a process said last
+-- that it uses one; what nobody uses is dropped.
+create table routine (
+  name text collate "C" primary key,
+  seen_at timestamptz not null default now()
+);

@@ -194,7 +194,7 @@ export function createApp({ config, log, secrets, database, pools, target, schem
   })
   access.start()
   worker.start()
-  const upkeep = startUpkeep(pools.background, log, config)
+  const upkeep = startUpkeep(pools.background, log, config, routines)
   const tally = startTally(pools.background, log, metrics)
   const presence = startPresence({ ...platform, sql: pools.background })
   searcher.start()

@@ -6,9 +6,10 @@ import { Database } from './database/database.ts'
 import { grantService } from './database/embedded/rights.ts'
 import { startEmbeddedDatabase } from './database/embedded.ts'
 import { lockDataDir } from './database/instance-lock.ts'
-import { migrate, readMigrations } from './database/migrate.ts'
-import { requireDatabase, type Sql, type Target } from './database/open.ts'
+import { readMigrations } from './database/migrate.ts'
+import type { Target } from './database/open.ts'
 import { installRoutines } from './database/routine.ts'
+import { prepareSchema, waitForDatabase } from './database/start.ts'
 import { StartError } from './database/start-error.ts'
 import { createDemoOnce } from './demo.ts'
 import { installEventPruning } from './events/store.ts'
@@ -21,21 +22,20 @@ const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 
 /** What was started, in order; stopped in reverse. */
 const stops: (() => unknown)[] = []
+const stopSignal = new AbortController()
 
 async function start(config: Config): Promise<void> {
   const log = openLog(config.logLevel)
   stops.push(() => log.flush())
   endAtUncaught(log)
 
-  if (process.getuid?.() === 0) {
-    log.warn('the service runs as root, which it does not need: start it as a user of its own (SECURITY.md)')
-  }
   // Whoever started the service may close its standard output after the ready line.
   process.stdout.on('error', () => {})
 
   const isEmbedded = config.databaseUrl === undefined
-  const { owner, target, role } = await findDatabase(config, (message) => log.info(message))
-  await prepareDatabase(config, owner, role)
+  const places = await findDatabase(config, (message) => log.info(message))
+  await prepareDatabase(config, log, places)
+  const { target } = places
   const database = new Database(target, config.statementTimeoutMs)
   stops.push(() => database.close())
   if (!database.isWatched) {
@@ -67,6 +67,10 @@ async function start(config: Config): Promise<void> {
     const remedy = 'name the proxies before it in FORECOURT_TRUSTED_PROXIES, or every caller has the address of one'
     log.warn({ host: config.host }, `it listens beyond this machine: ${remedy}`)
   }
+  // Not before: a start that is refused says nothing but why.
+  if (process.getuid?.() === 0) {
+    log.warn('the service runs as root, which it does not need: start it as a user of its own (SECURITY.md)')
+  }
   log.info({ url: listener.url, database: isEmbedded ? 'embedded' : 'external' }, 'ready')
 }
 
@@ -82,28 +86,22 @@ async function findDatabase(config: Config, log: (message: string) => void): Pro
   return databaseUrl === undefined ? startEmbedded(config, log) : { owner: databaseUrl, target: databaseUrl }
 }
 
-/** Brings the schema up to date, as its owner. */
-async function prepareDatabase(config: Config, target: Target, role?: string): Promise<void> {
+/** Waits for the database, and brings its schema up to date as its owner. */
+async function prepareDatabase(config: Config, log: Logger, { owner: target, role }: DatabasePlaces): Promise<void> {
   const database = new Database(target, config.statementTimeoutMs)
   // A migration takes as long as it takes.
-  const owner = database.open(2, { longestStatementMs: Number.POSITIVE_INFINITY })
-  try {
-    await requireDatabase(owner)
-    await prepareSchema(owner, config)
+  const open = (connections: number) => database.open(connections, { longestStatementMs: Number.POSITIVE_INFINITY })
+  const owner = open(2)
+  const install = async () => {
+    await installRoutines(owner, routines)
+    await installEventPruning(owner, config.eventDays)
     if (role !== undefined) await grantService(owner, role)
+  }
+  try {
+    await waitForDatabase(owner, { target, seconds: config.databaseWaitSeconds, log, signal: stopSignal.signal })
+    await prepareSchema(owner, { target, openAlone: () => open(1), migrationsFolder, install, log })
   } finally {
     await database.close()
-  }
-}
-
-async function prepareSchema(sql: Sql, { eventDays }: Config): Promise<void> {
-  try {
-    await migrate(sql, migrationsFolder)
-    await installRoutines(sql, routines)
-    await installEventPruning(sql, eventDays)
-  } catch (error) {
-    if (error instanceof StartError) throw error
-    throw new StartError(`The database's schema cannot be brought up to date: ${(error as Error).message}.`)
   }
 }
 
@@ -161,6 +159,7 @@ let stopping: Promise<void> | undefined
 
 /** Stops everything that was started, the newest first; what is still starting is waited for. */
 function stop(): Promise<void> {
+  stopSignal.abort()
   stopping ??= (async () => {
     await starting.catch(() => {})
     for (const stopOne of stops.toReversed()) {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Sql, Statements } from './database/open.ts'
+import { keepRoutines, type Routine } from './database/routine.ts'
 import { transaction } from './database/transaction.ts'
 import { deleteOldDeliveries } from './deliveries/store.ts'
 import { deleteOldEvents } from './events/store.ts'
@@ -23,7 +24,12 @@ type Step = (tx: Statements, limit: number) => Promise<number>
  * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens an hour after their end, sessions,
  * deliveries and events by their settings. One process at a time does a step; the others leave it to that one.
  */
-export function startUpkeep(sql: Sql, log: Logger, { deliveryDays }: Config): { stop(): void } {
+export function startUpkeep(
+  sql: Sql,
+  log: Logger,
+  { deliveryDays }: Config,
+  routines: readonly Routine[],
+): { stop(): void } {
   const steps: Step[] = [
     deleteExpiredTokens,
     deleteOldIdempotencyKeys,
@@ -47,6 +53,7 @@ export function startUpkeep(sql: Sql, log: Logger, { deliveryDays }: Config): { 
       for (const [index, step] of steps.entries()) {
         while ((await runAlone(step, upkeepLock + index)) === stepRows);
       }
+      await keepRoutines(sql, routines)
     } catch (error) {
       log.warn({ err: error }, 'upkeep did not finish; it is tried again')
     }

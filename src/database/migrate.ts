@@ -1,56 +1,141 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Sql } from './open.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Sql, Statements } from './open.ts'
 import { StartError } from './start-error.ts'
 import { transaction } from './transaction.ts'
 
 interface Migration {
   version: number
   file: string
+  text: string
+  /** SHA-256 of the file. */
+  checksum: string
 }
 
 /** Any constant that no application's lock can equal in practice; it keeps two starting processes apart. */
 const migrationLock = 7_103_120_031
+const lookEveryMs = 200
+
+/**
+ * A file that begins with this line is run outside a transaction, as `create index concurrently` needs it. A kill can
+ * leave half of it done, so it must bear to be run again. Its statements end with a semicolon at the end of a line, and
+ * no other line of it does.
+ */
+const outsideMarker = '-- outside a transaction\n'
 
 /** The numbered files of a folder, in order. */
 export function readMigrations(folder: string): Migration[] {
-  const migrations = readdirSync(folder)
-    .filter((file) => /^\d{4}-.+\.sql$/.test(file))
-    .sort()
-    .map((file) => ({ version: Number(file.slice(0, 4)), file }))
-  migrations.forEach((migration, index) => {
-    if (migration.version !== index + 1) throw new Error(`migrations/${migration.file} breaks the numbering`)
+  const files = readdirSync(folder).filter((file) => /^\d{4}-.+\.sql$/.test(file))
+  return files.sort().map((file, index) => {
+    if (Number(file.slice(0, 4)) !== index + 1) throw new Error(`migrations/${file} breaks the numbering`)
+    const text = readFileSync(join(folder, file), 'utf8')
+    return { version: index + 1, file, text, checksum: createHash('sha256').update(text).digest('hex') }
   })
-  return migrations
 }
 
 /**
- * Brings the schema up to this program's version, forward only. Two processes that start at once wait for each other.
- * Refuses a database that a newer program has migrated.
+ * Brings the schema up to this program's version, forward only, each file in a transaction of its own. Two processes
+ * that start at once wait for each other. Refuses a database that a newer program has migrated, and files that were
+ * changed after they were applied. `openAlone` opens a pool of one connection.
  */
-export async function migrate(sql: Sql, folder: string): Promise<void> {
+export async function migrate(
+  sql: Sql,
+  openAlone: () => Sql,
+  folder: string,
+  log: Pick<Logger, 'info'>,
+): Promise<void> {
   const migrations = readMigrations(folder)
-  await transaction(sql, async (tx) => {
-    // Before the lock: another process may take its time with a migration.
-    await tx`set local statement_timeout = 0`
-    await tx`select pg_advisory_xact_lock(${migrationLock})`
+  let isWaiting = false
+  for (;;) {
+    const began = performance.now()
+    const outcome = await transaction(sql, (tx) => applyNext(tx, openAlone, migrations))
+    if (outcome === 'complete') return
+    if (outcome === 'busy') {
+      if (!isWaiting) log.info('another process brings the schema up to date; it is waited for')
+      isWaiting = true
+      await sleep(lookEveryMs)
+    } else {
+      log.info({ file: outcome.file, milliseconds: Math.round(performance.now() - began) }, 'a migration was applied')
+    }
+  }
+}
+
+/** Applies the first file that the database does not have. `busy`: another process is at it. */
+async function applyNext(
+  tx: Statements,
+  openAlone: () => Sql,
+  migrations: Migration[],
+): Promise<Migration | 'complete' | 'busy'> {
+  await tx`set local statement_timeout = 0`
+  // Whoever waited within a statement would hold up `create index concurrently`, which waits for all statements.
+  const [lock] = await tx`select pg_try_advisory_xact_lock(${migrationLock}) as is_ours`
+  if (!lock?.is_ours) return 'busy'
+  const next = migrations[requireKnown(await readApplied(tx), migrations)]
+  if (next === undefined) return 'complete'
+  try {
+    await (next.text.startsWith(outsideMarker) ? runOutside(tx, openAlone(), next.text) : tx.unsafe(next.text))
+  } catch (error) {
+    if (error instanceof Error) error.message = `${next.file}: ${error.message}`
+    throw error
+  }
+  await tx`
+    insert into schema_migration (version, file, checksum) values (${next.version}, ${next.file}, ${next.checksum})`
+  return next
+}
+
+interface Applied {
+  version: number
+  file: string
+  checksum: string | null
+}
+
+async function readApplied(tx: Statements): Promise<Applied[]> {
+  // Asked for first: `if not exists` wants the right to create also where there is nothing to create.
+  const [table] = await tx`select to_regclass('schema_migration') is not null as exists`
+  if (!table?.exists) {
     await tx`
-      create table if not exists schema_migration (
+      create table schema_migration (
         version integer primary key,
         file text not null,
+        checksum text,
         applied_at timestamptz not null default now()
       )`
-    const applied = await appliedVersion(tx)
-    if (applied > migrations.length) {
-      throw new StartError(
-        `The database is newer than this program: its schema is version ${applied}, and this program knows ${migrations.length}.`,
-      )
+  }
+  return tx<Applied[]>`select version, file, checksum from schema_migration order by version`
+}
+
+/** Answers how many of the files the database has. */
+function requireKnown(applied: Applied[], migrations: Migration[]): number {
+  const newest = applied.at(-1)?.version ?? 0
+  if (newest > migrations.length) {
+    throw new StartError(
+      `The database is newer than this program: its schema is version ${newest}, and this program knows ${migrations.length}.`,
+    )
+  }
+  for (const { version, file, checksum } of applied) {
+    if (migrations[version - 1]?.checksum === checksum) continue
+    throw new StartError(
+      `The migration ${file} is not the one that was applied to the database: put the file back as it was, and make the change in a new one.`,
+    )
+  }
+  return newest
+}
+
+/** On a connection of its own, while the transaction that has the lock does nothing. */
+async function runOutside(tx: Statements, alone: Sql, text: string): Promise<void> {
+  // Not as a prepared statement: the one before it keeps its snapshot until then, and would be waited for.
+  await tx.unsafe('set local idle_in_transaction_session_timeout = 0')
+  try {
+    await alone`set statement_timeout = 0`
+    for (const statement of text.split(/;[ \t]*$/m)) {
+      if (statement.trim() !== '') await alone.unsafe(statement)
     }
-    for (const { version, file } of migrations.slice(applied)) {
-      await tx.unsafe(readFileSync(join(folder, file), 'utf8'))
-      await tx`insert into schema_migration (version, file) values (${version}, ${file})`
-    }
-  })
+  } finally {
+    await alone.end({ timeout: 1 })
+  }
 }
 
 /** The newest version that was applied to the database; 0 for none. */

@@ -145,21 +145,6 @@ function readUrl(url: string): UrlParts {
   }
 }
 
-/** Fails with one clear sentence when the database cannot be reached or is too old. */
-export async function requireDatabase(sql: Sql): Promise<void> {
-  let version: number
-  try {
-    const [row] = await sql<[{ version: number }]>`select current_setting('server_version_num')::int as version`
-    version = row.version
-  } catch (error) {
-    const { code, message } = error as { code?: string; message: string }
-    throw new StartError(`The database cannot be reached: ${message || code}.`)
-  }
-  if (version < 150000) {
-    throw new StartError(`Forecourt needs PostgreSQL 15 or newer, but this one is ${Math.floor(version / 10000)}.`)
-  }
-}
-
 /** Whether what the service is asked to keep can be kept: not on a standby, nor where an operator has forbidden it. */
 export async function isWritable(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ writable: boolean }]>`

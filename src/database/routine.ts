@@ -48,15 +48,35 @@ $routine$`
   }
 }
 
-/** Creates the routines that the database does not have yet; safe when two processes start at once. */
+/**
+ * Creates the routines that the database does not have yet, and drops those of other versions of the program that no
+ * process has used for two days. Safe when two processes start at once.
+ */
 export async function installRoutines(sql: Sql, routines: readonly Routine[]): Promise<void> {
   await transaction(sql, async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended('install routines', 0))`
     for (const { name, definition } of routines) {
-      const [known] = await tx`select from pg_proc where proname = ${name} and pg_function_is_visible(oid)`
+      const [known] = await tx`select 1 from pg_proc where proname = ${name} and pg_function_is_visible(oid)`
       if (known === undefined) await tx.unsafe(definition)
+      await tx`insert into routine (name) values (${name}) on conflict (name) do update set seen_at = now()`
     }
+    const unused = await tx`
+      with gone as (delete from routine where seen_at < now() - interval '2 days' returning name)
+      select oid::regprocedure::text as signature from pg_proc join gone on proname = name
+      where pg_function_is_visible(oid)`
+    for (const { signature } of unused) await tx.unsafe(`drop function ${signature}`)
   })
+}
+
+/** Says once an hour that this process uses its routines. One that could not for two days makes them again. */
+export async function keepRoutines(sql: Sql, routines: readonly Routine[]): Promise<void> {
+  const names = joinColumn(routines, ({ name }) => name)
+  const mine = `name = any(${column('$1')})`
+  await sql.unsafe(`update routine set seen_at = now() where ${mine} and seen_at < now() - interval '1 hour'`, [names])
+  const [row] = await sql.unsafe<[{ known: number }]>(`select count(*)::int as known from routine where ${mine}`, [
+    names,
+  ])
+  if (row.known < routines.length) await installRoutines(sql, routines)
 }
 
 /** Runs a routine as a prepared statement. */

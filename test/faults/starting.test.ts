@@ -122,30 +122,33 @@ test('a taken port is refused by its number, and the database is not left runnin
 
 describe('a database that cannot be used is told in one sentence, without the password:', () => {
   const secret = 'pa55-w0rd-of-the-database'
+  const atOnce = { FORECOURT_DATABASE_WAIT_SECONDS: '0' }
 
   test('nothing listens there', async () => {
-    const words = await refusal({ env: { DATABASE_URL: `postgres://user:${secret}@127.0.0.1:1/forecourt` } })
-    expect(words).toMatch(/^The database cannot be reached: /)
+    const url = `postgres://user:${secret}@127.0.0.1:1/forecourt`
+    const words = await refusal({ env: { ...atOnce, DATABASE_URL: url } })
+    expect(words).toMatch(/^The database cannot be reached: .* \(database forecourt at 127\.0\.0\.1:1\)\.$/)
     expect(words).not.toContain(secret)
   })
 
   test('its socket is not there', async () => {
-    const words = await refusal({
-      env: { DATABASE_URL: `postgres://user:${secret}@localhost/forecourt?host=${encodeURIComponent(place.home)}` },
-    })
+    const url = `postgres://user:${secret}@localhost/forecourt?host=${encodeURIComponent(place.home)}`
+    const words = await refusal({ env: { ...atOnce, DATABASE_URL: url } })
     expect(words).toMatch(/^The database cannot be reached: /)
+    expect(words).toContain(`(database forecourt at ${place.home}/.s.PGSQL.5432)`)
     expect(words).not.toContain(secret)
   })
 
   test('its host has no address', async () => {
-    const words = await refusal({ env: { DATABASE_URL: `postgres://user:${secret}@nowhere.invalid/forecourt` } })
-    expect(words).toMatch(/^The database cannot be reached: /)
+    const url = `postgres://user:${secret}@nowhere.invalid/forecourt`
+    const words = await refusal({ env: { ...atOnce, DATABASE_URL: url } })
+    expect(words).toMatch(/^The database cannot be reached: .* \(database forecourt at nowhere\.invalid:5432\)\.$/)
     expect(words).not.toContain(secret)
   }, 120_000)
 
   test('it takes the connection and says nothing', async () => {
     const url = `postgres://user:${secret}@127.0.0.1:${await silentPort()}/forecourt`
-    const words = await refusal({ env: { DATABASE_URL: url, FORECOURT_STATEMENT_TIMEOUT_MS: '1000' } })
+    const words = await refusal({ env: { ...atOnce, DATABASE_URL: url, FORECOURT_STATEMENT_TIMEOUT_MS: '1000' } })
     expect(words).toMatch(/^The database cannot be reached: /)
     expect(words).not.toContain(secret)
   }, 120_000)

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { databaseRefusal } from './failures.ts'
+import { migrate } from './migrate.ts'
+import { openDatabase, type Sql, type Target } from './open.ts'
+import { StartError } from './start-error.ts'
+
+export interface WaitOptions {
+  target: Target
+  /** 0 to look once. */
+  seconds: number
+  log: Logger
+  /** Ends the wait at once. */
+  signal: AbortSignal
+}
+
+const lookEveryMs = 250
+/** A look that is not answered is given up after this, or when the wait is over. */
+const lookMs = 10_000
+/** Clocks that are closer together harm nothing. */
+const clockMs = 5_000
+
+/** Why the database cannot be used, and whether that may pass. */
+interface Fault {
+  reason: string
+  mayPass: boolean
+}
+
+/**
+ * Waits until the database can be used: until it is up, and of several hosts one is the primary. What waiting does not
+ * mend (a wrong password, a database that is not there, an old version) is refused at once.
+ */
+export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }: WaitOptions): Promise<void> {
+  const end = performance.now() + seconds * 1000
+  const place = placeOf(target)
+  let isTold = seconds === 0
+  const tell = (reason: string) => {
+    if (!isTold) log.warn({ place, reason, seconds }, 'the database cannot be used yet; it is waited for')
+    isTold = true
+  }
+  // Among several hosts without a primary, the driver looks for one and says nothing.
+  const telling = setTimeout(tell, 1000, 'no answer')
+  try {
+    for (;;) {
+      const fault = await look(sql, Math.max(end - performance.now(), lookMs), log, signal)
+      if (fault === undefined) return
+      if (signal.aborted || !fault.mayPass || performance.now() + lookEveryMs > end) {
+        throw new StartError(`The database cannot be reached: ${fault.reason} (${place}).`)
+      }
+      tell(fault.reason)
+      await sleep(lookEveryMs, undefined, { signal }).catch(() => {})
+    }
+  } finally {
+    clearTimeout(telling)
+  }
+}
+
+/** Where the database is, for people: never with the password. */
+function placeOf(target: Target): string {
+  const { database, host, port, path } = openDatabase({ target, connections: 1, statementTimeoutMs: 1000 }).options
+  const hosts = typeof path === 'string' ? [path] : host.map((name, index) => `${name}:${port[index]}`)
+  return `database ${database} at ${hosts.join(', ')}`
+}
+
+async function look(sql: Sql, withinMs: number, log: Logger, signal: AbortSignal): Promise<Fault | undefined> {
+  const ending = new AbortController()
+  const silence = sleep(
+    withinMs,
+    { reason: 'no answer', mayPass: true },
+    { signal: AbortSignal.any([signal, ending.signal]) },
+  )
+  const asked = ask(sql, log).catch(explainFailure)
+  try {
+    return await Promise.race([asked, silence.catch(() => ({ reason: 'the wait was ended', mayPass: false }))])
+  } finally {
+    ending.abort()
+  }
+}
+
+async function ask(sql: Sql, log: Logger): Promise<Fault | undefined> {
+  const began = Date.now()
+  const [row] = await sql<[{ version: number; is_standby: boolean; now: number }]>`
+    select current_setting('server_version_num')::int as version, pg_is_in_recovery() as is_standby,
+      extract(epoch from clock_timestamp())::float8 * 1000 as now`
+  if (row.version < 150000) {
+    throw new StartError(`Forecourt needs PostgreSQL 15 or newer, but this one is ${Math.floor(row.version / 10000)}.`)
+  }
+  if (row.is_standby) return { reason: 'it is a standby and cannot be written', mayPass: true }
+  const apartMs = Math.max(began - row.now, row.now - Date.now())
+  if (apartMs > clockMs) {
+    const seconds = Math.round(apartMs / 1000)
+    log.warn({ seconds }, 'the clocks of this machine and of the database differ; set both by the network')
+  }
+  return undefined
+}
+
+function explainFailure(error: Error & { code?: string }): Fault {
+  if (error instanceof StartError) throw error
+  return { reason: error.message || `${error.code}`, mayPass: databaseRefusal(error) !== undefined }
+}
+
+export interface SchemaOptions {
+  target: Target
+  /** Opens a pool of one connection. */
+  openAlone: () => Sql
+  migrationsFolder: string
+  /** What the schema must hold beside its tables. */
+  install: () => Promise<void>
+  log: Pick<Logger, 'info'>
+}
+
+/** Brings the schema up to this program's version. */
+export async function prepareSchema(sql: Sql, options: SchemaOptions): Promise<void> {
+  try {
+    await migrate(sql, options.openAlone, options.migrationsFolder, options.log)
+    await options.install()
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    const { code, message } = error as Error & { code?: string }
+    const missing = code === '42501' || code === '3F000' ? await findMissingRight(sql) : undefined
+    throw new StartError(missing ?? `The schema cannot be brought up to date: ${message} (${placeOf(options.target)}).`)
+  }
+}
+
+/** Which right the user lacks on what, and the statement that gives it; undefined when it is none of the usual ones. */
+async function findMissingRight(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql`
+    select quote_ident(current_user) as name, quote_ident(current_database()) as database,
+      quote_ident(current_schema()) as schema, quote_ident(named.schema) as named, named.exists,
+      has_schema_privilege(current_schema(), 'create') as may_create, quote_ident(owner.tableowner) as owner
+    from (
+      select schema, to_regnamespace(quote_ident(schema)) is not null as exists
+      from string_to_table(current_setting('search_path'), ',') as part, btrim(part, ' "') as schema
+      where schema <> '$user' union all select 'public', false limit 1
+    ) as named
+    left join pg_tables owner on owner.schemaname = current_schema() and owner.tablename = 'schema_migration'
+      and not pg_has_role(current_user, owner.tableowner, 'usage')`
+  if (row === undefined) return undefined
+  const { name, database, schema, named } = row
+  if (schema === null && row.exists) {
+    return `The user ${name} may not use schema ${named} of database ${database}: grant usage, create on schema ${named} to ${name}.`
+  }
+  if (schema === null) {
+    return `The database ${database} has no schema ${named} for the user ${name}: create schema ${named} authorization ${name}.`
+  }
+  if (!row.may_create) {
+    return `The user ${name} may not create tables in schema ${schema} of database ${database}: grant create on schema ${schema} to ${name}.`
+  }
+  if (row.owner === null) return undefined
+  return `The tables in schema ${schema} of database ${database} belong to ${row.owner}, and the user ${name} may not use them: grant ${row.owner} to ${name}.`
+}

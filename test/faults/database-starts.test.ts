@@ -1,0 +1,142 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { Client, newApplication, type Service, type ServiceOptions } from '../harness.ts'
+import { becomesTrue, embeddedConnection, type OwnDatabase, sleep, Workplace } from './support.ts'
+
+// What a start makes of a database that is not up yet, or may not be used.
+
+const place = new Workplace()
+afterAll(() => place.clear(), 120_000)
+
+/** Starts a service; its words, if it is refused instead of becoming ready. */
+function start(env: Record<string, string>, options: ServiceOptions = {}): Promise<Service | string> {
+  return place.startService({ ...options, env }).catch((error: Error) => error.message)
+}
+
+async function expectWorks(started: Service | string): Promise<void> {
+  if (typeof started === 'string') throw new Error(started)
+  await newApplication(new Client(started))
+  // Once, however often it has looked.
+  expect(started.stderr().match(/"msg":"the database cannot be used yet; it is waited for"/g)).toHaveLength(1)
+  expect(await started.stop()).toBe(0)
+}
+
+describe('a start waits', () => {
+  test('for a database that is not up yet', async () => {
+    const database = await place.startDatabase()
+    const env = { DATABASE_URL: database.url() }
+    await database.stop()
+    const starting = start(env)
+    await sleep(3000)
+    await database.start()
+    await expectWorks(await starting)
+    await database.stop()
+  }, 120_000)
+
+  test('for a standby that is about to be the primary', async () => {
+    const database = await place.startDatabase()
+    const { cluster } = embeddedConnection(database.dataDir)
+    await database.stop()
+    writeFileSync(join(cluster, 'standby.signal'), '')
+    await database.start()
+    const starting = start({ DATABASE_URL: database.url() })
+    await sleep(3000)
+    await database.run((sql) => sql`select pg_promote()`)
+    await expectWorks(await starting)
+    await database.stop()
+  }, 120_000)
+
+  test('no longer than it is told', async () => {
+    const env = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/forecourt', FORECOURT_DATABASE_WAIT_SECONDS: '2' }
+    const began = performance.now()
+    const words = await start(env)
+    expect(performance.now() - began).toBeGreaterThan(1700)
+    expect(words).toMatch(/The database cannot be reached: .+ \(database forecourt at 127\.0\.0\.1:1\)\.\n/)
+    expect(words).not.toContain('secret')
+  }, 60_000)
+
+  test.each(['nothing listens', 'nobody speaks'])(
+    'until it is stopped, while %s',
+    async (what) => {
+      const server = createServer(() => {})
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as { port: number }
+      const dataDir = place.newFolder()
+      const url = `postgres://user:secret@127.0.0.1:${what === 'nothing listens' ? 1 : port}/forecourt`
+      const starting = start({ DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: '600' }, { dataDir })
+      expect(await becomesTrue(() => place.services().length === 1, 30_000)).toBe(true)
+      await sleep(3000)
+      const began = performance.now()
+      for (const { pid } of place.services()) process.kill(pid, 'SIGTERM')
+      expect(await starting).toMatch(/^the service ended with 0: /)
+      expect(performance.now() - began).toBeLessThan(9000)
+      server.close()
+    },
+    120_000,
+  )
+})
+
+describe('a user without rights is told which right on what:', () => {
+  let database: OwnDatabase
+  let count = 0
+
+  /** A database of the server's owner, and a user to whom it gives nothing; what the start says to that user. */
+  async function refusal(prepare: (name: string) => string | Promise<string>): Promise<string> {
+    database ??= await place.startDatabase()
+    count++
+    const name = `limited_${count}`
+    await database.run((sql) => sql.unsafe(`create database ${name}`))
+    await database.run((sql) => sql.unsafe(`create role ${name} login password 'secret'`))
+    const statements = await prepare(name)
+    await inside(name, statements)
+    const { user, password } = database.connection
+    const words = await start({ DATABASE_URL: database.url(name).replace(`${user}:${password}`, `${name}:secret`) })
+    if (typeof words !== 'string') throw new Error('it started')
+    expect(words).not.toContain('secret')
+    return words.replace(/^the service ended with 1: /, '').replaceAll(name, 'x')
+  }
+
+  async function inside(name: string, statements: string): Promise<void> {
+    const { default: postgres } = await import('postgres')
+    const sql = postgres({ ...database.connection, database: name, max: 1, onnotice: () => {} })
+    await sql.unsafe(statements)
+    await sql.end()
+  }
+
+  test('none to create', async () => {
+    expect(await refusal(() => '')).toBe(
+      'The user x may not create tables in schema public of database x: grant create on schema public to x.\n',
+    )
+  }, 60_000)
+
+  test('none to use the schema', async () => {
+    expect(await refusal(() => 'revoke usage on schema public from public')).toBe(
+      'The user x may not use schema public of database x: grant usage, create on schema public to x.\n',
+    )
+  }, 60_000)
+
+  test('a search path that names no schema', async () => {
+    expect(await refusal((name) => `alter role ${name} set search_path = "$user", "For Court"`)).toBe(
+      'The database x has no schema "For Court" for the user x: create schema "For Court" authorization x.\n',
+    )
+  }, 60_000)
+
+  test('none to connect', async () => {
+    expect(await refusal((name) => `revoke connect on database ${name} from public`)).toMatch(
+      /^The database cannot be reached: permission denied for database "x" \(database x at .+\)\.\n$/,
+    )
+  }, 60_000)
+
+  test('tables that belong to somebody else', async () => {
+    const owned = async (name: string) => {
+      const owner = await place.startService({ env: { DATABASE_URL: database.url(name) } })
+      await owner.stop()
+      return `grant create on schema public to ${name}`
+    }
+    expect(await refusal(owned)).toBe(
+      'The tables in schema public of database x belong to forecourt, and the user x may not use them: grant forecourt to x.\n',
+    )
+  }, 60_000)
+})

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { migrate } from '../../src/database/migrate.ts'
+import { openDatabase, type Sql } from '../../src/database/open.ts'
+import { installRoutines, keepRoutines, routine } from '../../src/database/routine.ts'
+import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
+
+// How the schema comes to its version, and how the routines of other versions go.
+
+const place = new Workplace()
+let server: OwnDatabase
+let databases = 0
+let sql: Sql
+const opened: Sql[] = []
+
+beforeAll(async () => {
+  server = await place.startDatabase()
+}, 120_000)
+beforeEach(async () => {
+  databases++
+  await server.run((admin) => admin.unsafe(`create database migrated_${databases}`))
+  sql = open(2)
+})
+afterAll(async () => {
+  for (const pool of opened) await pool.end({ timeout: 1 })
+  await place.clear()
+}, 120_000)
+
+/** Connections to the test's database, as a process has them: they give statements up soon. */
+function open(connections = 1): Sql {
+  const target = { ...server.connection, database: `migrated_${databases}` }
+  const pool = openDatabase({ target, connections, statementTimeoutMs: 1000 })
+  opened.push(pool)
+  return pool
+}
+
+/** A folder of migrations; what they log. */
+function folderOf(files: Record<string, string>) {
+  const folder = place.newFolder()
+  mkdirSync(folder)
+  const write = (more: Record<string, string>) => {
+    for (const [file, text] of Object.entries(more)) writeFileSync(join(folder, file), text)
+  }
+  write(files)
+  const lines: unknown[][] = []
+  return { folder, write, lines, log: { info: (...line: unknown[]) => lines.push(line) } }
+}
+
+const appliedFiles = async () => (await sql`select file from schema_migration order by version`).map(({ file }) => file)
+const refusalOf = (promise: Promise<unknown>) => promise.then(() => 'none', String)
+
+describe('migrate', () => {
+  test('applies each file in a transaction of its own, longer than a statement may run, and logs it', async () => {
+    const { folder, write, lines, log } = folderOf({
+      '0001-first.sql': 'create table first (n int); select pg_sleep(1.5);',
+      '0002-second.sql': 'create table second (n int); insert into first values (1); select 1 / 0;',
+    })
+    expect(await refusalOf(migrate(sql, open, folder, log))).toContain('0002-second.sql: division by zero')
+    expect(await appliedFiles()).toEqual(['0001-first.sql'])
+    expect(await sql`select to_regclass('second') as second, (select count(*)::int from first) as rows`).toEqual([
+      { second: null, rows: 0 },
+    ] as never)
+    write({ '0002-second.sql': 'create table second (n int);' })
+    await migrate(sql, open, folder, log)
+    expect(await appliedFiles()).toEqual(['0001-first.sql', '0002-second.sql'])
+    expect(lines).toEqual([
+      [{ file: '0001-first.sql', milliseconds: expect.any(Number) }, 'a migration was applied'],
+      [{ file: '0002-second.sql', milliseconds: expect.any(Number) }, 'a migration was applied'],
+    ])
+    // And is done from then on.
+    await migrate(sql, open, folder, log)
+    expect(lines).toHaveLength(2)
+  }, 60_000)
+
+  test('refuses a file that was changed after it was applied', async () => {
+    const { folder, write, log } = folderOf({ '0001-first.sql': 'create table first (n int);', '0002-second.sql': '' })
+    await migrate(sql, open, folder, log)
+    write({ '0001-first.sql': 'create table first (n bigint);', '0003-third.sql': 'create table third (n int);' })
+    expect(await refusalOf(migrate(sql, open, folder, log))).toBe(
+      'StartError: The migration 0001-first.sql is not the one that was applied to the database: put the file back as it was, and make the change in a new one.',
+    )
+    expect(await sql`select to_regclass('third') as third`).toEqual([{ third: null }] as never)
+    write({ '0001-first.sql': 'create table first (n int);' })
+    await migrate(sql, open, folder, log)
+    expect(await appliedFiles()).toHaveLength(3)
+  })
+
+  test('runs a file outside a transaction where it says so, while others write and others migrate', async () => {
+    const { folder, write, lines, log } = folderOf({
+      '0001-first.sql': 'create table first as select n from generate_series(1, 10000) as n;',
+    })
+    await migrate(sql, open, folder, log)
+    write({
+      '0002-index.sql':
+        '-- outside a transaction\n-- Not there twice.\ndrop index concurrently if exists first_by_n;\n' +
+        "create index concurrently first_by_n\n  on first (n);\ncomment on index first_by_n is 'a;b';\n",
+      '0003-third.sql': 'create table third (n int);',
+    })
+    // It waits for this writer, and everybody else that starts waits for it.
+    const begins = Promise.withResolvers<void>()
+    const ends = Promise.withResolvers<void>()
+    const others = [open(), open()]
+    const writing = open().begin(async (tx) => {
+      await tx`set idle_in_transaction_session_timeout = 0`
+      await tx`insert into first values (0)`
+      begins.resolve()
+      await ends.promise
+    })
+    await begins.promise
+    const all = [sql, ...others].map((pool) => migrate(pool, open, folder, log))
+    const isBuilding = async () =>
+      (await server.run((admin) => admin`select 1 from pg_stat_progress_create_index`)).length === 1
+    expect(await becomesTrue(isBuilding, 30_000)).toBe(true)
+    // Longer than a statement may run, and than a deadlock stays unnoticed.
+    await sleep(2500)
+    expect(await appliedFiles()).toEqual(['0001-first.sql'])
+    ends.resolve()
+    await Promise.all([writing, ...all])
+    expect(await appliedFiles()).toEqual(['0001-first.sql', '0002-index.sql', '0003-third.sql'])
+    expect(await sql`select indisvalid from pg_index where indexrelid = 'first_by_n'::regclass`).toEqual([
+      { indisvalid: true },
+    ] as never)
+    expect(lines.filter(([, words]) => words === 'a migration was applied')).toHaveLength(3)
+    expect(lines.filter(([words]) => String(words).includes('waited for')).length).toBeGreaterThanOrEqual(2)
+  }, 120_000)
+})
+
+describe('routines', () => {
+  const mine = routine('mine', { p_n: 'integer' }, [], 'n integer', '', '  return query select p_n;')
+  const older = routine('mine', { p_n: 'bigint' }, [], 'n bigint', '', '  return query select p_n;')
+  const functions = async () =>
+    (await sql`select proname as name from pg_proc where starts_with(proname, 'mine_') order by 1`).map(
+      (row) => row.name,
+    )
+
+  async function install() {
+    await sql`create table routine (name text primary key, seen_at timestamptz not null default now())`
+    await Promise.all([sql, open()].map((pool) => installRoutines(pool, [mine])))
+    await installRoutines(sql, [older])
+    await sql`create function mine_too() returns integer language sql as 'select 1'`
+  }
+
+  test('of another version stay while one of its processes runs, and go two days after', async () => {
+    await install()
+    const all = [mine.name, older.name, 'mine_too'].toSorted()
+    const age = (hours: number) => sql`update routine set seen_at = seen_at - ${hours} * interval '1 hour'`
+    await age(47)
+    await keepRoutines(sql, [older])
+    await age(47)
+    // The process that starts says so for its own, and the other one has.
+    await installRoutines(sql, [mine])
+    expect(await functions()).toEqual(all)
+    await age(2)
+    await keepRoutines(sql, [mine])
+    await installRoutines(sql, [mine])
+    expect(await functions()).toEqual([mine.name, 'mine_too'].toSorted())
+    expect((await sql`select name from routine`).map(({ name }) => name)).toEqual([mine.name])
+  })
+
+  test('are made again by a process that was away for longer', async () => {
+    await install()
+    await sql`update routine set seen_at = now() - interval '49 hours' where name = ${mine.name}`
+    await installRoutines(sql, [older])
+    expect(await functions()).not.toContain(mine.name)
+    await keepRoutines(sql, [mine])
+    expect(await functions()).toContain(mine.name)
+    const [row] = await sql.unsafe(mine.call, [7, ''])
+    expect(row?.n).toBe(7)
+  })
+})
