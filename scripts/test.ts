@@ -1,4 +1,7 @@
-import { startService } from '../test/harness.ts'
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { startEmbeddedDatabase } from '../src/database/embedded.ts'
+import { newDataDir, startService } from '../test/harness.ts'
 import { bunTest } from './bun-test.ts'
 
 // Runs the test files, on one service that is started here, once for all; those that kill, starve and time processes
@@ -10,6 +13,12 @@ import { bunTest } from './bun-test.ts'
 //   npm run test:long             every file at its full size (FORECOURT_TEST_LONG), the service's own also on Node
 
 const { url, operatorKey, stop } = await startService()
-const status = bunTest(process.argv.slice(2), { FORECOURT_TEST_TARGET: JSON.stringify({ url, operatorKey }) })
+const template = join(newDataDir(), 'database')
+await (await startEmbeddedDatabase(template)).stop()
+const status = bunTest(process.argv.slice(2), {
+  FORECOURT_TEST_TARGET: JSON.stringify({ url, operatorKey }),
+  FORECOURT_TEST_DATABASE: template,
+})
 await stop()
+rmSync(dirname(template), { recursive: true, force: true })
 process.exit(status)

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import postgres from 'postgres'
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../src/database/embedded.ts'
 import { findProcess, goneWithin, type ProcessId, postgresProcessesIn, signal } from '../../src/database/processes.ts'
-import { type Service, type ServiceOptions, startService } from '../harness.ts'
+import { prepareDatabase, type Service, type ServiceOptions, startService } from '../harness.ts'
 
 /** FORECOURT_TEST_SEED repeats a run's choices, though not the machine's timing. */
 export const seed = Number(process.env.FORECOURT_TEST_SEED ?? randomInt(2 ** 31))
@@ -93,6 +93,7 @@ export class OwnDatabase {
   }
 
   async start(): Promise<this> {
+    prepareDatabase(this.dataDir)
     this.handle = await startEmbeddedDatabase(this.dataDir)
     return this
   }
@@ -153,7 +154,9 @@ export class Workplace {
   }
 
   startService(options: ServiceOptions = {}): Promise<Service> {
-    return startService({ dataDir: this.newFolder(), ...options })
+    const dataDir = options.dataDir ?? this.newFolder()
+    if (options.dataDir === undefined && options.env?.DATABASE_URL === undefined) prepareDatabase(dataDir)
+    return startService({ ...options, dataDir })
   }
 
   startDatabase(): Promise<OwnDatabase> {
