@@ -30,10 +30,19 @@ const role = textOneOf(
 /** The roles that a key may have: nobody is a member of an application by a key. */
 export const keyRoles = ['admin', 'operator', 'viewer'] as const
 
+/** What is shown in the audit trail looks like nothing else: nothing unseen, one kind of space, none outside. */
+const newName = Type.String({
+  pattern: String.raw`^(?! )(?!.* $)(?!.* {2})(?!.*(?! )\p{Z})(?!.*[\p{Default_Ignorable_Code_Point}\u2800])\P{C}{1,64}$`,
+  [reasonKey]: {
+    en: 'must be a string of 1 to 64 visible characters, with single spaces between them only',
+    zh: '必须是 1 至 64 个可见字符的字符串，仅字符之间可有单个空格',
+  },
+})
+
 /** Long enough to resist guessing, and short enough to be hashed at no great cost. */
 const password = Type.String({
   pattern: String.raw`^[^\p{Cs}]{12,256}$`,
-  description: '12 to 256 characters; only its argon2id hash is kept',
+  description: '12 to 256 characters, and none of the common ones; only its argon2id hash is kept',
   [reasonKey]: { en: 'must be 12 to 256 characters', zh: '必须是 12 至 256 个字符' },
 })
 const appIds = optional(
@@ -70,7 +79,7 @@ export const createOperator = operation({
   method: 'POST',
   path: `${folder}/create`,
   ...adminOnly,
-  body: Type.Object({ name, role, password: optional(password), appIds }),
+  body: Type.Object({ name: newName, role, password: optional(password), appIds }),
   data: OperatorWithSetUp,
   refusals: ['operatorNameTaken', 'applicationNotFound'],
 })
@@ -83,7 +92,7 @@ export const updateOperator = operation({
   ...adminOnly,
   body: Type.Object({
     id: integer(),
-    name: Type.Optional(name),
+    name: Type.Optional(newName),
     role: Type.Optional(role),
     status: Type.Optional(oneOf(1, 2)),
     appIds,
@@ -122,7 +131,7 @@ export const setUpOperator = operation({
   method: 'POST',
   path: `${folder}/setUp`,
   callers: [],
-  body: Type.Object({ setUpToken: text(128), password, name: optional(name) }),
+  body: Type.Object({ setUpToken: text(128), password, name: optional(newName) }),
   data: SessionRecord,
   refusals: ['setUpLinkInvalid', 'operatorNameTaken'],
 })
@@ -199,7 +208,7 @@ export const createOperatorKey = operation({
   method: 'POST',
   path: `${keyFolder}/create`,
   ...adminOnly,
-  body: Type.Object({ name, role: textOneOf(keyRoles), expireTime: optional(keyExpiry) }),
+  body: Type.Object({ name: newName, role: textOneOf(keyRoles), expireTime: optional(keyExpiry) }),
   data: Type.Object({
     ...OperatorKeyRecord.properties,
     operatorKey: Type.String({ description: 'shown once; only its SHA-256 is kept' }),

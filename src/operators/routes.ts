@@ -13,6 +13,7 @@ import { deleteSessionsOf, forgetBrowsers } from '../sessions/store.ts'
 import { given } from '../values.ts'
 import type { OperatorRecord } from './contract.ts'
 import * as contract from './contract.ts'
+import { nameFaults, passwordFaults } from './rules.ts'
 import * as store from './store.ts'
 
 /** Who does something, and from where. */
@@ -52,36 +53,44 @@ export function operatorRoutes(platform: Platform): Handler[] {
   }
 
   return [
-    handle(contract.createOperator, async ({ body, ...by }) => {
-      const { name, role } = body
-      const appIds = membershipsOf(role, given(body.appIds))
-      const password = given(body.password)
-      const passwordHash = password === null ? null : await hashPassword(password)
-      return transaction(sql, async (tx) => {
-        await store.lockOperators(tx)
-        const id = await store.insertOperator(tx, { name, role, passwordHash })
-        await store.replaceMemberships(tx, id, appIds)
-        const operator = await store.requireOperator(tx, id, showMoment)
-        await tell(tx, 'operator.created', by, operator)
-        const setUp = passwordHash === null ? await makeSetUp(tx, id) : noSetUp
-        return { ...operator, ...setUp }
-      })
-    }),
+    handle(
+      contract.createOperator,
+      async ({ body, ...by }) => {
+        const { name, role } = body
+        const appIds = membershipsOf(role, given(body.appIds))
+        const password = given(body.password)
+        const passwordHash = password === null ? null : await hashPassword(password)
+        return transaction(sql, async (tx) => {
+          await store.lockOperators(tx)
+          const id = await store.insertOperator(tx, { name, role, passwordHash })
+          await store.replaceMemberships(tx, id, appIds)
+          const operator = await store.requireOperator(tx, id, showMoment)
+          await tell(tx, 'operator.created', by, operator)
+          const setUp = passwordHash === null ? await makeSetUp(tx, id) : noSetUp
+          return { ...operator, ...setUp }
+        })
+      },
+      { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },
+    ),
 
-    handle(contract.updateOperator, async ({ body, header, ...by }) => {
-      const operator = await change(body.id, async (tx) => {
-        const before = await store.requireOperator(tx, body.id, showMoment)
-        requireMatch(header('if-match'), etagOf(before))
-        const { id, appIds, name, role, status } = body
-        const after = { ...before, role: role ?? before.role, status: status ?? before.status }
-        if (before.role === 'admin' && !isActiveAdmin(after)) await store.requireOtherAdmin(tx, id)
-        await store.updateOperator(tx, id, { name, role, status })
-        await store.replaceMemberships(tx, id, membershipsOf(after.role, wishedMemberships(before, after, appIds)))
-        if (after.status !== 1) await deleteSessionsOf(tx, id, null)
-        await tell(tx, 'operator.updated', by, await store.requireOperator(tx, id, showMoment))
-      })
-      return tagged(operator)
-    }),
+    handle(
+      contract.updateOperator,
+      async ({ body, header, ...by }) => {
+        const operator = await change(body.id, async (tx) => {
+          const before = await store.requireOperator(tx, body.id, showMoment)
+          requireMatch(header('if-match'), etagOf(before))
+          const { id, appIds, name, role, status } = body
+          const after = { ...before, role: role ?? before.role, status: status ?? before.status }
+          if (before.role === 'admin' && !isActiveAdmin(after)) await store.requireOtherAdmin(tx, id)
+          await store.updateOperator(tx, id, { name, role, status })
+          await store.replaceMemberships(tx, id, membershipsOf(after.role, wishedMemberships(before, after, appIds)))
+          if (after.status !== 1) await deleteSessionsOf(tx, id, null)
+          await tell(tx, 'operator.updated', by, await store.requireOperator(tx, id, showMoment))
+        })
+        return tagged(operator)
+      },
+      { check: ({ name }) => nameFaults(name) },
+    ),
 
     handle(contract.deleteOperator, async ({ body, ...by }) => {
       const operator = await transaction(sql, async (tx) => {
@@ -111,35 +120,45 @@ export function operatorRoutes(platform: Platform): Handler[] {
       return { ...operator, ...setUp }
     }),
 
-    handle(contract.setUpOperator, async ({ body, header, sourceAddress }) => {
-      const tokenHash = hashSecret(body.setUpToken)
-      await store.requireSetUp(sql, tokenHash)
-      const passwordHash = await hashPassword(body.password)
-      const name = given(body.name)
-      const operatorId = await transaction(sql, async (tx) => {
-        await store.lockOperators(tx)
-        const { id } = await store.requireSetUp(tx, tokenHash)
-        await store.updateOperator(tx, id, { passwordHash, ...(name === null ? {} : { name }) })
-        await store.deleteSetUps(tx, id)
-        const operator = await store.requireOperator(tx, id, showMoment)
-        await tell(tx, 'operator.setUp', { actor: `operator:${operator.name}#${id}`, sourceAddress }, operator)
-        return id
-      })
-      const holder = { operatorId, operatorKeyId: null, settingKeyHash: null }
-      return beginSession(platform, holder, { header, sourceAddress })
-    }),
+    handle(
+      contract.setUpOperator,
+      async ({ body, header, sourceAddress }) => {
+        const tokenHash = hashSecret(body.setUpToken)
+        const account = await store.requireSetUp(sql, tokenHash)
+        requireNone(passwordFaults('password', body.password, given(body.name) ?? account.name))
+        const passwordHash = await hashPassword(body.password)
+        const name = given(body.name)
+        const operatorId = await transaction(sql, async (tx) => {
+          await store.lockOperators(tx)
+          const { id } = await store.requireSetUp(tx, tokenHash)
+          await store.updateOperator(tx, id, { passwordHash, ...(name === null ? {} : { name }) })
+          await store.deleteSetUps(tx, id)
+          const operator = await store.requireOperator(tx, id, showMoment)
+          await tell(tx, 'operator.setUp', { actor: `operator:${operator.name}#${id}`, sourceAddress }, operator)
+          return id
+        })
+        const holder = { operatorId, operatorKeyId: null, settingKeyHash: null }
+        return beginSession(platform, holder, { header, sourceAddress })
+      },
+      { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },
+    ),
 
-    handle(contract.changePassword, async ({ body, caller, ...by }) => {
-      const { operatorId, sessionId, name } = caller as OperatorCaller
-      if (operatorId === null) throw new Refusal('operatorNotFound')
-      await checkPassword(sql, name, body.password, by)
-      const passwordHash = await hashPassword(body.newPassword)
-      return change(operatorId, async (tx) => {
-        await store.updateOperator(tx, operatorId, { passwordHash })
-        await deleteSessionsOf(tx, operatorId, sessionId)
-        await tell(tx, 'operator.passwordChanged', by, await store.requireOperator(tx, operatorId, showMoment))
-      })
-    }),
+    handle(
+      contract.changePassword,
+      async ({ body, caller, ...by }) => {
+        const { operatorId, sessionId, name } = caller as OperatorCaller
+        if (operatorId === null) throw new Refusal('operatorNotFound')
+        requireNone(passwordFaults('newPassword', body.newPassword, name))
+        await checkPassword(sql, name, body.password, by)
+        const passwordHash = await hashPassword(body.newPassword)
+        return change(operatorId, async (tx) => {
+          await store.updateOperator(tx, operatorId, { passwordHash })
+          await deleteSessionsOf(tx, operatorId, sessionId)
+          await tell(tx, 'operator.passwordChanged', by, await store.requireOperator(tx, operatorId, showMoment))
+        })
+      },
+      { check: ({ password, newPassword }) => passwordFaults('newPassword', newPassword, null, password) },
+    ),
 
     read(contract.getOperator, async ({ sql, query }) =>
       tagged(await store.requireOperator(sql, query.id, showMoment)),
@@ -147,20 +166,24 @@ export function operatorRoutes(platform: Platform): Handler[] {
 
     read(contract.pageOperators, ({ sql, query }) => store.pageOfOperators(sql, query, showMoment)),
 
-    handle(contract.createOperatorKey, async ({ body, caller, ...by }) => {
-      const operatorKey = newOperatorKey()
-      const { operatorId, operatorKeyId } = caller as OperatorCaller
-      const { name, role } = body
-      const expiresAt = keyEnd(given(body.expireTime))
-      const created = await transaction(sql, async (tx) => {
-        const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
-        const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
-        const record = await store.insertOperatorKey(tx, key, showMoment)
-        await tell(tx, 'operatorKey.created', by, record)
-        return record
-      })
-      return { ...created, operatorKey }
-    }),
+    handle(
+      contract.createOperatorKey,
+      async ({ body, caller, ...by }) => {
+        const operatorKey = newOperatorKey()
+        const { operatorId, operatorKeyId } = caller as OperatorCaller
+        const { name, role } = body
+        const expiresAt = keyEnd(given(body.expireTime))
+        const created = await transaction(sql, async (tx) => {
+          const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
+          const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
+          const record = await store.insertOperatorKey(tx, key, showMoment)
+          await tell(tx, 'operatorKey.created', by, record)
+          return record
+        })
+        return { ...created, operatorKey }
+      },
+      { check: ({ name }) => nameFaults(name) },
+    ),
 
     handle(contract.deleteOperatorKey, async ({ body, ...by }) => {
       const deleted = await transaction(sql, async (tx) => {
@@ -210,6 +233,10 @@ function membershipsOf(role: string, appIds: string[] | null): string[] {
   if (role === 'developer' || appIds === null || appIds.length === 0) return appIds ?? []
   const reason = { en: 'is for developers only', zh: '仅适用于 developer 角色' }
   throw invalidRequest([{ field: 'appIds', reason }])
+}
+
+function requireNone(faults: FieldFault[]): void {
+  if (faults.length > 0) throw invalidRequest(faults)
 }
 
 const wrongExpiry: FieldFault = {

@@ -79,6 +79,28 @@ describe('createOperator', () => {
     expect(answers.map(({ code }) => code).sort()).toEqual([0, 10051, 10051])
   })
 
+  test('refuses names that look like others or are the service’s own, and passwords that anybody would guess', async () => {
+    const create = (name: string, password = newPassword()) =>
+      client.operate(createOperator, { name, password, role: 'viewer' })
+    for (const name of ['operator', 'First Start', ' ann', 'ann ', 'an\u200bn', '\u202eann', 'ann\u00a0b', 'ann  b']) {
+      expectFaults(await create(name), ['name'])
+      expectFaults(await client.operate(createOperatorKey, { name, role: 'viewer' }), ['name'])
+    }
+    const name = newName()
+    for (const password of ['password1234', '123456789012', ' '.repeat(12), name, name.toUpperCase()]) {
+      expectFaults(await create(name, password), ['password'])
+    }
+    const { id, setUpPath } = expectSuccess(await client.operate(createOperator, { name, role: 'viewer' }))
+    expectFaults(await client.operate(updateOperator, { id, name: 'operator' }), ['name'])
+    const setUpToken = String(setUpPath).split('#')[1]
+    const setUp = (body: object) => client.call(setUpOperator, { setUpToken, ...body })
+    expectFaults(await setUp({ password: name }), ['password'])
+    expectFaults(await setUp({ password: 'P@ssw0rd2026!', name: 'platform' }), ['name', 'password'])
+    expectSuccess(await setUp({ password: newPassword() }))
+    // One that looks the same is the same.
+    expectRefusal(await create(name.replace('person', 'ｐｅｒｓｏｎ')), 'operatorNameTaken')
+  })
+
   test('names every fault, and takes applications for developers only', async () => {
     expectFaults(await client.operate(createOperator, { name: ' ', role: 'king', password: 'short' }), [
       'name',

@@ -188,6 +188,18 @@ describe('changePassword', () => {
     expectFaults(answer, ['newPassword'])
   })
 
+  test('refuses the old one, a common one and the name', async () => {
+    const person = await newPerson(client, 'viewer')
+    const headers = await signIn(client, person)
+    for (const wished of [person.password, 'password1234', person.name]) {
+      const body = { password: person.password, newPassword: wished }
+      const answer = await client.call(changePassword, body, { headers: { ...headers, 'accept-language': 'zh' } })
+      expectFaults(answer, ['newPassword'])
+      expect(answer.text).toMatch(/不能|容易/)
+    }
+    await signIn(client, person)
+  })
+
   test('is not for those who have no account', async () => {
     const body = { password: 'x', newPassword: newPassword() }
     expectRefusal(await client.operate(changePassword, body), 'operatorNotFound')

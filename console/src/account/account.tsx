@@ -77,7 +77,7 @@ function PasswordCard() {
         <p className="faint">{t('isKey')}</p>
       ) : (
         <Form<Entered> form={form} layout="vertical" onFinish={(input) => void run(input)}>
-          <RefusalAlert error={change.error} />
+          <RefusalAlert error={change.error} fieldNames={{ newPassword: t('next') }} />
           <Form.Item name="password" label={t('old')} rules={[needed]}>
             <Input.Password autoComplete="current-password" />
           </Form.Item>
