@@ -11,8 +11,9 @@ const replay = '/api/event/v1/delivery/replay'
 const ofAllTime = JSON.stringify({ from: '2020-01-01 00:00:00', to: '2037-01-01 00:00:00' })
 const searchesAtOnce = 32
 const replaysAtOnce = 24
-const hangUps = 400
-const hangUpEveryMs = 1000
+// 400 a second.
+const hangUps = 20
+const hangUpEveryMs = 50
 const restMs = 100
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
