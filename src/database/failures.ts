@@ -7,7 +7,8 @@ interface DatabaseError {
 
 /** SQLSTATE classes that say "not now": connection, resources, operator intervention, system error. */
 const awayClasses = new Set(['08', '53', '57', '58'])
-const driverCodes = /^(CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$)/
+/** Of the driver, of the network, and of TLS: a certificate that does not fit leads to no database. */
+const driverCodes = /^(CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$|ERR_(TLS|SSL)_|UNABLE_TO_|([A-Z_]+_)?CERT(_|$))/
 
 /** 50003 for errors that mean that the database is away or overloaded; undefined for every other error. */
 export function databaseRefusal(error: unknown): Refusal | undefined {

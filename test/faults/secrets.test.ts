@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { existsSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
@@ -9,6 +9,7 @@ import {
   Client,
   deviceBody,
   newApplication,
+  projectFolder,
   runServiceToItsEnd,
   type Service,
   type TestApplication,
@@ -192,6 +193,22 @@ test('a new first line seals everything anew, and the old line can go', async ()
   const back = await runServiceToItsEnd({ dataDir: place.newFolder(), env: settings(keyFile(older)) })
   expect([back.code, back.stdout]).toEqual([1, ''])
 }, 120_000)
+
+test('a lost key is got over as the settings’ page says, and callbacks begin again with a new secret', async () => {
+  const first = await place.startService({ env: settings(keyFile(key())) })
+  const endpoint = await newEndpoint(first)
+  await first.stop()
+  const page = readFileSync(join(projectFolder, 'docs', 'settings.md'), 'utf8')
+  const [, statements] = /```sql\n(update third_party_config [^`]+)```/.exec(page) ?? []
+  if (statements === undefined) throw new Error('the page does not say it')
+  await withDatabase((sql) => sql.unsafe(statements))
+  const again = await place.startService({ env: settings(keyFile(key())) })
+  const { appId, path, token } = endpoint
+  const members = { appId, operatorName: 'Operator', callbackUrl: receiver.url(path) }
+  const saved = await new Client(again).call(saveThirdPartyConfig, members, { token })
+  await expectSigned(again, { ...endpoint, secrets: [String(saved.data.callbackSecret)] })
+  await again.stop()
+}, 60_000)
 
 test.each([
   ['is missing', () => join(place.home, 'nowhere'), /cannot be read \(ENOENT\)\.$/],

@@ -5,7 +5,15 @@ import { chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { serverUser } from '../../src/database/embedded/user.ts'
-import { hasOldestPostgres, oldestPostgres, runServiceToItsEnd } from '../harness.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import {
+  Client,
+  deviceBody,
+  hasOldestPostgres,
+  newApplication,
+  oldestPostgres,
+  runServiceToItsEnd,
+} from '../harness.ts'
 import { becomesTrue, Workplace, withSql } from './support.ts'
 
 // TLS to the database: what each sslmode verifies of a real server with a real certificate.
@@ -160,6 +168,34 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
   test('verify-full refuses the certificate of another host', async () => {
     await show('elsewhere')
     await expectRefused(urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`), oneSentence)
+  }, 60_000)
+
+  test('a server whose certificate fits no more is away, and used again once it fits', async () => {
+    await show('named')
+    const env = { DATABASE_URL: urlTo(`localhost:${port}`, `sslmode=verify-full&${ours()}`) }
+    const service = await place.startService({ env })
+    const client = new Client(service)
+    const app = await newApplication(client)
+    const outcome = async () => {
+      const { code } = await client.call(createDevice, deviceBody(app.appId), { token: app.token })
+      const ready = await fetch(`${service.url}/readyz`)
+      return [code, ready.status]
+    }
+    const cut = () =>
+      withSql(
+        { ...onSocket, port },
+        (sql) => sql`
+          select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'forecourt %'`,
+      )
+    expect(await outcome()).toEqual([0, 200])
+    await show('elsewhere')
+    await cut()
+    const seen: number[][] = []
+    for (let tries = 0; tries < 10; tries++) seen.push(await outcome())
+    expect(seen).toEqual(Array.from({ length: 10 }, () => [50003, 503]))
+    await show('named')
+    expect(await becomesTrue(async () => (await outcome()).join() === '0,200', 20_000)).toBe(true)
+    await service.stop()
   }, 60_000)
 
   test('an address is held to the certificate’s addresses, not to its names', async () => {
