@@ -46,6 +46,7 @@ import { siteRoutes } from './sites/routes.ts'
 import { saveSitesRoutine } from './sites/save.ts'
 import { thirdPartyConfigRoutes } from './third-party-config/routes.ts'
 import { AccessCache } from './tokens/access-cache.ts'
+import { issueTokensRoutine } from './tokens/issue.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { startUpkeep } from './upkeep.ts'
 
@@ -54,7 +55,7 @@ export function openPools(database: Database) {
   return {
     /** Who calls, asked at each request whose caller is not in memory. */
     access: database.open(2),
-    /** Tokens, sessions, probes and what operators change. */
+    /** Clients, sessions, probes and what operators change. */
     control: database.open(3),
     /** What applications change, but for creates and states. */
     writes: database.open(3),
@@ -62,6 +63,8 @@ export function openPools(database: Database) {
     // turns, and each has its own plans and its own share of the processor's caches to warm.
     creates: database.open(3, { isWritePath: true }),
     states: database.open(2, { isWritePath: true }),
+    /** The lane of tokens. */
+    tokens: database.open(1, { isWritePath: true }),
     // To look for work, to read it, and to keep what became of it.
     callbacks: database.open(3, { isWritePath: true }),
     /** What nobody waits for, and may take long. */
@@ -104,7 +107,7 @@ function routes(platform: Platform, pools: Pools, schemaVersion: number): Handle
 }
 
 /** The SQL functions that the database must hold before the first request. */
-export const routines: Routine[] = [registerDevicesRoutine, changeStatesRoutine, saveSitesRoutine]
+export const routines: Routine[] = [registerDevicesRoutine, changeStatesRoutine, saveSitesRoutine, issueTokensRoutine]
 
 export interface App {
   handler: HttpHandler
@@ -148,6 +151,7 @@ export function createApp({ config, log, secrets, database, pools, target, schem
     sql: pools.control,
     writer: pools.creates,
     stateWriter: pools.states,
+    tokenWriter: pools.tokens,
     access,
     operatorAccess,
     catalogue: new Catalogue(pools.creates),

@@ -24,6 +24,8 @@ export interface Platform {
   writer: Sql
   /** The connections of the lane of state reports, which creates never wait behind. */
   stateWriter: Sql
+  /** The connection of the lane of tokens. */
+  tokenWriter: Sql
   access: AccessCache
   operatorAccess: OperatorAccess
   catalogue: Catalogue

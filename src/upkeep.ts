@@ -21,7 +21,7 @@ const upkeepLock = 7_103_120_100
 type Step = (tx: Statements, limit: number) => Promise<number>
 
 /**
- * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens an hour after their end, sessions,
+ * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens, sessions,
  * deliveries and events by their settings. One process at a time does a step; the others leave it to that one.
  */
 export function startUpkeep(

@@ -27,6 +27,8 @@ const rateLimitPerSecond = Type.Optional(
   }),
 )
 const tokenLifetimeSeconds = optional(integer(1, 604_800))
+/** How long the old secret and its tokens go on working. */
+const overlapSeconds = optional(integer(0, 604_800))
 
 export const ApplicationRecord = Type.Object({
   appId: Type.String(),
@@ -42,7 +44,9 @@ export type ApplicationRecord = Static<typeof ApplicationRecord>
 
 const ApplicationWithSecret = Type.Object({
   ...ApplicationRecord.properties,
-  appSecret: Type.String({ description: 'shown once; only its SHA-256 is kept' }),
+  appSecret: nullable(
+    Type.String({ description: 'shown once; only its SHA-256 is kept, so the answer to a retry has null' }),
+  ),
 })
 
 export const createApplication = operation({
@@ -59,9 +63,6 @@ export const createApplication = operation({
   }),
   data: Type.Object({
     ...ApplicationWithSecret.properties,
-    appSecret: nullable(
-      Type.String({ description: 'shown once; only its SHA-256 is kept, so the answer to a retry has null' }),
-    ),
     thirdPartyConfig: nullable(ThirdPartyConfigRecord),
   }),
   refusals: [],
@@ -127,13 +128,18 @@ export const unfreezeApplication = operation({
 
 export const rotateApplicationSecret = operation({
   id: 'rotateApplicationSecret',
-  summary: 'Replaces the secret and shows the new one once; the old one and its tokens stop working within 1 second.',
+  summary:
+    'Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; what is older ends at once.',
   method: 'POST',
   path: `${folder}/rotateSecret`,
   ...ofOne,
   ...ofMembers,
-  body: Type.Object({ appId }),
+  body: Type.Object({
+    appId,
+    overlapSeconds,
+  }),
   data: ApplicationWithSecret,
+  idempotent: true,
 })
 
 export const getApplication = operation({

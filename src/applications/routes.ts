@@ -120,19 +120,23 @@ export function applicationRoutes(platform: Platform): Handler[] {
       ),
     ),
 
-    handle(contract.rotateApplicationSecret, async ({ caller, body, actor, sourceAddress }) => {
-      requireActingFor(caller, body.appId)
-      const appSecret = newSecret()
-      const application = await transaction(sql, async (tx) => {
-        await store.requireLockedApplication(tx, body.appId)
-        // In this order: the update waits for tokens that are being issued for the old secret, the delete sees them.
-        const rotated = await store.updateApplication(tx, body.appId, { secretHash: hashSecret(appSecret) })
-        await store.deleteTokensOf(tx, body.appId)
-        await tell(tx, 'application.secretRotated', actor, show(rotated), sourceAddress())
-        return rotated
+    handle(contract.rotateApplicationSecret, async ({ caller, body, actor, idempotency, sourceAddress }) => {
+      const { appId } = body
+      requireActingFor(caller, appId)
+      const rotation = idempotency && { appId, operation: contract.rotateApplicationSecret.id, ...idempotency }
+      const answer = await transaction(sql, async (tx) => {
+        await store.requireLockedApplication(tx, appId)
+        const kept = rotation && (await findKeptAnswer(tx, rotation))
+        if (kept !== undefined) return kept
+        const appSecret = newSecret()
+        const overlapSeconds = given(body.overlapSeconds) ?? 0
+        const rotated = show(await store.replaceSecret(tx, appId, hashSecret(appSecret), overlapSeconds))
+        await tell(tx, 'application.secretRotated', actor, rotated, sourceAddress())
+        if (rotation !== undefined) await keepAnswer(tx, rotation, JSON.stringify({ ...rotated, appSecret: null }))
+        return JSON.stringify({ ...rotated, appSecret })
       })
       await access.refresh()
-      return { ...show(application), appSecret }
+      return new JsonText(answer)
     }),
 
     read(contract.getApplication, async ({ sql, caller, query }) => {

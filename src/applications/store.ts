@@ -103,7 +103,7 @@ export async function insertApplication(tx: Statements, application: NewApplicat
   return toApplication(row as Row)
 }
 
-export type ApplicationChange = Partial<Omit<Application, 'appId' | 'createdAt'>> & { secretHash?: string }
+export type ApplicationChange = Partial<Omit<Application, 'appId' | 'createdAt'>>
 
 const changeableColumns = {
   appName: 'app_name',
@@ -112,14 +112,13 @@ const changeableColumns = {
   frozenReason: 'frozen_reason',
   tokenLifetimeSeconds: 'token_lifetime_seconds',
   rateLimitPerSecond: 'rate_limit_per_second',
-  secretHash: 'secret_hash',
 } as const satisfies Record<keyof ApplicationChange, string>
 
 /** Always later than before, whatever the clock does: a process that knows the old value must see a newer one. */
 export const nextAccessVersion = `greatest(clock_timestamp(), access_changed_at + interval '1 microsecond')`
 
 /** What decides whether and how a token works. */
-const accessMembers: (keyof ApplicationChange)[] = ['status', 'secretHash', 'rateLimitPerSecond']
+const accessMembers: (keyof ApplicationChange)[] = ['status', 'rateLimitPerSecond']
 
 /** Changes an application that exists. A change of its access tells every process's access cache to look at it again. */
 export async function updateApplication(
@@ -139,9 +138,24 @@ export async function updateApplication(
   return toApplication(row as Row)
 }
 
-/** Revokes every token of the application. */
-export async function deleteTokensOf(tx: Statements, appId: string): Promise<void> {
-  await tx`delete from access_token where app_id = ${appId}`
+/**
+ * Replaces the secret. The one before works for so many seconds more, and so do the tokens that it obtains or obtained;
+ * what was older ends at once. One row, however many tokens there are: they carry the generation of their secret.
+ */
+export async function replaceSecret(
+  tx: Statements,
+  appId: string,
+  secretHash: string,
+  overlapSeconds: number,
+): Promise<Application> {
+  const [row] = await tx`
+    update application set secret_hash = ${secretHash}, token_generation = token_generation + 1,
+      previous_secret_hash = case when ${overlapSeconds}::integer > 0 then secret_hash end,
+      previous_secret_until = case when ${overlapSeconds}::integer > 0
+        then clock_timestamp() + make_interval(secs => ${overlapSeconds}::integer) end,
+      access_changed_at = ${tx.unsafe(nextAccessVersion)}
+    where app_id = ${appId} returning ${tx.unsafe(columns)}`
+  return toApplication(row as Row)
 }
 
 export interface ApplicationFilter extends PageQuery {

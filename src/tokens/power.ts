@@ -7,8 +7,10 @@ import { Refusal } from '../refusals.ts'
  * SQL: whether the token `t` of the application `a` lives: it has not expired, and the secret that it was obtained with
  * is the application's, or was until a rotation that leaves it some time.
  */
-export const isLiving = `t.expires_at > clock_timestamp() and (t.generation = a.token_generation
-    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())`
+export const isLivingAt = (now: string) => `t.expires_at > ${now} and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > ${now})`
+
+export const isLiving = isLivingAt('clock_timestamp()')
 
 /** The parameters by which a routine is told the callers of its batch; what `joinCallers` answers is given for them. */
 export const callerParameters = { p_callers: 'integer', p_caller_apps: 'text', p_caller_tokens: 'text' }

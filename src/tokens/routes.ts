@@ -1,27 +1,41 @@
 import { timingSafeEqual } from 'node:crypto'
+import { GroupCommit } from '../database/group-commit.ts'
 import { hashSecret, newSecret } from '../http/authenticate.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
-import type { Platform } from '../platform.ts'
+import { laneOptions, type Platform, showQueue } from '../platform.ts'
 import { invalidRequest, type Reason, Refusal } from '../refusals.ts'
 import { issueToken, revokeToken } from './contract.ts'
-import { type Client, deleteToken, findClient, insertToken } from './store.ts'
+import { issueTokens, type TokenOutcome, type TokenRequest } from './issue.ts'
+import { deleteToken, findClient } from './store.ts'
 
 const noStore = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' }
 
-export function tokenRoutes({ sql, access, rateLimiter }: Platform): Handler[] {
+export function tokenRoutes(platform: Platform): Handler[] {
+  const { sql, tokenWriter, access, rateLimiter } = platform
+
+  const lane: GroupCommit<TokenRequest, TokenOutcome> = new GroupCommit({
+    ...laneOptions(platform, 'tokens'),
+    claims: () => [],
+    write: (requests) => issueTokens(tokenWriter, requests),
+  })
+
+  showQueue(platform, 'tokens', lane)
+
   /** RFC 6749 §2.3.1: by HTTP Basic or in the body, not both. Throws 10001 and 10030. */
-  async function requireClient(authorization: string | null, body: Record<string, unknown>): Promise<Client> {
+  async function requireClient(authorization: string | null, body: Record<string, unknown>) {
     const { id, secret } =
       authorization === null
         ? { id: body.client_id as string, secret: body.client_secret as string }
         : basicCredentials(authorization, body)
     const client = storable(id) ? await findClient(sql, id) : undefined
-    const expected = Buffer.from(client?.secretHash ?? hashSecret(''))
-    if (!timingSafeEqual(Buffer.from(hashSecret(secret)), expected) || client === undefined) {
-      throw clientInvalid(authorization !== null)
-    }
+    const secretHash = hashSecret(secret)
+    const current = client?.secretHash ?? hashSecret('')
+    // Always two, so that the time tells neither which one it was nor whether there are two.
+    const isCurrent = timingSafeEqual(Buffer.from(secretHash), Buffer.from(current))
+    const isPrevious = timingSafeEqual(Buffer.from(secretHash), Buffer.from(client?.previousSecretHash ?? current))
+    if (!(isCurrent || isPrevious) || client === undefined) throw clientInvalid(authorization !== null)
     if (client.rateLimitPerSecond !== null) rateLimiter.take(client.appId, client.rateLimitPerSecond)
-    return client
+    return { appId: client.appId, isFrozen: client.isFrozen, secretHash }
   }
 
   return [
@@ -30,18 +44,21 @@ export function tokenRoutes({ sql, access, rateLimiter }: Platform): Handler[] {
       async ({ body, header }) => {
         const authorization = basicOf(header('authorization'), body)
         requireTexts(body, authorization, 'grant_type')
-        const client = await requireClient(authorization, body)
+        const { appId, isFrozen, secretHash } = await requireClient(authorization, body)
         if (body.grant_type !== 'client_credentials') throw unsupportedGrantType()
-        if (client.isFrozen) throw new Refusal('applicationFrozen')
+        if (isFrozen) throw new Refusal('applicationFrozen')
         const token = newSecret()
-        if (!(await insertToken(sql, client, hashSecret(token)))) throw clientInvalid(authorization !== null)
+        const issued = await lane.submit({ appId, secretHash, tokenHash: hashSecret(token) })
+        if ('refusal' in issued) {
+          throw issued.refusal === 'clientInvalid' ? clientInvalid(authorization !== null) : new Refusal(issued.refusal)
+        }
         const answer = {
           code: 0,
           msg: 'success',
-          data: { accessToken: token, tokenType: 'Bearer', expiresIn: client.tokenLifetimeSeconds },
+          data: { accessToken: token, tokenType: 'Bearer', expiresIn: issued.expiresInSeconds },
           access_token: token,
           token_type: 'Bearer',
-          expires_in: client.tokenLifetimeSeconds,
+          expires_in: issued.expiresInSeconds,
         }
         return new Reply({ status: 200, headers: { ...noStore }, body: JSON.stringify(answer) })
       },

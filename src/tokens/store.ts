@@ -6,37 +6,25 @@ import { isLiving } from './power.ts'
 export interface Client {
   appId: string
   secretHash: string
+  /** That of the secret before, while it still works. */
+  previousSecretHash: string | null
   isFrozen: boolean
-  tokenLifetimeSeconds: number
   rateLimitPerSecond: number | null
 }
 
 export async function findClient(sql: Statements, appId: string): Promise<Client | undefined> {
   const [row] = await sql`
-    select app_id, secret_hash, status, token_lifetime_seconds, rate_limit_per_second from application where app_id = ${appId}`
+    select app_id, secret_hash, case when previous_secret_until > now() then previous_secret_hash end as previous_secret_hash,
+      status, rate_limit_per_second
+    from application where app_id = ${appId}`
   if (row === undefined) return undefined
   return {
     appId: row.app_id,
     secretHash: row.secret_hash,
+    previousSecretHash: row.previous_secret_hash,
     isFrozen: row.status === 2,
-    tokenLifetimeSeconds: row.token_lifetime_seconds,
     rateLimitPerSecond: row.rate_limit_per_second,
   }
-}
-
-/**
- * Keeps a token, unless the secret that it was asked for with has been replaced in the meantime. Answers whether it
- * did. The row lock makes a rotation that runs at the same moment wait, and then delete this token too.
- */
-export async function insertToken(sql: Sql, client: Client, tokenHash: string): Promise<boolean> {
-  const inserted = await sql`
-    with client as (
-      select app_id, token_generation from application
-      where app_id = ${client.appId} and secret_hash = ${client.secretHash} for share
-    )
-    insert into access_token (token_hash, app_id, generation, expires_at)
-    select ${tokenHash}, app_id, token_generation, now() + make_interval(secs => ${client.tokenLifetimeSeconds}) from client`
-  return inserted.count === 1
 }
 
 export interface KnownToken {
@@ -98,6 +86,6 @@ export async function recentAccessChanges(sql: Statements): Promise<AccessChange
 export async function deleteExpiredTokens(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
     delete from access_token where token_hash in (
-      select token_hash from access_token where expires_at < now() - interval '1 hour' limit ${limit})`
+      select token_hash from access_token where expires_at <= now() limit ${limit} for update skip locked)`
   return deleted.count
 }

@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi'
 import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { issueToken, revokeToken } from '../../src/tokens/contract.ts'
-import { deviceBody, newApplication, newToken, type TestApplication } from '../harness.ts'
+import { deviceBody, newApplication, newToken, shownSecret, type TestApplication } from '../harness.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
 /** Asks with a body that is refused for other reasons, so that only the token decides what is answered. */
@@ -49,8 +49,9 @@ test('a rotated secret stops the old tokens and the old secret within 1 s, and t
   expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
   const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
   expectRefusal(await client.call(issueToken, credentials), 'clientInvalid', { beside: ['error'] })
-  const fresh = await newToken(client, appId, rotated.appSecret)
-  expectSuccess(await createDeviceOf({ appId, appSecret: rotated.appSecret, token: fresh }))
+  const secret = shownSecret(rotated.appSecret)
+  const fresh = await newToken(client, appId, secret)
+  expectSuccess(await createDeviceOf({ appId, appSecret: secret, token: fresh }))
 })
 
 test('a freeze and a rotation of one application leave another’s tokens alone', async () => {

@@ -1,4 +1,4 @@
-import { App, Button } from 'antd'
+import { App, Button, Form, Radio } from 'antd'
 import { useState } from 'react'
 import {
   type ApplicationRecord,
@@ -23,6 +23,9 @@ const changes = {
   unfreeze: { isDangerous: false, done: 'isUnfrozen' },
 } as const
 
+/** How long the old secret may go on working: not at all, an hour, a day, a week. */
+const overlaps = [0, 3600, 86_400, 604_800] as const
+
 /** What can be done with an application as a whole, each after a word of what it does. */
 export function Actions({ application }: { application: ApplicationRecord }) {
   const t = useTexts()
@@ -33,9 +36,9 @@ export function Actions({ application }: { application: ApplicationRecord }) {
   const [secret, setSecret] = useState<string>()
   const name = application.appName
 
-  async function run(reason: string): Promise<void> {
+  async function run(reason: string, overlapSeconds: number): Promise<void> {
     if (chosen === 'rotate') {
-      setSecret((await runs.rotate()).appSecret)
+      setSecret((await runs.rotate(overlapSeconds)).appSecret ?? undefined)
     } else if (chosen !== undefined) {
       await runs[chosen](reason)
       void message.success(t(changes[chosen].done, { name }))
@@ -81,7 +84,7 @@ function useRuns(appId: string) {
     goOffline: () => offline.mutateAsync({ input }),
     freeze: (reason: string) => freeze.mutateAsync({ input: { appId, reason } }),
     unfreeze: () => unfreeze.mutateAsync({ input }),
-    rotate: () => rotate.mutateAsync({ input }),
+    rotate: (overlapSeconds: number) => rotate.mutateAsync({ input: { appId, overlapSeconds } }),
   }
 }
 
@@ -89,15 +92,22 @@ interface QuestionProps {
   action: Action | undefined
   name: string
   t: Texts
-  run: (reason: string) => Promise<void>
+  run: (reason: string, overlapSeconds: number) => Promise<void>
   onClose: () => void
 }
 
 function Question({ action, name, t, run, onClose }: QuestionProps) {
   // What is asked stays in the dialog while it closes.
   const [last, setLast] = useState<Action>('rotate')
+  const [overlapSeconds, setOverlapSeconds] = useState(0)
   if (action !== undefined && action !== last) setLast(action)
   const shown = action ?? last
+
+  function close(): void {
+    setOverlapSeconds(0)
+    onClose()
+  }
+
   return (
     <Confirm
       isOpen={action !== undefined}
@@ -106,10 +116,21 @@ function Question({ action, name, t, run, onClose }: QuestionProps) {
       isDangerous={shown === 'rotate' || changes[shown].isDangerous}
       wantsReason={shown === 'freeze'}
       {...(shown === 'rotate' ? { typed: name } : {})}
-      run={run}
-      onClose={onClose}
+      run={(reason) => run(reason, overlapSeconds)}
+      onClose={close}
     >
       <p>{t(`${shown}Text`)}</p>
+      {shown === 'rotate' && (
+        <Form layout="vertical">
+          <Form.Item label={t('overlap')} extra={t(overlapSeconds === 0 ? 'overlapNone' : 'overlapSome')}>
+            <Radio.Group
+              value={overlapSeconds}
+              onChange={(event) => setOverlapSeconds(event.target.value)}
+              options={overlaps.map((seconds) => ({ value: seconds, label: t(`overlap_${seconds}`) }))}
+            />
+          </Form.Item>
+        </Form>
+      )}
     </Confirm>
   )
 }

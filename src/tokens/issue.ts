@@ -1,0 +1,93 @@
+import { nextAccessVersion } from '../applications/store.ts'
+import type { Statements } from '../database/open.ts'
+import { batchRows, type Columns, callRoutine, column, joinBatch, routine } from '../database/routine.ts'
+import { isLivingAt } from './power.ts'
+
+/** A token that a client asked for with a secret that was its when it was read. */
+export interface TokenRequest {
+  appId: string
+  secretHash: string
+  tokenHash: string
+}
+
+export type TokenOutcome = { expiresInSeconds: number } | { refusal: 'clientInvalid' | 'applicationFrozen' }
+
+const columns = {
+  app_id: (request: TokenRequest) => request.appId,
+  secret_hash: (request) => request.secretHash,
+  token_hash: (request) => request.tokenHash,
+} as const satisfies Columns<TokenRequest>
+
+const names = Object.keys(columns)
+
+/** Tokens of an application that live at once (contract §3). */
+const maxLiving = 1000
+/** Of an application's newest tokens, how many are looked at to find those that end; more than there can be. */
+const lookAt = 3 * maxLiving
+const lifetime = 'v_now + make_interval(secs => a.token_lifetime_seconds)'
+
+/**
+ * Keeps a batch of tokens. The applications' rows are locked first, so a rotation, a freeze and other issues come wholly
+ * before or after: a secret that has been replaced gives none, and no two issues both find room for the last token. The
+ * previous secret's tokens end with it. Where an application has more than it may, the dead ones go, and then the oldest.
+ */
+export const issueTokensRoutine = routine(
+  'issue_tokens',
+  {},
+  names,
+  'token_hash text, expires_in integer, is_frozen boolean',
+  '  v_now timestamptz;\n  a application;',
+  `  perform app_id from application where app_id = any(${column('c_app_id')}) order by app_id for no key update;
+  v_now := clock_timestamp();
+  insert into access_token (token_hash, app_id, generation, expires_at)
+  select i.token_hash, a.app_id,
+    case when a.secret_hash = i.secret_hash then a.token_generation else a.token_generation - 1 end,
+    case when a.secret_hash = i.secret_hash then ${lifetime} else least(${lifetime}, a.previous_secret_until) end
+  from ${batchRows(names, 'many')} join application a on a.app_id = i.app_id
+  where a.status = 1 and (a.secret_hash = i.secret_hash
+    or a.previous_secret_hash = i.secret_hash and a.previous_secret_until > v_now);
+
+  for a in select * from application where app_id = any(${column('c_app_id')}) loop
+    -- Nearly always there are few, and this reads these.
+    perform from access_token where app_id = a.app_id order by id desc offset ${maxLiving} limit 1;
+    if found then
+      with newest as (
+        select t.token_hash, t.id, (${isLivingAt('v_now')}) as is_living from access_token t
+        where t.app_id = a.app_id order by t.id desc limit ${lookAt}
+      ), placed as (
+        select token_hash, is_living, count(*) filter (where is_living) over (order by id desc) as place from newest
+      ), ended as (
+        delete from access_token where token_hash in (
+          select token_hash from placed where not is_living or place > ${maxLiving})
+      )
+      update application set access_changed_at = ${nextAccessVersion}
+      where app_id = a.app_id and exists (select from placed where is_living and place > ${maxLiving});
+    end if;
+  end loop;
+
+  return query
+  select i.token_hash, case when t.token_hash is not null then
+      greatest(1, floor(extract(epoch from t.expires_at - v_now)))::integer end, coalesce(a.status = 2, false)
+  from ${batchRows(names, 'many')}
+  left join access_token t on t.token_hash = i.token_hash
+  left join application a on a.app_id = i.app_id;`,
+)
+
+interface IssuedRow {
+  token_hash: string
+  expires_in: number | null
+  is_frozen: boolean
+}
+
+/** Keeps tokens in one transaction; one outcome a token, in order. */
+export async function issueTokens(sql: Statements, requests: TokenRequest[]): Promise<TokenOutcome[]> {
+  const rows = await callRoutine<IssuedRow>(sql, issueTokensRoutine, [joinBatch(requests, columns)])
+  const byHash = new Map(rows.map((row) => [row.token_hash, row]))
+  return requests.map(({ tokenHash }) => {
+    const row = byHash.get(tokenHash)
+    if (row === undefined || row.expires_in === null) {
+      return { refusal: row?.is_frozen ? 'applicationFrozen' : 'clientInvalid' }
+    }
+    return { expiresInSeconds: row.expires_in }
+  })
+}

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { Client, newApplication, newToken, shownSecret, type TestApplication } from '../harness.ts'
+import { atScale, becomesTrue, distribution, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
+
+const place = new Workplace()
+let database: OwnDatabase
+let clients: [Client, Client]
+
+beforeAll(async () => {
+  database = await place.startDatabase()
+  const env = { DATABASE_URL: database.url() }
+  const services = await Promise.all([place.startService({ env }), place.startService({ env })])
+  clients = services.map((service) => new Client(service)) as [Client, Client]
+}, 120_000)
+afterAll(() => place.clear(), 60_000)
+
+const each = (index: number) => clients[index % 2] as Client
+/** Asks with a body that is refused, so that nothing but the token decides; 0 for a token that works. */
+const ask = async (client: Client, token: string) => {
+  const { code } = await client.call(createDevice, {}, { token })
+  return code === 10001 ? 0 : code
+}
+
+async function took(change: () => Promise<{ code: number; text: string }>): Promise<number> {
+  const since = performance.now()
+  const { code, text } = await change()
+  expect(code, text).toBe(0)
+  return performance.now() - since
+}
+
+test('however many tokens there are, a rotation and a freeze take what they take with one', async () => {
+  const apps = [await newApplication(each(0)), await newApplication(each(0))] as [TestApplication, TestApplication]
+  const many = atScale(300_000, 1_500_000)
+  await database.run(async (sql) => {
+    await sql`
+      insert into access_token (token_hash, app_id, generation, expires_at)
+      select 'many ' || n, ${apps[1].appId}, 1, now() + interval '7 days' from generate_series(1, ${many}::integer) n`
+    await sql`vacuum analyze access_token`
+  })
+  const times = { one: [] as number[], many: [] as number[] }
+  for (let round = 0; round < 7; round++) {
+    for (const [kind, { appId }] of [
+      ['one', apps[0]],
+      ['many', apps[1]],
+    ] as const) {
+      times[kind].push(await took(() => each(0).operate(freezeApplication, { appId, reason: 'test' })))
+      times[kind].push(await took(() => each(0).operate(unfreezeApplication, { appId })))
+      times[kind].push(await took(() => each(0).operate(rotateApplicationSecret, { appId })))
+    }
+  }
+  tell(`with one token: ${distribution(times.one)}; with ${many}: ${distribution(times.many)}`)
+  const median = (list: number[]) => list.toSorted((a, b) => a - b)[list.length >> 1] as number
+  expect(median(times.many), 'ms').toBeLessThan(Math.max(100, 10 * median(times.one)))
+  expect(await ask(each(1), apps[1].token)).toBe(10002)
+}, 120_000)
+
+test('issues on two processes at once never leave more than 1,000 living tokens, and every process hears of the ended', async () => {
+  const app = await newApplication(each(0))
+  const { appId, appSecret } = app
+  const tokens: string[] = []
+  const issued = Array.from({ length: 32 }, async (_, lane) => {
+    for (let n = 0; n < 50; n++) tokens.push(await newToken(each(lane), appId, appSecret))
+  })
+  const living = () =>
+    database.run(async (sql) => {
+      const [row] = await sql`
+        select count(*)::int as n from access_token where app_id = ${appId} and expires_at > now()`
+      return row?.n as number
+    })
+  let most = 0
+  let running = true
+  const watching = (async () => {
+    while (running) {
+      most = Math.max(most, await living())
+      await sleep(20)
+    }
+  })()
+  await Promise.all(issued)
+  running = false
+  await watching
+  expect(Math.max(most, await living())).toBe(1000)
+
+  const newest = tokens.at(-1) as string
+  expect([await ask(each(0), newest), await ask(each(1), newest)]).toEqual([0, 0])
+  // Each process knows the token before it ends, and neither is asked about it by who ends it.
+  const codes = await Promise.all(tokens.map((token, index) => ask(each(index), token)))
+  const alive = tokens.filter((_, index) => codes[index] === 0)
+  expect(alive).toHaveLength(1000)
+  for (const client of clients) expect(await ask(client, alive[0] as string)).toBe(0)
+  for (let n = 0; n < 1000; n++)
+    if (n % 50 === 0) await Promise.all(Array.from({ length: 50 }, () => newToken(each(0), appId, appSecret)))
+  for (const client of clients) {
+    const isGone = async () => (await ask(client, alive[0] as string)) === 10002
+    expect(await becomesTrue(isGone, 1000), 'ended on every process within 1 s').toBe(true)
+  }
+}, 120_000)
+
+test('every process honours the end of an overlap, and an issue beside a rotation is of the one secret or the other', async () => {
+  const app = await newApplication(each(0))
+  const { appId, appSecret } = app
+  for (const client of clients) expect(await ask(client, app.token)).toBe(0)
+  let running = true
+  const codes = new Set<number>()
+  const issuing = Array.from({ length: 8 }, async (_, lane) => {
+    const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
+    const byOld: string[] = []
+    while (running) {
+      const { code, data } = await each(lane).call(issueToken, credentials)
+      codes.add(code)
+      if (code === 0) byOld.push(data.accessToken)
+      await sleep(5)
+    }
+    return byOld
+  })
+  await sleep(100)
+  const { data } = await each(0).operate(rotateApplicationSecret, { appId, overlapSeconds: 2 })
+  const endsAt = performance.now() + 2000
+  const fresh = await newToken(each(1), appId, shownSecret(data.appSecret))
+  for (const client of clients) expect(await ask(client, app.token)).toBe(0)
+  while (performance.now() < endsAt + 1000) {
+    const sentAt = performance.now()
+    const answers = await Promise.all(clients.map((client) => ask(client, app.token)))
+    for (const code of answers) {
+      if (performance.now() < endsAt - 500) expect(code).toBe(0)
+      if (sentAt > endsAt + 900) expect(code).toBe(10002)
+    }
+    await sleep(20)
+  }
+  running = false
+  const byOld = (await Promise.all(issuing)).flat()
+  expect([...codes].sort()).toEqual([0, 10030])
+  expect(byOld.length).toBeGreaterThan(10)
+  expect(new Set(await Promise.all(byOld.map((token, index) => ask(each(index), token))))).toEqual(new Set([10002]))
+  for (const client of clients) expect(await ask(client, fresh)).toBe(0)
+}, 60_000)
