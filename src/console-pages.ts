@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { HttpAnswer, HttpHandler, HttpRequest } from './http/message.ts'
+import { isForTwoHosts, requestIdOf } from './http/serve.ts'
+import { StaticAnswer } from './http/static-answer.ts'
 
 // The console's files, as its build left them beside the service. What they do goes through the API like anything else.
 
@@ -17,34 +18,60 @@ const mediaTypes: Record<string, string> = {
   '.json': 'application/json',
   '.woff2': 'font/woff2',
 }
-const encodings = [
-  ['br', '.br'],
-  ['gzip', '.gz'],
-] as const
-
 const notBuilt = 'The console has not been built. Run "npm run build:console", and start the service again.\n'
 
 const toConsole: HttpAnswer = { status: 302, headers: { location: '/console' }, body: '' }
 
-/** Answers the pages of the console and of the API reference, and leaves everything else to the API. */
+/**
+ * Answers the pages of the console and of the API reference, and leaves everything else to the API. The files are read
+ * now: what becomes of them on the disk meanwhile, an upgrade for example, is the next start's business.
+ */
 export function withConsole(api: HttpHandler, mapTileUrl: string | undefined): HttpHandler {
-  const files = new Set(existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [])
-  const security = securityHeaders(mapTileUrl)
+  const files = readFiles(securityHeaders(mapTileUrl))
   return (request) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (!isRead || isForTwoHosts(request)) return api(request)
     // Whoever opens the bare address is a person.
-    if (request.path === '/' && request.method === 'GET')
-      return Promise.resolve({ ...toConsole, headers: { ...toConsole.headers } })
-    const file = fileOf(request.path)
-    if (file === undefined) return api(request)
-    if (request.method !== 'GET' && request.method !== 'HEAD') return api(request)
+    if (request.path === '/') return answered(request, { ...toConsole, headers: { ...toConsole.headers } })
+    const name = fileOf(request.path)
+    if (name === undefined) return api(request)
     if (files.size === 0) {
-      return Promise.resolve({ status: 503, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: notBuilt })
+      return answered(request, {
+        status: 503,
+        headers: { 'content-type': 'text/plain; charset=utf-8' },
+        body: notBuilt,
+      })
     }
     // A page of the console that is no file is the console's own business; a missing asset is missing.
-    const isAsset = file.startsWith('assets/')
-    if (isAsset && !files.has(file)) return api(request)
-    return Promise.resolve(readAnswer(request, files.has(file) ? file : 'index.html', isAsset, files, security))
+    const file = files.get(name) ?? (name.startsWith('assets/') ? undefined : files.get('index.html'))
+    return file === undefined ? api(request) : answered(request, file.answerTo(request))
   }
+}
+
+function answered(request: HttpRequest, answer: HttpAnswer): Promise<HttpAnswer> {
+  answer.headers['x-request-id'] = requestIdOf(request)
+  return Promise.resolve(answer)
+}
+
+/** Every file of the folder, with the compressed forms that lie beside it. */
+function readFiles(security: Record<string, string>): Map<string, StaticAnswer> {
+  if (!existsSync(folder)) return new Map()
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) !== '')
+  const bytes = new Map(names.map((name) => [name.replaceAll('\\', '/'), readFileSync(join(folder, name))]))
+  return new Map(
+    [...bytes].flatMap(([name, body]) => {
+      if (/\.(br|gz)$/.test(name)) return []
+      // The names of assets change with their content; the pages that name them are asked for each time.
+      const cacheControl = name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
+      const headers = {
+        'content-type': mediaTypes[extname(name)] ?? 'application/octet-stream',
+        'cache-control': cacheControl,
+        ...security,
+      }
+      const [br, gzip] = [bytes.get(`${name}.br`), bytes.get(`${name}.gz`)]
+      return [[name, new StaticAnswer(body, headers, { ...(br && { br }), ...(gzip && { gzip }) })]]
+    }),
+  )
 }
 
 /** The file that a path asks for; undefined for a path that is none of the console's. */
@@ -53,31 +80,6 @@ function fileOf(path: string): string | undefined {
   if (path === '/console' || path === '/console/') return 'index.html'
   if (!path.startsWith('/console/')) return undefined
   return path.slice('/console/'.length)
-}
-
-function readAnswer(
-  request: HttpRequest,
-  file: string,
-  isAsset: boolean,
-  files: ReadonlySet<string>,
-  security: Record<string, string>,
-): HttpAnswer {
-  const accepted = request.header('accept-encoding') ?? ''
-  const [encoding, suffix] =
-    encodings.find(([name, ending]) => accepted.includes(name) && files.has(file + ending)) ?? []
-  const body = readFileSync(join(folder, file + (suffix ?? '')))
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
-  const headers: Record<string, string> = {
-    'content-type': mediaTypes[extname(file)] ?? 'application/octet-stream',
-    // The names of assets change with their content; the pages that name them are asked for each time.
-    'cache-control': isAsset ? 'public, max-age=31536000, immutable' : 'no-cache',
-    etag,
-    vary: 'accept-encoding',
-    ...security,
-  }
-  if (request.header('if-none-match') === etag) return { status: 304, headers, body: '' }
-  if (encoding !== undefined) headers['content-encoding'] = encoding
-  return { status: 200, headers, body }
 }
 
 /** Only our own scripts run, nobody frames the pages, and nothing is sent elsewhere but to the map's tiles. */
@@ -98,7 +100,6 @@ function securityHeaders(mapTileUrl: string | undefined): Record<string, string>
   ]
   return {
     'content-security-policy': policy.join('; '),
-    'x-content-type-options': 'nosniff',
     'referrer-policy': 'same-origin',
     'x-frame-options': 'DENY',
   }

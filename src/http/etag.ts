@@ -24,3 +24,10 @@ export function requireMatch(ifMatch: string | null, etag: string): void {
   const tags = ifMatch.split(',').map((tag) => tag.trim())
   if (!tags.includes(etag)) throw new Refusal('preconditionFailed')
 }
+
+/** Whether `If-None-Match` names what would be answered (RFC 9110 §13.1.2: weak comparison). */
+export function isUnchanged(ifNoneMatch: string | null, etag: string): boolean {
+  if (ifNoneMatch === null) return false
+  if (ifNoneMatch.trim() === '*') return true
+  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+}

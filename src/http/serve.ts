@@ -199,13 +199,13 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
 }
 
 /** The caller's own, when it is a sane one. One that is made here tells nothing, neither order nor number. */
-function requestIdOf(request: HttpRequest): string {
+export function requestIdOf(request: HttpRequest): string {
   const sent = request.header('x-request-id')
   return sent !== null && saneRequestId.test(sent) ? sent : randomUUID()
 }
 
 /** Two `Host` headers arrive as one text with a comma, which no host has (RFC 9112 §3.2). */
-function isForTwoHosts(request: HttpRequest): boolean {
+export function isForTwoHosts(request: HttpRequest): boolean {
   return request.header('host')?.includes(',') === true
 }
 

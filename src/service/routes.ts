@@ -2,6 +2,7 @@ import { appliedVersion } from '../database/migrate.ts'
 import { isWritable } from '../database/open.ts'
 import { openApiDocument } from '../http/openapi.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
+import { StaticAnswer } from '../http/static-answer.ts'
 import { operations } from '../operations.ts'
 import type { Platform } from '../platform.ts'
 import { refusals } from '../refusals.ts'
@@ -13,7 +14,7 @@ const json = { 'content-type': 'application/json' }
 export function serviceRoutes({ sql, metrics, config, underWay }: Platform, schemaVersion: number): Handler[] {
   // Well before the request itself is given up: a probe that fails must say which check did.
   const probeMs = Math.min(2000, config.statementTimeoutMs / 2)
-  let document: string | undefined
+  let document: StaticAnswer | undefined
 
   return [
     handle(getHealth, async () => ({ alive: true })),
@@ -42,9 +43,10 @@ export function serviceRoutes({ sql, metrics, config, underWay }: Platform, sche
       })
     }),
 
-    handle(getOpenApi, async () => {
-      document ??= `${JSON.stringify(openApiDocument(operations), null, 2)}\n`
-      return new Reply({ status: 200, headers: { ...json }, body: document })
+    handle(getOpenApi, async (request) => {
+      const text = () => `${JSON.stringify(openApiDocument(operations), null, 2)}\n`
+      document ??= new StaticAnswer(text(), { ...json, 'cache-control': 'no-cache' })
+      return new Reply(document.answerTo(request))
     }),
   ]
 }

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { preferredEncoding } from './encoding.ts'
+import { isUnchanged } from './etag.ts'
+import type { HttpAnswer, HttpRequest } from './message.ts'
+
+/** Smaller ones are in one packet anyway. */
+const leastCompressed = 2048
+
+interface Form {
+  bytes: Uint8Array
+  etag: string
+}
+
+type Encoding = 'br' | 'gzip'
+
+/** An answer that is the same for everybody: in memory, with its entity tags and its compressed forms made once. */
+export class StaticAnswer {
+  private readonly plain: Form
+  private readonly compressed = new Map<Encoding, Form>()
+  private readonly headers: Record<string, string>
+  private readonly isWorthIt: boolean
+
+  /** What was compressed beforehand is taken as it is; the rest is compressed when somebody first asks for it. */
+  constructor(
+    body: string | Uint8Array,
+    headers: Record<string, string>,
+    compressed: Partial<Record<Encoding, Uint8Array>> = {},
+  ) {
+    this.plain = formOf(typeof body === 'string' ? Buffer.from(body) : body)
+    this.headers = headers
+    this.isWorthIt = this.plain.bytes.byteLength >= leastCompressed && isText(headers['content-type'] ?? '')
+    for (const encoding of ['br', 'gzip'] as const) {
+      const bytes = compressed[encoding]
+      if (bytes !== undefined) this.compressed.set(encoding, formOf(bytes))
+    }
+  }
+
+  /** 304 for who has it already. */
+  answerTo(request: Pick<HttpRequest, 'header'>): HttpAnswer {
+    const encoding = this.isWorthIt ? preferredEncoding(request.header('accept-encoding')) : undefined
+    const { bytes, etag } = encoding === undefined ? this.plain : this.formIn(encoding)
+    const headers: Record<string, string> = { ...this.headers, etag, vary: 'accept-encoding' }
+    if (isUnchanged(request.header('if-none-match'), etag)) return { status: 304, headers, body: '' }
+    if (encoding !== undefined) headers['content-encoding'] = encoding
+    return { status: 200, headers, body: bytes }
+  }
+
+  private formIn(encoding: Encoding): Form {
+    let form = this.compressed.get(encoding)
+    if (form === undefined) {
+      form = formOf(compress(this.plain.bytes, encoding))
+      this.compressed.set(encoding, form)
+    }
+    return form
+  }
+}
+
+function formOf(bytes: Uint8Array): Form {
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` }
+}
+
+function isText(mediaType: string): boolean {
+  return /^text\/|[/+](json|javascript|xml)\b/.test(mediaType)
+}
+
+/** Nearly as small as could be, in a tenth of the time: it is done on the thread that answers. */
+function compress(bytes: Uint8Array, encoding: Encoding): Uint8Array {
+  if (encoding === 'gzip') return gzipSync(bytes)
+  return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
+}
