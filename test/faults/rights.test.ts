@@ -65,6 +65,10 @@ test.each([
   `create or replace function delete_old_events(p_limit integer) returns integer language sql as 'select 1'`,
   'update schema_migration set version = version + 1',
   'create database forged',
+  // What stands there, and is old, is dropped by the owner.
+  `insert into routine (name, seen_at) values ('delete_old_events', 'epoch')`,
+  `update routine set name = 'delete_old_events'`,
+  'delete from routine',
 ])('as the service: %s is refused', async (statement) => {
   const refused = await withSql(role, (sql) => sql.unsafe(statement)).then(
     () => undefined,
@@ -72,6 +76,11 @@ test.each([
   )
   // Insufficient privilege.
   expect(refused).toBe('42501')
+})
+
+test('the service says that it uses its routines', async () => {
+  const updated = await withSql(role, (sql) => sql`update routine set seen_at = now()`)
+  expect(updated.count).toBeGreaterThan(0)
 })
 
 test('the service still prunes events that have had their days, and none that have not', async () => {

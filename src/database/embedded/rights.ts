@@ -13,7 +13,8 @@ export async function grantService(owner: Statements, role: string): Promise<voi
     grant usage on schema public to ${role};
     grant select, insert, update, delete on all tables in schema public to ${role};
     revoke update, delete on event from ${role};
-    revoke insert, update, delete on schema_migration from ${role};
+    revoke insert, update, delete on schema_migration, routine from ${role};
+    grant update (seen_at) on routine to ${role};
     grant usage, select on all sequences in schema public to ${role};
     grant execute on all routines in schema public to ${role};`)
 }
