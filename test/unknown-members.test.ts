@@ -108,7 +108,10 @@ const writes: [Operation, Body][] = [
     },
   ],
   [createOperator, ({ name }) => ({ name, role: 'viewer', password: `${name} has a long one` })],
-  [updateOperator, withId(createOperator, ({ name }) => ({ name, role: 'viewer', password: `${name} too` }), {})],
+  [
+    updateOperator,
+    withId(createOperator, ({ name }) => ({ name, role: 'viewer', password: `${name} has one as well` }), {}),
+  ],
   [createOperatorKey, ({ name }) => ({ name, role: 'viewer' })],
 ]
 

@@ -83,13 +83,14 @@ describe('events', () => {
       .getByRole('cell', { name: `operator:${person.name}` })
       .nth(3)
       .waitFor()
-    await page.getByRole('row').nth(5).waitFor({ state: 'detached' })
+    await page.getByRole('row').nth(6).waitFor({ state: 'detached' })
     const trail = await client.operate(pageAudit, { actor: `operator:${person.name}` })
     expect(trail.data.list.map(({ type }) => type)).toEqual([
       'application.frozen',
       'application.updated',
       'billingRule.updated',
       'billingRule.created',
+      'session.created',
     ])
     await expectFramed(visited, 'Events')
     await picture(page, 'audit')
