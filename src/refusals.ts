@@ -66,7 +66,7 @@ export const refusals = {
     status: 429,
     en: 'The application sends more requests than its limit allows.',
     zh: '请求过于频繁，超出应用的限额。',
-    when: 'The application is over its `rateLimitPerSecond`, or asks for another replay or test while one is under way or hardly over. `Retry-After` says when to come back.',
+    when: 'The application is over its `rateLimitPerSecond`, has 32 reads waiting already, or asks for another replay or test while one is under way or hardly over. `Retry-After` says when to come back.',
   },
   idempotencyKeyReused: {
     code: 10008,
