@@ -81,15 +81,20 @@ class Drain {
 
   private finish<Form>(request: HttpRequest, answer: HttpAnswer, toForm: (answer: HttpAnswer) => Form): Form {
     this.inFlight--
+    try {
+      return toForm(this.complete(request, answer))
+    } catch (error) {
+      return toForm(this.complete(request, this.fault(error)))
+    }
+  }
+
+  /** Adds what every answer says. */
+  private complete(request: HttpRequest, answer: HttpAnswer): HttpAnswer {
     const { headers } = answer
     headers['x-content-type-options'] = 'nosniff'
     if (request.header('x-forwarded-proto') === 'https') headers['strict-transport-security'] = oneYear
     if (this.stopping) headers.connection = 'close'
-    try {
-      return toForm(answer)
-    } catch (error) {
-      return toForm(this.fault(error))
-    }
+    return answer
   }
 
   /** From now on every answer closes its connection. Resolves when busy clients have had such an answer. */

@@ -1,0 +1,90 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client, newApplication, projectFolder } from '../harness.ts'
+import { becomesTrue, Workplace } from './support.ts'
+
+const place = new Workplace()
+afterAll(() => place.clear(), 60_000)
+
+const isNode = process.env.FORECOURT_TEST_RUNTIME === 'node'
+const listener = join(projectFolder, isNode ? 'dist/http/listen.js' : 'src/http/listen.ts')
+
+/** The real listener before handlers that go wrong in every way that a handler can. */
+const program = `
+import { listen } from ${JSON.stringify(listener)}
+const log = { error: (fields) => console.error(JSON.stringify({ id: fields.requestId, message: fields.err.message })) }
+const handlers = {
+  '/at-once': () => { throw new Error('inner words') },
+  '/later': async () => { throw new Error('inner words') },
+  '/nothing': async () => undefined,
+  '/bad-header': async () => ({ status: 200, headers: { 'bad\\n': 'x' }, body: '' }),
+  '/bad-status': async () => ({ status: 7, headers: {}, body: '' }),
+  '/bad-body': async () => ({ status: 200, headers: {}, body: Symbol('inner words') }),
+}
+const fine = async () => ({ status: 200, headers: {}, body: 'fine' })
+const { url } = await listen('127.0.0.1', 0, (request) => (handlers[request.path] ?? fine)(request), log)
+console.log(url)
+`
+
+test('whatever a handler throws is answered 49999 in the envelope, and the process lives', async () => {
+  const file = join(place.home, 'listener.mjs')
+  writeFileSync(file, program)
+  const child = spawn(isNode ? 'node' : 'bun', [file], { stdio: ['ignore', 'pipe', 'pipe'] })
+  try {
+    let [out, errors] = ['', '']
+    child.stdout.on('data', (piece) => {
+      out += piece
+    })
+    child.stderr.on('data', (piece) => {
+      errors += piece
+    })
+    expect(await becomesTrue(() => out.includes('\n'), 30_000), errors).toBe(true)
+    const url = out.trim()
+    for (const path of ['/at-once', '/later', '/nothing', '/bad-header', '/bad-status', '/bad-body']) {
+      const answer = await fetch(url + path)
+      const text = await answer.text()
+      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 500, 'application/json'])
+      expect(JSON.parse(text)).toEqual({ code: 49999, msg: expect.any(String), data: null })
+      expect(text).not.toContain('inner words')
+      // Its id is how the fault is found in the log.
+      expect(errors).toContain(String(answer.headers.get('x-request-id')))
+      expect(await (await fetch(`${url}/fine`)).text()).toBe('fine')
+    }
+    expect(child.exitCode).toBeNull()
+  } finally {
+    child.kill('SIGKILL')
+  }
+}, 120_000)
+
+describe('outside of every request', () => {
+  /** Runs in the service's own process, and does its harm when it is told to. */
+  function harm(name: string, statement: string): Record<string, string> {
+    const file = join(place.home, name)
+    writeFileSync(file, `process.on('SIGUSR2', () => { ${statement} })\n`)
+    return isNode ? { NODE_OPTIONS: `--import ${file}` } : { BUN_OPTIONS: `--preload ${file}` }
+  }
+
+  test('a rejection that nobody waits for is logged, and the service goes on', async () => {
+    const service = await place.startService({ env: harm('reject.mjs', "void Promise.reject(new Error('harm'))") })
+    service.process.kill('SIGUSR2')
+    expect(await becomesTrue(() => service.stderr().includes('nobody waited for'), 30_000)).toBe(true)
+    await newApplication(new Client(service))
+    expect(await service.stop()).toBe(0)
+  }, 120_000)
+
+  test('an exception that nothing catches is logged, and the service ends with 1', async () => {
+    const service = await place.startService({
+      env: harm('throw.mjs', "setTimeout(() => { throw new Error('harm') })"),
+    })
+    service.process.kill('SIGUSR2')
+    expect(await becomesTrue(() => service.process.exitCode !== null, 30_000)).toBe(true)
+    expect([service.process.exitCode, service.process.signalCode]).toEqual([1, null])
+    const line = service
+      .stderr()
+      .split('\n')
+      .find((each) => each.includes('"level":60'))
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ err: { message: 'harm' }, msg: expect.stringContaining('ends') })
+  }, 120_000)
+})
