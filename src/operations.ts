@@ -21,6 +21,7 @@ import * as tokens from './tokens/contract.ts'
 export const operations = [
   tokens.issueToken,
   tokens.revokeToken,
+  tokens.getAuthorizationServer,
   sites.saveSite,
   sites.updateSite,
   sites.deleteSite,

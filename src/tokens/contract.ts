@@ -32,3 +32,24 @@ export const revokeToken = operation({
   refusals: ['clientInvalid'],
   takesForm: true,
 })
+
+const authMethods = Type.Array(Type.String())
+
+export const getAuthorizationServer = operation({
+  id: 'getAuthorizationServer',
+  summary: 'Answers where and how tokens are obtained (RFC 8414), with the address that the caller used.',
+  method: 'GET',
+  path: '/.well-known/oauth-authorization-server',
+  callers: [],
+  data: Type.Object({
+    issuer: Type.String(),
+    token_endpoint: Type.String(),
+    token_endpoint_auth_methods_supported: authMethods,
+    revocation_endpoint: Type.String(),
+    revocation_endpoint_auth_methods_supported: authMethods,
+    grant_types_supported: Type.Array(Type.String()),
+    response_types_supported: Type.Array(Type.String()),
+  }),
+  refusals: [],
+  answers: 'application/json',
+})

@@ -3,8 +3,8 @@ import { GroupCommit } from '../database/group-commit.ts'
 import { hashSecret, newSecret } from '../http/authenticate.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
 import { laneOptions, type Platform, showQueue } from '../platform.ts'
-import { invalidRequest, type Reason, Refusal } from '../refusals.ts'
-import { issueToken, revokeToken } from './contract.ts'
+import { invalidRequest, type Reason, Refusal, refusals } from '../refusals.ts'
+import { getAuthorizationServer, issueToken, revokeToken } from './contract.ts'
 import { issueTokens, type TokenOutcome, type TokenRequest } from './issue.ts'
 import { deleteToken, findClient } from './store.ts'
 
@@ -77,6 +77,24 @@ export function tokenRoutes(platform: Platform): Handler[] {
       },
       { refusalMembers: oauthError },
     ),
+
+    handle(getAuthorizationServer, async ({ header }) => {
+      const scheme = header('x-forwarded-proto') === 'https' ? 'https' : 'http'
+      const issuer = URL.parse(`${scheme}://${header('host')}`)?.origin
+      if (issuer === undefined)
+        throw invalidRequest([{ field: 'Host', reason: { en: 'is no host', zh: '不是主机名' } }])
+      const methods = ['client_secret_basic', 'client_secret_post']
+      const metadata = {
+        issuer,
+        token_endpoint: issuer + issueToken.path,
+        token_endpoint_auth_methods_supported: methods,
+        revocation_endpoint: issuer + revokeToken.path,
+        revocation_endpoint_auth_methods_supported: methods,
+        grant_types_supported: ['client_credentials'],
+        response_types_supported: [],
+      }
+      return new Reply({ status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(metadata) })
+    }),
   ]
 }
 
@@ -136,10 +154,17 @@ function unsupportedGrantType(): Refusal {
 
 /** RFC 6749 §5.2: the members that a stock OAuth client reads. */
 function oauthError(refusal: Refusal): Record<string, unknown> {
-  if (refusal.refusal === 'clientInvalid') return { error: 'invalid_client' }
-  if (refusal.refusal === 'applicationFrozen') return { error: 'unauthorized_client' }
-  if (refusal.refusal === 'unavailable') return { error: 'temporarily_unavailable' }
-  if (refusal.refusal !== 'invalidRequest') return { error: 'server_error' }
+  const faults = refusal.errors?.map(({ field, reason }) => `${field} ${reason.en}.`) ?? []
+  const description = [refusals[refusal.refusal].en, ...faults].join(' ')
+  // Some ASCII is all that the standard allows there.
+  return { error: errorOf(refusal), error_description: description.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?') }
+}
+
+function errorOf(refusal: Refusal): string {
+  if (refusal.refusal === 'clientInvalid') return 'invalid_client'
+  if (refusal.refusal === 'applicationFrozen') return 'unauthorized_client'
+  if (refusal.refusal === 'unavailable') return 'temporarily_unavailable'
+  if (refusal.refusal !== 'invalidRequest') return 'server_error'
   const isOtherGrantType = refusal.errors?.some(({ reason }) => reason === otherGrantType)
-  return { error: isOtherGrantType ? 'unsupported_grant_type' : 'invalid_request' }
+  return isOtherGrantType ? 'unsupported_grant_type' : 'invalid_request'
 }

@@ -126,7 +126,11 @@ const oauth = ['applicationFrozen', 'clientInvalid']
 for (const [refusal, provoke] of Object.entries(provocations)) {
   test(`${refusal} has its status and its code, and data that is null unless it names fields`, async () => {
     const answer = await provoke({})
-    expectRefusal(answer, refusal as RefusalName, oauth.includes(refusal) ? { beside: ['error'] } : {})
+    expectRefusal(
+      answer,
+      refusal as RefusalName,
+      oauth.includes(refusal) ? { beside: ['error', 'error_description'] } : {},
+    )
     if (withFields.includes(refusal)) expect((answer.data as Faults).errors.length).toBeGreaterThan(0)
     else expect(answer.data).toBeNull()
   })

@@ -256,6 +256,6 @@ test('control characters and lone surrogates in a member’s name do no harm', a
 
 test('the token operation refuses broken JSON with the envelope and RFC 6749’s error', async () => {
   const answer = await post(issueToken.path, '{', jsonHeaders)
-  expectFaults(answer, ['body'], 'invalidRequest', { beside: ['error'] })
+  expectFaults(answer, ['body'], 'invalidRequest', { beside: ['error', 'error_description'] })
   expect(JSON.parse(answer.text).error).toBe('invalid_request')
 })

@@ -17,7 +17,7 @@ async function rotate(appId: string, members: Record<string, unknown> = {}): Pro
 }
 
 async function expectNoToken(appId: string, appSecret: string): Promise<void> {
-  expectRefusal(await issue(appId, appSecret), 'clientInvalid', { beside: ['error'] })
+  expectRefusal(await issue(appId, appSecret), 'clientInvalid', { beside: ['error', 'error_description'] })
 }
 
 test('with an overlap the old secret and the tokens that it obtains go on beside the new one', async () => {

@@ -48,7 +48,7 @@ test('a rotated secret stops the old tokens and the old secret within 1 s, and t
   expect(rotated.appSecret).not.toBe(appSecret)
   expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
   const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
-  expectRefusal(await client.call(issueToken, credentials), 'clientInvalid', { beside: ['error'] })
+  expectRefusal(await client.call(issueToken, credentials), 'clientInvalid', { beside: ['error', 'error_description'] })
   const secret = shownSecret(rotated.appSecret)
   const fresh = await newToken(client, appId, secret)
   expectSuccess(await createDeviceOf({ appId, appSecret: secret, token: fresh }))
@@ -105,9 +105,11 @@ test('revoking a token that is unknown, revoked already or no token at all is a 
 
 test('revoking asks for the client’s credentials', async () => {
   const { appId, token } = await newApplication(client)
-  expectRefusal(await revoke({ appId, appSecret: 'wrong' }, { token }), 'clientInvalid', { beside: ['error'] })
+  expectRefusal(await revoke({ appId, appSecret: 'wrong' }, { token }), 'clientInvalid', {
+    beside: ['error', 'error_description'],
+  })
   expectFaults(await client.call(revokeToken, { token }), ['client_id', 'client_secret'], 'invalidRequest', {
-    beside: ['error'],
+    beside: ['error', 'error_description'],
   })
   expect((await tryToken(token)).code).toBe(tokenWorks)
 })
@@ -116,11 +118,13 @@ test('revoking asks for the token', async () => {
   const application = await newApplication(client)
   for (const token of [undefined, null, '', 5, {}]) {
     const answer = await revoke(application, { token })
-    expectFaults(answer, ['token'], 'invalidRequest', { beside: ['error'] })
+    expectFaults(answer, ['token'], 'invalidRequest', { beside: ['error', 'error_description'] })
     expect(JSON.parse(answer.text).error).toBe('invalid_request')
   }
   const nothing = await client.call(revokeToken, {})
-  expectFaults(nothing, ['client_id', 'client_secret', 'token'], 'invalidRequest', { beside: ['error'] })
+  expectFaults(nothing, ['client_id', 'client_secret', 'token'], 'invalidRequest', {
+    beside: ['error', 'error_description'],
+  })
 })
 
 const insecure = { [oauth.allowInsecureRequests]: true }

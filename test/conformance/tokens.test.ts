@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import * as oauth from 'oauth4webapi'
 import { freezeApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { issueToken } from '../../src/tokens/contract.ts'
@@ -47,8 +48,9 @@ function expectToken(answer: Answer<unknown>, expiresIn = 7200): string {
 }
 
 function expectOAuthError(answer: Answer<unknown>, error: string, refusal: RefusalName = 'invalidRequest'): void {
-  expectRefusal(answer, refusal, { beside: ['error'] })
+  expectRefusal(answer, refusal, { beside: ['error', 'error_description'] })
   expect(JSON.parse(answer.text).error).toBe(error)
+  expect(JSON.parse(answer.text).error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/)
   expect(answer.text).not.toContain('access_token')
 }
 
@@ -182,7 +184,7 @@ test('client_id, client_secret and grant_type that are missing, empty or not tex
   for (const member of ['client_id', 'client_secret', 'grant_type']) {
     for (const value of [undefined, null, '', 5, true, {}, ['x']]) {
       const answer = await post(path, JSON.stringify(inBody(application, { [member]: value })), jsonHeaders)
-      expectFaults(answer, [member], 'invalidRequest', { beside: ['error'] })
+      expectFaults(answer, [member], 'invalidRequest', { beside: ['error', 'error_description'] })
       expect(JSON.parse(answer.text).error).toBe('invalid_request')
     }
   }
@@ -190,7 +192,9 @@ test('client_id, client_secret and grant_type that are missing, empty or not tex
 
 test('every member that is missing is named at once', async () => {
   for (const answer of [await post(path, '{}', jsonHeaders), await post(path, '', formHeaders)]) {
-    expectFaults(answer, ['client_id', 'client_secret', 'grant_type'], 'invalidRequest', { beside: ['error'] })
+    expectFaults(answer, ['client_id', 'client_secret', 'grant_type'], 'invalidRequest', {
+      beside: ['error', 'error_description'],
+    })
     expect(JSON.parse(answer.text).error).toBe('invalid_request')
   }
 })
@@ -200,7 +204,7 @@ test.each(['password', 'authorization_code', 'refresh_token', 'CLIENT_CREDENTIAL
   async (grant_type) => {
     const application = await newIdleApplication()
     const answer = await post(path, JSON.stringify(inBody(application, { grant_type })), jsonHeaders)
-    expectFaults(answer, ['grant_type'], 'invalidRequest', { beside: ['error'] })
+    expectFaults(answer, ['grant_type'], 'invalidRequest', { beside: ['error', 'error_description'] })
     expect(JSON.parse(answer.text).error).toBe('unsupported_grant_type')
   },
 )
@@ -208,7 +212,7 @@ test.each(['password', 'authorization_code', 'refresh_token', 'CLIENT_CREDENTIAL
 test('a form that names a member twice is invalid_request (RFC 6749 §3.2)', async () => {
   const application = await newIdleApplication()
   const answer = await post(path, `${form(inBody(application))}&grant_type=client_credentials`, formHeaders)
-  expectFaults(answer, ['grant_type'], 'invalidRequest', { beside: ['error'] })
+  expectFaults(answer, ['grant_type'], 'invalidRequest', { beside: ['error', 'error_description'] })
   expect(JSON.parse(answer.text).error).toBe('invalid_request')
 })
 
@@ -221,13 +225,15 @@ test('a form that is broken is refused, not misread', async () => {
 test('credentials in the query are not credentials', async () => {
   const application = await newIdleApplication()
   const answer = await post(`${path}?${form(inBody(application))}`, '{}', jsonHeaders)
-  expectFaults(answer, ['client_id', 'client_secret', 'grant_type'], 'invalidRequest', { beside: ['error'] })
+  expectFaults(answer, ['client_id', 'client_secret', 'grant_type'], 'invalidRequest', {
+    beside: ['error', 'error_description'],
+  })
 })
 
 test('a media type that is neither JSON nor a form is 415 with invalid_request', async () => {
   const application = await newIdleApplication()
   const answer = await post(path, form(inBody(application)), { 'content-type': 'text/plain' })
-  expectFaults(answer, ['Content-Type'], 'invalidRequest', { status: 415, beside: ['error'] })
+  expectFaults(answer, ['Content-Type'], 'invalidRequest', { status: 415, beside: ['error', 'error_description'] })
   expect(JSON.parse(answer.text).error).toBe('invalid_request')
 })
 
@@ -264,4 +270,25 @@ test('an access token in the Authorization header does not stand in the way of t
   const body = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
   const answer = await client.call(issueToken, body, { headers: { authorization: `Bearer ${'A'.repeat(43)}` } })
   expect([answer.status, answer.code]).toEqual([200, 0])
+})
+
+test('the metadata of RFC 8414 leads a stock client to a token, and a scope is ignored', async () => {
+  const { appId, appSecret } = await newIdleApplication()
+  const issuer = new URL(client.url)
+  const options = { algorithm: 'oauth2', [oauth.allowInsecureRequests]: true } as const
+  const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, options))
+  expect(server.token_endpoint).toBe(`${client.url}${path}`)
+  const request = await oauth.clientCredentialsGrantRequest(
+    server,
+    { client_id: appId },
+    oauth.ClientSecretBasic(appSecret),
+    { scope: 'anything' },
+    options,
+  )
+  const { access_token } = await oauth.processClientCredentialsResponse(server, { client_id: appId }, request)
+  expect(access_token).toMatch(/^[\w-]{43}$/)
+  const other = await client.send<never>('/.well-known/oauth-authorization-server', {
+    headers: { 'x-forwarded-proto': 'https' },
+  })
+  expect(JSON.parse(other.text).issuer).toBe(client.url.replace(/^http:/, 'https:'))
 })

@@ -50,7 +50,7 @@ test('a large body that was refused does not disturb the next request of the sam
 
 test('the token operations take 64 KiB too', async () => {
   const answer = await post(issueToken.path, ' '.repeat(limit + 1), { 'content-type': 'application/json' })
-  expectTooLarge(answer, ['error'])
+  expectTooLarge(answer, ['error', 'error_description'])
 })
 
 test('a body that announces more than 64 KiB is 413 before it is sent', async () => {
