@@ -81,7 +81,7 @@ describe('events', () => {
     // Others act at the same time: theirs go from the table.
     await page
       .getByRole('cell', { name: `operator:${person.name}` })
-      .nth(3)
+      .nth(4)
       .waitFor()
     await page.getByRole('row').nth(6).waitFor({ state: 'detached' })
     const trail = await client.operate(pageAudit, { actor: `operator:${person.name}` })
