@@ -15,7 +15,9 @@ interface Step {
 }
 
 /** Fault tests that hold whatever the runtime is; these meet the edge, where the two runtimes differ, in the gate too. */
-const faultsOnNode = ['cuts', 'outages', 'stopping'].map((name) => `test/faults/${name}.test.ts`)
+const faultsOnNode = ['edge-connections', 'silent-connections', 'outages', 'stopping'].map(
+  (name) => `test/faults/${name}.test.ts`,
+)
 const onNode = { FORECOURT_TEST_RUNTIME: 'node', FORECOURT_TEST_SIDE_BY_SIDE: '2' }
 
 const stages: Step[][] = [
