@@ -6,8 +6,8 @@ import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
 /** Reads that run at once in this process, and of them one owner's: others always find a place soon. */
 const places = 5
 const mostRunning = 2
-/** Reads of one owner that may wait; past it they are refused with 10007. */
-const mostWaiting = 32
+/** Reads of one owner that may wait; past it they are refused with 10007. Programs read with some dozens at once. */
+const mostWaiting = 128
 /** How soon a read is told again to end, when it went on with its next statement. */
 const endAgainMs = 20
 
