@@ -33,6 +33,7 @@ const site = await newSite(client, owner)
 const inputs: Record<string, unknown> = {
   issueToken: 'open',
   revokeToken: 'open',
+  getAuthorizationServer: 'open',
   saveSite: siteBody(owner.appId),
   updateSite: { appId: owner.appId, id: site, siteName: 'taken over' },
   deleteSite: { appId: owner.appId, id: site },
