@@ -1,7 +1,9 @@
 // How many callbacks a second one process delivers, what one costs, and what creates lose while very many are drained.
-import { readFileSync } from 'node:fs'
-import { readKey, SecretBox } from '../src/secrets/box.ts'
-import { sharedKeyFile } from '../test/harness.ts'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SecretBox } from '../src/secrets/box.ts'
 import type { Cluster } from './cluster.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
 import { type LoadResult, load } from './load.ts'
@@ -15,6 +17,13 @@ const drained = 100_000
 const drainedApplications = 100
 const warmUpSeconds = 2
 
+/** What the callbacks' secrets are sealed with. */
+const key = randomBytes(32)
+const keyFolder = mkdtempSync(join(tmpdir(), 'forecourt-bench-key-'))
+const keyFile = join(keyFolder, 'secrets.key')
+writeFileSync(keyFile, key.toString('base64'))
+process.once('exit', () => rmSync(keyFolder, { recursive: true, force: true }))
+
 const drainHeadings = [`receiver of ${receiverDelayMs} ms`, 'callbacks/s', 'server µs', 'database µs', 'receiver µs']
 
 interface DrainFigure {
@@ -27,7 +36,7 @@ interface DrainFigure {
 await runBench(async (bench) => {
   const { cluster, keep } = bench
   const receiver = await keep(startReceiver(receiverDelayMs))
-  const env = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
+  const env = { FORECOURT_PRIVATE_CALLBACKS: 'allow', FORECOURT_SECRETS_KEY_FILE: keyFile }
   const start = async (name: string) => keep(startForecourt(name, 'bun', await cluster.createDatabase(name), env))
   const [alone, beside] = [await start('alone'), await start('beside')]
   const drains = [
@@ -58,8 +67,6 @@ async function makeEndpoints({ database: { sql } }: Registry, count: number, url
     select 'drain' || gen_random_uuid(), 'drain', '', 7200, now(), now() from generate_series(1, ${count}::int)
     returning app_id`
   const appIds = rows.map((row) => row.app_id as string)
-  const key = readKey(readFileSync(sharedKeyFile(), 'utf8'))
-  if (key === undefined) throw new Error('the services have no key for secrets')
   const box = new SecretBox([key])
   const secrets = appIds.map((appId) => ({ app_id: appId, secret: box.seal(appId, `whsec_${'A'.repeat(43)}=`) }))
   await sql`

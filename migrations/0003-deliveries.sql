@@ -8,7 +8,10 @@ alter table third_party_config
 -- The key that callback secrets are sealed with. A process that does not hold it does not start.
 create table secrets_key (
   only_row boolean primary key default true check (only_row),
-  key_id text not null
+  key_id text not null,
+  -- The key itself, locked with the database's password, which is not in the database: so that processes for which no
+  -- file was named find each other's key. Null where a file was named.
+  locked_key text
 );
 
 -- One row for each application that has a callback. Within an application ids become visible in order, so following

@@ -7,7 +7,7 @@ import { grantService } from './database/embedded/rights.ts'
 import { startEmbeddedDatabase } from './database/embedded.ts'
 import { lockDataDir } from './database/instance-lock.ts'
 import { readMigrations } from './database/migrate.ts'
-import type { Target } from './database/open.ts'
+import { passwordOf, type Target } from './database/open.ts'
 import { installRoutines } from './database/routine.ts'
 import { prepareSchema, waitForDatabase } from './database/start.ts'
 import { StartError } from './database/start-error.ts'
@@ -42,7 +42,12 @@ async function start(config: Config): Promise<void> {
     log.warn('the database driver lacks its patch: connections that fall silent are not noticed; run npm ci')
   }
   const pools = openPools(database)
-  const secrets = await openSecrets(pools.control, config, log)
+  const secrets = await openSecrets(pools.control, {
+    keyFile: config.secretsKeyFile,
+    dataDir: config.dataDir,
+    password: passwordOf(places.owner),
+    log,
+  })
 
   const schemaVersion = readMigrations(migrationsFolder).length
   const app = createApp({

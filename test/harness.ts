@@ -104,7 +104,6 @@ function spawnService(options: ServiceOptions) {
     FORECOURT_LOG_LEVEL: 'warn',
     DATABASE_URL: undefined,
     // Services on one database share the key for its secrets, as they must.
-    FORECOURT_SECRETS_KEY_FILE: options.env?.DATABASE_URL === undefined ? undefined : sharedKeyFile(),
     ...options.env,
   }
   const child = spawn(command as string, args, {
@@ -119,19 +118,6 @@ function spawnService(options: ServiceOptions) {
     output.stderr += piece
   })
   return { child, dataDir, operatorKey, output }
-}
-
-let keyFile: string | undefined
-
-/** The key file of all services that are started with a DATABASE_URL. */
-export function sharedKeyFile(): string {
-  if (keyFile === undefined) {
-    const folder = mkdtempSync(join(tmpdir(), 'forecourt-test-key-'))
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-    keyFile = join(folder, 'secrets.key')
-    writeFileSync(keyFile, randomBytes(32).toString('hex'))
-  }
-  return keyFile
 }
 
 /**

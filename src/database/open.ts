@@ -118,6 +118,12 @@ export function addressesOf(target: Target): Address[] {
   return host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
 }
 
+/** The password that a target names; empty for none. */
+export function passwordOf(target: Target): string {
+  const { pass } = openDatabase({ target, connections: 1, statementTimeoutMs: 1000 }).options
+  return typeof pass === 'string' ? pass : ''
+}
+
 interface UrlParts {
   url: string
   host?: string

@@ -1,33 +1,55 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
 import { sync } from '../database/embedded/record.ts'
 import type { Sql } from '../database/open.ts'
 import { StartError } from '../database/start-error.ts'
 import { newKey, readKey, SecretBox } from './box.ts'
-import { neededKeys, noteKey, sealAnew } from './store.ts'
+import { lockKey, unlockKey } from './lock.ts'
+import { findNotedKey, neededKeys, noteKey, sealAnew } from './store.ts'
+
+export interface SecretsOptions {
+  /** The setting's file; undefined for the one that is made in the data folder. */
+  keyFile: string | undefined
+  dataDir: string
+  /** Of the database: all its processes know it, and no dump holds it. */
+  password: string
+  log: Logger
+}
 
 /**
- * The box for callback secrets, with the keys of the setting's file or of one that is made in the data folder. Refuses
- * to start without a key that the database needs: a process with a key of its own could not sign what others made, nor
- * they what it made. Seals anew what an older key sealed.
+ * The box for callback secrets, with the keys of the setting's file or of one that is made in the data folder. Processes
+ * for which no file is named share a key by the database's password. Refuses to start without a key that the database
+ * needs: a process with a key of its own could not sign what others made, nor they what it made. Seals anew what an
+ * older key sealed.
  */
-export async function openSecrets(sql: Sql, config: Config, log: Logger): Promise<SecretBox> {
-  const path = config.secretsKeyFile ?? join(config.dataDir, 'secrets.key')
-  const needed = await neededKeys(sql)
-  if (config.secretsKeyFile === undefined && !existsSync(path)) {
-    const [keyId] = needed
-    if (keyId !== undefined) throw missingKey(keyId, `and ${path} is not there`)
-    makeKeyFile(config.dataDir, path)
-  }
-  const box = new SecretBox(readKeyFile(path))
-  const missing = needed.find((keyId) => !box.keyIds.includes(keyId)) ?? (await noteKey(sql, box))
+export async function openSecrets(sql: Sql, options: SecretsOptions): Promise<SecretBox> {
+  const path = options.keyFile ?? join(options.dataDir, 'secrets.key')
+  if (options.keyFile === undefined) await prepareKeyFile(sql, options, path)
+  const [first, ...others] = readKeyFile(path)
+  const box = new SecretBox([first, ...others])
+  const missing = (await neededKeys(sql)).find((keyId) => !box.keyIds.includes(keyId))
   if (missing !== undefined) throw missingKey(missing, `which ${path} does not hold`)
+  const locked = options.keyFile === undefined ? lockKey(first.toString('base64'), options.password) : null
+  // Another process was quicker with a key of its own.
+  if (!(await noteKey(sql, box, locked))) return openSecrets(sql, options)
   const renewed = await sealAnew(sql, box)
   if (renewed > 0)
-    log.info({ keyId: box.keyId, configurations: renewed }, 'callback secrets were sealed with a new key')
+    options.log.info({ keyId: box.keyId, configurations: renewed }, 'callback secrets were sealed with a new key')
   return box
+}
+
+/** Sees to it that the data folder's file holds the key that the database's processes share. */
+async function prepareKeyFile(sql: Sql, { dataDir, password }: SecretsOptions, path: string): Promise<void> {
+  const noted = await findNotedKey(sql)
+  const isThere = existsSync(path)
+  if (noted !== undefined && isThere && new SecretBox(readKeyFile(path)).keyIds.includes(noted.keyId)) return
+  const shared = noted?.lockedKey ? unlockKey(noted.lockedKey, password) : undefined
+  if (shared !== undefined) writeKeyFile(dataDir, path, isThere ? [shared, readFileSync(path, 'utf8')] : [shared])
+  if (shared !== undefined || isThere) return
+  const [needed] = await neededKeys(sql)
+  if (needed !== undefined) throw missingKey(needed, `and ${path} is not there`)
+  writeKeyFile(dataDir, path, [newKey()])
 }
 
 function missingKey(keyId: string, where: string): StartError {
@@ -57,25 +79,30 @@ function readKeyFile(path: string): [Buffer, ...Buffer[]] {
   return [first, ...others]
 }
 
-/** Makes the file as a whole and durably, unless another process is quicker: secrets are worth no more than it. */
-function makeKeyFile(dataDir: string, path: string): void {
+/** Writes the file as a whole and durably, or leaves it to another process that is quicker to make it. */
+function writeKeyFile(dataDir: string, path: string, lines: string[]): void {
   const draft = `${path}.${process.pid}`
   try {
     mkdirSync(dataDir, { recursive: true })
-    writeFileSync(draft, `${newKey()}\n`, { mode: 0o600 })
+    writeFileSync(draft, `${lines.join('\n')}\n`, { mode: 0o600 })
     sync(draft)
-    try {
-      linkSync(draft, path)
-    } catch (fault) {
-      if (codeOf(fault) !== 'EEXIST') throw fault
-    } finally {
-      rmSync(draft)
-    }
+    if (lines.length > 1) renameSync(draft, path)
+    else makeOnce(draft, path)
     sync(dataDir)
   } catch (fault) {
     throw new StartError(
       `No key for secrets can be made in ${dataDir} (${codeOf(fault)}): name a file with FORECOURT_SECRETS_KEY_FILE.`,
     )
+  }
+}
+
+function makeOnce(draft: string, path: string): void {
+  try {
+    linkSync(draft, path)
+  } catch (fault) {
+    if (codeOf(fault) !== 'EEXIST') throw fault
+  } finally {
+    rmSync(draft)
   }
 }
 

@@ -11,15 +11,25 @@ export async function neededKeys(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.key_id)
 }
 
-/** Notes which key is written with. Answers the key of another process that does not share ours; undefined for none. */
-export async function noteKey(sql: Sql, box: SecretBox): Promise<string | undefined> {
+export interface NotedKey {
+  keyId: string
+  /** For those who know the database's password; null where a file was named. */
+  lockedKey: string | null
+}
+
+/** The key that is written with; undefined before the first one. */
+export async function findNotedKey(sql: Sql): Promise<NotedKey | undefined> {
+  const [row] = await sql`select key_id, locked_key from secrets_key`
+  return row === undefined ? undefined : { keyId: row.key_id, lockedKey: row.locked_key }
+}
+
+/** Notes which key is written with, unless it is one that the box does not hold. Answers whether it did. */
+export async function noteKey(sql: Sql, box: SecretBox, lockedKey: string | null): Promise<boolean> {
   const noted = await sql`
-    insert into secrets_key as k (key_id) values (${box.keyId})
-    on conflict (only_row) do update set key_id = excluded.key_id
+    insert into secrets_key as k (key_id, locked_key) values (${box.keyId}, ${lockedKey})
+    on conflict (only_row) do update set key_id = excluded.key_id, locked_key = excluded.locked_key
     where k.key_id in (select json_array_elements_text(${JSON.stringify(box.keyIds)}::text::json))`
-  if (noted.count > 0) return undefined
-  const [other] = await sql<[{ key_id: string }]>`select key_id from secrets_key`
-  return other.key_id
+  return noted.count > 0
 }
 
 /** Few enough that no step holds up those who save a configuration. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
@@ -142,29 +142,33 @@ test('processes of one database share a file; one with a key of its own is refus
   await other.stop()
 }, 60_000)
 
-test('of two first starts with folders of their own on one empty database, one is refused', async () => {
-  const starts = await Promise.allSettled([1, 2].map(() => place.startService({ env: settings() })))
-  const [started, refused] = starts.toSorted((a, b) => a.status.localeCompare(b.status))
-  if (started?.status !== 'fulfilled' || refused?.status !== 'rejected') throw new Error('not one of each')
-  expect(String(refused.reason)).toContain('FORECOURT_SECRETS_KEY_FILE')
-  await started.value.stop()
+test('two first starts with folders of their own on one empty database share one key', async () => {
+  const [one, other] = await Promise.all([1, 2].map(() => place.startService({ env: settings() })))
+  if (one === undefined || other === undefined) throw new Error('they did not start')
+  await expectSigned(other, await newEndpoint(one))
+  await expectSigned(one, await newEndpoint(other))
+  expect(await keysInUse()).toHaveLength(1)
+  await one.stop()
+  await other.stop()
 }, 60_000)
 
-test('a key file that is gone is not made anew, and what it sealed is read once it is back', async () => {
-  const dataDir = place.newFolder()
-  const first = await place.startService({ dataDir, env: settings() })
+test('a start that has lost its folder finds the key by the password of the database, and by no other', async () => {
+  const first = await place.startService({ env: settings() })
   const endpoint = await newEndpoint(first)
   await first.stop()
-  const path = join(dataDir, 'secrets.key')
-  renameSync(path, `${path}.away`)
-  const refused = await runServiceToItsEnd({ dataDir, env: settings() })
-  expect([refused.code, existsSync(path)]).toEqual([1, false])
-  expect(refused.stderr).toContain(`and ${path} is not there`)
-  renameSync(`${path}.away`, path)
-  const again = await place.startService({ dataDir, env: settings() })
+  const again = await place.startService({ env: settings() })
   await expectSigned(again, endpoint)
   await again.stop()
-}, 60_000)
+  const [kept] = await withDatabase((sql) => sql`select locked_key from secrets_key`)
+  expect(kept?.locked_key).not.toContain(readFileSync(join(again.dataDir, 'secrets.key'), 'utf8').trim())
+
+  await withDatabase((sql) => sql`create role other login superuser password 'another'`)
+  const dataDir = place.newFolder()
+  const otherUrl = url.replace(/\/\/[^@]*@/, '//other:another@')
+  const refused = await runServiceToItsEnd({ dataDir, env: { ...settings(), DATABASE_URL: otherUrl } })
+  expect([refused.code, existsSync(join(dataDir, 'secrets.key'))]).toEqual([1, false])
+  expect(wordsOf(refused.stderr)).toContain(`and ${join(dataDir, 'secrets.key')} is not there`)
+}, 120_000)
 
 test('a new first line seals everything anew, and the old line can go', async () => {
   const [older, newer] = [key(), key()]
