@@ -49,7 +49,8 @@ test('whatever a handler throws is answered 49999 in the envelope, and the proce
       expect(JSON.parse(text)).toEqual({ code: 49999, msg: expect.any(String), data: null })
       expect(text).not.toContain('inner words')
       // Its id is how the fault is found in the log.
-      expect(errors).toContain(String(answer.headers.get('x-request-id')))
+      const id = String(answer.headers.get('x-request-id'))
+      expect(await becomesTrue(() => errors.includes(id), 15_000), `${path}: ${errors}`).toBe(true)
       expect(await (await fetch(`${url}/fine`)).text()).toBe('fine')
     }
     expect(child.exitCode).toBeNull()

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pageApplications } from '../../src/applications/contract.ts'
 import { Client, runServiceToItsEnd } from '../harness.ts'
-import { Workplace } from './support.ts'
+import { becomesTrue, Workplace } from './support.ts'
 
 // Settings that are secret, read from files.
 
@@ -85,6 +85,7 @@ test.skipIf(process.getuid?.() !== 0)(
   async () => {
     const service = await place.startService()
     expect(service.stdout()).toStartWith('Forecourt is ready at ')
+    await becomesTrue(() => service.stderr().includes('runs as root'), 15_000)
     const said = service
       .stderr()
       .split('\n')
