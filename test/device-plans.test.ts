@@ -233,7 +233,7 @@ describe.each([
     expect(page.list.map(({ deviceNo }) => deviceNo)).toEqual(serials.slice(0, pageSize))
     expect([page.total, page.totalIsExact]).toEqual([Math.min(100_000, serials.length), serials.length <= 100_000])
     expect(page.pages).toBe(Math.ceil(Math.min(100_000, serials.length) / pageSize))
-    for (const pageNo of [2, 1001, 1195]) {
+    for (const pageNo of [2, 999, 1000]) {
       const numbered = await ask({ ...query, pageSize, pageNo })
       const from = (pageNo - 1) * pageSize
       expect(numbered.list.map(({ deviceNo }) => deviceNo)).toEqual(serials.slice(from, from + pageSize))
