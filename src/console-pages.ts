@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { HttpAnswer, HttpHandler, HttpRequest } from './http/message.ts'
-import { isForTwoHosts, requestIdOf } from './http/serve.ts'
+import { isForTwoHosts, readOnly, requestIdOf } from './http/serve.ts'
 import { StaticAnswer } from './http/static-answer.ts'
 
 // The console's files, as its build left them beside the service. What they do goes through the API like anything else.
@@ -29,12 +29,10 @@ const toConsole: HttpAnswer = { status: 302, headers: { location: '/console' }, 
 export function withConsole(api: HttpHandler, mapTileUrl: string | undefined): HttpHandler {
   const files = readFiles(securityHeaders(mapTileUrl))
   return (request) => {
-    const isRead = request.method === 'GET' || request.method === 'HEAD'
-    if (!isRead || isForTwoHosts(request)) return api(request)
-    // Whoever opens the bare address is a person.
-    if (request.path === '/') return answered(request, { ...toConsole, headers: { ...toConsole.headers } })
     const name = fileOf(request.path)
-    if (name === undefined) return api(request)
+    if (name === undefined || isForTwoHosts(request)) return api(request)
+    if (!isRead(request)) return answered(request, readOnly(request))
+    if (name === '') return answered(request, { ...toConsole, headers: { ...toConsole.headers } })
     if (files.size === 0) {
       return answered(request, {
         status: 503,
@@ -48,8 +46,13 @@ export function withConsole(api: HttpHandler, mapTileUrl: string | undefined): H
   }
 }
 
+function isRead({ method }: HttpRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
 function answered(request: HttpRequest, answer: HttpAnswer): Promise<HttpAnswer> {
   answer.headers['x-request-id'] = requestIdOf(request)
+  answer.headers['cache-control'] ??= 'no-store'
   return Promise.resolve(answer)
 }
 
@@ -76,6 +79,8 @@ function readFiles(security: Record<string, string>): Map<string, StaticAnswer> 
 
 /** The file that a path asks for; undefined for a path that is none of the console's. */
 function fileOf(path: string): string | undefined {
+  // Whoever opens the bare address is a person, and is led to the console.
+  if (path === '/') return ''
   if (path === '/docs' || path === '/docs/') return 'docs.html'
   if (path === '/console' || path === '/console/') return 'index.html'
   if (!path.startsWith('/console/')) return undefined

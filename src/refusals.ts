@@ -103,13 +103,6 @@ export const refusals = {
     zh: '行政区划不存在。',
     when: 'The national division table has no region with this code.',
   },
-  deliveryNotFound: {
-    code: 10041,
-    status: 404,
-    en: 'There is no such delivery.',
-    zh: '回调投递记录不存在。',
-    when: 'No delivery of this application has this id.',
-  },
   callbackMissing: {
     code: 10042,
     status: 409,
@@ -235,6 +228,13 @@ export const refusals = {
     en: 'A site uses this billing rule.',
     zh: '有站点正在使用该计费规则。',
     when: 'Delete of a billing rule while a site names it.',
+  },
+  deliveryNotFound: {
+    code: 60003,
+    status: 404,
+    en: 'There is no such delivery.',
+    zh: '回调投递记录不存在。',
+    when: 'No delivery of this application has this id.',
   },
   internalFault: {
     code: 49999,

@@ -35,7 +35,7 @@ const dueNow = `status = ${statuses.waiting}, attempts = 0, next_attempt_at = no
 /**
  * Sets one delivery waiting, or the first events of a range; a long range goes on in steps beside the requests. Answers
  * how many will be sent again, as JSON text, and for a key that was used before what was answered then.
- * Throws 10007 while a range is under way, 10008, 10041, 10042, and 10001 for a range that holds too many.
+ * Throws 10007 while a range is under way, 10008, 10042, 60003, and 10001 for a range that holds too many.
  */
 export async function replay(
   tx: Statements,

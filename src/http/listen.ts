@@ -126,6 +126,8 @@ function listenOnBun(host: string, port: number, drain: Drain): Listener {
   const server = Bun.serve({
     hostname: host,
     port,
+    // Outside of development Bun would share a port that another process listens on, and answer some of its requests.
+    reusePort: false,
     // Bun would refuse larger bodies itself, without the envelope; the handler counts and refuses them first.
     maxRequestBodySize: 1024 * 1024 * 1024,
     idleTimeout: 60,

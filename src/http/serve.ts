@@ -377,12 +377,20 @@ function asRefusal(error: unknown, requestId: string, route: Route | undefined, 
   return new Refusal('internalFault')
 }
 
+/** 405 for what is answered beside the operations, and can only be read. */
+export function readOnly(request: HttpRequest): HttpAnswer {
+  return renderRefusal(wrongMethod('GET, HEAD'), preferredLanguage(request.header('accept-language')), undefined)
+}
+
 /** 404 for a path that no operation has, 405 for one whose operations have other methods. */
 function unknownTarget(methods: Map<string, Route> | undefined): Refusal {
   if (methods === undefined) {
     return invalidRequest([{ field: 'path', reason: { en: 'is not known', zh: '未知路径' } }], 404)
   }
-  const allow = [...methods.keys(), ...(methods.has('GET') ? ['HEAD'] : [])].join(', ')
+  return wrongMethod([...methods.keys(), ...(methods.has('GET') ? ['HEAD'] : [])].join(', '))
+}
+
+function wrongMethod(allow: string): Refusal {
   const refusal = invalidRequest([{ field: 'method', reason: { en: `must be ${allow}`, zh: `必须是 ${allow}` } }], 405)
   refusal.headers.allow = allow
   return refusal

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { client, expectFaults, expectRefusal } from './support.ts'
+import { client, expectFaults } from './support.ts'
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(client.url + path, { headers })
 
@@ -18,6 +18,14 @@ describe('the console', () => {
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
     },
   )
+
+  test.each(['/', '/docs', '/console', '/console/sites'])('can only be read at %s', async (path) => {
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      const answer = await client.send(path, { method })
+      expectFaults(answer, ['method'], 'invalidRequest', { status: 405 })
+      expect([answer.headers.get('allow'), answer.headers.get('cache-control')]).toEqual(['GET, HEAD', 'no-store'])
+    }
+  })
 
   test('sends its scripts compressed, to be kept for ever, and only those that it has', async () => {
     const page = await (await get('/console')).text()
@@ -54,10 +62,6 @@ describe('the console', () => {
   test('is where the bare address leads', async () => {
     const answer = await fetch(client.url, { redirect: 'manual' })
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/console'])
-  })
-
-  test('is only looked at: a write to its address is not known', async () => {
-    expectRefusal(await client.send('/console', { method: 'POST', body: '{}' }), 'invalidRequest', { status: 404 })
   })
 })
 

@@ -12,7 +12,6 @@ export const contractRefusals = {
   clientInvalid: { code: 10030, status: 401 },
   signInFailed: { code: 10031, status: 401 },
   regionNotFound: { code: 10040, status: 404 },
-  deliveryNotFound: { code: 10041, status: 404 },
   operatorNotFound: { code: 10050, status: 404 },
   operatorNameTaken: { code: 10051, status: 409 },
   setUpLinkInvalid: { code: 10052, status: 409 },
@@ -29,6 +28,7 @@ export const contractRefusals = {
   billingRuleNotFound: { code: 40002, status: 409 },
   billingRuleWrongType: { code: 40003, status: 409 },
   billingRuleInUse: { code: 40004, status: 409 },
+  deliveryNotFound: { code: 60003, status: 404 },
   internalFault: { code: 49999, status: 500 },
   unavailable: { code: 50003, status: 503 },
 } as const

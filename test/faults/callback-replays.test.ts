@@ -28,7 +28,7 @@ describe.concurrent('a replay', () => {
     expect(told).toMatchObject({ address: '127.0.0.1', data: { appId: app.appId, id, replayed: 1 } })
     const other = await bed.newEndpoint()
     const stolen = await client.call(replayDeliveries, { id }, { token: other.token })
-    expect([stolen.status, stolen.code]).toEqual([404, 10041])
+    expect([stolen.status, stolen.code]).toEqual([404, 60003])
   })
 
   test('of a range sends every event in it again, in order, and can be narrowed to the dead ones', async () => {

@@ -120,6 +120,18 @@ test('a taken port is refused by its number, and the database is not left runnin
   )
 }, 120_000)
 
+test("another instance's port is refused too, and is free again at once when that one has stopped", async () => {
+  const first = await place.startService()
+  const { port } = new URL(first.url)
+  const env = { FORECOURT_PORT: port }
+  expect(await refusal({ env })).toBe(`Port ${port} on 127.0.0.1 is taken by another program.`)
+  // Connections that the service closes keep the port's name for a minute.
+  await Promise.all(Array.from({ length: 8 }, () => fetch(`${first.url}/healthz`)))
+  expect(await first.stop()).toBe(0)
+  const second = await place.startService({ env })
+  expect(await second.stop()).toBe(0)
+}, 120_000)
+
 describe('a database that cannot be used is told in one sentence, without the password:', () => {
   const secret = 'pa55-w0rd-of-the-database'
   const atOnce = { FORECOURT_DATABASE_WAIT_SECONDS: '0' }
