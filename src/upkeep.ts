@@ -20,16 +20,31 @@ const upkeepLock = 7_103_120_100
 
 type Step = (tx: Statements, limit: number) => Promise<number>
 
+/** Runs upkeep once a minute, one round at a time. */
+export function startUpkeep(sql: Sql, log: Logger, config: Config, routines: readonly Routine[]): { stop(): void } {
+  let isRunning = false
+  async function run(): Promise<void> {
+    if (isRunning) return
+    isRunning = true
+    await runUpkeep(sql, log, config, routines)
+    isRunning = false
+  }
+  const timer = setInterval(() => void run(), everyMs)
+  timer.unref()
+  return { stop: () => clearInterval(timer) }
+}
+
 /**
- * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens, sessions,
- * deliveries and events by their settings. One process at a time does a step; the others leave it to that one.
+ * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens, sessions, deliveries and events
+ * by their settings; and says which routines are in use. One process at a time does a step; the others leave it to that
+ * one. What fails keeps nothing else from its turn: it is tried again in the next round.
  */
-export function startUpkeep(
+export async function runUpkeep(
   sql: Sql,
   log: Logger,
-  { deliveryDays }: Config,
+  { deliveryDays }: Pick<Config, 'deliveryDays'>,
   routines: readonly Routine[],
-): { stop(): void } {
+): Promise<void> {
   const steps: Step[] = [
     deleteExpiredTokens,
     deleteOldIdempotencyKeys,
@@ -45,23 +60,12 @@ export function startUpkeep(
       const [row] = await tx`select pg_try_advisory_xact_lock(${lock}::bigint) as is_ours`
       return row?.is_ours ? step(tx, stepRows) : 0
     })
-  let isRunning = false
-  async function run(): Promise<void> {
-    if (isRunning) return
-    isRunning = true
-    try {
-      for (const [index, step] of steps.entries()) {
-        while ((await runAlone(step, upkeepLock + index)) === stepRows);
-      }
-      await keepRoutines(sql, routines)
-    } catch (error) {
-      log.warn({ err: error }, 'upkeep did not finish; it is tried again')
-    }
-    isRunning = false
+  const all = steps.map((step, index) => async () => {
+    while ((await runAlone(step, upkeepLock + index)) === stepRows);
+  })
+  for (const part of [() => keepRoutines(sql, routines), ...all]) {
+    await part().catch((error: unknown) => log.warn({ err: error }, 'a part of upkeep failed; it is tried again'))
   }
-  const timer = setInterval(() => void run(), everyMs)
-  timer.unref()
-  return { stop: () => clearInterval(timer) }
 }
 
 async function deleteOldIdempotencyKeys(sql: Statements, limit: number): Promise<number> {

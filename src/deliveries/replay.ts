@@ -3,7 +3,9 @@ import { findKeptAnswer, type KeyedCreate, keepAnswer } from '../database/idempo
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
+import type { Caller } from '../http/authenticate.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
+import { requirePower } from '../tokens/power.ts'
 import { maxReplayed } from './contract.ts'
 import { statuses } from './rules.ts'
 import { pause } from './turn.ts'
@@ -35,10 +37,12 @@ const dueNow = `status = ${statuses.waiting}, attempts = 0, next_attempt_at = no
 /**
  * Sets one delivery waiting, or the first events of a range; a long range goes on in steps beside the requests. Answers
  * how many will be sent again, as JSON text, and for a key that was used before what was answered then.
- * Throws 10007 while a range is under way, 10008, 10042, 60003, and 10001 for a range that holds too many.
+ * Throws 10007 while a range is under way, 10008, 10042, 60003, and 10001 for a range that holds too many; 10002 and
+ * 10005 when the caller lost its power while it waited.
  */
 export async function replay(
   tx: Statements,
+  caller: Caller,
   appId: string,
   wish: number | ReplayRange,
   by: By,
@@ -47,6 +51,7 @@ export async function replay(
   // Locked, so that replays come one after the other, and the worker writes no outcome meanwhile.
   const [endpoint] = await tx`
     select through_event_id, stopped_at, replay_next_id from callback_endpoint where app_id = ${appId} for update`
+  await requirePower(tx, caller)
   const kept = keyed && (await findKeptAnswer(tx, keyed))
   if (kept !== undefined) return kept
   // What is set due for an endpoint that has stopped would only wait, and look as if it had been sent.

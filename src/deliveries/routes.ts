@@ -105,7 +105,7 @@ export function deliveryRoutes(platform: Platform): Handler[] {
         const by = { actor, address: sourceAddress() }
         return runAlone(replaying, appId, async () => {
           const wish = given(body.id) ?? (await rangeOf(appId, first, last, given(body.status)))
-          return new JsonText(await transaction(sql, (tx) => replay(tx, appId, wish, by, keyed)))
+          return new JsonText(await transaction(sql, (tx) => replay(tx, caller, appId, wish, by, keyed)))
         })
       },
       { check: replayConflicts },

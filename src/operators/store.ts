@@ -2,6 +2,7 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { readActor } from '../events/rules.ts'
+import { tokenInvalid } from '../http/authenticate.ts'
 import type { Role } from '../http/operation.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
@@ -232,17 +233,30 @@ export interface NewOperatorKey {
   expiresAt: Date
 }
 
-/** Throws 10051 for a name that is taken. */
+/**
+ * The account that a new key belongs to; null where a key of nobody's makes it, or that of the settings. What makes it
+ * stays until the transaction ends. Throws 10002 for what is gone: its key would be nobody's.
+ */
+async function ownerOfNew(tx: Statements, { operatorId, operatorKeyId }: NewOperatorKey): Promise<number | null> {
+  if (operatorId === null && operatorKeyId === null) return null
+  const [maker] =
+    operatorKeyId === null
+      ? await tx`select id as owner from operator where id = ${operatorId} for key share`
+      : await tx`select operator_id as owner from operator_key where id = ${operatorKeyId} for key share`
+  if (maker === undefined) throw tokenInvalid('invalid_token')
+  return maker.owner
+}
+
+/** Throws 10002 when what makes it is gone, and 10051 for a name that is taken. */
 export async function insertOperatorKey(
   tx: Statements,
   key: NewOperatorKey,
   showMoment: ShowMoment,
 ): Promise<OperatorKeyRecord> {
+  const owner = await ownerOfNew(tx, key)
   const [row] = await tx`
     insert into operator_key (name, role, key_hash, operator_id, created_by, created_at, expires_at)
-    values (${key.name}, ${key.role}, ${key.keyHash},
-      coalesce(${key.operatorId}, (select operator_id from operator_key where id = ${key.operatorKeyId})),
-      ${key.createdBy}, now(), ${key.expiresAt})
+    values (${key.name}, ${key.role}, ${key.keyHash}, ${owner}, ${key.createdBy}, now(), ${key.expiresAt})
     on conflict do nothing returning id`
   if (row === undefined) throw new Refusal('operatorNameTaken')
   return requireKey(tx, row.id, showMoment)

@@ -28,6 +28,8 @@ export class AccessCache {
   private readonly byApplication = new Map<string, Set<string>>()
   private readonly loading = new Map<string, Promise<ApplicationCaller | undefined>>()
   private freshAsOf = Number.NEGATIVE_INFINITY
+  /** The database's time of the newest look at changes, as the database tells it. */
+  private seenUntil: string | null = null
   private polling: Promise<void> | undefined
   private timer: ReturnType<typeof setInterval> | undefined
 
@@ -90,17 +92,20 @@ export class AccessCache {
   }
 
   private async load(tokenHash: string): Promise<ApplicationCaller | undefined> {
+    // From before it was asked, so that a slow answer lengthens nothing.
+    const askedAt = performance.now()
     const known = await findToken(this.pool, tokenHash)
     if (known === undefined) return undefined
     const { appId, rateLimitPerSecond, isFrozen, accessVersion, remainingMs } = known
+    // A change was polled while this was being read: it says what was before.
+    if (accessVersion < (this.versions.get(appId) ?? accessVersion)) return this.load(tokenHash)
     const entry: Entry = {
       caller: { kind: 'application', appId, tokenHash, rateLimitPerSecond },
       isFrozen,
       accessVersion,
-      expiresAt: performance.now() + remainingMs,
+      expiresAt: askedAt + remainingMs,
     }
-    // A change that was polled while this was being read would never drop the entry.
-    if (accessVersion >= (this.versions.get(appId) ?? accessVersion)) this.keep(tokenHash, entry)
+    this.keep(tokenHash, entry)
     return callerOf(entry)
   }
 
@@ -130,7 +135,7 @@ export class AccessCache {
 
   private async readChanges(): Promise<void> {
     const asOf = performance.now()
-    const changes = await recentAccessChanges(this.pool)
+    const { changes, seenUntil } = await recentAccessChanges(this.pool, this.seenUntil)
     const recent = new Set(changes.map((change) => change.appId))
     for (const appId of this.versions.keys()) if (!recent.has(appId)) this.versions.delete(appId)
     for (const { appId, accessVersion } of changes) {
@@ -141,6 +146,7 @@ export class AccessCache {
         if (entry !== undefined && entry.accessVersion < accessVersion) this.drop(tokenHash, entry)
       }
     }
+    this.seenUntil = seenUntil
     this.freshAsOf = asOf
   }
 }

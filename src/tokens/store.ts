@@ -72,14 +72,22 @@ export interface AccessChange {
 }
 
 /**
- * The applications whose access changed in the last minutes. A change becomes visible at its commit, later than the
- * time it carries, but never by more than a transaction may last (at most 2 minutes); hence the generous window.
+ * The applications whose access changed since an earlier look, which a process that was still, or without its database,
+ * made long ago; null for none. A change becomes visible at its commit, later than the time it carries, but never by
+ * more than a transaction may last (at most 2 minutes); hence the generous window.
  */
-export async function recentAccessChanges(sql: Statements): Promise<AccessChange[]> {
+export async function recentAccessChanges(
+  sql: Statements,
+  seenUntil: string | null,
+): Promise<{ changes: AccessChange[]; seenUntil: string }> {
   const rows = await sql`
-    select app_id, (extract(epoch from access_changed_at) * 1000000)::bigint as access_version
-    from application where access_changed_at > now() - interval '3 minutes'`
-  return rows.map((row) => ({ appId: row.app_id, accessVersion: row.access_version }))
+    select now()::text as seen_until, app_id, (extract(epoch from access_changed_at) * 1000000)::bigint as access_version
+    from (select) look left join application
+      on access_changed_at > least(${seenUntil}::timestamptz, now()) - interval '3 minutes'`
+  const changes = rows.flatMap((row) =>
+    row.app_id === null ? [] : [{ appId: row.app_id, accessVersion: row.access_version }],
+  )
+  return { changes, seenUntil: rows[0]?.seen_until }
 }
 
 /** Removes at most `limit` expired tokens; answers how many. */

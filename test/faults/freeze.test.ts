@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
 import { deleteBillingRule, saveBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { replayDeliveries } from '../../src/deliveries/contract.ts'
 import { unbindDevice } from '../../src/device-ownership/contract.ts'
 import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { createDevice, createDevices, updateDevice } from '../../src/devices/contract.ts'
+import { pageAudit } from '../../src/events/contract.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { deleteSite, pageSites, saveSite, updateSite } from '../../src/sites/contract.ts'
 import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
@@ -151,6 +153,25 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     expect(await belongings(appId)).toBe(before)
   }, 60_000)
 
+  test('a replay that waits sets nothing waiting', async () => {
+    const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'https://callbacks.example.com/' }
+    const app = await newApplication(a, { thirdPartyConfig })
+    const { appId, token } = app
+    const range = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
+    const sent = await database.run((sql) =>
+      sql.begin(async (tx) => {
+        await tx`select from callback_endpoint where app_id = ${appId} for update`
+        const sent = [a, b].map((client) => client.call(replayDeliveries, range, { token }))
+        await sleep(500)
+        expect((await change(app)).code).toBe(0)
+        return { answers: sent }
+      }),
+    )
+    expect((await Promise.all(sent.answers)).map(({ code }) => code)).toEqual([refused, refused])
+    const replays = (await a.operate(pageAudit, { type: 'delivery.replayed', subject: appId })).data
+    expect(replays.list).toEqual([])
+  }, 60_000)
+
   test('what is read is not told to a request that waited meanwhile', async () => {
     const app = await newApplication(a)
     const { appId, token } = app
@@ -211,3 +232,27 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     }
   }, 120_000)
 })
+
+test.skipIf(atScale(true, false))(
+  'a process that was still for minutes asks for what it missed meanwhile',
+  async () => {
+    const service = await place.startService({ env: { DATABASE_URL: database.url() } })
+    const client = new Client(service)
+    const app = await newApplication(a)
+    const { appId, appSecret, token } = app
+    const read = () => client.call(pageSites, { appId }, { token })
+    expect((await read()).code).toBe(0)
+    service.process.kill('SIGSTOP')
+    expect((await a.call(revokeToken, { client_id: appId, client_secret: appSecret, token })).code).toBe(0)
+    await sleep(200_000)
+    service.process.kill('SIGCONT')
+    const answers: number[] = []
+    for (let asked = 0; asked < 10; asked++) {
+      answers.push((await read()).code)
+      await sleep(100)
+    }
+    // Connections may have ended meanwhile.
+    expect(new Set(answers.filter((code) => code !== 50003))).toEqual(new Set([10002]))
+  },
+  300_000,
+)

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import pino from 'pino'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { deleteOldDeliveries } from '../../src/deliveries/store.ts'
 import { deleteOldEvents, installEventPruning } from '../../src/events/store.ts'
+import { issueTokensRoutine } from '../../src/tokens/issue.ts'
+import { runUpkeep } from '../../src/upkeep.ts'
 import { type OwnDatabase, Workplace } from './support.ts'
 
 // What is removed after its days, and what is not. Upkeep calls these steps again and again.
@@ -102,4 +105,30 @@ test('deliveries go after their days, but not while they wait for an attempt tha
     ['follows', 305, 5, true],
     ['silent', 305, 5, true],
   ])
+})
+
+test('what cannot be removed keeps nothing else', async () => {
+  await sql`
+    insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
+    values ('silent', 'createDevice', 'k', '', '', now() - interval '2 days')`
+  await sql`
+    insert into delivery (app_id, id, type, status, attempts, created_at, attempt_log)
+    values ('silent', 9000, 'device.bound', 2, 1, now() - interval '40 days', '[]')`
+  await sql`create function refuse() returns trigger language plpgsql as 'begin raise ''full''; end'`
+  await sql`create trigger refuse before delete on idempotency_key for each row execute function refuse()`
+  const warnings: string[] = []
+  await runUpkeep(sql, pino({}, { write: (line) => void warnings.push(line) }), { deliveryDays: 30 }, [
+    issueTokensRoutine,
+  ])
+  await sql`drop trigger refuse on idempotency_key`
+  expect(warnings).toHaveLength(1)
+  const left = async () => {
+    const [row] = await sql`
+      select (select count(*)::int from delivery where id = 9000) as deliveries,
+        (select count(*)::int from idempotency_key where key = 'k') as keys`
+    return [row?.deliveries, row?.keys]
+  }
+  expect(await left()).toEqual([0, 1])
+  await runUpkeep(sql, pino({ level: 'silent' }), { deliveryDays: 30 }, [issueTokensRoutine])
+  expect(await left()).toEqual([0, 0])
 })

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createApplication } from '../../src/applications/contract.ts'
-import { createOperator, createOperatorKey, pageOperatorKeys, setUpOperator } from '../../src/operators/contract.ts'
+import {
+  createOperator,
+  createOperatorKey,
+  deleteOperator,
+  deleteOperatorKey,
+  pageOperatorKeys,
+  setUpOperator,
+} from '../../src/operators/contract.ts'
 import { deleteExpiredSetUps } from '../../src/operators/store.ts'
 import { getOverview } from '../../src/overview/contract.ts'
 import { createSession, getSession } from '../../src/sessions/contract.ts'
@@ -139,3 +146,21 @@ test('the overview’s minutes outlive the process that counted them', async () 
   const { minutes } = (await client.operate(getOverview, {})).data
   expect(minutes.reduce((sum, { refusals }) => sum + refusals, 0)).toBeGreaterThanOrEqual(5)
 })
+
+test('a key or an account that is gone makes no key any more, also where it is still believed', async () => {
+  const another = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
+  const [person] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
+  const session = { headers: await signIn(client, person) }
+  const key = (await client.call(createOperatorKey, { name: newSerial('key'), role: 'admin' }, session)).data
+  for (const caller of [{ token: key.operatorKey }, session]) {
+    // Now the other process knows the caller for half a second.
+    expect((await another.call(getSession, {}, caller)).code).toBe(0)
+    const gone =
+      'token' in caller
+        ? await client.operate(deleteOperatorKey, { id: key.id })
+        : await client.operate(deleteOperator, { id: person.id })
+    expect(gone.code).toBe(0)
+    const made = await another.call(createOperatorKey, { name: newSerial('key'), role: 'admin' }, caller)
+    expect([made.status, made.code]).toEqual([401, 10002])
+  }
+}, 60_000)
