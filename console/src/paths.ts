@@ -29,10 +29,10 @@ export const paths = {
 type Query = Record<string, string | number | undefined | null>
 
 function withQuery(path: string, query: Query): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '')
-  return given.length === 0
-    ? path
-    : `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+  const given = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value != null && value !== '') given.append(name, String(value))
+  return given.size === 0 ? path : `${path}?${given}`
 }
 
 /** Where the API reference describes an operation. */

@@ -92,6 +92,9 @@ const withoutBefore = [
   'delivery.tested',
 ]
 
+/** Of no session: their subject is the account that was tried. */
+const ofAccounts = ['session.refused', 'session.locked']
+
 /** Whether nothing about the same record can have come before. */
 export const isBeginning = (type: string) => beginnings.includes(type) || withoutBefore.includes(type)
 
@@ -110,7 +113,7 @@ export function earlierOf(event: AnyEvent): Earlier {
   const { id } = subjectOf(event)
   const before = { beforeId: event.id, pageSize: 1 }
   const ofKind = <Type extends string>(types: readonly Type[]) => types.filter((type) => nounOf(type) === noun)
-  const inFeed = { ...before, appId: noun === 'application' ? id : (event.appId ?? ''), order: 'desc' } as const
+  const inFeed = { ...before, appId: event.appId ?? id, order: 'desc' } as const
   const filters: Record<string, Partial<FeedQuery>> = {
     site: { siteId: Number(id) },
     device: { deviceNo: id },
@@ -120,6 +123,8 @@ export function earlierOf(event: AnyEvent): Earlier {
   if (filter !== undefined) return { feed: [{ ...inFeed, ...filter }], audit: [] }
   return {
     feed: ofKind(eventTypes).map((type) => ({ ...inFeed, type })),
-    audit: ofKind(platformEventTypes).map((type) => ({ ...before, type, subject: id })),
+    audit: ofKind(platformEventTypes)
+      .filter((type) => !ofAccounts.includes(type))
+      .map((type) => ({ ...before, type, subject: id })),
   }
 }
