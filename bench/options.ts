@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type SerialOrder, serialOrders } from './serials.ts'
 
@@ -8,6 +9,8 @@ export interface Options {
   seconds: number
   connections: number
   serials: SerialOrder
+  /** For run.ts: another checkout, with what it needs installed, to measure beside this one. */
+  against: string | undefined
   /** For growth.ts: how many devices are there already. */
   devices: number
 }
@@ -21,6 +24,7 @@ export function readOptions(): Options {
       seconds: { type: 'string' },
       connections: { type: 'string', default: '256' },
       serials: { type: 'string', default: 'scattered' },
+      against: { type: 'string' },
       devices: { type: 'string', default: '5000000' },
     },
   })
@@ -31,6 +35,7 @@ export function readOptions(): Options {
     seconds: positive('seconds', values.seconds ?? (values.quick ? '3' : '8')),
     connections: positive('connections', values.connections),
     serials,
+    against: values.against === undefined ? undefined : resolve(values.against),
     devices: positive('devices', values.devices),
   }
 }

@@ -21,7 +21,12 @@ await runBench(async (bench) => {
   const onNode = build()
     ? [await keep(startForecourt('Forecourt on Node', 'node', await cluster.createDatabase('node')))]
     : []
-  const creators = [baseline, prepared, onBun, ...onNode]
+  const against = options.against
+  const elsewhere =
+    against === undefined
+      ? []
+      : [await keep(startForecourt(`Bun, ${against}`, 'bun', await cluster.createDatabase('elsewhere'), {}, against))]
+  const creators = [baseline, prepared, onBun, ...elsewhere, ...onNode]
 
   const figures = await measureInRounds(bench, [echo, ...creators])
   for (const server of creators) await requireEvents(server)

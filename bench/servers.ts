@@ -28,8 +28,10 @@ export async function startForecourt(
   runtime: 'bun' | 'node',
   database: Database,
   env: Record<string, string> = {},
+  checkout?: string,
 ): Promise<Registry> {
-  const service = await startService({ runtime, env: { DATABASE_URL: database.url, ...env } })
+  const from = checkout === undefined ? {} : { checkout }
+  const service = await startService({ runtime, env: { DATABASE_URL: database.url, ...env }, ...from })
   const { appId, token } = await newApplication(new Client(service))
   const { pid } = service.process
   return { name, pid: pid as number, url: service.url + path, appId, token, database, stop: () => service.stop() }

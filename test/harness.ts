@@ -18,6 +18,8 @@ export interface ServiceOptions {
   runtime?: 'bun' | 'node'
   /** Settings beside the port, the data folder and the operator key. */
   env?: Record<string, string>
+  /** Another checkout than this one, to compare with. */
+  checkout?: string
   /** A folder to start on again; otherwise a fresh one that is removed at the end. */
   dataDir?: string
 }
@@ -89,10 +91,11 @@ export async function runServiceToItsEnd(options: ServiceOptions = {}): Promise<
 function spawnService(options: ServiceOptions) {
   const runtime = options.runtime ?? (process.env.FORECOURT_TEST_RUNTIME === 'node' ? 'node' : 'bun')
   const dataDir = options.dataDir ?? newDataDir()
+  const checkout = options.checkout ?? projectFolder
   if (options.dataDir === undefined && options.env?.DATABASE_URL === undefined) prepareDatabase(dataDir)
   const operatorKey = options.env?.FORECOURT_OPERATOR_KEY ?? randomBytes(24).toString('hex')
   const [command, ...args] =
-    runtime === 'node' ? ['node', join(projectFolder, 'dist', 'main.js')] : [bun, join(projectFolder, 'src', 'main.ts')]
+    runtime === 'node' ? ['node', join(checkout, 'dist', 'main.js')] : [bun, join(checkout, 'src', 'main.ts')]
   const environment: Record<string, string | undefined> = {
     ...process.env,
     // As `npm start` sets it.
