@@ -17,7 +17,8 @@ function errorPage(): string {
   return `# Errors
 
 Every refusal is \`{"code":N,"msg":"…","data":null}\` with the HTTP status below. \`code\` is the contract; \`msg\` is for
-people, in Chinese when \`Accept-Language\` prefers it. Code 10001 carries \`data.errors\`, with every faulty field.
+people, in Chinese when \`Accept-Language\` prefers it. Code 10001 carries \`data.errors\`, with every faulty field,
+the first 1,000 of them.
 This page is made from \`src/refusals.ts\` by \`npm run generate\`.
 
 | code | status | name | when | msg |

@@ -24,7 +24,7 @@ export const refusals = {
     status: 400,
     en: 'The request is not valid.',
     zh: '请求无效。',
-    when: 'A parameter, the body, the media type, the path or the method is wrong. `data.errors` names every faulty field. The status is 404 for an unknown path, 405 for a wrong method, 408 for a body that does not arrive in time, 413 for a body that is too large and 415 for a wrong media type.',
+    when: 'A parameter, the body, the media type, the path or the method is wrong. `data.errors` names every faulty field, the first 1,000 of them. The status is 404 for an unknown path, 405 for a wrong method, 408 for a body that does not arrive in time, 413 for a body that is too large and 415 for a wrong media type.',
   },
   tokenInvalid: {
     code: 10002,
@@ -66,7 +66,7 @@ export const refusals = {
     status: 429,
     en: 'The application sends more requests than its limit allows.',
     zh: '请求过于频繁，超出应用的限额。',
-    when: 'The application is over its `rateLimitPerSecond`, has 32 reads waiting already, or asks for another replay or test while one is under way or hardly over. `Retry-After` says when to come back.',
+    when: 'The application is over its `rateLimitPerSecond`, has 128 reads waiting already, or asks for another replay or test while one is under way or hardly over. `Retry-After` says when to come back.',
   },
   idempotencyKeyReused: {
     code: 10008,

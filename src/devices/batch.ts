@@ -3,6 +3,7 @@ import { claimKey, settleKey } from '../database/idempotency.ts'
 import type { Caller } from '../http/authenticate.ts'
 import { preferredLanguage } from '../http/language.ts'
 import type { Idempotency } from '../http/serve.ts'
+import { pauses } from '../http/turns.ts'
 import { validator } from '../http/validate.ts'
 import type { Platform } from '../platform.ts'
 import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../refusals.ts'
@@ -89,7 +90,10 @@ async function registerRows(
   }
 
   const outcomes: RowOutcome[] = []
+  const pause = pauses()
   for (let from = 0; from < rows.length; from += portionRows) {
+    // Faulty rows wait for nothing by themselves.
+    await pause()
     const portion = rows.slice(from, from + portionRows)
     outcomes.push(...(await Promise.all(portion.map((row, index) => registerRow(row, from + index)))))
     if (from === 0 && outcomes.every((outcome) => outcome.isUndecided)) throw lost ?? unavailable()

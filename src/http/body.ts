@@ -62,6 +62,8 @@ export class BodyReader {
     const limit = operation.maxBodyBytes ?? defaultMaxBytes
     const announced = request.header('content-length')
     const size = announced === null ? limit : Number(announced)
+    // Two that are equal arrive as one text with a comma, which is no number and would pass every limit.
+    if (Number.isNaN(size)) throw lengthTwice()
     if (size > limit) throw tooLarge(limit)
     const room = operation.callers.length === 0 ? this.ofAnyone : this.ofCallers
     room.enter(patience, 1)
@@ -131,6 +133,10 @@ function crowdedOut(): Refusal {
 function closing(refusal: Refusal): Refusal {
   refusal.headers.connection = 'close'
   return refusal
+}
+
+function lengthTwice(): Refusal {
+  return closing(invalidRequest([{ field: 'Content-Length', reason: { en: 'is given twice', zh: '重复给出' } }]))
 }
 
 function tooLarge(limit: number): Refusal {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Reason } from '../refusals.ts'
+import { pauses } from './turns.ts'
 
 /** Deeper than any body that an operation takes, and far below what could exhaust a parser's stack. */
 const maxDepth = 32
@@ -11,7 +12,6 @@ const maxMembers = 1000
 const largeBytes = 256 * 1024
 /** What is parsed at once: one element of a large body's list, or everything beside the list. */
 const maxPieceBytes = 1024 * 1024
-const sliceMs = 5
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A body that is not one unambiguous JSON text. */
@@ -140,6 +140,7 @@ async function parseLarge(body: Uint8Array): Promise<unknown> {
   const bytes = withoutOuterSpace(body)
   const pause = pauses()
   const scan = new Scan(bytes, new Int32Array(maxDepth + 1))
+  await pause()
   for (let until = largeBytes; !scan.read(Math.min(until, bytes.byteLength)); until += largeBytes) await pause()
   const { list } = scan
   if (list === undefined || list.end - list.start < largeBytes) {
@@ -173,16 +174,6 @@ async function parseLarge(body: Uint8Array): Promise<unknown> {
 
 const openBracket = Buffer.from('[')
 const closeBracket = Buffer.from(']')
-
-/** Makes a function that gives others a turn whenever a few milliseconds were used up. */
-function pauses(): () => Promise<void> {
-  let since = performance.now()
-  return async () => {
-    if (performance.now() - since < sliceMs) return
-    await new Promise((resolve) => setImmediate(resolve))
-    since = performance.now()
-  }
-}
 
 function withoutOuterSpace(bytes: Uint8Array): Uint8Array {
   let start = 0

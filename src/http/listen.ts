@@ -191,14 +191,38 @@ class BunRequest implements HttpRequest {
 }
 
 async function collect(pieces: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
-  const kept: Uint8Array[] = []
-  let size = 0
+  const kept = new Pieces()
   for await (const piece of pieces) {
-    size += piece.byteLength
-    if (size > limitBytes) throw new BodyTooLarge()
-    kept.push(piece)
+    if (kept.size + piece.byteLength > limitBytes) throw new BodyTooLarge()
+    kept.add(piece)
   }
-  return kept.length === 1 && kept[0] !== undefined ? kept[0] : Buffer.concat(kept)
+  return kept.whole
+}
+
+/** A body as it arrives. It is kept in one buffer, because a list of pieces of one byte would take fifty times more. */
+class Pieces {
+  size = 0
+  private bytes: Uint8Array = new Uint8Array()
+
+  add(piece: Uint8Array): void {
+    const size = this.size + piece.byteLength
+    if (this.size === 0) {
+      // Most bodies are in one piece.
+      this.bytes = piece
+    } else {
+      if (size > this.bytes.byteLength) {
+        const larger = new Uint8Array(Math.max(size, this.bytes.byteLength * 2))
+        larger.set(this.whole)
+        this.bytes = larger
+      }
+      this.bytes.set(piece, this.size)
+    }
+    this.size = size
+  }
+
+  get whole(): Uint8Array {
+    return this.bytes.subarray(0, this.size)
+  }
 }
 
 const json = { 'content-type': 'application/json' }
@@ -241,7 +265,8 @@ async function listenOnNode(host: string, port: number, drain: Drain): Promise<L
       if (outgoing.headersSent) return
       // A body that was not read (refused before, or too large) would be taken for the next request's head.
       if (!incoming.complete) answer.headers.connection = 'close'
-      answer.headers['content-length'] = String(Buffer.byteLength(answer.body))
+      // Of a 304 it would be the length of what is not sent.
+      if (answer.status !== 304) answer.headers['content-length'] = String(Buffer.byteLength(answer.body))
       if (answer.cookies !== undefined) outgoing.setHeader('set-cookie', answer.cookies)
       outgoing.writeHead(answer.status, answer.headers)
       outgoing.end(incoming.method === 'HEAD' ? undefined : answer.body)
@@ -302,21 +327,17 @@ class NodeRequest implements HttpRequest {
 
   body(limitBytes: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
-      let kept: Buffer[] = []
-      let size = 0
+      let kept = new Pieces()
       this.rejectBody = (error) => {
         this.incoming.pause()
-        kept = []
+        kept = new Pieces()
         reject(error)
       }
       this.incoming.on('data', (piece: Buffer) => {
-        size += piece.byteLength
-        if (size <= limitBytes) kept.push(piece)
+        if (kept.size + piece.byteLength <= limitBytes) kept.add(piece)
         else this.rejectBody?.(new BodyTooLarge())
       })
-      this.incoming.once('end', () =>
-        resolve(kept.length === 1 && kept[0] !== undefined ? kept[0] : Buffer.concat(kept)),
-      )
+      this.incoming.once('end', () => resolve(kept.whole))
       this.incoming.once('error', reject)
     })
   }

@@ -260,10 +260,10 @@ async function answerFor(
   patience.late = bodyTooSlow
   const askedAt = performance.now()
   const bytes = await bodies.read(request, operation, patience)
-  // A body may take seconds, and a token can lose its power meanwhile.
-  await requireStill(route, request, options, askedAt)
   patience.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
   patience.late = unavailable
+  // A body may take seconds, and a token can lose its power meanwhile.
+  await requireStill(route, request, options, askedAt)
   const read = mediaType === 'form' ? readForm(bytes) : readJson(bytes)
   const sent = read instanceof Promise ? await read : read
   const body = route.readBody === undefined ? sent : route.readBody(sent)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import Type from 'typebox'
+import type { Refusal } from '../refusals.ts'
 import { optional } from '../values.ts'
 import { queryReader, validator } from './validate.ts'
 
@@ -31,4 +32,21 @@ test('the alternatives of an optional object and members that are absent stay wh
 test('a query is answered with its declared members only', () => {
   const read = queryReader(Type.Object({ id: Type.Integer() }))
   expect<unknown>(read('id=7&role=admin&__proto__=x&role=again')).toStrictEqual({ id: 7 })
+})
+
+test('of the faults of a list the first thousand are told, and what the members are together is not asked then', () => {
+  const check = () => [{ field: 'name', reason: { en: 'is asked', zh: '' } }]
+  const read = validator(Type.Object({ name: Type.String(), rows: Type.Array(Type.String()) }), 'body', check)
+  const told = (count: number) => {
+    try {
+      read({ name: 'a', rows: [...Array<string>(10_000).fill('fits'), ...Array<number>(count).fill(1)] })
+    } catch (error) {
+      return (error as Refusal).errors?.map(({ field }) => field) ?? []
+    }
+    return []
+  }
+  expect(told(999)).toHaveLength(1000)
+  expect(told(999).slice(-2)).toEqual(['rows[10998]', 'name'])
+  expect(told(5000)).toHaveLength(1000)
+  expect(told(5000).at(-1)).toBe('rows[10999]')
 })

@@ -22,9 +22,12 @@ interface Shape {
 
 type Check = (value: unknown) => boolean
 
+/** Faults that are told of one body. More help nobody, and to find and tell all of a large list's would hold others up. */
+const mostTold = 1000
+
 /**
  * Makes the check of one schema: compiled as a whole for requests that fit, and walked member by member for those
- * that don't, so that every faulty field is told. Answers declared members only, so that no store can be handed a
+ * that don't, so that every faulty field is told, up to a thousand. Answers declared members only, so that no store can be handed a
  * member that no contract names. Throws 10001.
  */
 export function validator<Schema extends TSchema>(
@@ -38,8 +41,11 @@ export function validator<Schema extends TSchema>(
   return (value) => {
     const isFitting = whole.Check(value)
     if (isFitting && check === undefined) return pick(value) as Static<Schema>
-    const misfits = isFitting ? [] : faults(schema, value, '', root, checks)
-    const all = check === undefined ? misfits : [...misfits, ...furtherFaults(value, misfits, check)]
+    const misfits = isFitting ? [] : told(faults(schema, value, '', root, checks))
+    const all =
+      check === undefined || misfits.length === mostTold
+        ? misfits
+        : [...misfits, ...furtherFaults(value, misfits, check)]
     if (all.length > 0) throw invalidRequest(all)
     return pick(value) as Static<Schema>
   }
@@ -91,43 +97,58 @@ function furtherFaults(value: unknown, misfits: FieldFault[], check: (body: Reco
   return check(fitting).filter((fault) => !faulty.has(member(fault)))
 }
 
-function faults(
+type Faults = Generator<FieldFault, void>
+
+function told(faults: Faults): FieldFault[] {
+  const first: FieldFault[] = []
+  for (const fault of faults) if (first.push(fault) === mostTold) break
+  return first
+}
+
+function* faults(schema: TSchema, value: unknown, path: string, root: string, checks: Map<TSchema, Check>): Faults {
+  const shape = schema as Shape
+  if (shape.properties !== undefined) return yield* objectFaults(shape, value, path, root, checks)
+  if (shape.items !== undefined) return yield* arrayFaults(schema, value, path, root, checks)
+  if (fits(schema, value, checks)) return
+  // An optional object or list is told member by member too; its other alternatives are null and "".
+  const composite = shape.anyOf?.find((option) => (option as Shape).properties ?? (option as Shape).items)
+  if (composite !== undefined && typeof value === 'object') return yield* faults(composite, value, path, root, checks)
+  const special = shape[reasonKey] === (coordinates as Shape)[reasonKey] ? coordinatesReason(value) : undefined
+  yield { field: path, reason: special ?? shape[reasonKey] ?? misfit }
+}
+
+function* objectFaults(shape: Shape, value: unknown, path: string, root: string, checks: Map<TSchema, Check>): Faults {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return yield { field: path || root, reason: anObject }
+  }
+  for (const [member, memberSchema] of Object.entries(shape.properties ?? {})) {
+    const field = path === '' ? member : `${path}.${member}`
+    const memberValue = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined
+    if (memberValue !== undefined) yield* faults(memberSchema, memberValue, field, root, checks)
+    else if (shape.required?.includes(member)) yield { field, reason: absent }
+  }
+}
+
+function* arrayFaults(
   schema: TSchema,
   value: unknown,
   path: string,
   root: string,
   checks: Map<TSchema, Check>,
-): FieldFault[] {
+): Faults {
   const shape = schema as Shape
-  if (shape.properties !== undefined) return objectFaults(shape, value, path, root, checks)
-  if (shape.items !== undefined) return arrayFaults(schema, value, path, root, checks)
-  if (fits(schema, value, checks)) return []
-  // An optional object or list is told member by member too; its other alternatives are null and "".
-  const composite = shape.anyOf?.find((option) => (option as Shape).properties ?? (option as Shape).items)
-  if (composite !== undefined && typeof value === 'object') return faults(composite, value, path, root, checks)
-  const special = shape[reasonKey] === (coordinates as Shape)[reasonKey] ? coordinatesReason(value) : undefined
-  return [{ field: path, reason: special ?? shape[reasonKey] ?? misfit }]
-}
-
-function objectFaults(shape: Shape, value: unknown, path: string, root: string, checks: Map<TSchema, Check>) {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return [{ field: path || root, reason: anObject }]
-  }
-  return Object.entries(shape.properties ?? {}).flatMap(([member, memberSchema]) => {
-    const field = path === '' ? member : `${path}.${member}`
-    const memberValue = Object.hasOwn(value, member) ? (value as Record<string, unknown>)[member] : undefined
-    if (memberValue !== undefined) return faults(memberSchema, memberValue, field, root, checks)
-    return shape.required?.includes(member) ? [{ field, reason: absent }] : []
-  })
-}
-
-function arrayFaults(schema: TSchema, value: unknown, path: string, root: string, checks: Map<TSchema, Check>) {
-  const shape = schema as Shape
-  if (!Array.isArray(value)) return [{ field: path, reason: anArray }]
+  if (!Array.isArray(value)) return yield { field: path, reason: anArray }
   const items = shape.items as TSchema
-  if (value.length > (shape.maxItems ?? Number.POSITIVE_INFINITY)) return [{ field: path, reason: sizeReason(shape) }]
-  const faulty = value.flatMap((item, index) => faults(items, item, `${path}[${index}]`, root, checks))
-  return faulty.length > 0 || fits(schema, value, checks) ? faulty : [{ field: path, reason: sizeReason(shape) }]
+  if (value.length > (shape.maxItems ?? Number.POSITIVE_INFINITY)) {
+    return yield { field: path, reason: sizeReason(shape) }
+  }
+  let isFaulty = false
+  for (const [index, item] of value.entries()) {
+    if (fits(items, item, checks)) continue
+    isFaulty = true
+    yield* faults(items, item, `${path}[${index}]`, root, checks)
+  }
+  if (!isFaulty && !fits(schema, value, checks)) yield { field: path, reason: sizeReason(shape) }
 }
 
 function fits(schema: TSchema, value: unknown, checks: Map<TSchema, Check>): boolean {

