@@ -5,8 +5,12 @@ interface DatabaseError {
   code?: string
 }
 
+/** A wrong password or user, and a database that is not there. */
+const lastingClasses = ['28', '3D']
 /** SQLSTATE classes that say "not now": connection, resources, operator intervention, system error. */
-const awayClasses = new Set(['08', '53', '57', '58'])
+const awayClasses = new Set(['08', '53', '57', '58', ...lastingClasses])
+/** A certificate that does not fit. */
+const certificateCodes = /^UNABLE_TO_|(^|_)CERT(_|$)/
 /** Of the driver, of the network, and of TLS: a certificate that does not fit leads to no database. */
 const driverCodes = /^(CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$|ERR_(TLS|SSL)_|UNABLE_TO_|([A-Z_]+_)?CERT(_|$))/
 
@@ -19,6 +23,13 @@ export function databaseRefusal(error: unknown): Refusal | undefined {
     return awayClasses.has(code.slice(0, 2)) || code === '25006' || code.startsWith('40') ? unavailable() : undefined
   }
   return driverCodes.test(code) ? unavailable() : undefined
+}
+
+/** Whether a database that cannot be used now may be used soon; somebody must do something about the others first. */
+export function mayPass(error: unknown): boolean {
+  const { code = '' } = error as DatabaseError
+  const isLasting = isStatementError(error) ? lastingClasses.includes(code.slice(0, 2)) : certificateCodes.test(code)
+  return !isLasting && databaseRefusal(error) !== undefined
 }
 
 /** The database answered the statement with an error, so nothing of it was kept. */

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { mayPass } from './failures.ts'
 
 export interface Address {
   host: string
@@ -24,7 +25,8 @@ const trustedForMs = 500
 export class Hosts {
   private readonly options: HostsOptions
   private primary: Address | undefined
-  private isThere = false
+  /** Why there is no connection to a primary; undefined while there is. */
+  private fault: Error | undefined = noPrimary()
   private askedAt = Number.NEGATIVE_INFINITY
   private asking: Promise<void> | undefined
 
@@ -41,9 +43,9 @@ export class Hosts {
     }
     await this.asking
     const socket = new Socket()
-    const { primary } = this
-    if (primary === undefined || !this.isThere) {
-      setImmediate(() => socket.destroy(Object.assign(new Error('no host is the primary'), { code: 'ECONNREFUSED' })))
+    const { primary, fault } = this
+    if (primary === undefined || fault !== undefined) {
+      setImmediate(() => socket.destroy(fault))
       return socket
     }
     socket.connect(primary.port, primary.host)
@@ -53,8 +55,14 @@ export class Hosts {
 
   private async ask(): Promise<void> {
     const { addresses, askTimeline, onMove } = this.options
+    let lasting: Error | undefined
+    const unanswered = (error: Error) => {
+      // A wrong password, for example, which would be looked for in vain among hosts without a primary.
+      if (!mayPass(error)) lasting ??= error
+      return null
+    }
     const answers = await Promise.all(
-      addresses.map(async (address) => ({ address, timeline: await askTimeline(address).catch(() => null) })),
+      addresses.map(async (address) => ({ address, timeline: await askTimeline(address).catch(unanswered) })),
     )
     let best: { address: Address; timeline: string } | undefined
     for (const { address, timeline } of answers) {
@@ -64,8 +72,12 @@ export class Hosts {
     }
     const before = this.primary
     this.askedAt = performance.now()
-    this.isThere = best !== undefined
+    this.fault = best === undefined ? (lasting ?? noPrimary()) : undefined
     this.primary = best?.address ?? before
     if (before !== undefined && this.primary !== before) onMove()
   }
+}
+
+function noPrimary(): Error {
+  return Object.assign(new Error('no host is the primary'), { code: 'ECONNREFUSED' })
 }

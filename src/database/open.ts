@@ -151,11 +151,18 @@ function readUrl(url: string): UrlParts {
   }
 }
 
-/** Whether what the service is asked to keep can be kept: not on a standby, nor where an operator has forbidden it. */
+/**
+ * Whether what the service is asked to keep can be kept: not on a standby, nor where an operator has forbidden it. It is
+ * tried and not asked, because the connection of a write that is refused is closed, and the next one may know better.
+ */
 export async function isWritable(sql: Sql): Promise<boolean> {
-  const [row] = await sql<[{ writable: boolean }]>`
-    select not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as writable`
-  return row.writable
+  try {
+    await sql`update routine set seen_at = seen_at where false`
+    return true
+  } catch (error) {
+    if ((error as { code?: string }).code === '25006') return false
+    throw error
+  }
 }
 
 /** How many connections of this process are in which state; none when the database does not answer in time. */

@@ -28,8 +28,9 @@ export class Audience {
   hasLeft = false
   onLeave: () => void = () => {}
 
-  /** The answer will be of no use. */
+  /** The answer will be of no use. Once: a caller may hang up and be told that it took too long. */
   leave(): void {
+    if (this.hasLeft) return
     this.hasLeft = true
     this.onLeave()
   }
@@ -58,7 +59,7 @@ export class Reads {
     if (audience.hasLeft) throw unavailable()
     const owner = this.owners.get(name) ?? { running: 0, waiting: new Set() }
     this.owners.set(name, owner)
-    const place = this.take(owner) ?? (await this.wait(owner, audience))
+    const place = this.take(owner) ?? (await this.wait(name, owner, audience))
     let isDone = false
     let ending: Promise<void> | undefined
     audience.onLeave = () => {
@@ -75,7 +76,7 @@ export class Reads {
       owner.running--
       this.free.push(place)
       this.letNextIn()
-      if (owner.running === 0 && owner.waiting.size === 0) this.owners.delete(name)
+      this.forgetIdle(name, owner)
     }
   }
 
@@ -85,14 +86,19 @@ export class Reads {
     return place
   }
 
-  private wait(owner: Owner, audience: Audience): Promise<Place> {
+  private wait(name: string, owner: Owner, audience: Audience): Promise<Place> {
     if (owner.waiting.size >= mostWaiting) throw new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
     return new Promise((resolve, reject) => {
       owner.waiting.add(resolve)
       audience.onLeave = () => {
         if (owner.waiting.delete(resolve)) reject(unavailable())
+        this.forgetIdle(name, owner)
       }
     })
+  }
+
+  private forgetIdle(name: string, owner: Owner): void {
+    if (owner.running === 0 && owner.waiting.size === 0) this.owners.delete(name)
   }
 
   private letNextIn(): void {

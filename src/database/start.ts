@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { databaseRefusal } from './failures.ts'
+import { mayPass } from './failures.ts'
 import { migrate } from './migrate.ts'
 import { openDatabase, type Sql, type Target } from './open.ts'
 import { StartError } from './start-error.ts'
@@ -38,7 +38,7 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
     if (!isTold) log.warn({ place, reason, seconds }, 'the database cannot be used yet; it is waited for')
     isTold = true
   }
-  // Among several hosts without a primary, the driver looks for one and says nothing.
+  // A host that has vanished says nothing until the driver gives up.
   const telling = setTimeout(tell, 1000, 'no answer')
   try {
     for (;;) {
@@ -96,7 +96,7 @@ async function ask(sql: Sql, log: Logger): Promise<Fault | undefined> {
 
 function explainFailure(error: Error & { code?: string }): Fault {
   if (error instanceof StartError) throw error
-  return { reason: error.message || `${error.code}`, mayPass: databaseRefusal(error) !== undefined }
+  return { reason: error.message || `${error.code}`, mayPass: mayPass(error) }
 }
 
 export interface SchemaOptions {

@@ -15,13 +15,14 @@ export function serviceRoutes({ sql, metrics, config, underWay }: Platform, sche
   // Well before the request itself is given up: a probe that fails must say which check did.
   const probeMs = Math.min(2000, config.statementTimeoutMs / 2)
   let document: StaticAnswer | undefined
+  // One after the other: a write that is refused takes its connection with it, and what else was asked there.
+  const look = async () => ({ version: await appliedVersion(sql), canWrite: await isWritable(sql) })
 
   return [
     handle(getHealth, async () => ({ alive: true })),
 
     handle(getReadiness, async () => {
-      const asked = Promise.all([appliedVersion(sql), isWritable(sql)])
-      const [version, canWrite] = (await Promise.race([asked, timeout(probeMs)]).catch(() => undefined)) ?? []
+      const { version, canWrite } = (await Promise.race([look(), timeout(probeMs)]).catch(() => undefined)) ?? {}
       const checks = [
         { name: 'database', ok: version !== undefined },
         { name: 'writable', ok: canWrite === true },

@@ -87,7 +87,10 @@ beforeAll(async () => {
   const initdb = ['-D', cluster, '-U', 'forecourt', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
   execFileSync(join(oldestPostgres, 'initdb'), initdb, { ...identity, cwd: place.home })
   // Whoever comes by the network without TLS is refused.
-  writeFileSync(join(cluster, 'pg_hba.conf'), 'local all all trust\nhostssl all all all trust\n')
+  writeFileSync(
+    join(cluster, 'pg_hba.conf'),
+    'local all all trust\nhostssl all limited all scram-sha-256\nhostssl all all all trust\n',
+  )
   await show('named')
   const free = createServer().listen(0, '127.0.0.1')
   await once(free, 'listening')
@@ -136,8 +139,8 @@ async function expectStarts(url: string): Promise<void> {
   expect(await service.stop()).toBe(0)
 }
 
-async function expectRefused(url: string, words: RegExp): Promise<void> {
-  const env = { DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: '0' }
+async function expectRefused(url: string, words: RegExp, waitSeconds = 0): Promise<void> {
+  const env = { DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: String(waitSeconds) }
   const ended = await runServiceToItsEnd({ dataDir: place.newFolder(), env })
   expect([ended.code, ended.stdout]).toEqual([1, ''])
   expect(ended.stderr.replaceAll(/^\{.*\}\n/gm, '')).toMatch(words)
@@ -158,6 +161,18 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
     await expectStarts(urlTo(both, `sslmode=verify-full&${ours()}`))
     await expectRefused(urlTo(both, `sslmode=verify-full&${another()}`), oneSentence)
   }, 60_000)
+
+  test('what no waiting mends is refused at once in the words of the database, of one host and of several', async () => {
+    await show('named')
+    await withSql({ ...onSocket, port }, (sql) => sql`create role limited login password 'right'`)
+    const began = performance.now()
+    for (const hosts of [`localhost:${port}`, `localhost:1,localhost:${port}`]) {
+      const wrong = `postgres://limited:wrong@${hosts}/postgres?sslmode=require`
+      await expectRefused(wrong, /: password authentication failed for user "limited" \(/, 600)
+      await expectRefused(urlTo(hosts, `sslmode=verify-full&${another()}`), /certificate/, 600)
+    }
+    expect(performance.now() - began).toBeLessThan(120_000)
+  }, 240_000)
 
   test('verify-full refuses another authority, and what no authority of the system has signed', async () => {
     await show('named')

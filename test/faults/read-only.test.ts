@@ -1,0 +1,50 @@
+import { afterAll, expect, test } from 'bun:test'
+import { createDevice } from '../../src/devices/contract.ts'
+import { pageSites } from '../../src/sites/contract.ts'
+import { Client, deviceBody, newApplication } from '../harness.ts'
+import { becomesTrue, Workplace } from './support.ts'
+
+// A database that is there and does not do what it is asked to.
+
+const place = new Workplace()
+afterAll(() => place.clear(), 60_000)
+
+test('readiness says that nothing can be written, or that nobody is let in, and all is back when that is over', async () => {
+  const database = await place.startDatabase()
+  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
+  const client = new Client(service)
+  const { appId, token } = await newApplication(client)
+  const outcome = async () => {
+    const ready = await fetch(`${service.url}/readyz`)
+    const { data } = (await ready.json()) as { data: { checks: { name: string; ok: boolean }[] } }
+    const { code } = await client.call(createDevice, deviceBody(appId), { token })
+    return [ready.status, code, ...data.checks.filter(({ ok }) => !ok).map(({ name }) => name)]
+  }
+  const isBack = () => becomesTrue(async () => (await outcome()).join() === '200,0', 20_000)
+  const staysAt = async (expected: (string | number)[]) => {
+    await becomesTrue(async () => (await outcome()).join() === expected.join(), 10_000)
+    for (let tries = 0; tries < 10; tries++) expect(await outcome()).toEqual(expected)
+  }
+  const { user, password } = database.connection
+  await database.run(async (sql) => {
+    const alter = (change: string) => sql.unsafe(`begin read write; alter role ${user} ${change}; commit`)
+    const cutOthers = () => sql`
+      select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'forecourt %'`
+    expect(await outcome()).toEqual([200, 0])
+
+    await alter('set default_transaction_read_only = on')
+    await cutOthers()
+    await staysAt([503, 50003, 'writable'])
+    expect((await client.call(pageSites, {}, { token })).status).toBe(200)
+    await alter('reset default_transaction_read_only')
+    expect(await isBack(), 'writes are back').toBe(true)
+
+    await alter("password 'another'")
+    await cutOthers()
+    await staysAt([503, 50003, 'database', 'writable', 'migrations'])
+    await alter(`password '${password}'`)
+    expect(await isBack(), 'the service is let in again').toBe(true)
+  })
+  expect(await service.stop()).toBe(0)
+  await database.stop()
+}, 120_000)
