@@ -237,16 +237,15 @@ function malformed(status: string, reason: string): string {
   return [
     `HTTP/1.1 ${status}`,
     'content-type: application/json',
+    'cache-control: no-store',
     'x-content-type-options: nosniff',
+    `x-request-id: ${randomUUID()}`,
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
     '',
     body,
   ].join('\r\n')
 }
-
-const malformedRequest = malformed('400 Bad Request', 'is not well-formed HTTP')
-const headTooSlow = malformed('408 Request Timeout', 'did not arrive in time')
 
 const nodeOptions = {
   keepAliveTimeout: 60_000,
@@ -276,7 +275,12 @@ async function listenOnNode(host: string, port: number, drain: Drain): Promise<L
   server.maxConnections = mostConnections()
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable) return
-    socket.end(error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? headTooSlow : malformedRequest)
+    const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    socket.end(
+      isLate
+        ? malformed('408 Request Timeout', 'did not arrive in time')
+        : malformed('400 Bad Request', 'is not well-formed HTTP'),
+    )
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -25,6 +25,20 @@ test('every answer says that its type is not to be guessed, and has a request id
   }
 })
 
+// Bun answers them itself, with a bare status.
+test.skipIf(process.env.FORECOURT_TEST_RUNTIME !== 'node')(
+  'bytes that are no HTTP have an answer of that kind too',
+  async () => {
+    const connection = new RawConnection()
+    connection.write('FOO / HTTP/1.1\r\n\r\n')
+    const answer = await connection.answer()
+    expectFaults(answer, ['request'])
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    connection.close()
+  },
+)
+
 test('behind https every answer keeps browsers to https, and otherwise none does', async () => {
   for (const path of everywhere) {
     const secure = await fetch(client.url + path, { redirect: 'manual', headers: { 'x-forwarded-proto': 'https' } })
