@@ -64,9 +64,9 @@ export const refusals = {
   tooManyRequests: {
     code: 10007,
     status: 429,
-    en: 'The application sends more requests than its limit allows.',
-    zh: '请求过于频繁，超出应用的限额。',
-    when: 'The application is over its `rateLimitPerSecond`, has 128 reads waiting already, or asks for another replay or test while one is under way or hardly over. `Retry-After` says when to come back.',
+    en: 'There are more requests of this kind than the limit allows. Try again after the time that Retry-After says.',
+    zh: '请求过于频繁，超出限额；请在 Retry-After 指定的时间后重试。',
+    when: 'The application is over its `rateLimitPerSecond`, has 128 reads waiting already, or asks for another replay or test while one is under way or hardly over; somebody tries passwords too often. `Retry-After` says when to come back.',
   },
   idempotencyKeyReused: {
     code: 10008,

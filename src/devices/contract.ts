@@ -99,8 +99,8 @@ export const createDevice = operation({
   idempotent: true,
 })
 
-/** Beyond 64 KiB, because a thousand devices with every member at its longest fit in no less. */
-const batchBytes = 8 * 1024 * 1024
+/** Of a batch (contract §2): room for a thousand devices, even with long names, remarks and addresses. */
+const batchBytes = 4 * 1024 * 1024
 
 export const createDevices = operation({
   id: 'createDevices',

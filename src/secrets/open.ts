@@ -30,6 +30,11 @@ export async function openSecrets(sql: Sql, options: SecretsOptions): Promise<Se
   const box = new SecretBox([first, ...others])
   const missing = (await neededKeys(sql)).find((keyId) => !box.keyIds.includes(keyId))
   if (missing !== undefined) throw missingKey(missing, `which ${path} does not hold`)
+  if (options.keyFile === undefined && options.password === '') {
+    options.log.warn(
+      'the database has no password, so whoever has a dump of it can open the callback secrets: name a file with FORECOURT_SECRETS_KEY_FILE',
+    )
+  }
   const locked = options.keyFile === undefined ? lockKey(first.toString('base64'), options.password) : null
   // Another process was quicker with a key of its own.
   if (!(await noteKey(sql, box, locked))) return openSecrets(sql, options)

@@ -163,7 +163,7 @@ function oauthError(refusal: Refusal): Record<string, unknown> {
 function errorOf(refusal: Refusal): string {
   if (refusal.refusal === 'clientInvalid') return 'invalid_client'
   if (refusal.refusal === 'applicationFrozen') return 'unauthorized_client'
-  if (refusal.refusal === 'unavailable') return 'temporarily_unavailable'
+  if (refusal.refusal === 'unavailable' || refusal.refusal === 'tooManyRequests') return 'temporarily_unavailable'
   if (refusal.refusal !== 'invalidRequest') return 'server_error'
   const isOtherGrantType = refusal.errors?.some(({ reason }) => reason === otherGrantType)
   return isOtherGrantType ? 'unsupported_grant_type' : 'invalid_request'
