@@ -23,20 +23,23 @@ export interface SecretsOptions {
  * needs: a process with a key of its own could not sign what others made, nor they what it made. Seals anew what an
  * older key sealed.
  */
-export async function openSecrets(sql: Sql, options: SecretsOptions): Promise<SecretBox> {
+export async function openSecrets(sql: Sql, options: SecretsOptions, isRetry = false): Promise<SecretBox> {
   const path = options.keyFile ?? join(options.dataDir, 'secrets.key')
   if (options.keyFile === undefined) await prepareKeyFile(sql, options, path)
   const [first, ...others] = readKeyFile(path)
   const box = new SecretBox([first, ...others])
   const missing = (await neededKeys(sql)).find((keyId) => !box.keyIds.includes(keyId))
-  if (missing !== undefined) throw missingKey(missing, `which ${path} does not hold`)
+  if (missing !== undefined) {
+    // Another process may have been quicker to note a key of its own, which can be shared.
+    if (options.keyFile === undefined && !isRetry) return openSecrets(sql, options, true)
+    throw missingKey(missing, `which ${path} does not hold`)
+  }
   if (options.keyFile === undefined && options.password === '') {
     options.log.warn(
       'the database has no password, so whoever has a dump of it can open the callback secrets: name a file with FORECOURT_SECRETS_KEY_FILE',
     )
   }
   const locked = options.keyFile === undefined ? lockKey(first.toString('base64'), options.password) : null
-  // Another process was quicker with a key of its own.
   if (!(await noteKey(sql, box, locked))) return openSecrets(sql, options)
   const renewed = await sealAnew(sql, box)
   if (renewed > 0)
@@ -46,13 +49,14 @@ export async function openSecrets(sql: Sql, options: SecretsOptions): Promise<Se
 
 /** Sees to it that the data folder's file holds the key that the database's processes share. */
 async function prepareKeyFile(sql: Sql, { dataDir, password }: SecretsOptions, path: string): Promise<void> {
+  // In this order: a key that another process notes meanwhile is then found to be shared.
+  const [needed] = await neededKeys(sql)
   const noted = await findNotedKey(sql)
   const isThere = existsSync(path)
   if (noted !== undefined && isThere && new SecretBox(readKeyFile(path)).keyIds.includes(noted.keyId)) return
   const shared = noted?.lockedKey ? unlockKey(noted.lockedKey, password) : undefined
   if (shared !== undefined) writeKeyFile(dataDir, path, isThere ? [shared, readFileSync(path, 'utf8')] : [shared])
   if (shared !== undefined || isThere) return
-  const [needed] = await neededKeys(sql)
   if (needed !== undefined) throw missingKey(needed, `and ${path} is not there`)
   writeKeyFile(dataDir, path, [newKey()])
 }

@@ -9,7 +9,7 @@ import { Client, deviceBody, newApplication, newSerial, type TestApplication } f
 import type { KillOrder } from './killer.ts'
 import { atScale, becomesTrue, type OwnDatabase, seed, tell, Workplace } from './support.ts'
 
-const kills = atScale(3, 9)
+const kills = atScale(2, 9)
 const rows = 1000
 const place = new Workplace()
 const said = `seed ${seed}`

@@ -12,7 +12,7 @@ import type { Killed, KillOrder } from './killer.ts'
 import { answerWith, Receiver, verify } from './receiver.ts'
 import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
-const kills = atScale(4, 12)
+const kills = atScale(2, 12)
 /** A lease lasts 30 s; what a killed process held is free when it ends. */
 const leaseMs = 30_000
 const place = new Workplace()

@@ -184,7 +184,7 @@ test('a server whose database is killed under every kind of operation lives, hea
   const database = await place.startDatabase()
   const busy = await busyService(database)
   const took: number[] = []
-  for (let kill = 1; kill <= atScale(5, 10); kill++) {
+  for (let kill = 1; kill <= atScale(3, 10); kill++) {
     await sleep(200 + random() * 100)
     const victims = kill % 2 === 0 ? [database.pid] : database.processes().map(({ pid }) => pid)
     for (const pid of victims) process.kill(pid, 'SIGKILL')

@@ -142,14 +142,16 @@ test('processes of one database share a file; one with a key of its own is refus
   await other.stop()
 }, 60_000)
 
-test('two first starts with folders of their own on one empty database share one key', async () => {
-  const [one, other] = await Promise.all([1, 2].map(() => place.startService({ env: settings() })))
-  if (one === undefined || other === undefined) throw new Error('they did not start')
-  await expectSigned(other, await newEndpoint(one))
-  await expectSigned(one, await newEndpoint(other))
+test('first starts with folders of their own on one empty database share one key', async () => {
+  const services = await Promise.all([1, 2, 3, 4].map(() => place.startService({ env: settings() })))
+  const [one, two, three, four] = services
+  if (one === undefined || two === undefined || three === undefined || four === undefined)
+    throw new Error('not started')
+  await expectSigned(two, await newEndpoint(one))
+  await expectSigned(three, await newEndpoint(two))
+  await expectSigned(one, await newEndpoint(four))
   expect(await keysInUse()).toHaveLength(1)
-  await one.stop()
-  await other.stop()
+  await Promise.all(services.map((service) => service.stop()))
 }, 60_000)
 
 test('a start that has lost its folder finds the key by the password of the database, and by no other', async () => {
