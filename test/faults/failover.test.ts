@@ -13,7 +13,7 @@ afterAll(async () => {
 }, 60_000)
 
 const rounds = [
-  ...Array<'kill'>(atScale(2, 20)).fill('kill'),
+  ...Array<'kill'>(atScale(1, 20)).fill('kill'),
   ...Array<'blip'>(atScale(1, 10)).fill('blip'),
   ...Array<'freeze'>(atScale(1, 5)).fill('freeze'),
 ]

@@ -23,7 +23,7 @@ import {
 } from './support.ts'
 import { type Create, contradictions, stored, totals, Writers } from './writers.ts'
 
-const kills = atScale(4, 20)
+const kills = atScale(3, 20)
 const place = new Workplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`

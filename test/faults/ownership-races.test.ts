@@ -90,7 +90,7 @@ async function expectOneStory(serials: string[], round: string): Promise<void> {
 
 test('creates, unbinds, transfers and forced unbinds of the same serials tell one story, without overlaps', async () => {
   const counts: Record<string, number> = {}
-  for (let round = 0; round < atScale(4, 8); round++) {
+  for (let round = 0; round < atScale(2, 8); round++) {
     const apps = await newApplications(3)
     const serials = Array.from({ length: 3 }, () => newSerial())
     const told: string[] = []
@@ -173,7 +173,7 @@ test('a serial that is transferred to and fro is never free: every create of it 
   expect(Math.min(counts.moved, counts.refused, counts.looks), said).toBeGreaterThan(50)
 }, 120_000)
 
-const toggles = atScale(40, 120)
+const toggles = atScale(20, 120)
 
 test(`after an offline answer no device is transferred to the application, in ${toggles} toggles`, async () => {
   const [from, to] = (await newApplications(2)) as [TestApplication, TestApplication]
@@ -220,7 +220,7 @@ test(`after an offline answer no device is transferred to the application, in ${
 
 test('rows of createBatch race with single creates: each serial has one owner, and every row is told rightly', async () => {
   const wins = { batch: 0, single: 0 }
-  for (let round = 0; round < atScale(3, 6); round++) {
+  for (let round = 0; round < atScale(2, 6); round++) {
     const [a, b] = (await newApplications(2)) as [TestApplication, TestApplication]
     // More than ride together, so that some rows come later than others.
     const serials = Array.from({ length: 400 }, () => newSerial())
@@ -251,7 +251,7 @@ test('of several changes with one ETag exactly one is made, also when one of the
   const [app] = (await newApplications(1)) as [TestApplication]
   const { token } = app
   const winners = new Set<number>()
-  for (let round = 0; round < atScale(15, 40); round++) {
+  for (let round = 0; round < atScale(6, 40); round++) {
     const deviceNo = newSerial()
     await create(each(round), app, deviceNo)
     const etag = (await each(round).call(getDevice, { deviceNo }, { token })).headers.get('etag') ?? ''

@@ -17,7 +17,7 @@ import { EventWatch } from './event-watch.ts'
 import { atScale, distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
 /** Of 100 toggles each. */
-const toggleRounds = atScale(2, 10)
+const toggleRounds = atScale(1, 10)
 
 /** The races of creates and of the offline toggle, against so many processes on one database. */
 export function describeRaces(processes: number): void {
@@ -54,7 +54,7 @@ export function describeRaces(processes: number): void {
       database,
       apps.map((app) => app.appId),
     )
-    const serials = Array.from({ length: atScale(20, 60) }, () => newSerial())
+    const serials = Array.from({ length: atScale(10, 60) }, () => newSerial())
     const wins = new Map(apps.map((app) => [app.appId, 0]))
     for (const deviceNo of serials) {
       // Who comes first differs from race to race; requests of both alternate on every process.
@@ -201,7 +201,7 @@ export function describeRaces(processes: number): void {
     test('32 requests with one key and body have one effect and one answer, byte for byte', async () => {
       const app = await newApplication(each(0))
       const watch = await EventWatch.start(database, [app.appId])
-      const races = atScale(12, 40)
+      const races = atScale(6, 40)
       const told: string[] = []
       for (let race = 0; race < races; race++) {
         const sent = body(app.appId, { [nameOf]: `race ${race}` })
@@ -221,7 +221,7 @@ export function describeRaces(processes: number): void {
 
     test('of 32 different bodies under one key one wins, and the others are told that the key is used', async () => {
       const app = await newApplication(each(0))
-      const races = atScale(12, 40)
+      const races = atScale(6, 40)
       for (let race = 0; race < races; race++) {
         // In every other race the bodies differ in their names only: for devices, the serial is the same.
         const shared = race % 2 === 0 ? {} : { deviceNo: newSerial() }
@@ -271,7 +271,7 @@ export function describeRaces(processes: number): void {
     }, 120_000)
 
     test('one key raced by two applications has one effect in each', async () => {
-      const races = atScale(8, 20)
+      const races = atScale(4, 20)
       const apps = await times(2, (index) => newApplication(each(index)))
       for (let race = 0; race < races; race++) {
         const bodies = apps.map((app) => body(app.appId, { [nameOf]: `race ${race}` }))

@@ -63,7 +63,7 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
   const outcomes = { deleted: 0, inUse: 0 }
   /** How far the delete is ahead, in ms: whoever has lost is helped, so that both win now and then on any machine. */
   let lead = 1
-  for (let round = 0; round < atScale(40, 120); round++) {
+  for (let round = 0; round < atScale(15, 120); round++) {
     const type = 1 + (round % 3)
     const field = fields[type - 1] as (typeof fields)[number]
     const id = await newRule(app, type)
@@ -145,7 +145,7 @@ test('rules and sites that come, change and go side by side: at no point in the 
   const isRaced = () => outcomes.every((outcome) => (counts[outcome] ?? 0) > 5)
   const began = performance.now()
   const lasted = () => performance.now() - began
-  while (lasted() < atScale(3000, 8000) || (!isRaced() && lasted() < 60_000)) {
+  while (lasted() < atScale(1500, 8000) || (!isRaced() && lasted() < 60_000)) {
     const dangling = await danglingSites()
     if (dangling.length > 0) wrong.push(`dangling: ${JSON.stringify(dangling)}`)
     await sleep(20)
@@ -255,7 +255,7 @@ describe.each(kinds)('with one ETag of a $what', ({ what, notFound, make }) => {
   test('of two updates at once exactly one succeeds, and the other is preconditionFailed', async () => {
     const app = await newApplication(clients[0])
     const wins = [0, 0]
-    for (let round = 0; round < atScale(15, 40); round++) {
+    for (let round = 0; round < atScale(6, 40); round++) {
       const { read, rename } = await make(app)
       const etag = etagOf(await read(either()))
       const answers = await Promise.all(clients.map((client, index) => rename(client, `by ${index}`, etag)))
@@ -273,7 +273,7 @@ describe.each(kinds)('with one ETag of a $what', ({ what, notFound, make }) => {
   test('of an update and a delete at once exactly one succeeds', async () => {
     const app = await newApplication(clients[0])
     const wins = { update: 0, delete: 0 }
-    for (let round = 0; round < atScale(15, 40); round++) {
+    for (let round = 0; round < atScale(6, 40); round++) {
       const { read, rename, remove } = await make(app)
       const etag = etagOf(await read(either()))
       const [one, other] = round % 2 === 0 ? clients : clients.toReversed()

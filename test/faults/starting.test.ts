@@ -77,7 +77,7 @@ async function silentPort(): Promise<number> {
 test('starts again and again on one folder, and leaves nothing running', async () => {
   const dataDir = place.newFolder()
   const took: number[] = []
-  for (let start = 0; start < atScale(2, 4); start++) {
+  for (let start = 0; start < atScale(1, 4); start++) {
     const began = performance.now()
     const service = await place.startService({ dataDir })
     took.push(performance.now() - began)
@@ -269,7 +269,7 @@ test('an embedded database that a killed server has left is taken over or replac
 describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (name) => {
   test('at any moment is followed by one that works', async () => {
     const dataDir = place.newFolder()
-    for (let attempt = 0; attempt < atScale(3, 6); attempt++) {
+    for (let attempt = 0; attempt < atScale(2, 6); attempt++) {
       const starting = place.startService({ dataDir }).catch((error: Error) => error)
       const at = random() * 1200
       await sleep(at)

@@ -102,7 +102,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (name) => {
     const dataDir = place.newFolder()
     let service = await place.startService({ dataDir })
     const app = await newApplication(new Client(service))
-    for (let round = 0; round < atScale(2, 3); round++) {
+    for (let round = 0; round < atScale(1, 3); round++) {
       const seen: Seen = { created: [], toldToClose: 0, refused: 0, neverTaken: [], dropped: [] }
       const all = clients.flatMap(({ kind, count }) => Array.from({ length: count }, () => kind(service, app, seen)))
       await becomesTrue(() => seen.created.length > 100, 15_000)

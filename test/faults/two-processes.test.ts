@@ -64,7 +64,7 @@ const changes: { what: string; refused: number; change: (app: TestApplication) =
 
 describe.each(changes)('$what', ({ what, refused, change }) => {
   test('is refused at once by the process that was told, and within 1 second by the other', async () => {
-    const took = await Promise.all(Array.from({ length: atScale(4, 10) }, () => changeUnderUse(refused, change)))
+    const took = await Promise.all(Array.from({ length: atScale(2, 10) }, () => changeUnderUse(refused, change)))
     tell(`${what}: admitted by the other process for ${distribution(took)} after the answer`)
     expect(Math.max(...took), 'how long it was admitted, in ms').toBeLessThan(1000)
   }, 120_000)
@@ -127,7 +127,7 @@ test('a device model that one process saves, replaces or deletes is what a creat
     expect(answer.code, answer.text).toBe(0)
     return answer.data.modelName
   }
-  for (let round = 0; round < atScale(8, 20); round++) {
+  for (let round = 0; round < atScale(4, 20); round++) {
     const [one, other] = (round % 2 === 0 ? [a, b] : [b, a]) as [Client, Client]
     expect(await modelOf(other)).toBeNull()
     await one.operate(saveDeviceModel, { serialPrefix, modelName: `first ${round}` })
@@ -161,7 +161,7 @@ test('devices that are created on one process while the other changes their mode
       created++
     }
   })
-  const versions = atScale(25, 60)
+  const versions = atScale(10, 60)
   for (let version = 1; version <= versions; version++) {
     asked = version
     expect((await replace(version)).code).toBe(0)
@@ -178,7 +178,7 @@ test('a serial that one process puts into the inventory has its model on the oth
   const app = await newApplication(a)
   const modelName = newSerial('model')
   await a.operate(saveDeviceModel, { serialPrefix: newSerial('M'), modelName })
-  for (let round = 0; round < atScale(5, 10); round++) {
+  for (let round = 0; round < atScale(3, 10); round++) {
     const [one, other] = (round % 2 === 0 ? [a, b] : [b, a]) as [Client, Client]
     const deviceNo = newSerial()
     const imported = await one.operate(importDeviceInventory, { entries: [{ deviceNo, modelName }] })
