@@ -61,9 +61,9 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
   const app = await newApplication(clients[0])
   const { appId, token } = app
   const outcomes = { deleted: 0, inUse: 0 }
-  /** How far the delete is ahead, in ms: whoever has lost is helped, so that both win now and then on any machine. */
-  let lead = 1
-  for (let round = 0; round < atScale(40, 120); round++) {
+  /** By how many ms the delete is sent earlier: whoever has lost is helped, so that both win on any machine. */
+  let lead = 0
+  for (let round = 0; round < atScale(20, 120); round++) {
     const type = 1 + (round % 3)
     const field = fields[type - 1] as (typeof fields)[number]
     const id = await newRule(app, type)
@@ -75,14 +75,14 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
       ...plain.map((site) => () => either().call(updateSite, { id: site.id, [field]: id }, { token })),
     ]
     const [deleted, ...named] = await Promise.all([
-      within(2, () => either().call(deleteBillingRule, { id }, { token })),
-      ...naming.map((send) => sleep(lead).then(() => within(4, send))),
+      sleep(Math.max(0, -lead)).then(() => within(2, () => either().call(deleteBillingRule, { id }, { token }))),
+      ...naming.map((send) => sleep(Math.max(0, lead)).then(() => within(4, send))),
     ])
     const codes = named.map(({ code }) => code)
     const page = await either().call(pageSites, { billRuleId: id, pageSize: 100 }, { token })
     const rule = await either().call(getBillingRule, { id }, { token })
     const told = `${said}, round ${round}: delete ${deleted.text}, sites ${codes}`
-    lead = deleted.code === 0 ? lead / 2 : lead * 1.5 + 0.5
+    lead += deleted.code === 0 ? -1 : 1
     if (deleted.code === 0) {
       outcomes.deleted++
       expect(codes, told).toEqual(codes.map(() => 40002))
@@ -96,7 +96,7 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
   }
   tell(`the rule was deleted ${outcomes.deleted} times and in use ${outcomes.inUse} times`)
   // Else nothing raced.
-  expect(Math.min(outcomes.deleted, outcomes.inUse), JSON.stringify(outcomes)).toBeGreaterThan(0)
+  expect(Math.min(outcomes.deleted, outcomes.inUse), JSON.stringify(outcomes)).toBeGreaterThan(5)
   expect(await danglingSites()).toEqual([])
 }, 120_000)
 
