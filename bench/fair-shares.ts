@@ -68,12 +68,18 @@ async function fill(sql: Sql, appId: string, sites: number, events: number): Pro
   await sql`analyze site, event`
 }
 
-async function operationsOf(client: Client, { appId, appSecret, token }: TestApplication) {
+async function operationsOf(client: Client, { appId, appSecret, ...first }: TestApplication) {
   const made = deviceBody(appId)
+  /** The newest: an application has a thousand at most. */
+  let { token } = first
   await client.call(createDevice, made, { token })
   return {
-    token: () =>
-      client.call(issueToken, { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }),
+    token: async () => {
+      const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
+      const issued = await client.call(issueToken, credentials)
+      if (issued.code === 0) token = issued.data.accessToken
+      return issued
+    },
     create: () => client.call(createDevice, deviceBody(appId), { token }),
     detail: () => client.call(getDevice, { deviceNo: made.deviceNo }, { token }),
     readyz: () => client.call(getReadiness, {}),
