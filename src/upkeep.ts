@@ -70,7 +70,7 @@ export async function runUpkeep(
 
 async function deleteOldIdempotencyKeys(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
-    delete from idempotency_key where ctid in (
-      select ctid from idempotency_key where created_at < now() - interval '24 hours' limit ${limit})`
+    delete from idempotency_key where (app_id, operation, key) in (
+      select app_id, operation, key from idempotency_key where created_at < now() - interval '24 hours' limit ${limit})`
   return deleted.count
 }

@@ -1,4 +1,5 @@
 import type { Row } from 'postgres'
+import { later } from '../database/later.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { applicationLock } from '../database/routine.ts'
@@ -98,7 +99,7 @@ export async function insertApplication(tx: Statements, application: NewApplicat
     insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, rate_limit_per_second,
       access_changed_at, created_at)
     values (${application.appId}, ${application.appName}, ${application.secretHash},
-      ${application.tokenLifetimeSeconds}, ${application.rateLimitPerSecond}, clock_timestamp(), now())
+      ${application.tokenLifetimeSeconds}, ${application.rateLimitPerSecond}, statement_timestamp(), now())
     returning ${tx.unsafe(columns)}`
   return toApplication(row as Row)
 }
@@ -115,7 +116,7 @@ const changeableColumns = {
 } as const satisfies Record<keyof ApplicationChange, string>
 
 /** Always later than before, whatever the clock does: a process that knows the old value must see a newer one. */
-export const nextAccessVersion = `greatest(clock_timestamp(), access_changed_at + interval '1 microsecond')`
+export const nextAccessVersion = `greatest(statement_timestamp(), ${later('access_changed_at', `interval '1 microsecond'`)})`
 
 /** What decides whether and how a token works. */
 const accessMembers: (keyof ApplicationChange)[] = ['status', 'rateLimitPerSecond']
@@ -152,7 +153,7 @@ export async function replaceSecret(
     update application set secret_hash = ${secretHash}, token_generation = token_generation + 1,
       previous_secret_hash = case when ${overlapSeconds}::integer > 0 then secret_hash end,
       previous_secret_until = case when ${overlapSeconds}::integer > 0
-        then clock_timestamp() + make_interval(secs => ${overlapSeconds}::integer) end,
+        then statement_timestamp() + make_interval(secs => ${overlapSeconds}::integer) end,
       access_changed_at = ${tx.unsafe(nextAccessVersion)}
     where app_id = ${appId} returning ${tx.unsafe(columns)}`
   return toApplication(row as Row)

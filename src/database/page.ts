@@ -104,7 +104,7 @@ export async function readPage<Item>(
 
 async function countRows(sql: Sql, { rows }: PageSource): Promise<number> {
   const [counted] = await sql<[{ total: number }]>`
-    select count(*) as total from (select from (${rows}) as page limit ${countedRows + 1}) as counted`
+    select count(*) as total from (select 1 from (${rows}) as page limit ${countedRows + 1}) as counted`
   return counted.total
 }
 

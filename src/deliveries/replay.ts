@@ -12,6 +12,8 @@ import { pause } from './turn.ts'
 
 /** Events that one transaction sets waiting: so few that neither its endpoint nor the database is kept from the others. */
 const stepEvents = 500
+/** Replays under way that are tried until one is found that no process is at. */
+const mostTried = 10
 const lookEveryMs = 1_000
 const leastRestMs = 50
 const retryAfter = { 'retry-after': '5' }
@@ -32,7 +34,9 @@ export interface ReplayRange {
   status: number | null
 }
 
-const dueNow = `status = ${statuses.waiting}, attempts = 0, next_attempt_at = now(), finished_at = null`
+/** SQL: what is set of a delivery that is to be sent at the moment. */
+const dueAt = (moment: string) =>
+  `status = ${statuses.waiting}, attempts = 0, next_attempt_at = ${moment}, finished_at = null`
 
 /**
  * Sets one delivery waiting, or the first events of a range; a long range goes on in steps beside the requests. Answers
@@ -71,7 +75,7 @@ export async function replay(
 }
 
 async function replayOne(tx: Statements, appId: string, id: number): Promise<number> {
-  const replayed = await tx`update delivery set ${tx.unsafe(dueNow)} where app_id = ${appId} and id = ${id}`
+  const replayed = await tx`update delivery set ${tx.unsafe(dueAt('now()'))} where app_id = ${appId} and id = ${id}`
   if (replayed.count === 0) throw new Refusal('deliveryNotFound')
   return 1
 }
@@ -93,23 +97,23 @@ async function beginRange(tx: Statements, appId: string, range: ReplayRange): Pr
 /** The events of a range that the callback asks for now. */
 function eventsOf(tx: Statements, appId: string, { from, to, firstId, lastId, status }: ReplayRange) {
   // As a literal, so that every plan can use the index of deliveries that are not delivered.
-  const delivered = tx`join delivery d on d.app_id = v.app_id and d.id = v.id and d.status = ${tx.unsafe(String(status))}`
+  const delivered = tx`
+    join delivery d on d.app_id = ${appId} and d.id = v.id and d.status = ${tx.unsafe(String(status))}`
   return tx`
-    select v.id, v.type from third_party_config c join event v using (app_id) ${status === null ? tx`` : delivered}
+    select c.app_id, v.id, v.type from third_party_config c join event v using (app_id) ${status === null ? tx`` : delivered}
     where c.app_id = ${appId} and v.app_id = ${appId} and v.type = any(c.callback_events)
       and v.id between ${firstId} and ${lastId} and v.time between ${from} and ${to}`
 }
 
 /** Sets the next events of a range waiting, and notes where to go on. The endpoint must be locked. */
 async function stepOn(tx: Statements, appId: string, range: ReplayRange): Promise<void> {
-  const [step] = await tx<[{ count: number; last: number | null }]>`
-    with step as materialized (${eventsOf(tx, appId, range)} order by v.id limit ${stepEvents}),
-    written as (
-      insert into delivery (app_id, id, type, status, attempts, next_attempt_at, created_at, attempt_log)
-      select ${appId}, id, type, ${statuses.waiting}, 0, now(), now(), '[]' from step
-      on conflict (app_id, id) do update set ${tx.unsafe(dueNow)})
-    select count(*)::int as count, max(id) as last from step`
-  const nextId = step.count < stepEvents || step.last === null ? null : step.last + 1
+  const step = await tx<{ id: number }[]>`
+    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, created_at, attempt_log)
+    select app_id, id, type, ${statuses.waiting}, 0, now(), now(), '[]'
+    from (${eventsOf(tx, appId, range)} order by v.id limit ${stepEvents}) as step
+    on conflict (app_id, id) do update set ${tx.unsafe(dueAt('excluded.next_attempt_at'))}
+    returning id`
+  const nextId = step.length < stepEvents ? null : Math.max(...step.map(({ id }) => id)) + 1
   const { from, to, lastId, status } = range
   await tx`
     update callback_endpoint set replay_next_id = ${nextId},
@@ -119,11 +123,19 @@ async function stepOn(tx: Statements, appId: string, range: ReplayRange): Promis
 
 /** One step of any replay that no process is at. Answers whether there was one. */
 async function stepOfAny(tx: Statements): Promise<boolean> {
+  const underWay = await tx<{ app_id: string }[]>`
+    select app_id from callback_endpoint where replay_next_id is not null order by random() limit ${mostTried}`
+  for (const { app_id: appId } of underWay) if (await tryStep(tx, appId)) return true
+  return false
+}
+
+/** False when another process is at it, or has just come to its end. */
+async function tryStep(tx: Statements, appId: string): Promise<boolean> {
   const [row] = await tx`
-    select app_id, replay_next_id, replay_last_id, replay_from, replay_to, replay_status
-    from callback_endpoint where replay_next_id is not null order by random() limit 1 for update skip locked`
+    select replay_next_id, replay_last_id, replay_from, replay_to, replay_status from callback_endpoint
+    where app_id = ${appId} and replay_next_id is not null for update skip locked`
   if (row === undefined) return false
-  await stepOn(tx, row.app_id, {
+  await stepOn(tx, appId, {
     firstId: row.replay_next_id,
     lastId: row.replay_last_id,
     from: row.replay_from,

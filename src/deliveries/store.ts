@@ -22,8 +22,8 @@ export interface Delivery {
   attemptLog: LoggedAttempt[]
 }
 
-const columns = `app_id, id, type, status, attempts, next_attempt_at, created_at, finished_at, response_status, error,
-  response, duration_ms, attempt_log`
+const settledColumns = `app_id, id, type, status, attempts, created_at, finished_at, response_status, error, response,
+  duration_ms, attempt_log`
 
 function toDelivery(row: Row): Delivery {
   return {
@@ -80,17 +80,14 @@ export interface DeliveryFilter extends PageQuery {
   isPaused: boolean
 }
 
-/** Of a delivery that waits: when it is due and nothing is in the way; null when nothing is sent at all. */
-const nextAttempt = `
-  (select greatest(delivery.next_attempt_at, e.held_until, now()) from callback_endpoint e
-  where e.app_id = delivery.app_id and e.stopped_at is null and delivery.status = ${statuses.waiting})`
-
 export function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: (instant: Date) => string) {
   const { appId, status, type, eventId, createdFrom, createdTo } = filter
-  const shown = columns.replace(
-    'next_attempt_at',
-    `${filter.isPaused ? 'null::timestamptz' : nextAttempt} as next_attempt_at`,
-  )
+  // Of one that waits: when it is due and nothing is in the way; null when nothing is sent at all.
+  const nextAttempt = filter.isPaused
+    ? sql`null::timestamptz`
+    : sql`(
+      select greatest(delivery.next_attempt_at, e.held_until, now()) from callback_endpoint e
+      where e.app_id = ${appId} and e.stopped_at is null and delivery.status = ${statuses.waiting})`
   const conditions = [
     // As a literal, so that every plan can use the indexes of those that are not delivered.
     status === null ? sql`` : sql.unsafe(`and status = ${status}`),
@@ -99,7 +96,9 @@ export function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: (
     createdFrom === null ? sql`` : sql`and created_at >= ${createdFrom}`,
     createdTo === null ? sql`` : sql`and created_at <= ${createdTo}`,
   ]
-  const rows = sql`select ${sql.unsafe(shown)} from delivery where app_id = ${appId} ${conditions}`
+  const rows = sql`
+    select ${sql.unsafe(settledColumns)}, ${nextAttempt} as next_attempt_at
+    from delivery where app_id = ${appId} ${conditions}`
   const key = [{ column: 'id', type: 'bigint' as const }]
   return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => showDelivery(toDelivery(row), showMoment))
 }
@@ -110,9 +109,9 @@ export async function findWaiting(sql: Sql, appId: string, showMoment: (instant:
     select v.count, v.since, case when e.held_until > now() then e.held_until end as held_until
     from callback_endpoint e join third_party_config c using (app_id) cross join lateral (
       select count(*)::int as count, min(w.time) as since from (
-        select type, time from event where app_id = e.app_id and id > e.through_event_id order by id limit ${countedWaiting}) w
+        select type, time from event where app_id = ${appId} and id > e.through_event_id order by id limit ${countedWaiting}) w
       where w.type = any(c.callback_events)) v
-    where e.app_id = ${appId} and e.stopped_at is null`
+    where e.app_id = ${appId} and c.app_id = ${appId} and e.stopped_at is null`
   const show = (instant: Date | null | undefined) => (instant ? showMoment(instant) : null)
   return { waitingEvents: row?.count ?? 0, waitingSince: show(row?.since), heldUntil: show(row?.held_until) }
 }
@@ -139,17 +138,17 @@ export async function drawTestId(sql: Sql): Promise<number> {
 /** Keeps a test that has been sent, with what it sent. */
 export async function insertTest(sql: Statements, delivery: Delivery, payload: string): Promise<void> {
   await sql`
-    insert into delivery (${sql.unsafe(columns)}, payload)
+    insert into delivery (${sql.unsafe(settledColumns)}, next_attempt_at, payload)
     values (${delivery.appId}, ${delivery.id}, ${delivery.type}, ${delivery.status}, ${delivery.attempts},
-      ${delivery.nextAttemptAt}, ${delivery.createdAt}, ${delivery.finishedAt}, ${delivery.responseStatus},
-      ${delivery.error}, ${delivery.response}, ${delivery.durationMs}, ${JSON.stringify(delivery.attemptLog)},
+      ${delivery.createdAt}, ${delivery.finishedAt}, ${delivery.responseStatus}, ${delivery.error},
+      ${delivery.response}, ${delivery.durationMs}, ${JSON.stringify(delivery.attemptLog)}, ${delivery.nextAttemptAt},
       ${payload})`
 }
 
 /** How many deliveries wait and how many are dead, each counted to 100,000. */
 export async function countDeliveries(sql: Sql): Promise<{ state: string; count: number }[]> {
   const count = (status: number) => sql`
-    (select count(*)::int from (select from delivery where ${sql.unsafe(`status = ${status}`)} limit 100000) d)`
+    (select count(*)::int from (select 1 from delivery where ${sql.unsafe(`status = ${status}`)} limit 100000) d)`
   const [row] = await sql<[{ waiting: number; dead: number }]>`
     select ${count(statuses.waiting)} as waiting, ${count(statuses.dead)} as dead`
   return [
@@ -162,8 +161,7 @@ export async function countDeliveries(sql: Sql): Promise<{ state: string; count:
 export async function countWaiting(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)::int as count from (
-      select from callback_endpoint e cross join lateral (
-        select from event where app_id = e.app_id and id > e.through_event_id limit ${countedWaiting}) v
+      select 1 from callback_endpoint e join event v on v.app_id = e.app_id and v.id > e.through_event_id
       where e.stopped_at is null limit 100000) w`
   return row.count
 }

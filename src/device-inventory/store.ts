@@ -21,7 +21,7 @@ function toRecord(row: Row, showMoment: ShowMoment): InventoryEntry {
 export async function unknownModelNames(tx: Statements, names: readonly string[]): Promise<Set<string>> {
   const rows = await tx.unsafe<{ name: string }[]>(
     `select name from unnest(${column('$1')}) as name
-    where not exists (select from device_model where model_name = name)`,
+    where not exists (select 1 from device_model where model_name = name)`,
     [joinColumn(names, (name) => name)],
   )
   return new Set(rows.map((row) => row.name))

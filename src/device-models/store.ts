@@ -92,7 +92,7 @@ export async function readCatalogue(sql: Sql): Promise<CatalogueState> {
     sql,
     async (tx) => {
       const [state] = await tx`
-      select version, exists (select from device_inventory) as has_inventory from device_catalogue`
+      select version, exists (select 1 from device_inventory) as has_inventory from device_catalogue`
       const rows = await tx`select ${tx.unsafe(columns)} from device_model order by serial_prefix`
       return { version: state?.version, hasInventory: state?.has_inventory, models: rows.map(toModel) }
     },

@@ -57,7 +57,7 @@ export async function requireOperator(sql: Statements, id: number, showMoment: S
 /** Throws 10054 while no other admin could sign in. */
 export async function requireOtherAdmin(tx: Statements, id: number): Promise<void> {
   const [row] = await tx`
-    select from operator
+    select 1 from operator
     where role = 'admin' and status = 1 and password_hash is not null and id <> ${id} limit 1`
   if (row === undefined) throw new Refusal('lastAdmin')
 }
@@ -142,7 +142,7 @@ export function pageOfOperators(sql: Sql, filter: OperatorFilter, showMoment: Sh
 
 /** Whether anyone has an account that was set up. */
 export async function hasOperators(sql: Statements): Promise<boolean> {
-  const [row] = await sql`select from operator where password_hash is not null limit 1`
+  const [row] = await sql`select 1 from operator where password_hash is not null limit 1`
   return row !== undefined
 }
 

@@ -28,14 +28,14 @@ export async function refreshCount(tx: Statements): Promise<void> {
   if (!lock?.is_ours) return
   await tx.unsafe(`set local statement_timeout = ${countTimeoutMs}`)
   const deliveries = (status: number) =>
-    `(select count(*)::int from (select from delivery where status = ${status} limit ${mostDeliveries}) d)`
+    `(select count(*)::int from (select 1 from delivery where status = ${status} limit ${mostDeliveries}) d)`
   const [counts] = await tx.unsafe(`
     select (select count(*)::int from site) as sites, devices, "devicesOnline",
       (select count(*)::int from device where status <> 1) as "devicesFaulty",
       applications, "applicationsOffline", "applicationsFrozen",
       ${deliveries(statuses.waiting)} as "callbacksWaiting", ${deliveries(statuses.dead)} as "callbacksDead",
       (select count(*)::int from callback_endpoint where stopped_at is null and held_until > now()) as "callbacksHeld",
-      (select count(*)::int from (select from callback_endpoint e join event v on v.app_id = e.app_id
+      (select count(*)::int from (select 1 from callback_endpoint e join event v on v.app_id = e.app_id
         and v.id > e.through_event_id where e.stopped_at is null limit ${mostDeliveries}) w) as "eventsWaiting",
       (select count(*)::int from callback_endpoint where stopped_at is not null) as "callbacksStopped"
     from (

@@ -73,7 +73,7 @@ const ruleColumns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
 export async function isRuleInUse(tx: Statements, appId: string, ruleId: number): Promise<boolean> {
   // One look into each column's index. As one condition it could be planned as a walk through all sites, which finds
   // a rule that many name at once, and one that none names after the last.
-  const looks = ruleColumns.map((column) => `exists (select from site where app_id = $1 and ${column} = $2)`)
+  const looks = ruleColumns.map((column) => `exists (select 1 from site where app_id = $1 and ${column} = $2)`)
   const [found] = await tx.unsafe(`select ${looks.join(' or ')} as is_named`, [appId, ruleId])
   return found?.is_named === true
 }

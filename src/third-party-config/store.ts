@@ -26,15 +26,14 @@ function toConfig(row: Row): ThirdPartyConfig {
   }
 }
 
-const columns =
-  'app_id, operator_name, operator_id, callback_url, to_json(callback_events) as callback_events, updated_at'
-const findColumns = `${columns}, stopped_at, stopped_reason`
+const columns = `app_id, operator_name, operator_id, callback_url, to_json(callback_events) as callback_events, updated_at,
+  stopped_at, stopped_reason`
 
 /** A callback that appears gets a secret that is shown; the one before it, if anybody noted it, goes on for a day. */
 const secretOfNewCallback = Object.entries({
   callback_secret: 'excluded.callback_secret',
   previous_callback_secret: 'c.callback_secret',
-  secret_rotated_at: 'now()',
+  secret_rotated_at: 'excluded.updated_at',
 })
   .map(
     ([name, value]) =>
@@ -55,17 +54,18 @@ export async function upsertConfig(
     insert into third_party_config as c (app_id, operator_name, operator_id, callback_url, callback_events,
       callback_secret, updated_at)
     values (${config.appId}, ${config.operatorName}, ${config.operatorId}, ${config.callbackUrl},
-      array(select json_array_elements_text(${JSON.stringify(config.callbackEvents)}::text::json)), ${sealedSecret}, now())
+      string_to_array(${config.callbackEvents.join(',')}, ','), ${sealedSecret}, now())
     on conflict (app_id) do update set operator_name = excluded.operator_name, operator_id = excluded.operator_id,
-      callback_url = excluded.callback_url, callback_events = excluded.callback_events, updated_at = now(),
+      callback_url = excluded.callback_url, callback_events = excluded.callback_events, updated_at = excluded.updated_at,
       ${tx.unsafe(secretOfNewCallback)}
-    returning ${tx.unsafe(columns)}, null as stopped_at, null as stopped_reason, callback_secret = ${sealedSecret} as is_new`
-  return { config: toConfig(row as Row), isNew: row?.is_new }
+    returning updated_at, callback_secret = ${sealedSecret} as is_new`
+  const { updated_at: updatedAt, is_new: isNew } = row as Row
+  return { config: { ...config, updatedAt, stoppedAt: null, stoppedReason: null }, isNew }
 }
 
 export async function findConfig(sql: Statements, appId: string): Promise<ThirdPartyConfig | undefined> {
   const [row] = await sql`
-    select ${sql.unsafe(findColumns)} from third_party_config left join callback_endpoint using (app_id)
+    select ${sql.unsafe(columns)} from third_party_config left join callback_endpoint using (app_id)
     where app_id = ${appId}`
   return row === undefined ? undefined : toConfig(row)
 }

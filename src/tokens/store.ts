@@ -59,7 +59,7 @@ export async function findToken(sql: Statements, tokenHash: string): Promise<Kno
 export async function deleteToken(sql: Sql, appId: string, tokenHash: string): Promise<void> {
   await transaction(sql, async (tx) => {
     // The application first, as a rotation takes them: the other order could meet it half-way.
-    await tx`select from application where app_id = ${appId} for no key update`
+    await tx`select 1 from application where app_id = ${appId} for no key update`
     const deleted = await tx`delete from access_token where token_hash = ${tokenHash} and app_id = ${appId}`
     if (deleted.count === 0) return
     await tx`update application set access_changed_at = ${tx.unsafe(nextAccessVersion)} where app_id = ${appId}`
@@ -82,7 +82,7 @@ export async function recentAccessChanges(
 ): Promise<{ changes: AccessChange[]; seenUntil: string }> {
   const rows = await sql`
     select now()::text as seen_until, app_id, (extract(epoch from access_changed_at) * 1000000)::bigint as access_version
-    from (select) look left join application
+    from (select 1) look left join application
       on access_changed_at > least(${seenUntil}::timestamptz, now()) - interval '3 minutes'`
   const changes = rows.flatMap((row) =>
     row.app_id === null ? [] : [{ appId: row.app_id, accessVersion: row.access_version }],
