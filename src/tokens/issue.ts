@@ -22,8 +22,10 @@ const names = Object.keys(columns)
 
 /** Tokens of an application that live at once (contract §3). */
 const maxLiving = 1000
-/** Of an application's newest tokens, how many are looked at to find those that end; more than there can be. */
-const lookAt = 3 * maxLiving
+/** Dead ones of an application that wait for upkeep; past it they go at once. */
+const maxDead = maxLiving
+/** Of an application's newest tokens, how many are looked at: as many as there can be, and a batch. */
+const lookAt = 4 * maxLiving
 const lifetime = 'v_now + make_interval(secs => a.token_lifetime_seconds)'
 
 /**
@@ -36,7 +38,7 @@ export const issueTokensRoutine = routine(
   {},
   names,
   'token_hash text, expires_in integer, is_frozen boolean',
-  '  v_now timestamptz;\n  a application;',
+  '  v_now timestamptz;\n  a application;\n  v_rows integer;\n  v_living bigint[];',
   `  perform app_id from application where app_id = any(${column('c_app_id')}) order by app_id for no key update;
   v_now := clock_timestamp();
   insert into access_token (token_hash, app_id, generation, expires_at)
@@ -48,20 +50,14 @@ export const issueTokensRoutine = routine(
     or a.previous_secret_hash = i.secret_hash and a.previous_secret_until > v_now);
 
   for a in select * from application where app_id = any(${column('c_app_id')}) loop
-    -- Nearly always there are few, and this reads these.
-    perform from access_token where app_id = a.app_id order by id desc offset ${maxLiving} limit 1;
-    if found then
-      with newest as (
-        select t.token_hash, t.id, (${isLivingAt('v_now')}) as is_living from access_token t
-        where t.app_id = a.app_id order by t.id desc limit ${lookAt}
-      ), placed as (
-        select token_hash, is_living, count(*) filter (where is_living) over (order by id desc) as place from newest
-      ), ended as (
-        delete from access_token where token_hash in (
-          select token_hash from placed where not is_living or place > ${maxLiving})
-      )
-      update application set access_changed_at = ${nextAccessVersion}
-      where app_id = a.app_id and exists (select from placed where is_living and place > ${maxLiving});
+    select count(*), coalesce(array_agg(id) filter (where is_living), '{}') into v_rows, v_living from (
+      select t.id, (${isLivingAt('v_now')}) as is_living from access_token t
+      where t.app_id = a.app_id order by t.id desc limit ${lookAt}) newest;
+    if cardinality(v_living) > ${maxLiving} then
+      delete from access_token where app_id = a.app_id and id <= v_living[${maxLiving + 1}];
+      update application set access_changed_at = ${nextAccessVersion} where app_id = a.app_id;
+    elsif v_rows - cardinality(v_living) > ${maxDead} then
+      delete from access_token where app_id = a.app_id and id <> all(v_living);
     end if;
   end loop;
 
