@@ -1,5 +1,7 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { createDevice, getDevice } from '../src/devices/contract.ts'
 import { getReadiness } from '../src/service/contract.ts'
@@ -9,7 +11,9 @@ import { type Answer, Client, deviceBody, newApplication, type Service, type Tes
 export interface Greed {
   sites: number
   events: number
-  /** How long is measured, quietly and then beside the load. */
+  /** Quiet and loaded periods take turns, so that what else the machine does falls into both. */
+  rounds: number
+  /** How long each period is. */
   seconds: number
 }
 
@@ -21,32 +25,96 @@ export interface Share {
   refused: string[]
 }
 
+/** What the load got done, by itself, over all loaded periods. */
+export interface Load {
+  searches: number
+  replays: number
+  hangUps: number
+  seconds: number
+}
+
 /** Where the greedy application's callbacks go: nobody listens there, and the endpoint is soon left alone. */
 const callbackUrl = 'http://127.0.0.1:9/'
 
 /**
  * Measures what another application has of the service, quietly and beside one that searches many sites, replays many
- * events and hangs up. The service must allow private callbacks.
+ * events and hangs up. The service must allow private callbacks. `onPeriod` is told when a period begins, and when it
+ * ends.
  */
-export async function measureShares(service: Service, sql: Sql, { sites, events, seconds }: Greed): Promise<Share[]> {
+export async function measureShares(
+  service: Service,
+  sql: Sql,
+  { sites, events, rounds, seconds }: Greed,
+  onPeriod: (period: 'quiet' | 'loaded', isOver: boolean, load?: ChildProcess) => void = () => {},
+): Promise<{ shares: Share[]; load: Load }> {
   const client = new Client(service)
   const thirdPartyConfig = { operatorName: 'Greedy', callbackUrl }
   const greedy = await newApplication(client, { rateLimitPerSecond: 1000, thirdPartyConfig })
   const modest = await newApplication(client)
   await fill(sql, greedy.appId, sites, events)
   const operations = await operationsOf(client, modest)
+  const shares = Object.keys(operations).map(
+    (operation): Share => ({ operation, quietMs: [], loadedMs: [], refused: [] }),
+  )
+  const load: Load = { searches: 0, replays: 0, hangUps: 0, seconds: 0 }
   await measure(operations, 1)
-  const quiet = await measure(operations, seconds)
-  const load = spawn('bun', [join(import.meta.dirname, 'greedy.ts'), service.url, greedy.token], { stdio: 'ignore' })
-  try {
-    await new Promise((resolve) => setTimeout(resolve, 1000))
-    const loaded = await measure(operations, seconds)
-    return Object.keys(operations).map((operation) => {
-      const { tookMs = [], refused = [] } = loaded.get(operation) ?? {}
-      return { operation, quietMs: quiet.get(operation)?.tookMs ?? [], loadedMs: tookMs, refused }
+  for (let round = 0; round < rounds; round++) {
+    onPeriod('quiet', false)
+    const quiet = await measure(operations, seconds)
+    onPeriod('quiet', true)
+    const greed = startGreed(service, greedy.token)
+    try {
+      await greed.isUnderWay
+      onPeriod('loaded', false, greed.child)
+      const loaded = await measure(operations, seconds)
+      onPeriod('loaded', true, greed.child)
+      for (const share of shares) {
+        share.quietMs.push(...(quiet.get(share.operation)?.tookMs ?? []))
+        share.loadedMs.push(...(loaded.get(share.operation)?.tookMs ?? []))
+        share.refused.push(...(loaded.get(share.operation)?.refused ?? []))
+      }
+    } finally {
+      const done = await greed.stop()
+      for (const what of ['searches', 'replays', 'hangUps', 'seconds'] as const) load[what] += done[what]
+    }
+    await replaysEnd(sql, greedy.appId)
+  }
+  return { shares, load }
+}
+
+const underWayWithinMs = 60_000
+
+function startGreed(service: Service, token: string) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'greedy.ts'), service.url, token], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let told = ''
+  const isUnderWay = new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (piece) => {
+      told += piece
+      if (told.includes('\n')) resolve()
     })
-  } finally {
-    load.kill('SIGKILL')
+    // A load that is refused would measure nothing.
+    setTimeout(reject, underWayWithinMs, new Error('the load is not under way')).unref()
+  })
+  const closed = once(child, 'close')
+  return {
+    child,
+    isUnderWay,
+    async stop(): Promise<Load> {
+      child.kill('SIGTERM')
+      await closed
+      return JSON.parse(told.split('\n')[1] ?? '')
+    },
+  }
+}
+
+/** A replay goes on when its caller has gone, and would make the next period less quiet. */
+async function replaysEnd(sql: Sql, appId: string): Promise<void> {
+  for (;;) {
+    const [row] = await sql`select replay_next_id from callback_endpoint where app_id = ${appId}`
+    if (row?.replay_next_id === null) return
+    await sleep(100)
   }
 }
 
@@ -97,7 +165,7 @@ async function measure(operations: Record<string, () => Promise<Answer<unknown>>
       share.tookMs.push(performance.now() - began)
       if (status !== 200) share.refused.push(`${status} ${code}`)
     }
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await sleep(5)
   }
   return shares
 }

@@ -1,5 +1,5 @@
-// One application's load that should harm nobody else: searches, replays, and requests that hang up. Runs until it is
-// killed.
+// One application's load that should harm nobody else: searches, replays, and requests that hang up. Tells when all of it
+// is under way, and at SIGTERM what it got done.
 //
 //   bun bench/greedy.ts URL TOKEN
 import { connect } from 'node:net'
@@ -8,18 +8,21 @@ const [url = '', token = ''] = process.argv.slice(2)
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
 const search = '/api/charging/v1/siteManageThird/page?siteName=zzzz'
 const replay = '/api/event/v1/delivery/replay'
-const ofAllTime = JSON.stringify({ from: '2020-01-01 00:00:00', to: '2037-01-01 00:00:00' })
+const ofAllTime = JSON.stringify({ timeFrom: '2020-01-01 00:00:00', timeTo: '2037-01-01 00:00:00' })
 const searchesAtOnce = 32
 const replaysAtOnce = 24
 // 400 a second.
 const hangUps = 20
 const hangUpEveryMs = 50
 const restMs = 100
+const began = performance.now()
+let isUnderWay = false
+const done = { searches: 0, replays: 0, hangUps: 0 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const { hostname, port } = new URL(url)
 
-async function loop(send: () => Promise<Response>): Promise<void> {
+async function loop(what: 'searches' | 'replays', send: () => Promise<Response>): Promise<void> {
   for (;;) {
     const status = await send().then(
       async (answer) => {
@@ -28,7 +31,12 @@ async function loop(send: () => Promise<Response>): Promise<void> {
       },
       () => 0,
     )
-    if (status !== 200) await pause(restMs)
+    if (status === 200) done[what]++
+    else await pause(restMs)
+    if (!isUnderWay && done.searches > 0 && done.replays > 0) {
+      isUnderWay = true
+      process.stdout.write('under way\n')
+    }
   }
 }
 
@@ -38,14 +46,18 @@ function hangUp(): void {
   socket.on('connect', () => {
     socket.write(`GET ${search} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\n\r\n`, () => {
       setTimeout(() => socket.destroy(), 20)
+      done.hangUps++
     })
   })
 }
 
-for (let index = 0; index < searchesAtOnce; index++) void loop(() => fetch(url + search, { headers }))
+for (let index = 0; index < searchesAtOnce; index++) void loop('searches', () => fetch(url + search, { headers }))
 for (let index = 0; index < replaysAtOnce; index++) {
-  void loop(() => fetch(url + replay, { method: 'POST', headers, body: ofAllTime }))
+  void loop('replays', () => fetch(url + replay, { method: 'POST', headers, body: ofAllTime }))
 }
+process.on('SIGTERM', () => {
+  process.stdout.write(JSON.stringify({ ...done, seconds: (performance.now() - began) / 1000 }), () => process.exit())
+})
 setInterval(() => {
   for (let index = 0; index < hangUps; index++) hangUp()
 }, hangUpEveryMs)

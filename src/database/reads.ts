@@ -6,6 +6,16 @@ import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
 /** Reads that run at once in this process, and of them one owner's: others always find a place soon. */
 const places = 5
 const mostRunning = 2
+/**
+ * Beside others, an owner's reads may take half of one connection's time, and a second of theirs ahead of it: so a few
+ * slow ones wait for nothing, and one that never stops searching leaves the processors to the others.
+ */
+const dueTimes = 2
+const aheadMs = 1000 * dueTimes
+/** Nobody's next read waits longer than that for their own. */
+const mostRestMs = 1000
+/** So long after somebody asked, an owner is not alone. */
+const companyMs = 1000
 /** Reads of one owner that may wait; past it they are refused with 10007. Programs read with some dozens at once. */
 const mostWaiting = 128
 /** How soon a read is told again to end, when it went on with its next statement. */
@@ -20,6 +30,10 @@ interface Place {
 /** Whoever reads: an application or an operator. */
 interface Owner {
   running: number
+  /** When its reads so far have been made up for, by this process's monotonic clock. */
+  dueAt: number
+  /** Looks again when they have. */
+  timer: ReturnType<typeof setTimeout> | undefined
   waiting: Set<(place: Place) => void>
 }
 
@@ -44,6 +58,8 @@ export class Reads {
   private readonly free: Place[]
   private readonly owners = new Map<string, Owner>()
   private readonly control: Sql
+  private lastCaller = ''
+  private companyUntil = 0
 
   /** `control` is for telling the database to end a read. */
   constructor(database: Database, control: Sql) {
@@ -54,12 +70,20 @@ export class Reads {
     })
   }
 
+  /** Is told of every request, read or not: whoever is alone need not leave anything to others. */
+  note(caller: string): void {
+    if (caller === this.lastCaller) return
+    this.lastCaller = caller
+    this.companyUntil = performance.now() + companyMs
+  }
+
   /** Reads once there is a place. Throws 10007 when too many of the owner's wait, and 50003 when the audience has left. */
   async run<Answer>(name: string, audience: Audience, read: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     if (audience.hasLeft) throw unavailable()
-    const owner = this.owners.get(name) ?? { running: 0, waiting: new Set() }
+    const owner = this.owners.get(name) ?? { running: 0, dueAt: 0, timer: undefined, waiting: new Set() }
     this.owners.set(name, owner)
     const place = this.take(owner) ?? (await this.wait(name, owner, audience))
+    const beganAt = performance.now()
     let isDone = false
     let ending: Promise<void> | undefined
     audience.onLeave = () => {
@@ -73,6 +97,8 @@ export class Reads {
       isDone = true
       await ending
       audience.onLeave = () => {}
+      const now = performance.now()
+      owner.dueAt = Math.min(Math.max(owner.dueAt, now - aheadMs) + (now - beganAt) * dueTimes, now + mostRestMs)
       owner.running--
       this.free.push(place)
       this.letNextIn()
@@ -81,9 +107,23 @@ export class Reads {
   }
 
   private take(owner: Owner): Place | undefined {
-    const place = owner.running < mostRunning ? this.free.pop() : undefined
+    if (owner.running >= mostRunning || this.mustRest(owner)) return undefined
+    const place = this.free.pop()
     if (place !== undefined) owner.running++
     return place
+  }
+
+  private mustRest(owner: Owner): boolean {
+    const now = performance.now()
+    if (owner.dueAt <= now || this.companyUntil <= now) return false
+    owner.timer ??= setTimeout(
+      () => {
+        owner.timer = undefined
+        this.letNextIn()
+      },
+      Math.ceil(Math.min(owner.dueAt, this.companyUntil) - now),
+    )
+    return true
   }
 
   private wait(name: string, owner: Owner, audience: Audience): Promise<Place> {
@@ -98,7 +138,9 @@ export class Reads {
   }
 
   private forgetIdle(name: string, owner: Owner): void {
-    if (owner.running === 0 && owner.waiting.size === 0) this.owners.delete(name)
+    if (owner.running > 0 || owner.waiting.size > 0) return
+    clearTimeout(owner.timer)
+    this.owners.delete(name)
   }
 
   private letNextIn(): void {
@@ -107,11 +149,10 @@ export class Reads {
       const place = next && this.take(owner)
       if (next === undefined || place === undefined) continue
       owner.waiting.delete(next)
-      // Behind the others that wait.
+      // Behind the others that wait, where it is looked at again.
       this.owners.delete(name)
       this.owners.set(name, owner)
       next(place)
-      return
     }
   }
 

@@ -11,7 +11,7 @@ import { statuses } from './rules.ts'
 import { pause } from './turn.ts'
 
 /** Events that one transaction sets waiting: so few that neither its endpoint nor the database is kept from the others. */
-const stepEvents = 500
+const stepEvents = 200
 /** Replays under way that are tried until one is found that no process is at. */
 const mostTried = 10
 const lookEveryMs = 1_000
@@ -72,6 +72,13 @@ export async function replay(
   await insertPlatformEvent(tx, { type: 'delivery.replayed', time: new Date(), subject: appId, ...by, data })
   if (keyed !== undefined) await keepAnswer(tx, keyed, answer)
   return answer
+}
+
+/** Says at little cost what `replay` would say of a range after more. Throws 10007 while one is under way. */
+export async function requireNoReplay(sql: Statements, appId: string): Promise<void> {
+  const [busy] = await sql`
+    select from callback_endpoint where app_id = ${appId} and replay_next_id is not null`
+  if (busy !== undefined) throw new Refusal('tooManyRequests', { headers: retryAfter })
 }
 
 async function replayOne(tx: Statements, appId: string, id: number): Promise<number> {
@@ -176,8 +183,8 @@ export class Replays {
         this.log.debug({ err: error }, 'a step of a replay is tried again')
         return false
       })
-      // As long as the step took, so that replays have half of the time of one connection at most.
-      const restMs = isUnderWay ? Math.max(leastRestMs, performance.now() - startedAt) : lookEveryMs
+      // Twice as long as the step took, so that replays have a third of the time of one connection at most.
+      const restMs = isUnderWay ? Math.max(leastRestMs, 2 * (performance.now() - startedAt)) : lookEveryMs
       await Promise.race([pause(restMs), new Promise<void>((resolve) => (this.wake = resolve))])
     }
   }

@@ -7,7 +7,7 @@ import { invalidRequest, Refusal, unavailable } from '../refusals.ts'
 import { callbackUrlFault } from '../third-party-config/rules.ts'
 import { given } from '../values.ts'
 import { pageDeliveries, replayDeliveries, testDelivery, testType } from './contract.ts'
-import { type By, type ReplayRange, replay } from './replay.ts'
+import { type By, type ReplayRange, replay, requireNoReplay } from './replay.ts'
 import { judge, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
 import * as store from './store.ts'
@@ -104,6 +104,8 @@ export function deliveryRoutes(platform: Platform): Handler[] {
         const keyed = idempotency && { appId, operation: replayDeliveries.id, ...idempotency }
         const by = { actor, address: sourceAddress() }
         return runAlone(replaying, appId, async () => {
+          // One with a key may have been answered before.
+          if (keyed === undefined) await requireNoReplay(sql, appId)
           const wish = given(body.id) ?? (await rangeOf(appId, first, last, given(body.status)))
           return new JsonText(await transaction(sql, (tx) => replay(tx, caller, appId, wish, by, keyed)))
         })

@@ -246,6 +246,7 @@ async function answerFor(
   }
   const query = route.readQuery?.(request.query)
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
+  options.reads.note(actor)
   if (operation.method === 'GET') {
     const askedAt = performance.now()
     const asked = { caller, actor, body: undefined, query, idempotency: undefined, ...head }
