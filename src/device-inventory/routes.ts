@@ -2,6 +2,7 @@ import { transaction } from '../database/transaction.ts'
 import { touchCatalogue } from '../device-models/store.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
+import { pauses } from '../http/turns.ts'
 import type { Platform } from '../platform.ts'
 import { type FieldFault, invalidRequest } from '../refusals.ts'
 import { deleteDeviceInventory, importDeviceInventory, pageDeviceInventory } from './contract.ts'
@@ -10,7 +11,7 @@ import * as store from './store.ts'
 export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Platform): Handler[] {
   return [
     handle(importDeviceInventory, async ({ body: { entries }, actor }) => {
-      const twice = repeatedSerials(entries)
+      const twice = await repeatedSerials(entries)
       if (twice.length > 0) throw invalidRequest(twice)
       const imported = await transaction(sql, async (tx) => {
         await touchCatalogue(tx)
@@ -41,14 +42,18 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Platform):
   ]
 }
 
-function repeatedSerials(entries: readonly store.NewInventoryEntry[]): FieldFault[] {
+/** Twenty thousand are looked through in slices, so that other requests have their turns. */
+async function repeatedSerials(entries: readonly store.NewInventoryEntry[]): Promise<FieldFault[]> {
+  const pause = pauses()
   const seen = new Set<string>()
-  return entries.flatMap(({ deviceNo }, index) => {
-    const isRepeated = seen.has(deviceNo)
+  const faults: FieldFault[] = []
+  const reason = { en: 'stands in the list twice', zh: '在列表中重复' }
+  for (const [index, { deviceNo }] of entries.entries()) {
+    if (index % 1000 === 0) await pause()
+    if (seen.has(deviceNo)) faults.push({ field: `entries[${index}].deviceNo`, reason })
     seen.add(deviceNo)
-    const reason = { en: 'stands in the list twice', zh: '在列表中重复' }
-    return isRepeated ? [{ field: `entries[${index}].deviceNo`, reason }] : []
-  })
+  }
+  return faults
 }
 
 function unknownModels(entries: readonly store.NewInventoryEntry[], unknown: Set<string>): FieldFault[] {

@@ -2,6 +2,7 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { column, joinColumn } from '../database/routine.ts'
+import { pauses } from '../http/turns.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import type { InventoryEntry } from './contract.ts'
@@ -32,14 +33,20 @@ export async function upsertInventory(
   tx: Statements,
   entries: readonly NewInventoryEntry[],
 ): Promise<{ added: number; changed: number }> {
+  const pause = pauses()
+  await pause()
   // Sorted, so that two imports take the rows they share in one order.
   const sorted = entries.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
+  await pause()
+  const serials = joinColumn(sorted, (entry) => entry.deviceNo)
+  await pause()
+  const models = joinColumn(sorted, (entry) => entry.modelName)
   const rows = await tx.unsafe<{ added: boolean }[]>(
     `insert into device_inventory (device_no, model_name, created_at)
     select device_no, model_name, now() from unnest(${column('$1')}, ${column('$2')}) as entry (device_no, model_name)
     on conflict (device_no) do update set model_name = excluded.model_name
     returning xmax = 0 as added`,
-    [joinColumn(sorted, (entry) => entry.deviceNo), joinColumn(sorted, (entry) => entry.modelName)],
+    [serials, models],
   )
   const added = rows.filter((row) => row.added).length
   return { added, changed: rows.length - added }

@@ -8,8 +8,8 @@ const maxDepth = 32
 const maxValues = 100_000
 /** More than any operation knows, and few enough that no choice of names makes them dear to look up. */
 const maxMembers = 1000
-/** Larger bodies are read in slices, with turns of the event loop between them. */
-const largeBytes = 256 * 1024
+/** Larger bodies are read and checked in slices, with turns of the event loop between them. */
+export const largeBytes = 256 * 1024
 /** What is parsed at once: one element of a large body's list, or everything beside the list. */
 const maxPieceBytes = 1024 * 1024
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

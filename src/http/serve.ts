@@ -10,13 +10,14 @@ import { type FieldFault, invalidRequest, type Reason, Refusal, refusals, unavai
 import type { Caller } from './authenticate.ts'
 import { actorOf } from './authenticate.ts'
 import { BodyReader, bodyTooSlow, type Patience, readForm, readJson, requireMediaType } from './body.ts'
+import { largeBytes } from './json.ts'
 import { preferredLanguage } from './language.ts'
 import type { RateLimiter, UnderWay } from './limits.ts'
 import type { HttpAnswer, HttpHandler, HttpRequest } from './message.ts'
 import type { Metrics } from './metrics.ts'
 import { type Operation, rolesOf } from './operation.ts'
 import { sourceAddress } from './source-address.ts'
-import { queryReader, validator } from './validate.ts'
+import { queryReader, type Validator, validator } from './validate.ts'
 
 /** What a handler is given: everything is checked, and the caller's kind is one that the operation admits. */
 export interface OperationRequest<Body = unknown, Query = unknown> {
@@ -117,7 +118,7 @@ export interface ServeOptions {
 
 interface Route {
   handler: Handler
-  readBody: ((value: unknown) => unknown) | undefined
+  readBody: Validator<unknown> | undefined
   readQuery: ((query: string) => unknown) | undefined
 }
 
@@ -267,7 +268,8 @@ async function answerFor(
   await requireStill(route, request, options, askedAt)
   const read = mediaType === 'form' ? readForm(bytes) : readJson(bytes)
   const sent = read instanceof Promise ? await read : read
-  const body = route.readBody === undefined ? sent : route.readBody(sent)
+  const isLarge = bytes.byteLength > largeBytes
+  const body = isLarge && route.readBody ? await route.readBody.inTurns(sent) : (route.readBody?.(sent) ?? sent)
   const key = operation.idempotent ? request.header('idempotency-key') : null
   const idempotency = key === null ? undefined : idempotencyOf(key, bytes)
   return run({ caller, actor, body, query, idempotency, ...head })

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type FieldFault, invalidRequest, type Reason } from '../refusals.ts'
 import { coordinates, coordinatesReason, reasonKey } from '../values.ts'
+import { pauses } from './turns.ts'
 
 const absent: Reason = { en: 'is required', zh: '必填' }
 const anObject: Reason = { en: 'must be a JSON object', zh: '必须是 JSON 对象' }
@@ -22,6 +23,13 @@ interface Shape {
 
 type Check = (value: unknown) => boolean
 
+/** Reads a value by a schema, as the schema's type. Throws 10001. */
+export interface Validator<Value> {
+  (value: unknown): Value
+  /** The same for a large value, in slices with turns of the event loop between them. */
+  inTurns(value: unknown): Promise<Value>
+}
+
 /** Faults that are told of one body. More help nobody, and to find and tell all of a large list's would hold others up. */
 const mostTold = 1000
 
@@ -34,24 +42,62 @@ export function validator<Schema extends TSchema>(
   schema: Schema,
   root: string,
   check: ((body: Record<string, unknown>) => FieldFault[]) | undefined,
-): (value: unknown) => Static<Schema> {
+): Validator<Static<Schema>> {
   const whole = Compile(schema)
   const pick = picker(schema) ?? ((value: unknown) => value)
   const checks = new Map<TSchema, Check>()
-  return (value) => {
-    const isFitting = whole.Check(value)
-    if (isFitting && check === undefined) return pick(value) as Static<Schema>
-    const misfits = isFitting ? [] : told(faults(schema, value, '', root, checks))
+  function requireNone(value: unknown, misfits: FieldFault[]): void {
     const all =
       check === undefined || misfits.length === mostTold
         ? misfits
         : [...misfits, ...furtherFaults(value, misfits, check)]
     if (all.length > 0) throw invalidRequest(all)
+  }
+  function read(value: unknown): Static<Schema> {
+    const isFitting = whole.Check(value)
+    if (!isFitting || check !== undefined) {
+      requireNone(value, isFitting ? [] : told(faults(schema, value, '', root, checks)))
+    }
     return pick(value) as Static<Schema>
   }
+  async function inTurns(value: unknown): Promise<Static<Schema>> {
+    const pause = pauses()
+    const misfits: FieldFault[] = []
+    for (const fault of faults(schema, value, '', root, checks)) {
+      if (fault === portionIsOver) await pause()
+      else if (misfits.push(fault) === mostTold) break
+    }
+    requireNone(value, misfits)
+    return (await pickInTurns(schema, value, pause)) as Static<Schema>
+  }
+  return Object.assign(read, { inTurns })
 }
 
 type Pick = (value: unknown) => unknown
+
+/** As the picker does, but of the lists in a body a portion a turn. */
+async function pickInTurns(schema: TSchema, value: unknown, pause: () => Promise<void>): Promise<unknown> {
+  const { properties } = schema as Shape
+  if (properties === undefined) return value
+  const picked: Record<string, unknown> = {}
+  for (const [member, memberSchema] of Object.entries(properties)) {
+    if (!Object.hasOwn(value as object, member)) continue
+    const sent = (value as Record<string, unknown>)[member]
+    const { items } = memberSchema as Shape
+    const pick = picker(items ?? memberSchema) ?? ((same: unknown) => same)
+    if (items === undefined || !Array.isArray(sent)) {
+      picked[member] = pick(sent)
+      continue
+    }
+    const list: unknown[] = []
+    for (let from = 0; from < sent.length; from += portion) {
+      await pause()
+      for (const item of sent.slice(from, from + portion)) list.push(pick(item))
+    }
+    picked[member] = list
+  }
+  return picked
+}
 
 /** Leaves out members that a schema does not declare, at any depth; undefined for one that declares none. */
 function picker(schema: TSchema): Pick | undefined {
@@ -97,18 +143,23 @@ function furtherFaults(value: unknown, misfits: FieldFault[], check: (body: Reco
   return check(fitting).filter((fault) => !faulty.has(member(fault)))
 }
 
-type Faults = Generator<FieldFault, void>
+/** Items of a list that are looked at without a pause. */
+const portion = 256
+/** Said after each portion of a long list, for those who pause there. */
+const portionIsOver = Symbol('a portion is over')
+
+type Faults = Generator<FieldFault | typeof portionIsOver, void>
 
 function told(faults: Faults): FieldFault[] {
   const first: FieldFault[] = []
-  for (const fault of faults) if (first.push(fault) === mostTold) break
+  for (const fault of faults) if (fault !== portionIsOver && first.push(fault) === mostTold) break
   return first
 }
 
 function* faults(schema: TSchema, value: unknown, path: string, root: string, checks: Map<TSchema, Check>): Faults {
   const shape = schema as Shape
   if (shape.properties !== undefined) return yield* objectFaults(shape, value, path, root, checks)
-  if (shape.items !== undefined) return yield* arrayFaults(schema, value, path, root, checks)
+  if (shape.items !== undefined) return yield* arrayFaults(shape, value, path, root, checks)
   if (fits(schema, value, checks)) return
   // An optional object or list is told member by member too; its other alternatives are null and "".
   const composite = shape.anyOf?.find((option) => (option as Shape).properties ?? (option as Shape).items)
@@ -129,26 +180,16 @@ function* objectFaults(shape: Shape, value: unknown, path: string, root: string,
   }
 }
 
-function* arrayFaults(
-  schema: TSchema,
-  value: unknown,
-  path: string,
-  root: string,
-  checks: Map<TSchema, Check>,
-): Faults {
-  const shape = schema as Shape
+function* arrayFaults(shape: Shape, value: unknown, path: string, root: string, checks: Map<TSchema, Check>): Faults {
   if (!Array.isArray(value)) return yield { field: path, reason: anArray }
   const items = shape.items as TSchema
-  if (value.length > (shape.maxItems ?? Number.POSITIVE_INFINITY)) {
+  if (value.length > (shape.maxItems ?? Number.POSITIVE_INFINITY) || value.length < (shape.minItems ?? 0)) {
     return yield { field: path, reason: sizeReason(shape) }
   }
-  let isFaulty = false
   for (const [index, item] of value.entries()) {
-    if (fits(items, item, checks)) continue
-    isFaulty = true
-    yield* faults(items, item, `${path}[${index}]`, root, checks)
+    if (index % portion === portion - 1) yield portionIsOver
+    if (!fits(items, item, checks)) yield* faults(items, item, `${path}[${index}]`, root, checks)
   }
-  if (!isFaulty && !fits(schema, value, checks)) yield { field: path, reason: sizeReason(shape) }
 }
 
 function fits(schema: TSchema, value: unknown, checks: Map<TSchema, Check>): boolean {
