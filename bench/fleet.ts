@@ -50,6 +50,8 @@ export async function fillFleet(sql: Sql, devices: number, large: string, ordina
     )
     process.stderr.write(`filled ${to} of ${devices}\n`)
   }
+  // What is not yet on the disk is not marked as visible to all.
+  await sql`checkpoint`
   await sql`vacuum analyze device`
 }
 

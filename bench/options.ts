@@ -9,9 +9,9 @@ export interface Options {
   seconds: number
   connections: number
   serials: SerialOrder
-  /** For run.ts: another checkout, with what it needs installed, to measure beside this one. */
+  /** For run.ts and pages.ts: another checkout, with what it needs installed, to measure beside this one. */
   against: string | undefined
-  /** For growth.ts: how many devices are there already. */
+  /** For growth.ts and pages.ts: how many devices are there already. */
   devices: number
 }
 

@@ -1,101 +1,122 @@
-// Device pages at scale: how long they take over HTTP by what is asked for, quietly and beside changes.
+// Device pages at scale: how long they take over HTTP by what is asked for, quietly and beside changes, and what creates
+// have of the service beside them.
 //
 //   bun bench/pages.ts --devices 10000000
 import { reportDeviceState } from '../src/device-state/contract.ts'
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
-import { getMetrics } from '../src/service/contract.ts'
 import { Client, deviceBody, newApplication, startService, type TestApplication } from '../test/harness.ts'
+import { databaseCpu, processCpu } from './cpu.ts'
 import { applications, fillFleet, largeShare } from './fleet.ts'
-import { filterQuestions, ordinaryQuestions, pairQuestions, type Question } from './page-questions.ts'
-import { runBench } from './program.ts'
+import {
+  acrossQuestions,
+  day,
+  filterQuestions,
+  ordinaryQuestions,
+  pairQuestions,
+  type Question,
+} from './page-questions.ts'
+import { type Bench, runBench } from './program.ts'
 import { table } from './report.ts'
 
-/** Requests of each kind, one after the other. */
+/** Requests of each kind, one after the other: so many, or as many as fit into the time. */
 const requests = 200
+const mostMs = 4_000
 /** Of each kind, before it is measured. */
-const warmUps = 20
+const warmUps = 5
 /** While pages are read beside them; half of them are creates, half report a new state of a device. */
 const changesPerSecond = 400
+/** Programs that search without a pause, of two owners, while creates are measured one after the other. */
+const readers = 16
+const measuredCreates = 500
 
-await runBench(async ({ cluster, options, keep }) => {
-  const database = await cluster.createDatabase('pages')
-  const env = { DATABASE_URL: database.url }
-  // Before there are devices: the schema, and applications that have tokens.
-  const first = await startService({ env })
-  const large = await newApplication(new Client(first))
-  const ordinary = await newApplication(new Client(first))
-  const other = await newApplication(new Client(first))
-  await first.stop()
-  await fillFleet(database.sql, options.devices, large.appId, ordinary.appId)
-  await cluster.admin`checkpoint`
+/** A service with a fleet of devices of its own. */
+interface Place {
+  client: Client
+  /** Of the service and its database, in microseconds. */
+  cpu(): number
+  largest: TestApplication
+  ordinary: TestApplication
+  other: TestApplication
+}
 
-  const service = await keep(startService({ env }))
-  // What it has to complain of belongs to the figures.
-  service.process.stderr?.pipe(process.stderr)
-  const client = new Client(service)
-  const readyAt = performance.now()
-  const copy = await untilCopied(client, large, largeShare(options.devices))
-  const loadSeconds = ((performance.now() - readyAt) / 1000).toFixed(1)
-  const withoutCopies = new Client(await keep(startService({ env: { ...env, FORECOURT_SEARCH_MEMORY_MB: '0' } })))
+/** Whose devices are asked for; an operator asks for all. */
+type Whose = 'largest' | 'ordinary' | 'all'
+
+await runBench(async (bench) => {
+  const { devices, against } = bench.options
+  const here = await startPlace(bench, 'pages')
+  const elsewhere = against === undefined ? undefined : await startPlace(bench, 'elsewhere', against)
   process.stdout.write(
-    `${options.devices.toLocaleString('en')} devices, ${applications.toLocaleString('en')} applications; the largest has ` +
-      `${copy.devices.toLocaleString('en')}. Its copy takes ${(copy.bytes / 2 ** 20).toFixed(0)} MiB and was there ` +
-      `${loadSeconds} s after the service.\n\n`,
+    `${devices.toLocaleString('en')} devices, ${applications.toLocaleString('en')} applications; the largest has ` +
+      `${largeShare(devices).toLocaleString('en')}.\n\n`,
   )
-
   const rows: string[][] = []
-  const ask = async (name: string, application: TestApplication, question: Question) => {
-    const quiet = await measure(client, application, question)
-    const busy = await besideChanges(client, [large, other], () => measure(client, application, question))
-    const bare = question.isIndexed ? await measure(withoutCopies, application, question) : undefined
-    rows.push([name, question.what, quiet.finds, ...shown(quiet), ...shown(busy), ...shown(bare)])
+  const ask = async (whose: Whose, question: Question) => {
+    const quiet = await measure(here, whose, question)
+    const busy = await besideChanges(here.client, [here.largest, here.other], () => measure(here, whose, question))
+    // An earlier version has no pages over all applications, and does not read this one's cursors.
+    const isComparable = whose !== 'all' && !question.what.startsWith('cursor')
+    const other = elsewhere && isComparable ? withCpu(await measure(elsewhere, whose, question)) : ['', '', '', '']
+    rows.push([whose, question.what, quiet.finds, ...withCpu(quiet), ...shown(busy), ...(elsewhere ? other : [])])
     process.stderr.write(`${rows.at(-1)?.join('  ')}\n`)
   }
-  const depths = await depthQuestions(client, large, largeShare(options.devices))
-  for (const question of [...depths, ...filterQuestions, ...pairQuestions]) await ask('largest', large, question)
-  for (const question of ordinaryQuestions) await ask('ordinary', ordinary, question)
+  for (const question of filterQuestions) await ask('largest', question)
+  for (const question of await depthQuestions(here, largeShare(devices))) await ask('largest', question)
+  for (const question of pairQuestions) await ask('largest', question)
+  for (const question of ordinaryQuestions) await ask('ordinary', question)
+  for (const question of acrossQuestions) await ask('all', question)
   const timings = ['p50', 'p99', 'max']
-  const headings = [...timings, ...timings.map((at) => `${at} busy`), ...timings.map((at) => `${at} bare`)]
+  const there = elsewhere ? [...timings, 'CPU'].map((at) => `${at} there`) : []
+  const headings = [timings, 'CPU', timings.map((at) => `${at} busy`), there]
   process.stdout.write(
-    `Milliseconds over HTTP, ${requests} requests each. Busy: beside ${changesPerSecond} changes a second, half of ` +
-      `them of the largest application. Bare: without a copy.\n\n` +
-      `${table(['application', 'asked for', 'finds', ...headings], rows)}\n`,
+    `Milliseconds over HTTP, ${requests} requests each, or ${mostMs / 1000} s of them, and of processor time a request, the ` +
+      `database’s included. Busy: beside ` +
+      `${changesPerSecond} changes a second, half of them of the largest application.` +
+      `${against === undefined ? '' : ` There: ${against}.`}\n\n` +
+      `${table(['application', 'asked for', 'finds', ...headings.flat()], rows)}\n\n` +
+      `${table(['creates, one after the other', ...timings], await measureCreates(here))}\n`,
   )
 })
 
-/** Waits for the copy of the large application, which the service makes when it is asked for one, if not before. */
-async function untilCopied(client: Client, { token }: TestApplication, devices: number) {
-  for (;;) {
-    await client.call(pageDevices, { deviceName: 'gate' }, { token })
-    const { text } = await client.operate(getMetrics, {})
-    const read = (name: string) => Number(new RegExp(`^forecourt_device_search_${name} (\\d+)$`, 'm').exec(text)?.[1])
-    if (read('devices') >= devices) return { devices: read('devices'), bytes: read('bytes') }
-    await Bun.sleep(100)
-  }
+async function startPlace({ cluster, options, keep }: Bench, name: string, checkout?: string): Promise<Place> {
+  const database = await cluster.createDatabase(name)
+  const from = { env: { DATABASE_URL: database.url }, ...(checkout === undefined ? {} : { checkout }) }
+  // Before there are devices: the schema, and applications that have tokens.
+  const first = await startService(from)
+  const largest = await newApplication(new Client(first))
+  const ordinary = await newApplication(new Client(first))
+  const other = await newApplication(new Client(first))
+  await first.stop()
+  await fillFleet(database.sql, options.devices, largest.appId, ordinary.appId)
+  await cluster.admin`checkpoint`
+  const service = await keep(startService(from))
+  // What it has to complain of belongs to the figures.
+  service.process.stderr?.pipe(process.stderr)
+  const cpu = () => processCpu(service.process.pid as number) + databaseCpu(cluster.pid)
+  return { client: new Client(service), cpu, largest, ordinary, other }
 }
 
-/** Pages by cursor and by number, from the first to the last. */
-async function depthQuestions(client: Client, { token }: TestApplication, devices: number): Promise<Question[]> {
-  const page = async (pageNo: number) => (await client.call(pageDevices, { pageNo }, { token })).data
-  const questions: Question[] = []
-  for (const depth of [10, 1_000, 50_000, devices - 20]) {
-    if (depth >= devices) continue
-    const { nextCursor } = await page(depth / 10)
-    const cursor = String(nextCursor)
-    const cursors = [10, 100].map((pageSize) => ({ cursor, pageSize }))
-    questions.push({ what: `cursor, ${depth.toLocaleString('en')} deep`, queries: cursors, isIndexed: true })
-    // A search is walked through too, and counted anew each time.
-    questions.push({
-      what: `cursor and name, ${depth.toLocaleString('en')} deep`,
-      queries: [{ cursor, deviceName: 'gate' }],
-    })
-  }
-  for (const pageNo of [100, 5_000]) {
-    questions.push({
-      what: `page number ${pageNo.toLocaleString('en')}`,
-      queries: [{ pageNo }, { pageNo: pageNo - 1 }],
-      isIndexed: true,
-    })
+function ask(place: Place, whose: Whose, query: object) {
+  return whose === 'all'
+    ? place.client.operate(pageDevices, query)
+    : place.client.call(pageDevices, query, { token: place[whose].token })
+}
+
+/** Pages by cursor and by number, from the first to the oldest. */
+async function depthQuestions(place: Place, devices: number): Promise<Question[]> {
+  const cursorOf = async (query: object) => String((await ask(place, 'largest', query)).data.nextCursor)
+  const byCursor = (what: string, cursor: string): Question => ({
+    what: `cursor, ${what}`,
+    queries: [10, 100].map((pageSize) => ({ cursor, pageSize })),
+  })
+  const questions = [byCursor('10 deep', await cursorOf({})), byCursor('1,000 deep', await cursorOf({ pageNo: 100 }))]
+  // Devices of a year come one after the other: further down than page numbers reach.
+  questions.push(byCursor('nearly all deep', await cursorOf({ timeTo: `${day(360)} 00:00:00` })))
+  const cursor = await cursorOf({ pageNo: 100, deviceName: 'gate' })
+  questions.push({ what: 'cursor and name, 1,000 deep', queries: [{ cursor, deviceName: 'gate' }] })
+  for (const pageNo of [100, 5_000].filter((pageNo) => pageNo * 10 < devices)) {
+    const queries = [{ pageNo }, { pageNo: pageNo - 1 }]
+    questions.push({ what: `page number ${pageNo.toLocaleString('en')}`, queries })
   }
   return questions
 }
@@ -104,30 +125,67 @@ interface Timing {
   p50: number
   p99: number
   max: number
+  /** Milliseconds of processor time a request, the database's included. */
+  cpu: number
   finds: string
 }
 
-async function measure(client: Client, { token }: TestApplication, { queries, what }: Question): Promise<Timing> {
+async function measure(place: Place, whose: Whose, { queries, what }: Question): Promise<Timing> {
   const took: number[] = []
   let finds = ''
   const unmeasured = Math.max(warmUps, queries.length)
-  for (let index = 0; index < requests + unmeasured; index++) {
+  let endsAt = Number.POSITIVE_INFINITY
+  let cpuBefore = 0
+  for (let index = 0; index < requests + unmeasured && performance.now() < endsAt; index++) {
     const began = performance.now()
-    const answer = await client.call(pageDevices, queries[index % queries.length], { token })
+    const answer = await ask(place, whose, queries[index % queries.length] ?? {})
     const milliseconds = performance.now() - began
     // Its time counts like any other's.
     if (answer.code !== 0) process.stderr.write(`${what}: ${answer.text} after ${milliseconds.toFixed(0)} ms\n`)
     else finds = `${answer.data.total.toLocaleString('en')}${answer.data.totalIsExact ? '' : '+'}`
     // The first may have to read what nobody has read for long, and the engine compiles what is asked for often.
     if (index >= unmeasured) took.push(milliseconds)
+    else [endsAt, cpuBefore] = [performance.now() + mostMs, place.cpu()]
   }
-  took.sort((a, b) => a - b)
-  const at = (share: number) => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0
-  return { p50: at(0.5), p99: at(0.99), max: at(1), finds }
+  return { ...timingOf(took), cpu: (place.cpu() - cpuBefore) / 1000 / took.length, finds }
 }
 
-function shown(timing: Timing | undefined): string[] {
-  return timing === undefined ? ['', '', ''] : [timing.p50, timing.p99, timing.max].map((value) => value.toFixed(1))
+function timingOf(took: number[]) {
+  took.sort((a, b) => a - b)
+  const at = (share: number) => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0
+  return { p50: at(0.5), p99: at(0.99), max: at(1) }
+}
+
+function shown({ p50, p99, max }: Pick<Timing, 'p50' | 'p99' | 'max'>): string[] {
+  return [p50, p99, max].map((value) => value.toFixed(1))
+}
+
+function withCpu(timing: Timing): string[] {
+  return [...shown(timing), timing.cpu.toFixed(1)]
+}
+
+/** Creates alone, and beside programs that search all devices for what none has. */
+async function measureCreates({ client, largest, other }: Place): Promise<string[][]> {
+  const create = async () => {
+    const took: number[] = []
+    for (let index = 0; index < measuredCreates; index++) {
+      const began = performance.now()
+      const { code, text } = await client.call(createDevice, deviceBody(other.appId), { token: other.token })
+      if (code !== 0) throw new Error(text)
+      took.push(performance.now() - began)
+    }
+    return shown(timingOf(took))
+  }
+  const rows = [['alone', ...(await create())]]
+  let isSearching = true
+  const searches = Array.from({ length: readers }, async (_, index) => {
+    const caller = index % 2 === 0 ? { token: largest.token } : {}
+    while (isSearching) await client.operate(pageDevices, { deviceName: 'north pole' }, caller)
+  })
+  rows.push([`beside ${readers} searches`, ...(await create())])
+  isSearching = false
+  await Promise.all(searches)
+  return rows
 }
 
 /** Makes devices, and reports on those that it has made, while something is measured. */

@@ -31,7 +31,7 @@ await runBench(async (bench) => {
   const figures = await measureInRounds(bench, [echo, ...creators])
   for (const server of creators) await requireEvents(server)
   const oneConnection = await measureOneConnection(bench, onBun)
-  // Fresh ones: an application that has had hundreds of thousands of creates is also copied for searches.
+  // Fresh ones, whose figures hold nothing of the rounds before.
   const forMemory = [await keep(startForecourt(onBun.name, 'bun', await cluster.createDatabase('memory_bun')))]
   if (onNode.length > 0) {
     forMemory.push(await keep(startForecourt('Forecourt on Node', 'node', await cluster.createDatabase('memory_node'))))

@@ -4,7 +4,7 @@ import { billingRuleRoutes } from './billing-rules/routes.ts'
 import type { Config } from './config.ts'
 import { withConsole } from './console-pages.ts'
 import type { Database } from './database/database.ts'
-import { connectionStates, type Sql, type Target } from './database/open.ts'
+import { connectionStates, type Sql } from './database/open.ts'
 import { Reads } from './database/reads.ts'
 import type { Routine } from './database/routine.ts'
 import { Deadlines } from './deadlines.ts'
@@ -17,8 +17,6 @@ import { deviceInventoryRoutes } from './device-inventory/routes.ts'
 import { Catalogue } from './device-models/catalogue.ts'
 import { deviceModelRoutes } from './device-models/routes.ts'
 import { deviceOwnershipRoutes } from './device-ownership/routes.ts'
-import { deviceSearchRoutes } from './device-search/routes.ts'
-import { Searcher } from './device-search/searcher.ts'
 import { startPresence } from './device-state/presence.ts'
 import { deviceStateRoutes } from './device-state/routes.ts'
 import { changeStatesRoutine } from './device-state/store.ts'
@@ -86,7 +84,6 @@ function routes(platform: Platform, pools: Pools, schemaVersion: number): Handle
     ...billingRuleRoutes(writes),
     ...thirdPartyConfigRoutes(writes),
     ...deviceRoutes(writes),
-    ...deviceSearchRoutes(platform),
     ...deviceOwnershipRoutes(writes),
     ...deviceStateRoutes(writes),
     ...eventRoutes(platform),
@@ -124,13 +121,11 @@ export interface AppOptions {
   secrets: SecretBox
   database: Database
   pools: Pools
-  /** For connections that are opened outside this thread. */
-  target: Target
   schemaVersion: number
 }
 
 /** Joins the parts: operations and handlers on the one side, the database on the other. */
-export function createApp({ config, log, secrets, database, pools, target, schemaVersion }: AppOptions): App {
+export function createApp({ config, log, secrets, database, pools, schemaVersion }: AppOptions): App {
   const deadlines = new Deadlines()
   const metrics = new Metrics()
   const rateLimiter = new RateLimiter()
@@ -139,9 +134,6 @@ export function createApp({ config, log, secrets, database, pools, target, schem
   const underWay = new UnderWay(config.maxWaitingCreates)
   const callbacks = openCallbackClient(config)
   const callbackShare = new Share()
-  const { statementTimeoutMs, searchMemoryMegabytes } = config
-  const maxBytes = searchMemoryMegabytes * 1024 * 1024
-  const searcher = new Searcher({ target, statementTimeoutMs, maxBytes, sql: pools.background, log, metrics })
   const platform: Platform = {
     config,
     log,
@@ -155,7 +147,6 @@ export function createApp({ config, log, secrets, database, pools, target, schem
     access,
     operatorAccess,
     catalogue: new Catalogue(pools.creates),
-    searcher,
     callbacks,
     secrets,
     callbackShare,
@@ -201,7 +192,6 @@ export function createApp({ config, log, secrets, database, pools, target, schem
   const upkeep = startUpkeep(pools.background, log, config, routines)
   const tally = startTally(pools.background, log, metrics)
   const presence = startPresence({ ...platform, sql: pools.background })
-  searcher.start()
   return {
     handler: withConsole(handler, config.mapTileUrl),
     platform,
@@ -212,7 +202,6 @@ export function createApp({ config, log, secrets, database, pools, target, schem
       upkeep.stop()
       await tally.stop()
       presence.stop()
-      await searcher.stop()
       deadlines.stop()
     },
   }

@@ -34,10 +34,6 @@ export interface Config {
   statementTimeoutMs: number
   /** Creates that may wait for their batch in one lane; past it they are refused with 50003. */
   maxWaitingCreates: number
-  /** From so many devices on, an application's devices are searched in a copy in memory. */
-  searchFrom: number
-  /** What all copies together may take; 0 for none. */
-  searchMemoryMegabytes: number
 }
 
 /** A setting that cannot be used: one clear sentence, for the person who starts the service. */
@@ -111,8 +107,6 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     logLevel: oneOf('FORECOURT_LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     statementTimeoutMs: integer('FORECOURT_STATEMENT_TIMEOUT_MS', 5000, 100, 60_000),
     maxWaitingCreates: integer('FORECOURT_MAX_WAITING_CREATES', 10_000, 1, 1_000_000),
-    searchFrom: integer('FORECOURT_SEARCH_FROM', 1000, 1, 1_000_000),
-    searchMemoryMegabytes: integer('FORECOURT_SEARCH_MEMORY_MB', 512, 0, 1_000_000),
   }
 }
 

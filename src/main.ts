@@ -50,15 +50,7 @@ async function start(config: Config): Promise<void> {
   })
 
   const schemaVersion = readMigrations(migrationsFolder).length
-  const app = createApp({
-    config,
-    log,
-    secrets,
-    database,
-    pools,
-    target,
-    schemaVersion,
-  })
+  const app = createApp({ config, log, secrets, database, pools, schemaVersion })
   stops.push(() => app.stop())
   const listener = await listen(config.host, config.port, app.handler, log)
   // Together: a test of a callback is a request that ends with its attempt.

@@ -4,7 +4,6 @@ import type { Sql } from './database/open.ts'
 import type { CallbackClient } from './deliveries/client.ts'
 import type { Share } from './deliveries/share.ts'
 import type { Catalogue } from './device-models/catalogue.ts'
-import type { Searcher } from './device-search/searcher.ts'
 import type { RateLimiter, UnderWay } from './http/limits.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { SecretBox } from './secrets/box.ts'
@@ -29,7 +28,6 @@ export interface Platform {
   access: AccessCache
   operatorAccess: OperatorAccess
   catalogue: Catalogue
-  searcher: Searcher
   callbacks: CallbackClient
   /** For callback secrets, which the database holds sealed. */
   secrets: SecretBox

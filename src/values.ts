@@ -105,6 +105,13 @@ export const appId = text(64, 'application id')
 export const ownAppId = optional(
   text(64, 'application id; an application may leave out its own, an operator names the one that is meant'),
 )
+/** Of pages that also go over all applications. */
+export const anyAppId = optional(
+  text(
+    64,
+    'application id; left out, an operator means every application, a developer those that they are a member of',
+  ),
+)
 export const name = text(64)
 export const phone = text(32)
 export const divisionCode = text(12)
@@ -241,7 +248,7 @@ export const pageQuery = {
 export function pageOf<Schema extends TSchema>(schema: Schema) {
   return Type.Object({
     list: Type.Array(schema),
-    total: Type.Integer({ description: 'exact to 100000' }),
+    total: Type.Integer({ description: 'exact to 10000' }),
     totalIsExact: Type.Boolean(),
     pageNo: nullable(Type.Integer()),
     pageSize: Type.Integer(),

@@ -9,15 +9,16 @@ export type Filter = Record<string, string | number>
 type Ask = (query: Filter) => Promise<Answer<Static<typeof pageDevices.data>>>
 
 /** Whether a record fits a filter, word for word as contract §5 and the operation describe it. */
-export function fits(device: DeviceRecord, filter: Filter): boolean {
+function fits(device: DeviceRecord, filter: Filter): boolean {
   return Object.entries(filter).every(([member, wanted]) => (tests[member] as Test)(device, wanted as never))
 }
 
 type Test = (device: DeviceRecord, wanted: never) => boolean
 
 const tests: Record<string, Test> = {
-  deviceNo: (device, wanted: string) => device.deviceNo.startsWith(wanted),
+  deviceNo: (device, wanted: string) => asciiLower(device.deviceNo).includes(asciiLower(wanted)),
   deviceName: (device, wanted: string) => asciiLower(device.deviceName).includes(asciiLower(wanted)),
+  tag: (device, wanted: string) => device.tag === wanted,
   provinceCode: (device, wanted: string) => device.deviceBattery.provinceCode === wanted,
   cityCode: (device, wanted: string) => device.deviceBattery.cityCode === wanted,
   districtCode: (device, wanted: string) => device.deviceBattery.districtCode === wanted,
@@ -25,8 +26,8 @@ const tests: Record<string, Test> = {
   status: (device, wanted: number) => device.status === wanted,
   onlineStatus: (device, wanted: number) => device.onlineStatus === wanted,
   runStatus: (device, wanted: number) => device.runStatus === wanted,
-  createTimeFrom: (device, wanted: string) => device.createTime >= wanted,
-  createTimeTo: (device, wanted: string) => device.createTime <= wanted,
+  timeFrom: (device, wanted: string) => device.createTime >= wanted,
+  timeTo: (device, wanted: string) => device.createTime <= wanted,
   bbox: (device, wanted: string) => {
     const [minLng = 0, minLat = 0, maxLng = 0, maxLat = 0] = wanted.split(',').map(Number)
     const [longitude = 0, latitude = 0] = device.deviceBattery.coordinates.split(',').map(Number)
@@ -52,11 +53,12 @@ export function filterValues(devices: readonly DeviceRecord[]): Record<string, (
     ...new Set(some.map(read).filter((text) => text !== null)),
   ]
   return {
-    deviceNo: [deviceNo.slice(0, 2), deviceNo.slice(0, -1), deviceNo, `${deviceNo}x`],
+    deviceNo: [deviceNo.slice(0, 2), deviceNo.slice(1, -1).toUpperCase(), deviceNo.toLowerCase(), `${deviceNo}x`],
     deviceName: [
       ...['gate', 'GATE 1', 'e g', '东', '湖门', 'é', 'É', '%', '_', '\\', "'", '𠮷', 'no such name', ' '],
       ...of((device) => device.deviceName),
     ],
+    tag: [...of((device) => device.tag), longTag, longTag.slice(0, 64), 'NORTH', ' ', 'no such tag'],
     provinceCode: [...of((device) => device.deviceBattery.provinceCode), 'x'],
     cityCode: [...of((device) => device.deviceBattery.cityCode), place.provinceCode],
     districtCode: [...of((device) => device.deviceBattery.districtCode), '9'],
@@ -64,8 +66,8 @@ export function filterValues(devices: readonly DeviceRecord[]): Record<string, (
     status: [1, 2],
     onlineStatus: [1, 2],
     runStatus: [0, 1, 2],
-    createTimeFrom: [middle, '1999-12-31 23:59:59', '2999-01-01 00:00:00'],
-    createTimeTo: [middle, times[0] as string, '1999-12-31 23:59:59'],
+    timeFrom: [middle, '1999-12-31 23:59:59', '2999-01-01 00:00:00'],
+    timeTo: [middle, times[0] as string, '1999-12-31 23:59:59'],
     bbox: [...boxes, '-180,-90,180,90', '0.5,0.5,0.6,0.6', '-0, -0 ,10 , 10'],
   }
 }
@@ -128,6 +130,9 @@ export async function expectPages(ask: Ask, filter: Filter, devices: readonly De
   expect({ filter, walked }).toEqual({ filter, walked: expected })
 }
 
+/** Longer than what an index keeps of it. */
+const longTag = '长'.repeat(70)
+
 /** What create takes for a device whose members collide with others' in every way that a filter can tell. */
 export function motleyDevice(random: () => number, deviceNo: string): Record<string, unknown> {
   const choose = <Value>(from: readonly Value[]) => from[Math.floor(random() * from.length)] as Value
@@ -137,6 +142,7 @@ export function motleyDevice(random: () => number, deviceNo: string): Record<str
   const degrees = (most: number) => ((random() * 2 - 1) * most).toFixed(Math.floor(random() * 8))
   return {
     deviceNo,
+    tag: choose([null, '', 'north', 'North', longTag, `${longTag}x`, longTag.slice(0, 64)]),
     deviceName: `${name}${choose([' gate ', '门', ' GATE ', ' '])}${Math.floor(random() * 30)}`,
     provinceCode: province,
     cityCode: city,

@@ -22,10 +22,9 @@ const maxCommands = 250
 const workers = 8
 const timeLimitMs = 240_000
 
-/** The second one searches devices in copies in memory, however few they are. */
-const services = await Promise.all([startService(), startService({ env: { FORECOURT_SEARCH_FROM: '1' } })])
-const clients = services.map((service) => new Client(service))
-afterAll(() => Promise.all(services.map((service) => service.stop())))
+const service = await startService()
+const client = new Client(service)
+afterAll(() => service.stop())
 
 const app = fc.nat(2)
 const how: fc.Arbitrary<Asking['how']> = fc.oneof(
@@ -67,7 +66,6 @@ function property(worker: number, replayPath: string | undefined) {
   const commands = fc.commands([anyCommand], { maxCommands, size: 'max', ...(replayPath ? { replayPath } : {}) })
   return fc.asyncProperty(commands, async (some) => {
     if (failing !== undefined && failing !== worker) return
-    const client = clients[worker % clients.length] as Client
     const world = await newWorld(client, 3, 5)
     try {
       await fc.asyncModelRun(() => ({ model: world, real: client }), some)

@@ -3,7 +3,7 @@ import { later } from '../database/later.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { applicationLock } from '../database/routine.ts'
-import { applicationOf, type Caller } from '../http/authenticate.ts'
+import { applicationOf, type Caller, visibleApplications } from '../http/authenticate.ts'
 import { Refusal } from '../refusals.ts'
 import { requirePower } from '../tokens/power.ts'
 import { given } from '../values.ts'
@@ -84,6 +84,18 @@ export async function requireMeantApplication(
   // A caller's own exists: it has just had a token of it.
   if (caller.kind === 'operator') await requireApplication(sql, appId)
   return appId
+}
+
+/**
+ * The applications that a page is about: the one that the request names, else all that the caller may see; null for
+ * every one there is. Throws as `requireMeantApplication` does for the one that is named.
+ */
+export async function requireMeantApplications(
+  sql: Statements,
+  caller: Caller,
+  named: string | null | undefined,
+): Promise<readonly string[] | null> {
+  return given(named) === null ? visibleApplications(caller) : [await requireMeantApplication(sql, caller, named)]
 }
 
 export interface NewApplication {

@@ -4,7 +4,7 @@ import { given } from '../values.ts'
 import type { Sql } from './open.ts'
 
 /** Beyond this many rows a total is not counted further (contract §5). */
-export const countedRows = 100_000
+export const countedRows = 10_000
 /** What a page number may reach to: the database walks through all rows before it. */
 const numberedRows = 100_000
 

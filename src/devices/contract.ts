@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
 import {
   address,
+  anyAppId,
   appId,
   bbox,
   coordinates,
@@ -169,15 +170,16 @@ export const getDevice = operation({
 
 export const pageDevices = operation({
   id: 'pageDevices',
-  summary: 'Pages through an application’s devices, the newest first.',
+  summary: 'Pages through an application’s devices, the newest first; over several applications, by application first.',
   method: 'GET',
   path: '/api/device/entrance/guard/page',
   callers: ['application', 'operator'],
   query: Type.Object({
-    appId: ownAppId,
+    appId: anyAppId,
     ...pageQuery,
-    deviceNo: optional({ ...deviceNo, description: 'the beginning of the serial number' }),
+    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number; ASCII letters match in both cases' }),
     deviceName: optional(freeText(64, 'a part of the name; ASCII letters match in both cases')),
+    tag: optional(tag),
     provinceCode: optional(freeText(12)),
     cityCode: optional(freeText(12)),
     districtCode: optional(divisionCode),
@@ -185,8 +187,8 @@ export const pageDevices = operation({
     status: optional(oneOf(1, 2)),
     onlineStatus: optional(oneOf(1, 2)),
     runStatus: optional(oneOf(0, 1, 2)),
-    createTimeFrom: optional(momentText),
-    createTimeTo: optional(momentText),
+    timeFrom: optional(momentText),
+    timeTo: optional(momentText),
     bbox: optional(bbox),
   }),
   data: pageOf(DeviceRecord),

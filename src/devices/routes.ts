@@ -1,18 +1,23 @@
-import { requireLockedApplicationFor, requireMeantApplication } from '../applications/store.ts'
+import {
+  requireLockedApplicationFor,
+  requireMeantApplication,
+  requireMeantApplications,
+} from '../applications/store.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { applicationOf, requireActingFor } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import type { Platform } from '../platform.ts'
+import { given, readBbox } from '../values.ts'
 import { registerBatch } from './batch.ts'
-import { createDevice, createDevices, getDevice, updateDevice } from './contract.ts'
+import { createDevice, createDevices, getDevice, pageDevices, updateDevice } from './contract.ts'
 import { registrationLane } from './lane.ts'
 import { changeDevice, showDevice, updatableMembers } from './rules.ts'
-import { requireDevice, saveChangedDevice } from './store.ts'
+import { pageOfDevices, requireDevice, saveChangedDevice } from './store.ts'
 
 export function deviceRoutes(platform: Platform): Handler[] {
-  const { sql, showMoment } = platform
+  const { sql, showMoment, readMoment } = platform
   const register = registrationLane(platform)
 
   return [
@@ -49,6 +54,29 @@ export function deviceRoutes(platform: Platform): Handler[] {
       const appId = await requireMeantApplication(sql, caller, query.appId)
       const device = await requireDevice(sql, appId, query.deviceNo)
       return tagged(showDevice(device, showMoment), etagOf(updatableMembers(device)))
+    }),
+
+    read(pageDevices, async ({ sql, caller, query }) => {
+      const [from, to, bbox] = [given(query.timeFrom), given(query.timeTo), given(query.bbox)]
+      const filter = {
+        ...query,
+        appIds: await requireMeantApplications(sql, caller, query.appId),
+        deviceNo: given(query.deviceNo),
+        deviceName: given(query.deviceName),
+        tag: given(query.tag),
+        provinceCode: given(query.provinceCode),
+        cityCode: given(query.cityCode),
+        districtCode: given(query.districtCode),
+        modelName: given(query.modelName),
+        status: given(query.status),
+        onlineStatus: given(query.onlineStatus),
+        runStatus: given(query.runStatus),
+        boundFrom: from === null ? null : readMoment(from),
+        // A moment is shown to the second, so the last one counts whole.
+        boundBefore: to === null ? null : new Date(readMoment(to, 'last').getTime() + 1000),
+        bbox: bbox === null ? null : readBbox(bbox),
+      }
+      return pageOfDevices(sql, filter, showMoment)
     }),
   ]
 }

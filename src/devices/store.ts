@@ -1,7 +1,12 @@
-import type { Row } from 'postgres'
-import type { Statements } from '../database/open.ts'
+import type { ParameterOrJSON, Row } from 'postgres'
+import type { Sql, Statements } from '../database/open.ts'
+import { countedRows, type PageKey, type PageQuery, type PageWish, readWish, rowsOf, toPage } from '../database/page.ts'
 import { Refusal } from '../refusals.ts'
-import type { Device } from './rules.ts'
+import type { Box } from '../values.ts'
+import { type Device, showDevice } from './rules.ts'
+
+/** As many characters of a tag as the index has room for (`tag_start`). */
+const tagStart = 64
 
 export const deviceColumns = `device_no, app_id, device_name, tag, province_code, city_code, district_code,
   detail_address, coordinates, model_name, product_picture_url, device_type, device_type_name, status, online_status,
@@ -48,4 +53,155 @@ export async function saveChangedDevice(tx: Statements, device: Device): Promise
       city_code = ${device.cityCode}, district_code = ${device.districtCode}, detail_address = ${device.detailAddress},
       coordinates = ${device.coordinates}
     where device_no = ${device.deviceNo}`
+}
+
+/** What a page of devices is narrowed to; what is null does not narrow it. */
+export interface DeviceFilter extends PageQuery {
+  appIds: readonly string[] | null
+  /** A part of it, as of the name: ASCII letters match in both cases. */
+  deviceNo: string | null
+  deviceName: string | null
+  tag: string | null
+  provinceCode: string | null
+  cityCode: string | null
+  districtCode: string | null
+  modelName: string | null
+  status: number | null
+  onlineStatus: number | null
+  runStatus: number | null
+  boundFrom: Date | null
+  /** The first moment that does not fit any more. */
+  boundBefore: Date | null
+  bbox: Box | null
+}
+
+/** By application, the newest first. Microseconds since 1970 are the same text in every session. */
+const pageKey: PageKey = [
+  { column: 'app_id', type: 'text' },
+  { column: 'bound_micros', type: 'bigint' },
+  { column: 'device_no', type: 'text' },
+]
+const order = 'order by app_id, bound_at desc, device_no desc'
+const keyText = `json_build_array(app_id, (extract(epoch from bound_at) * 1000000)::bigint::text, device_no)::text`
+const isBehind = (micros: string, deviceNo: string) =>
+  `(bound_at, device_no) < (timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond', ${deviceNo})`
+
+/** A statement and its parameters. */
+export interface Statement {
+  text: string
+  values: ParameterOrJSON<never>[]
+}
+
+type AddParameter = (value: string | number | Date) => string
+
+function statement(write: (add: AddParameter) => string): Statement {
+  const values: ParameterOrJSON<never>[] = []
+  return { text: write((value) => `$${values.push(value)}`), values }
+}
+
+/** What a device must fulfil. Everything that is looked at is in the index `device_by_age`, but for long tags. */
+function conditions(filter: DeviceFilter, add: AddParameter): string {
+  const { appIds, deviceNo, deviceName, tag, boundFrom, boundBefore, bbox } = filter
+  const found: string[] = []
+  if (appIds?.length === 0) found.push('false')
+  else if (appIds !== null) found.push(`app_id in (${appIds.map(add).join(', ')})`)
+  if (boundFrom !== null) found.push(`bound_at >= ${add(boundFrom)}`)
+  if (boundBefore !== null) found.push(`bound_at < ${add(boundBefore)}`)
+  const equal = {
+    status: filter.status,
+    online_status: filter.onlineStatus,
+    run_status: filter.runStatus,
+    province_code: filter.provinceCode,
+    city_code: filter.cityCode,
+    district_code: filter.districtCode,
+    model_name: filter.modelName,
+  }
+  for (const [column, value] of Object.entries(equal)) if (value !== null) found.push(`${column} = ${add(value)}`)
+  if (tag !== null) {
+    found.push(`tag_start = left(${add(tag)}, ${tagStart})`)
+    if ([...tag].length >= tagStart) found.push(`tag = ${add(tag)}`)
+  }
+  const part = (column: string, value: string) =>
+    found.push(`strpos(lower(${column} collate "C"), lower(${add(value)} collate "C")) > 0`)
+  if (deviceNo !== null) part('device_no', deviceNo)
+  if (deviceName !== null) part('device_name', deviceName)
+  if (bbox !== null) {
+    found.push(`location[0] between ${add(bbox.minLng)} and ${add(bbox.maxLng)}`)
+    found.push(`location[1] between ${add(bbox.minLat)} and ${add(bbox.maxLat)}`)
+  }
+  return found.length === 0 ? 'true' : found.join(' and ')
+}
+
+/**
+ * How many devices fit, as far as is counted, and the page where these are all that fit: whatever is asked for, the
+ * devices are looked at once, in the order that suits the database.
+ */
+export function searchStatement(filter: DeviceFilter, { after, offset, pageSize }: PageWish): Statement {
+  return statement((add) => {
+    const fitting = conditions(filter, add)
+    const [appId, micros, deviceNo] = (after ?? []).map(add)
+    const behind =
+      appId === undefined || micros === undefined || deviceNo === undefined
+        ? 'true'
+        : `(app_id > ${appId} or app_id = ${appId} and ${isBehind(micros, deviceNo)})`
+    return `
+      with fitting as materialized (
+        select app_id, bound_at, device_no from device where ${fitting} limit ${countedRows + 1}
+      ), total as materialized (select count(*) as counted from fitting)
+      select counted, page.* from total left join (
+        select ${deviceColumns}, ${keyText} as page_key from (
+          select app_id, bound_at, device_no from fitting, total
+          where counted <= ${countedRows} and ${behind} ${order} limit ${add(pageSize + 1)} offset ${add(offset)}
+        ) as listed join device using (app_id, bound_at, device_no)
+      ) as page on true ${order}`
+  })
+}
+
+/** Where a stretch of the devices lies: in the application of a cursor and behind it, or in the applications behind. */
+export type Stretch = { behind: string[] } | { behindApplication: string }
+
+/** A stretch of the devices that fit, in their order: as far along the index as the page's end. */
+export function stretchStatement(filter: DeviceFilter, stretch: Stretch, limit: number, offset: number): Statement {
+  return statement((add) => {
+    const fitting = conditions(filter, add)
+    let within: string
+    if ('behind' in stretch) {
+      const [appId = '', micros = '', deviceNo = ''] = stretch.behind
+      within = `app_id = ${add(appId)} and ${isBehind(add(micros), add(deviceNo))}`
+    } else {
+      within = `app_id > ${add(stretch.behindApplication)}`
+    }
+    return `
+      select ${deviceColumns}, ${keyText} as page_key from (
+        select app_id, bound_at, device_no from device
+        where ${fitting} and ${within} ${order} limit ${add(limit)} offset ${add(offset)}
+      ) as listed join device using (app_id, bound_at, device_no) ${order}`
+  })
+}
+
+/** The rows of a page where more fit than are counted. */
+async function readStretches(sql: Sql, filter: DeviceFilter, { after, offset, pageSize }: PageWish): Promise<Row[]> {
+  const limit = pageSize + 1
+  const read = (stretch: Stretch, rows: number) => run(sql, stretchStatement(filter, stretch, rows, offset))
+  if (after === null) return read({ behindApplication: '' }, limit)
+  const rows = await read({ behind: after }, limit)
+  if (rows.length === limit) return rows
+  return [...rows, ...(await read({ behindApplication: after[0] ?? '' }, limit - rows.length))]
+}
+
+/** Pages through devices. Throws 10001 for a cursor that is not ours. */
+export async function pageOfDevices(sql: Sql, filter: DeviceFilter, showMoment: (instant: Date) => string) {
+  const wish = readWish(filter, pageKey)
+  const found = await rowsOf(run(sql, searchStatement(filter, wish)))
+  const counted: number = found[0]?.counted
+  const rows =
+    counted > countedRows
+      ? await rowsOf(readStretches(sql, filter, wish))
+      : found.filter((row) => row.device_no !== null)
+  return toPage(wish, rows, counted, (row) => showDevice(toDevice(row), showMoment))
+}
+
+/** Planned for its parameters each time: an application may have ten devices or ten million. */
+function run(sql: Sql, { text, values }: Statement): Promise<Row[]> {
+  return sql.unsafe<Row[]>(text, values)
 }

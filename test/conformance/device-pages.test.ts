@@ -14,6 +14,7 @@ import {
 } from '../device-filters.ts'
 import { randomNumbers, seed } from '../faults/support.ts'
 import { newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newIdleApplication } from './support.ts'
 
 const random = randomNumbers(seed)
@@ -98,7 +99,7 @@ test('pageDevices finds by all filters together exactly what fits them all', asy
       onlineStatus,
       runStatus,
     }
-    const times = { createTimeFrom: createTime, createTimeTo: createTime, bbox: '-180,-90,180,90' }
+    const times = { timeFrom: createTime, timeTo: createTime, bbox: '-180,-90,180,90' }
     await expectPages(ask, { ...filter, ...times, ...(modelName === null ? {} : { modelName }) }, devices, 10)
   }
 })
@@ -122,12 +123,7 @@ test('pageDevices skips nothing that is there throughout, while others create an
     }
   })()
   // All that last fit each of these.
-  for (const filter of [
-    {},
-    { onlineStatus: 2 },
-    { bbox: '-180,-90,180,90' },
-    { createTimeFrom: '2000-01-01 00:00:00' },
-  ]) {
+  for (const filter of [{}, { onlineStatus: 2 }, { bbox: '-180,-90,180,90' }, { timeFrom: '2000-01-01 00:00:00' }]) {
     const walked = (await walk(askFor(application), filter, 4)).map(({ deviceNo }) => deviceNo)
     expect(walked.filter((deviceNo) => deviceNo.startsWith('L')).sort()).toEqual(lasting.toSorted())
     expect(new Set(walked).size).toBe(walked.length)
@@ -139,8 +135,8 @@ test('pageDevices skips nothing that is there throughout, while others create an
 test('pageDevices refuses what is no filter, each by its name', async () => {
   for (const [member, values] of Object.entries({
     bbox: ['1,2,3', '1,2,3,4,5', 'a,b,c,d', '181,0,181,1', '0,91,0,91', '10,0,5,1', '0,10,1,5', '1;2;3;4', ',,,', ' '],
-    createTimeFrom: ['2026-02-30 00:00:00', '2026-01-01', '2026-01-01T00:00:00Z', '1 day', '2026-01-01 24:00:00'],
-    createTimeTo: ['2026-13-01 00:00:00', '0', '2026-01-01 00:00:60'],
+    timeFrom: ['2026-02-30 00:00:00', '2026-01-01', '2026-01-01T00:00:00Z', '1 day', '2026-01-01 24:00:00'],
+    timeTo: ['2026-13-01 00:00:00', '0', '2026-01-01 00:00:60'],
     status: ['0', '3', '1.0', 'normal'],
     onlineStatus: ['0', '3', 'true'],
     runStatus: ['-1', '3', '00'],
@@ -165,7 +161,6 @@ test('pageDevices shows no other application’s devices, and tells no other app
   const { appId } = await newIdleApplication()
   expect(expectSuccess(await client.operate(pageDevices, { appId })).list).toEqual([])
   expectRefusal(await client.operate(pageDevices, { appId: 'no-such-application' }), 'applicationNotFound')
-  expectFaults(await client.operate(pageDevices, {}), ['appId'])
   expectRefusal(await ask({ appId: stranger.appId }), 'notPermitted')
   const [first] = devices
   const theirs = expectSuccess(await askFor(stranger)({ deviceNo: first?.deviceNo }))
@@ -174,6 +169,36 @@ test('pageDevices shows no other application’s devices, and tells no other app
   const { nextCursor } = expectSuccess(await ask({ pageSize: 1 }))
   const walked = expectSuccess(await askFor(stranger)({ pageSize: 100, cursor: nextCursor }))
   expect(walked.list.filter((device) => device.appId !== stranger.appId)).toEqual([])
+})
+
+test('pageDevices answers an operator who names no application all of them, by application, newest first', async () => {
+  const prefix = newSerial('ALL')
+  const applications = await Promise.all(Array.from({ length: 3 }, () => newApplication(client)))
+  for (const application of applications) await createMotley(application, 15, prefix)
+  const askAll = (query: Filter) => client.operate(pageDevices, { ...query, deviceNo: prefix })
+  const own = await Promise.all(
+    applications
+      .map(({ appId }) => appId)
+      .sort()
+      .map((appId) => walk((query) => client.operate(pageDevices, { ...query, appId }), {}, 100)),
+  )
+  const all = own.flat()
+  expect(all.length).toBe(45)
+  for (const pageSize of [1, 7, 15, 100]) await expectPages(askAll, {}, all, pageSize)
+  for (const filter of singleFilters(filterValues(all)).filter((filter) => !('deviceNo' in filter))) {
+    await expectPages(askAll, filter, all, 10)
+  }
+})
+
+test('pageDevices answers a developer who names no application those of theirs', async () => {
+  const [first, second] = [await newApplication(client), await newApplication(client)]
+  const serials = [...(await createMotley(first, 3, 'D')), ...(await createMotley(second, 4, 'D'))]
+  const headers = await signIn(client, await newPerson(client, 'developer', [first.appId, second.appId]))
+  const page = expectSuccess(await client.call(pageDevices, {}, { headers }))
+  expect(page.list.map(({ deviceNo }) => deviceNo).sort()).toEqual(serials.sort())
+  expectRefusal(await client.call(pageDevices, { appId: owner.appId }, { headers }), 'notPermitted')
+  const none = await signIn(client, await newPerson(client, 'developer'))
+  expect(expectSuccess(await client.call(pageDevices, {}, { headers: none }))).toMatchObject({ list: [], total: 0 })
 })
 
 test('pageDevices answers an operator as it answers the application', async () => {

@@ -37,8 +37,8 @@ const boxes = { shenzhen: '113,22,115,23', world: '-180,-90,180,90' }
 /** The filter's members that depend on the world. */
 interface Bounds {
   deviceNo: string | undefined
-  createTimeFrom: string | undefined
-  createTimeTo: string | undefined
+  timeFrom: string | undefined
+  timeTo: string | undefined
 }
 
 function boundsOf(world: World, { serial, from, to }: Filter): Bounds {
@@ -46,7 +46,7 @@ function boundsOf(world: World, { serial, from, to }: Filter): Bounds {
     serial === undefined ? undefined : world.devices.get(serialOf(world, serial))?.boundAt.told
   // Long enough that no two serials of the world share it.
   const deviceNo = serial === undefined ? undefined : serialOf(world, serial).slice(0, 12)
-  return { deviceNo, createTimeFrom: momentOf(from), createTimeTo: momentOf(to) }
+  return { deviceNo, timeFrom: momentOf(from), timeTo: momentOf(to) }
 }
 
 function fits({ members, state, deviceNo, boundAt }: ModelDevice, filter: Filter, bounds: Bounds): boolean {
@@ -59,9 +59,9 @@ function fits({ members, state, deviceNo, boundAt }: ModelDevice, filter: Filter
     members.deviceName.toLowerCase().includes((deviceName ?? '').toLowerCase()) &&
     (provinceCode ?? members.provinceCode) === members.provinceCode &&
     (districtCode ?? members.districtCode) === members.districtCode &&
-    deviceNo.startsWith(bounds.deviceNo ?? '') &&
-    (bounds.createTimeFrom ?? shown) <= shown &&
-    shown <= (bounds.createTimeTo ?? shown) &&
+    deviceNo.toLowerCase().includes((bounds.deviceNo ?? '').toLowerCase()) &&
+    (bounds.timeFrom ?? shown) <= shown &&
+    shown <= (bounds.timeTo ?? shown) &&
     (bbox !== 'shenzhen' || members.coordinates.startsWith('114.05'))
   )
 }

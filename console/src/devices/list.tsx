@@ -34,7 +34,7 @@ const useTexts = defineTexts(
 )
 
 const mainFilters = ['deviceNo', 'deviceName', 'onlineStatus', 'status', 'runStatus'] as const
-const moreFilters = ['modelName', 'provinceCode', 'cityCode', 'districtCode', 'createTimeFrom', 'createTimeTo'] as const
+const moreFilters = ['modelName', 'provinceCode', 'cityCode', 'districtCode', 'timeFrom', 'timeTo'] as const
 const filters = [...mainFilters, ...moreFilters] as const
 
 /** How often the states are read again, in milliseconds. */
@@ -124,9 +124,9 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
           {text('districtCode', devices('districtCode'), 120)}
           <RangeFilter
             label={t('created')}
-            from={values.createTimeFrom}
-            to={values.createTimeTo}
-            onChange={(createTimeFrom, createTimeTo) => set({ createTimeFrom, createTimeTo })}
+            from={values.timeFrom}
+            to={values.timeTo}
+            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
           />
         </>
       )}
