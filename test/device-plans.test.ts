@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
-import { type DeviceFilter, type Statement, searchStatement, stretchStatement } from '../src/devices/store.ts'
+import {
+  countStatement,
+  type DeviceFilter,
+  type Statement,
+  searchStatement,
+  stretchStatement,
+} from '../src/devices/store.ts'
 import { pageSites } from '../src/sites/contract.ts'
 import { embeddedConnection } from './faults/support.ts'
 import { Client, deviceBody, newApplication, startService } from './harness.ts'
@@ -128,6 +134,12 @@ test.each(common)('a page by $what reads the index, and no more of it than the p
       expect(rowsRead(planned)).toBeLessThan(3 * limit)
     }
   }
+})
+
+test.each(common)('a total by $what reads the index alone, and no more of it than is counted', async ({ filter }) => {
+  const planned = await plan(countStatement({ ...anyDevice, ...filter, appIds: ['app 8'] }))
+  expect(scansOf(planned)).toEqual(['Index Only Scan by device_by_age'])
+  expect(rowsRead(planned)).toBeLessThan(2500 + 50)
 })
 
 test('a page over all applications reads the index as far as the applications that it shows', async () => {

@@ -59,7 +59,6 @@ export function deviceRoutes(platform: Platform): Handler[] {
     read(pageDevices, async ({ sql, caller, query }) => {
       const [from, to, bbox] = [given(query.timeFrom), given(query.timeTo), given(query.bbox)]
       const filter = {
-        ...query,
         appIds: await requireMeantApplications(sql, caller, query.appId),
         deviceNo: given(query.deviceNo),
         deviceName: given(query.deviceName),
@@ -76,7 +75,7 @@ export function deviceRoutes(platform: Platform): Handler[] {
         boundBefore: to === null ? null : new Date(readMoment(to, 'last').getTime() + 1000),
         bbox: bbox === null ? null : readBbox(bbox),
       }
-      return pageOfDevices(sql, filter, showMoment)
+      return pageOfDevices(sql, filter, query, showMoment)
     }),
   ]
 }

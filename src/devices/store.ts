@@ -56,7 +56,8 @@ export async function saveChangedDevice(tx: Statements, device: Device): Promise
 }
 
 /** What a page of devices is narrowed to; what is null does not narrow it. */
-export interface DeviceFilter extends PageQuery {
+export interface DeviceFilter {
+  /** Whose; null for all applications'. */
   appIds: readonly string[] | null
   /** A part of it, as of the name: ASCII letters match in both cases. */
   deviceNo: string | null
@@ -99,12 +100,16 @@ function statement(write: (add: AddParameter) => string): Statement {
   return { text: write((value) => `$${values.push(value)}`), values }
 }
 
+/** The applications that are meant. Stands beside each table of a statement, so that no other's rows are looked at. */
+function whose({ appIds }: DeviceFilter, add: AddParameter): string {
+  if (appIds === null) return 'true'
+  return appIds.length === 0 ? 'false' : `device.app_id in (${appIds.map(add).join(', ')})`
+}
+
 /** What a device must fulfil. Everything that is looked at is in the index `device_by_age`, but for long tags. */
 function conditions(filter: DeviceFilter, add: AddParameter): string {
-  const { appIds, deviceNo, deviceName, tag, boundFrom, boundBefore, bbox } = filter
-  const found: string[] = []
-  if (appIds?.length === 0) found.push('false')
-  else if (appIds !== null) found.push(`app_id in (${appIds.map(add).join(', ')})`)
+  const { deviceNo, deviceName, tag, boundFrom, boundBefore, bbox } = filter
+  const found = [whose(filter, add)]
   if (boundFrom !== null) found.push(`bound_at >= ${add(boundFrom)}`)
   if (boundBefore !== null) found.push(`bound_at < ${add(boundBefore)}`)
   const equal = {
@@ -129,7 +134,22 @@ function conditions(filter: DeviceFilter, add: AddParameter): string {
     found.push(`location[0] between ${add(bbox.minLng)} and ${add(bbox.maxLng)}`)
     found.push(`location[1] between ${add(bbox.minLat)} and ${add(bbox.maxLat)}`)
   }
-  return found.length === 0 ? 'true' : found.join(' and ')
+  return found.join(' and ')
+}
+
+/** Whether nothing but whose devices and when narrows a page: then it is a stretch of the index. */
+function isStretch(filter: DeviceFilter): boolean {
+  const { appIds, boundFrom, boundBefore, ...others } = filter
+  return Object.values(others).every((value) => value === null)
+}
+
+/** How many devices fit, as far as is counted. */
+export function countStatement(filter: DeviceFilter): Statement {
+  return statement(
+    (add) => `
+      select count(*) as counted
+      from (select 1 from device where ${conditions(filter, add)} limit ${countedRows + 1}) as fitting`,
+  )
 }
 
 /**
@@ -152,7 +172,7 @@ export function searchStatement(filter: DeviceFilter, { after, offset, pageSize 
         select ${deviceColumns}, ${keyText} as page_key from (
           select app_id, bound_at, device_no from fitting, total
           where counted <= ${countedRows} and ${behind} ${order} limit ${add(pageSize + 1)} offset ${add(offset)}
-        ) as listed join device using (app_id, bound_at, device_no)
+        ) as listed join device using (app_id, bound_at, device_no) where ${whose(filter, add)}
       ) as page on true ${order}`
   })
 }
@@ -175,7 +195,7 @@ export function stretchStatement(filter: DeviceFilter, stretch: Stretch, limit: 
       select ${deviceColumns}, ${keyText} as page_key from (
         select app_id, bound_at, device_no from device
         where ${fitting} and ${within} ${order} limit ${add(limit)} offset ${add(offset)}
-      ) as listed join device using (app_id, bound_at, device_no) ${order}`
+      ) as listed join device using (app_id, bound_at, device_no) where ${whose(filter, add)} ${order}`
   })
 }
 
@@ -190,15 +210,28 @@ async function readStretches(sql: Sql, filter: DeviceFilter, { after, offset, pa
 }
 
 /** Pages through devices. Throws 10001 for a cursor that is not ours. */
-export async function pageOfDevices(sql: Sql, filter: DeviceFilter, showMoment: (instant: Date) => string) {
-  const wish = readWish(filter, pageKey)
+export async function pageOfDevices(
+  sql: Sql,
+  filter: DeviceFilter,
+  query: PageQuery,
+  showMoment: (instant: Date) => string,
+) {
+  const wish = readWish(query, pageKey)
+  const show = (row: Row) => showDevice(toDevice(row), showMoment)
+  if (isStretch(filter)) {
+    const [rows, [total]] = await Promise.all([
+      rowsOf(readStretches(sql, filter, wish)),
+      run(sql, countStatement(filter)),
+    ])
+    return toPage(wish, rows, total?.counted, show)
+  }
   const found = await rowsOf(run(sql, searchStatement(filter, wish)))
   const counted: number = found[0]?.counted
   const rows =
     counted > countedRows
       ? await rowsOf(readStretches(sql, filter, wish))
       : found.filter((row) => row.device_no !== null)
-  return toPage(wish, rows, counted, (row) => showDevice(toDevice(row), showMoment))
+  return toPage(wish, rows, counted, show)
 }
 
 /** Planned for its parameters each time: an application may have ten devices or ten million. */
