@@ -17,6 +17,7 @@ const hangUpEveryMs = 50
 const restMs = 100
 const began = performance.now()
 let isUnderWay = false
+let isReplaying = false
 const done = { searches: 0, replays: 0, hangUps: 0 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -33,7 +34,9 @@ async function loop(what: 'searches' | 'replays', send: () => Promise<Response>)
     )
     if (status === 200) done[what]++
     else await pause(restMs)
-    if (!isUnderWay && done.searches > 0 && done.replays > 0) {
+    // A replay that took longer than its request is waited for goes on all the same, and the others are told so.
+    isReplaying ||= what === 'replays' && (status === 200 || status === 429)
+    if (!isUnderWay && done.searches > 0 && isReplaying) {
       isUnderWay = true
       process.stdout.write('under way\n')
     }
