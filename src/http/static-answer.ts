@@ -7,9 +7,19 @@ import type { HttpAnswer, HttpRequest } from './message.ts'
 /** Smaller ones are in one packet anyway. */
 const leastCompressed = 2048
 
-interface Form {
-  bytes: Uint8Array
-  etag: string
+/** Bytes with their entity tag, which is made when somebody first asks for them. */
+class Form {
+  readonly bytes: Uint8Array
+  private tag: string | undefined
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  get etag(): string {
+    this.tag ??= `"${createHash('sha256').update(this.bytes).digest('base64url').slice(0, 22)}"`
+    return this.tag
+  }
 }
 
 type Encoding = 'br' | 'gzip'
@@ -27,12 +37,12 @@ export class StaticAnswer {
     headers: Record<string, string>,
     compressed: Partial<Record<Encoding, Uint8Array>> = {},
   ) {
-    this.plain = formOf(typeof body === 'string' ? Buffer.from(body) : body)
+    this.plain = new Form(typeof body === 'string' ? Buffer.from(body) : body)
     this.headers = headers
     this.isWorthIt = this.plain.bytes.byteLength >= leastCompressed && isText(headers['content-type'] ?? '')
     for (const encoding of ['br', 'gzip'] as const) {
       const bytes = compressed[encoding]
-      if (bytes !== undefined) this.compressed.set(encoding, formOf(bytes))
+      if (bytes !== undefined) this.compressed.set(encoding, new Form(bytes))
     }
   }
 
@@ -49,15 +59,11 @@ export class StaticAnswer {
   private formIn(encoding: Encoding): Form {
     let form = this.compressed.get(encoding)
     if (form === undefined) {
-      form = formOf(compress(this.plain.bytes, encoding))
+      form = new Form(compress(this.plain.bytes, encoding))
       this.compressed.set(encoding, form)
     }
     return form
   }
-}
-
-function formOf(bytes: Uint8Array): Form {
-  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` }
 }
 
 function isText(mediaType: string): boolean {

@@ -43,7 +43,6 @@ export function validator<Schema extends TSchema>(
   root: string,
   check: ((body: Record<string, unknown>) => FieldFault[]) | undefined,
 ): Validator<Static<Schema>> {
-  const whole = Compile(schema)
   const pick = picker(schema) ?? ((value: unknown) => value)
   const checks = new Map<TSchema, Check>()
   function requireNone(value: unknown, misfits: FieldFault[]): void {
@@ -54,7 +53,7 @@ export function validator<Schema extends TSchema>(
     if (all.length > 0) throw invalidRequest(all)
   }
   function read(value: unknown): Static<Schema> {
-    const isFitting = whole.Check(value)
+    const isFitting = fits(schema, value, checks)
     if (!isFitting || check !== undefined) {
       requireNone(value, isFitting ? [] : told(faults(schema, value, '', root, checks)))
     }

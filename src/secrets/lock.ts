@@ -21,6 +21,7 @@ export function unlockKey(locked: string, password: string): string | undefined 
   }
 }
 
+/** Guessing is made dear, but for a password that nobody guesses however cheap it is, such as the embedded database's. */
 function boxOf(password: string, salt: Buffer): SecretBox {
-  return new SecretBox([scryptSync(password, salt, 32)])
+  return new SecretBox([scryptSync(password, salt, 32, { N: password.length < 40 ? 16_384 : 2 })])
 }
