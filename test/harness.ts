@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Static, TObject, TSchema } from 'typebox'
 import { createApplication, takeApplicationOffline } from '../src/applications/contract.ts'
+import { Database } from '../src/database/database.ts'
+import { startEmbeddedDatabase } from '../src/database/embedded.ts'
+import { prepareSchema } from '../src/database/start.ts'
 import type { DeviceRegistration } from '../src/devices/contract.ts'
 import type { Operation } from '../src/http/operation.ts'
 import type { SiteRegistration } from '../src/sites/contract.ts'
@@ -123,6 +126,24 @@ function spawnService(options: ServiceOptions) {
   return { child, dataDir, operatorKey, output }
 }
 
+/** Makes a data folder whose database has the schema and nothing else, for `prepareDatabase` to copy. */
+export async function makeTemplate(): Promise<string> {
+  const dataDir = join(newDataDir(), 'database')
+  const embedded = await startEmbeddedDatabase(dataDir)
+  const target = embedded.connection
+  const database = new Database(target, 60_000)
+  await prepareSchema(database.open(2), {
+    target,
+    openAlone: () => database.open(1),
+    migrationsFolder: join(projectFolder, 'migrations'),
+    install: async () => {},
+    log: { info() {} },
+  })
+  await database.close()
+  await embedded.stop()
+  return dataDir
+}
+
 /**
  * Puts a copy of the database that scripts/test.ts has made into a new data folder: making one takes more processor
  * time than all else of a start. Tests of the first start itself do without, and so does a file that is run by itself.
@@ -218,12 +239,13 @@ export interface TestApplication {
 
 /** Makes an application of the test's own: configured, without a rate limit, with a token. */
 export async function newApplication(client: Client, members: Record<string, unknown> = {}): Promise<TestApplication> {
-  const created = await client.operate(createApplication, {
+  const body = {
     appName: 'test',
     rateLimitPerSecond: null,
     thirdPartyConfig: { operatorName: 'Test operator' },
     ...members,
-  })
+  }
+  const created = await despiteLoad(() => client.operate(createApplication, body))
   if (created.code !== 0) throw new Error(`no application: ${created.text}`)
   const { appId } = created.data
   const appSecret = shownSecret(created.data.appSecret)
@@ -237,13 +259,19 @@ export function shownSecret(appSecret: string | null): string {
 }
 
 export async function newToken(client: Client, appId: string, appSecret: string): Promise<string> {
-  const issued = await client.call(issueToken, {
-    grant_type: 'client_credentials',
-    client_id: appId,
-    client_secret: appSecret,
-  })
+  const body = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
+  const issued = await despiteLoad(() => client.call(issueToken, body))
   if (issued.code !== 0) throw new Error(`no token: ${issued.text}`)
   return issued.data.accessToken
+}
+
+/** Asks again when the service could not answer, as its words are, so that no test fails before it begins. */
+async function despiteLoad<Data>(ask: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
+  for (let tries = 1; ; tries++) {
+    const answer = await ask()
+    if (answer.code !== 50003 || tries === 30) return answer
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
 }
 
 export async function takeOffline(client: Client, appId: string): Promise<void> {
