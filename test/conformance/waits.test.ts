@@ -27,10 +27,9 @@ const tokenWorks = 10001
 
 test.concurrent('a token with a lifetime of 1 s works at once and is invalid when the second is over', async () => {
   const { appId, appSecret } = await newIdleApplication({ tokenLifetimeSeconds: 1 })
-  const askedAt = performance.now()
   const token = await newToken(client, appId, appSecret)
   expect((await tryToken(token)).code).toBe(tokenWorks)
-  await Bun.sleep(1000 - (performance.now() - askedAt) + 200)
+  await Bun.sleep(1200)
   const answer = await tryToken(token)
   expectRefusal(answer, 'tokenInvalid')
   expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')

@@ -53,7 +53,7 @@ async function killMidBatch(app: TestApplication, body: string, key: string, ser
   const sending = new Client(victim).call(createDevices, body, options).catch(() => undefined)
   if (isSoon) {
     const look = async (sql: postgres.Sql) => (await sql`select from device where app_id = ${app.appId} limit 1`).length
-    await database.run((sql) => becomesTrue(async () => (await look(sql)) > 0, 15_000))
+    await database.run((sql) => becomesTrue(async () => (await look(sql)) > 0))
   }
   const order: KillOrder = { pids: [victim.process.pid as number], withinMs: isSoon ? 20 : 300 }
   killer.stdin?.write(`${JSON.stringify(order)}\n`)

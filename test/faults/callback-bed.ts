@@ -82,7 +82,7 @@ export class CallbackBed {
   /** The delivery of the newest device once it has this status. */
   async deliveryOf(app: TestApplication, status: number) {
     const find = async () => (await this.deliveriesOf(app, { type: 'device.bound', status }))[0]
-    await becomesTrue(async () => (await find()) !== undefined, 10_000)
+    await becomesTrue(async () => (await find()) !== undefined)
     const newest = await find()
     if (newest === undefined) throw new Error(`there is no delivery of status ${status}`)
     return newest

@@ -42,7 +42,7 @@ async function killSoon({ process: { pid = 0 } }: Service, withinMs: number): Pr
   const order: KillOrder = { pids: [pid], withinMs }
   killer.stdin?.write(`${JSON.stringify(order)}\n`)
   expect((await nextKilled()).pids, said).toEqual([pid])
-  expect(await becomesTrue(() => findProcess(pid) === undefined, 15_000), said).toBe(true)
+  expect(await becomesTrue(() => findProcess(pid) === undefined), said).toBe(true)
 }
 
 const env = (database: OwnDatabase) => ({ DATABASE_URL: database.url(), FORECOURT_PRIVATE_CALLBACKS: 'allow' })
@@ -100,7 +100,7 @@ describe.concurrent('callbacks', () => {
       const fresh = await Promise.all([0, 1, 2].map((n) => newEndpoint(client, `/kills-${killed}-${n}`)))
       endpoints.push(...fresh)
       const stops = fresh.map((endpoint) => createAlong(client, endpoint))
-      await becomesTrue(() => fresh.every(({ path }) => receiver.at(path).length > 5), 15_000)
+      await becomesTrue(() => fresh.every(({ path }) => receiver.at(path).length > 5))
       await killSoon(service, 400)
       await Promise.all(stops.map((stop) => stop()))
       service = await place.startService({ env: env(database) })
@@ -134,7 +134,7 @@ describe.concurrent('callbacks', () => {
     const events = endpoints.reduce((sum, { path }) => sum + new Set(receiver.at(path).map(({ id }) => id)).size, 0)
     tell(`${kills} kills: ${events} events to ${endpoints.length} endpoints, ${doubles} of them twice`)
     const areTaken = () => countAll().then((count) => count?.delivered === count?.events)
-    expect(await becomesTrue(areTaken, 15_000), JSON.stringify(await countAll())).toBe(true)
+    expect(await becomesTrue(areTaken), JSON.stringify(await countAll())).toBe(true)
     // Else the kills came between the callbacks.
     expect(doubles, `${said}: callbacks whose outcome a kill took`).toBeGreaterThan(0)
     expect(await service.stop()).toBe(0)
@@ -165,7 +165,7 @@ describe.concurrent('callbacks', () => {
     }
     for (const endpoint of endpoints) {
       const expected = await expectedOf(database, endpoint)
-      await becomesTrue(() => hasAll(endpoint.path, expected), 10_000)
+      await becomesTrue(() => hasAll(endpoint.path, expected))
       expect(
         receiver.at(endpoint.path).map(({ id }) => id),
         `${said}: ${endpoint.path}`,
@@ -203,7 +203,7 @@ describe('callbacks', () => {
       const stops = endpoints.map((endpoint) => createAlong(client, endpoint))
       const before = endpoints.map(({ path }) => receiver.at(path).length)
       const isBusy = () => endpoints.every(({ path }, n) => receiver.at(path).length > (before[n] ?? 0) + 5)
-      expect(await becomesTrue(isBusy, 20_000), `${said}: busy before outage ${outage}`).toBe(true)
+      expect(await becomesTrue(isBusy), `${said}: busy before outage ${outage}`).toBe(true)
       database.signalAll('SIGKILL')
       await sleep(random() * 1_500)
       await database.start()
@@ -212,7 +212,7 @@ describe('callbacks', () => {
     }
     for (const endpoint of endpoints) {
       const expected = await expectedOf(database, endpoint)
-      await becomesTrue(() => hasAll(endpoint.path, expected), 20_000)
+      await becomesTrue(() => hasAll(endpoint.path, expected))
       expect(firsts(receiver.at(endpoint.path).map(({ id }) => id)), `${said}: ${endpoint.path}`).toEqual(expected)
     }
     expect(service.process.exitCode).toBeNull()
@@ -230,11 +230,11 @@ describe('callbacks', () => {
       const [row] = await database.run((sql) => sql`select count(*)::int as count from delivery where status = 2`)
       return row?.count === silent.length
     }
-    expect(await becomesTrue(isSettled, 10_000)).toBe(true)
+    expect(await becomesTrue(isSettled)).toBe(true)
     // From now on nobody answers.
     for (const { path } of silent) receiver.url(path, () => {})
     for (const { appId, token } of silent) await client.call(createDevice, deviceBody(appId), { token })
-    expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 2), 15_000)).toBe(true)
+    expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 2))).toBe(true)
     for (const { path } of silent) receiver.url(path)
     const stoppedAt = performance.now()
     expect(await one.stop()).toBe(0)
@@ -245,7 +245,7 @@ describe('callbacks', () => {
     expect(rows.map((row) => row.lease_owner)).toEqual(silent.map(() => null))
     // What was abandoned has not been taken: the next process sends it, under the same id, without waiting for a lease.
     const next = await place.startService({ env: env(database) })
-    expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 3), 15_000)).toBe(true)
+    expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 3))).toBe(true)
     for (const { path } of silent) {
       const ids = receiver.at(path).map(({ id }) => id)
       expect(ids[2]).toBe(String(ids[1]))

@@ -54,7 +54,7 @@ test('a service whose callbacks are paused sends none, says so, and sends afterw
 
   const again = await start({})
   expect((await again.client.call(getReadiness, {})).data.callbacks).toBe('on')
-  expect(await becomesTrue(() => receiver.at('/paused').length === seen + 5, 30_000)).toBe(true)
+  expect(await becomesTrue(() => receiver.at('/paused').length === seen + 5)).toBe(true)
   const ids = receiver.at('/paused').map(({ id }) => id)
   expect(new Set(ids).size).toBe(5)
   await again.service.stop()

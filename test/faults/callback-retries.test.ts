@@ -28,7 +28,7 @@ test('each delivery has its ten attempts and dies, although new events keep comi
     expect(bed.receiver.at(app.path).filter((received) => received.id === `evt_${id}`)).toHaveLength(10)
   }
   const tried = () => new Set(bed.receiver.at(app.path).map(({ body }) => body.data.deviceNo))
-  expect(await becomesTrue(() => serials.every((serial) => tried().has(serial)), 30_000)).toBe(true)
+  expect(await becomesTrue(() => serials.every((serial) => tried().has(serial)))).toBe(true)
 }, 200_000)
 
 test('with Retry-After, which leaves one attempt a visit, retries and new events have their turns alike', async () => {
@@ -38,7 +38,7 @@ test('with Retry-After, which leaves one attempt a visit, retries and new events
     await sleep(20)
   }
   const attempts = async () => (await bed.deliveriesOf(app)).map((delivery) => delivery.attempts)
-  expect(await becomesTrue(async () => Math.max(...(await attempts())) > 2, 60_000)).toBe(true)
+  expect(await becomesTrue(async () => Math.max(...(await attempts())) > 2)).toBe(true)
   expect((await attempts()).length).toBeGreaterThan(2)
 }, 120_000)
 
@@ -48,13 +48,13 @@ test('what waits is counted and shown, with a next attempt that is not past, and
   // Held after its third failure, and then from visit to visit.
   const isHeld = async () => (await unhurried.pageOf(app)).heldUntil !== null
   for (let looks = 0; looks < 3; looks++) {
-    expect(await becomesTrue(isHeld, 20_000)).toBe(true)
+    expect(await becomesTrue(isHeld)).toBe(true)
     const before = new Date(Math.floor(Date.now() / 1000) * 1000)
     const page = await unhurried.pageOf(app, { status: 1 })
     expect(page.waitingEvents).toBeGreaterThan(5)
     // What waits and what is listed are read one after the other, and a visit may come between.
     const counted = async () => unhurried.pageOf(app, { status: 1 }).then((now) => now.waitingEvents + now.total)
-    expect(await becomesTrue(async () => (await counted()) === 20, 20_000)).toBe(true)
+    expect(await becomesTrue(async () => (await counted()) === 20)).toBe(true)
     expect(page.waitingSince).not.toBeNull()
     expect(page.callbacks).toBe('on')
     for (const { nextAttemptTime } of page.list) {
@@ -63,7 +63,7 @@ test('what waits is counted and shown, with a next attempt that is not past, and
     }
     await sleep(1_500)
   }
-  expect(await becomesTrue(isHeld, 20_000)).toBe(true)
+  expect(await becomesTrue(isHeld)).toBe(true)
   const metrics = await unhurried.metrics()
   expect(/^forecourt_callback_endpoints\{state="held"\} (\d+)$/m.exec(metrics)?.[1]).toBe('1')
   expect(Number(/^forecourt_callback_waiting_events (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(5)
@@ -79,7 +79,7 @@ test('what waits is counted and shown, with a next attempt that is not past, and
     const isIdle = waitingEvents === 0 && waitingSince === null && heldUntil === null
     return isIdle && list.every(({ status }) => status === 2)
   }
-  expect(await becomesTrue(isDone, 60_000)).toBe(true)
+  expect(await becomesTrue(isDone)).toBe(true)
 }, 200_000)
 
 test('operators see attempts, waiting and dead deliveries in the metrics, and logs hold no secret', async () => {
@@ -87,9 +87,9 @@ test('operators see attempts, waiting and dead deliveries in the metrics, and lo
   await bed.createDevicesOf(await bed.newEndpoint(answerWith(410)), 1)
   await unhurried.createDeviceOf(app)
   await unhurried.deliveryOf(app, 1)
-  expect(await becomesTrue(() => bed.service.stderr().includes('"msg":"a delivery is dead"'), 10_000)).toBe(true)
+  expect(await becomesTrue(() => bed.service.stderr().includes('"msg":"a delivery is dead"'))).toBe(true)
   // What became of an attempt is kept a little later than it is told.
-  const shows = (of: CallbackBed, line: RegExp) => becomesTrue(async () => line.test(await of.metrics()), 10_000)
+  const shows = (of: CallbackBed, line: RegExp) => becomesTrue(async () => line.test(await of.metrics()))
   for (const line of [
     /^forecourt_callback_attempt_duration_seconds_count{outcome="delivered"} [1-9]/m,
     /^forecourt_callback_attempt_duration_seconds_count{outcome="retry"} [1-9]/m,

@@ -47,7 +47,7 @@ describe.concurrent('a callback', () => {
     await sleep(500)
     expect(received.slice(1).map(serialOf)).toEqual(serials)
     expect(receiver.at(app.path)).toHaveLength(41)
-    expect(await becomesTrue(async () => (await bed.deliveriesOf(app, { status: 2 })).length === 41, 15_000)).toBe(true)
+    expect(await becomesTrue(async () => (await bed.deliveriesOf(app, { status: 2 })).length === 41)).toBe(true)
     const newest = await bed.deliveryOf(app, 2)
     expect(newest).toMatchObject({
       id: Number(received.at(-1)?.id.slice(4)),
@@ -131,9 +131,9 @@ describe.concurrent('a callback that fails', () => {
     if (failed === undefined || again === undefined) throw new Error('it did not arrive')
     expect([serialOf(again), again.id]).toEqual([first, failed.id])
     expect(again.at - failed.at).toBeGreaterThan(3_950)
-    expect(again.at - failed.at).toBeLessThan(12_000)
+    expect(again.at - failed.at).toBeLessThan(50_000)
     verify(again, app.secret)
-    expect(await becomesTrue(async () => (await bed.deliveriesOf(app))[1]?.status === 2, 15_000)).toBe(true)
+    expect(await becomesTrue(async () => (await bed.deliveriesOf(app))[1]?.status === 2)).toBe(true)
     const [, delivered] = await bed.deliveriesOf(app)
     expect(delivered).toMatchObject({ attempts: 2, error: null, nextAttemptTime: null })
     expect(delivered?.attemptLog.map(({ responseStatus }) => responseStatus)).toEqual([500, 200])
@@ -152,7 +152,7 @@ describe.concurrent('a callback that fails', () => {
         answer(received, response, socket)
       })
       await bed.createDeviceOf(app)
-      const received = await receiver.waitFor(app.path, 3, 15_000)
+      const received = await receiver.waitFor(app.path, 3)
       expect(received).toHaveLength(3)
       expect((received[2]?.at ?? 0) - (received[1]?.at ?? 0)).toBeGreaterThan(7_900)
     },
@@ -177,7 +177,7 @@ describe.concurrent('a callback that fails', () => {
     const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: 'http://127.0.0.1:1/' }
     await client.call(saveThirdPartyConfig, config, { token: app.token })
     await bed.createDeviceOf(app)
-    await becomesTrue(async () => (await bed.deliveriesOf(app, { status: 1 })).length === 3, 15_000)
+    await becomesTrue(async () => (await bed.deliveriesOf(app, { status: 1 })).length === 3)
     const [refused] = await bed.deliveriesOf(app, { status: 1 })
     expect(refused?.error).toBe('the connection failed (ECONNREFUSED)')
   }, 120_000)

@@ -40,7 +40,7 @@ test('whatever a handler throws is answered 49999 in the envelope, and the proce
     child.stderr.on('data', (piece) => {
       errors += piece
     })
-    expect(await becomesTrue(() => out.includes('\n'), 30_000), errors).toBe(true)
+    expect(await becomesTrue(() => out.includes('\n')), errors).toBe(true)
     const url = out.trim()
     for (const path of ['/at-once', '/later', '/nothing', '/bad-header', '/bad-status', '/bad-body']) {
       const answer = await fetch(url + path)
@@ -50,7 +50,7 @@ test('whatever a handler throws is answered 49999 in the envelope, and the proce
       expect(text).not.toContain('inner words')
       // Its id is how the fault is found in the log.
       const id = String(answer.headers.get('x-request-id'))
-      expect(await becomesTrue(() => errors.includes(id), 15_000), `${path}: ${errors}`).toBe(true)
+      expect(await becomesTrue(() => errors.includes(id)), `${path}: ${errors}`).toBe(true)
       expect(await (await fetch(`${url}/fine`)).text()).toBe('fine')
     }
     expect(child.exitCode).toBeNull()
@@ -70,7 +70,7 @@ describe('outside of every request', () => {
   test('a rejection that nobody waits for is logged, and the service goes on', async () => {
     const service = await place.startService({ env: harm('reject.mjs', "void Promise.reject(new Error('harm'))") })
     service.process.kill('SIGUSR2')
-    expect(await becomesTrue(() => service.stderr().includes('nobody waited for'), 30_000)).toBe(true)
+    expect(await becomesTrue(() => service.stderr().includes('nobody waited for'))).toBe(true)
     await newApplication(new Client(service))
     expect(await service.stop()).toBe(0)
   }, 120_000)
@@ -80,7 +80,7 @@ describe('outside of every request', () => {
       env: harm('throw.mjs', "setTimeout(() => { throw new Error('harm') })"),
     })
     service.process.kill('SIGUSR2')
-    expect(await becomesTrue(() => service.process.exitCode !== null, 30_000)).toBe(true)
+    expect(await becomesTrue(() => service.process.exitCode !== null)).toBe(true)
     expect([service.process.exitCode, service.process.signalCode]).toEqual([1, null])
     const line = service
       .stderr()

@@ -85,7 +85,7 @@ test.skipIf(process.getuid?.() !== 0)(
   async () => {
     const service = await place.startService()
     expect(service.stdout()).toStartWith('Forecourt is ready at ')
-    await becomesTrue(() => service.stderr().includes('runs as root'), 15_000)
+    await becomesTrue(() => service.stderr().includes('runs as root'))
     const said = service
       .stderr()
       .split('\n')

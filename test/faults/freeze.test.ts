@@ -135,11 +135,11 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
       let changed: Promise<Answer<unknown>> | undefined
       if (isOrdered) {
         changed = change(app)
-        expect(await becomesTrue(async () => (await waiting()) === 1, 3000)).toBe(true)
+        expect(await becomesTrue(async () => (await waiting()) === 1)).toBe(true)
       }
       const sent = writes.map(([operation, body, key], index) => call(index % 2 === 0 ? a : b, operation, body, key))
       // At least the lanes of two processes and several others; how many at once is the pools' business.
-      expect(await becomesTrue(async () => (await waiting()) >= 6, 3000)).toBe(true)
+      expect(await becomesTrue(async () => (await waiting()) >= 6)).toBe(true)
       await sleep(100)
       changed ??= change(app)
       if (!isOrdered) expect((await changed).code).toBe(0)
@@ -207,7 +207,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
       return (index % 2 === 0 ? a : b).call(createDevices, bodies[index], { token, headers })
     }
     const sent = bodies.map((_, index) => send(index))
-    expect(await becomesTrue(async () => (await count()) > 200, 20_000)).toBe(true)
+    expect(await becomesTrue(async () => (await count()) > 200)).toBe(true)
     const answer = await change(app)
     expect(answer.code).toBe(0)
     // A freeze and a rotation are in one order with the writers, a revocation is heard of within a second.

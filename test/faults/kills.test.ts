@@ -54,7 +54,7 @@ async function killSoon(pids: number[], withinMs: number): Promise<Killed> {
   const order: KillOrder = { pids, withinMs }
   killer.stdin?.write(`${JSON.stringify(order)}\n`)
   const killed = await nextKilled()
-  expect(await becomesTrue(() => pids.every((pid) => findProcess(pid) === undefined), 15_000), said).toBe(true)
+  expect(await becomesTrue(() => pids.every((pid) => findProcess(pid) === undefined)), said).toBe(true)
   return killed
 }
 
@@ -205,12 +205,10 @@ test(`killing the database under a live server ${kills} times is told as 503, an
     const started = performance.now()
     await ledger.check(database.connection)
     ledger.writers.open(service)
-    expect(await becomesTrue(async () => (await probe()).status === 200, 15_000), `${said}: ready again`).toBe(true)
+    expect(await becomesTrue(async () => (await probe()).status === 200), `${said}: ready again`).toBe(true)
     const settled = ledger.writers.settled.length
     const all = [...ledger.writers.pending]
-    expect(await becomesTrue(() => all.every((create) => create.record !== undefined), 15_000), `${said}: healed`).toBe(
-      true,
-    )
+    expect(await becomesTrue(() => all.every((create) => create.record !== undefined)), `${said}: healed`).toBe(true)
     expect(ledger.writers.settled.length).toBeGreaterThan(settled)
     ledger.backAfter.push(performance.now() - started)
   }

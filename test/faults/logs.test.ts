@@ -62,7 +62,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
         body: 'grant_type=client_credentials',
       }),
     )
-    remember('a token by Basic', (byForm as unknown as { access_token: string }).access_token)
+    remember('a token by Basic', (byForm as typeof byForm & { access_token: string }).access_token)
     const wrong = newSerial('wrong-secret')
     remember('a wrong secret', wrong)
     await noted(client.call(issueToken, { ...credentials, client_secret: wrong }))
@@ -114,7 +114,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   await sleep(200)
   running = false
   await Promise.all(writers)
-  expect(await becomesTrue(async () => (await save()).status === 200, 10_000)).toBe(true)
+  expect(await becomesTrue(async () => (await save()).status === 200)).toBe(true)
   expect(await service.stop()).toBe(0)
 
   const log = service.stderr()

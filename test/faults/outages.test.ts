@@ -115,7 +115,7 @@ describe.each(parts)('while $what stands still', ({ what, choose }) => {
       }
       await all
       const count = Object.keys(operations).length + devices.length
-      expect(await becomesTrue(() => answers.length === count, 15_000), 'all are answered').toBe(true)
+      expect(await becomesTrue(() => answers.length === count), 'all are answered').toBe(true)
     } finally {
       for (const { pid } of stopped) process.kill(pid, 'SIGCONT')
     }
@@ -212,7 +212,7 @@ test('an embedded database that is killed comes back by itself, also when only o
     for (const device of writing) {
       // One success is not yet the end of it: a server that lost a backend first ends all the others.
       const isSettled = async () => (await device.send()).status === 200
-      expect(await becomesTrue(isSettled, 15_000), 'settled by its key').toBe(true)
+      expect(await becomesTrue(isSettled), 'settled by its key').toBe(true)
     }
     const rows = await withSql(
       embeddedConnection(service.dataDir),

@@ -20,9 +20,9 @@ test('readiness says that nothing can be written, or that nobody is let in, and 
     const { code } = await client.call(createDevice, deviceBody(appId), { token })
     return [ready.status, code, ...data.checks.filter(({ ok }) => !ok).map(({ name }) => name)]
   }
-  const isBack = () => becomesTrue(async () => (await outcome()).join() === '200,0', 20_000)
+  const isBack = () => becomesTrue(async () => (await outcome()).join() === '200,0')
   const staysAt = async (expected: (string | number)[]) => {
-    await becomesTrue(async () => (await outcome()).join() === expected.join(), 10_000)
+    await becomesTrue(async () => (await outcome()).join() === expected.join())
     for (let tries = 0; tries < 10; tries++) expect(await outcome()).toEqual(expected)
   }
   const { user, password } = database.connection

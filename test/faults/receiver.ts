@@ -57,7 +57,7 @@ export class Receiver {
   }
 
   /** Waits for so many callbacks at an endpoint, and answers them. */
-  async waitFor(path: string, count: number, withinMs = 10_000): Promise<Received[]> {
+  async waitFor(path: string, count: number, withinMs = 60_000): Promise<Received[]> {
     await becomesTrue(() => this.at(path).length >= count, withinMs)
     return this.at(path)
   }

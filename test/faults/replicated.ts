@@ -90,7 +90,7 @@ export class Host {
         () => true,
         () => false,
       )
-    if (!(await becomesTrue(isUp, 60_000))) throw new Error(`${this.name} does not start`)
+    if (!(await becomesTrue(isUp))) throw new Error(`${this.name} does not start`)
   }
 
   /** Sends a signal to the server and all that work for it. */
@@ -120,7 +120,7 @@ export class Host {
       const [row] = await this.ask((sql) => sql`select sync_state from pg_stat_replication`)
       return row?.sync_state === 'sync'
     }
-    if (!(await becomesTrue(isSynchronous, 30_000))) throw new Error(`${standby.name} does not follow`)
+    if (!(await becomesTrue(isSynchronous))) throw new Error(`${standby.name} does not follow`)
   }
 
   async ask<Rows>(use: (sql: postgres.Sql) => Promise<Rows>): Promise<Rows> {

@@ -105,7 +105,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (name) => {
     for (let round = 0; round < atScale(1, 3); round++) {
       const seen: Seen = { created: [], toldToClose: 0, refused: 0, neverTaken: [], dropped: [] }
       const all = clients.flatMap(({ kind, count }) => Array.from({ length: count }, () => kind(service, app, seen)))
-      await becomesTrue(() => seen.created.length > 100, 15_000)
+      await becomesTrue(() => seen.created.length > 100)
       await sleep(random() * 400)
       const before = seen.created.length
       const began = performance.now()

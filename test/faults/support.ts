@@ -42,8 +42,8 @@ export function distribution(milliseconds: number[]): string {
   return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`
 }
 
-/** Polls until it is true; false when it has not become so in time. */
-export async function becomesTrue(look: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
+/** Polls until it is true; false when it has not become so in time, which is long where no promise names one. */
+export async function becomesTrue(look: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<boolean> {
   const end = performance.now() + withinMs
   while (!(await look())) {
     if (performance.now() > end) return false

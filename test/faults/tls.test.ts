@@ -71,7 +71,7 @@ async function show(name: string): Promise<void> {
     const asked = ['s_client', '-connect', `127.0.0.1:${port}`, '-starttls', 'postgres']
     return execFileSync('openssl', asked, { input: '', stdio: ['pipe', 'pipe', 'ignore'], encoding: 'utf8' })
   }
-  expect(await becomesTrue(() => shown().includes(`CN = ${name}\n`), 20_000)).toBe(true)
+  expect(await becomesTrue(() => shown().includes(`CN = ${name}\n`))).toBe(true)
 }
 
 beforeAll(async () => {
@@ -110,7 +110,7 @@ beforeAll(async () => {
       () => true,
       () => false,
     )
-  expect(await becomesTrue(answers, 60_000)).toBe(true)
+  expect(await becomesTrue(answers)).toBe(true)
   server = started
 }, 120_000)
 afterAll(async () => {
@@ -209,7 +209,7 @@ describe.skipIf(!hasOldestPostgres)('TLS to the database', () => {
     for (let tries = 0; tries < 10; tries++) seen.push(await outcome())
     expect(seen).toEqual(Array.from({ length: 10 }, () => [50003, 503]))
     await show('named')
-    expect(await becomesTrue(async () => (await outcome()).join() === '0,200', 20_000)).toBe(true)
+    expect(await becomesTrue(async () => (await outcome()).join() === '0,200')).toBe(true)
     await service.stop()
   }, 60_000)
 
