@@ -7,11 +7,11 @@ import type postgres from 'postgres'
 import { createDevices } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
 import type { KillOrder } from './killer.ts'
-import { atScale, becomesTrue, type OwnDatabase, seed, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, type OwnDatabase, onDisk, seed, tell, Workplace } from './support.ts'
 
 const kills = atScale(2, 9)
 const rows = 1000
-const place = new Workplace()
+const place = new Workplace(onDisk)
 const said = `seed ${seed}`
 let killer: ChildProcess
 let nextKilled: () => Promise<unknown>

@@ -10,12 +10,22 @@ import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
 import type { Killed, KillOrder } from './killer.ts'
 import { answerWith, Receiver, verify } from './receiver.ts'
-import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import {
+  atScale,
+  becomesTrue,
+  type OwnDatabase,
+  onDisk,
+  randomNumbers,
+  seed,
+  sleep,
+  tell,
+  Workplace,
+} from './support.ts'
 
 const kills = atScale(2, 12)
 /** A lease lasts 30 s; what a killed process held is free when it ends. */
 const leaseMs = 30_000
-const place = new Workplace()
+const place = new Workplace(onDisk)
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
 let receiver: Receiver

@@ -11,6 +11,7 @@ import {
   becomesTrue,
   distribution,
   type OwnDatabase,
+  onDisk,
   randomNumbers,
   seed,
   sleep,
@@ -19,7 +20,7 @@ import {
 } from './support.ts'
 import { contradictions, totals, Writers } from './writers.ts'
 
-const place = new Workplace()
+const place = new Workplace(onDisk)
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
 /** What a test that has failed leaves at work. */

@@ -13,6 +13,7 @@ import {
   type Connection,
   distribution,
   embeddedConnection,
+  onDisk,
   postmasterPid,
   randomNumbers,
   seed,
@@ -24,7 +25,7 @@ import {
 import { type Create, contradictions, stored, totals, Writers } from './writers.ts'
 
 const kills = atScale(3, 20)
-const place = new Workplace()
+const place = new Workplace(onDisk)
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
 /** Of the test that runs. */

@@ -42,6 +42,9 @@ export function distribution(milliseconds: number[]): string {
   return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`
 }
 
+/** Always a disk: there a commit takes its time, and a kill falls into it. */
+export const onDisk = '/var/tmp'
+
 /** Polls until it is true; false when it has not become so in time, which is long where no promise names one. */
 export async function becomesTrue(look: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<boolean> {
   const end = performance.now() + withinMs
@@ -140,10 +143,11 @@ export class OwnDatabase {
  * is found and ended, whatever went wrong. Short, because a socket's path is; open, because PostgreSQL is another user.
  */
 export class Workplace {
-  readonly home = realpathSync(mkdtempSync(join(tmpdir(), 'fc-')))
+  readonly home: string
   private folders = 0
 
-  constructor() {
+  constructor(parent = tmpdir()) {
+    this.home = realpathSync(mkdtempSync(join(parent, 'fc-')))
     chmodSync(this.home, 0o755)
   }
 
