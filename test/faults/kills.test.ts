@@ -79,7 +79,7 @@ class Ledger {
   /** Waits until the writers are at work again, except now and then, when the kill falls among the first requests. */
   async untilBusy(): Promise<void> {
     const enough = this.writers.settled.length + 40
-    if (random() < 0.8) await becomesTrue(() => this.writers.settled.length > enough, 1000)
+    if (random() < 0.8) await becomesTrue(() => this.writers.settled.length > enough)
   }
 
   /** After a restart, while the writers wait: what was acknowledged is there; what was lost is noted as it is. */
