@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
-import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
+import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
 import { RawConnection, rawPost } from './raw-connection.ts'
+import { beginClients } from './stop-clients.ts'
 import {
   atScale,
   becomesTrue,
@@ -20,91 +21,13 @@ const random = randomNumbers(seed)
 const said = `seed ${seed}`
 afterAll(() => place.clear(), 60_000)
 
-/** What clients saw while the service went away. */
-interface Seen {
-  /** Serials whose create was answered 200. */
-  created: string[]
-  /** Connections whose last answer said `connection: close`. */
-  toldToClose: number
-  /** Connections that were refused. */
-  refused: number
-  /** Serials sent on new connections that were reset: the system had taken them, and the service never did. */
-  neverTaken: string[]
-  /** Requests that a connection took and did not answer, and answers other than 200. */
-  dropped: string[]
-}
-
-type ClientKind = (service: Service, app: TestApplication, seen: Seen) => Promise<void>
-
-/** Sends the parts of one create with pauses between them. Answers whether the connection may be used again. */
-async function createRaw(
-  connection: RawConnection,
-  app: TestApplication,
-  seen: Seen,
-  options: { headers?: string[]; pauseMs?: number; kind: string },
-): Promise<boolean> {
-  const body = deviceBody(app.appId, { deviceName: '道闸' })
-  const [head, text] = rawPost(createDevice.path, app.token, body, options.headers)
-  const half = Math.floor(text.length / 2)
-  connection.send(head + (options.pauseMs === undefined ? text : text.slice(0, half)))
-  if (options.pauseMs !== undefined) {
-    await sleep(options.pauseMs)
-    connection.send(text.slice(half))
-  }
-  try {
-    const answer = await connection.answer()
-    if (answer.status === 200) seen.created.push(body.deviceNo)
-    else seen.dropped.push(`${options.kind}: ${answer.status} ${answer.body}`)
-    if (answer.closes) seen.toldToClose++
-    return !answer.closes
-  } catch (error) {
-    if (connection.answers === 0 && connection.characters === 0) seen.neverTaken.push(body.deviceNo)
-    else seen.dropped.push(`${options.kind}: ${(error as Error).message}`)
-    return false
-  }
-}
-
-/** Uses one connection until it is told to close it, and opens others until it is refused. */
-function keepAlive(options: { pauseMs?: number; kind: string }): ClientKind {
-  return async (service, app, seen) => {
-    for (;;) {
-      const connection = await RawConnection.open(service.url)
-      if (connection === undefined) {
-        seen.refused++
-        return
-      }
-      while (await createRaw(connection, app, seen, options));
-      connection.close()
-    }
-  }
-}
-
-const newConnectionEach: ClientKind = async (service, app, seen) => {
-  for (;;) {
-    const connection = await RawConnection.open(service.url)
-    if (connection === undefined) {
-      seen.refused++
-      return
-    }
-    await createRaw(connection, app, seen, { kind: 'a new connection', headers: ['Connection: close'] })
-    connection.close()
-  }
-}
-
-const clients: { kind: ClientKind; count: number }[] = [
-  { kind: keepAlive({ kind: 'a busy connection' }), count: 16 },
-  { kind: keepAlive({ kind: 'a slow body', pauseMs: 300 }), count: 6 },
-  { kind: newConnectionEach, count: 4 },
-]
-
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (name) => {
   test('under load drops nothing, ends with 0 within 10 seconds, and takes the embedded database with it', async () => {
     const dataDir = place.newFolder()
     let service = await place.startService({ dataDir })
     const app = await newApplication(new Client(service))
     for (let round = 0; round < atScale(1, 3); round++) {
-      const seen: Seen = { created: [], toldToClose: 0, refused: 0, neverTaken: [], dropped: [] }
-      const all = clients.flatMap(({ kind, count }) => Array.from({ length: count }, () => kind(service, app, seen)))
+      const { seen, all } = beginClients(service, app)
       await becomesTrue(() => seen.created.length > 100)
       await sleep(random() * 400)
       const before = seen.created.length
