@@ -28,6 +28,7 @@ import { RateLimiter, UnderWay } from './http/limits.ts'
 import type { HttpHandler } from './http/message.ts'
 import { Metrics } from './http/metrics.ts'
 import { type Handler, serve } from './http/serve.ts'
+import { listOf } from './http/source-address.ts'
 import { momentFormat, momentReader } from './moments.ts'
 import { operations } from './operations.ts'
 import { operatorRoutes } from './operators/routes.ts'
@@ -35,6 +36,7 @@ import { overviewRoutes } from './overview/routes.ts'
 import { countTimeoutMs } from './overview/store.ts'
 import { startTally } from './overview/tally.ts'
 import type { Platform } from './platform.ts'
+import type { Peers } from './process/peers.ts'
 import { regionRoutes } from './regions/routes.ts'
 import type { SecretBox } from './secrets/box.ts'
 import { serviceRoutes } from './service/routes.ts'
@@ -48,13 +50,15 @@ import { issueTokensRoutine } from './tokens/issue.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { startUpkeep } from './upkeep.ts'
 
-/** The pools of a process, by what they are for: whoever fills one keeps nobody waiting at another. */
-export function openPools(database: Database) {
+/**
+ * The pools of a process, by what they are for: whoever fills one keeps nobody waiting at another. That for clients,
+ * sessions, probes and what operators change is needed before, at the start.
+ */
+export function openPools(database: Database, control: Sql) {
   return {
     /** Who calls, asked at each request whose caller is not in memory. */
     access: database.open(2),
-    /** Clients, sessions, probes and what operators change. */
-    control: database.open(3),
+    control,
     /** What applications change, but for creates and states. */
     writes: database.open(3),
     // A connection for the devices' lane, one for the sites', and one for what they look up. More would only take
@@ -108,7 +112,6 @@ export const routines: Routine[] = [registerDevicesRoutine, changeStatesRoutine,
 
 export interface App {
   handler: HttpHandler
-  platform: Platform
   /** Ends the callbacks that are under way, within 2 seconds; requests go on. */
   stopCallbacks(): Promise<void>
   /** Stops what runs beside requests. */
@@ -122,21 +125,23 @@ export interface AppOptions {
   database: Database
   pools: Pools
   schemaVersion: number
+  peers: Peers
 }
 
 /** Joins the parts: operations and handlers on the one side, the database on the other. */
-export function createApp({ config, log, secrets, database, pools, schemaVersion }: AppOptions): App {
+export function createApp({ config, log, secrets, database, pools, schemaVersion, peers }: AppOptions): App {
   const deadlines = new Deadlines()
   const metrics = new Metrics()
-  const rateLimiter = new RateLimiter()
-  const access = new AccessCache(pools.access)
-  const operatorAccess = new OperatorAccess(pools.access, config.operatorKey)
+  const rateLimiter = new RateLimiter(peers)
+  const access = new AccessCache(pools.access, peers)
+  const operatorAccess = new OperatorAccess(pools.access, config.operatorKey, peers)
   const underWay = new UnderWay(config.maxWaitingCreates)
   const callbacks = openCallbackClient(config)
   const callbackShare = new Share()
   const platform: Platform = {
     config,
     log,
+    peers,
     metrics,
     rateLimiter,
     underWay,
@@ -165,7 +170,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     deadlines,
     metrics,
     log,
-    trustedProxies: config.trustedProxies,
+    trustedProxies: config.trustedProxies && listOf(config.trustedProxies),
     // A little earlier than the database gives up, so that the answer is there within the statement timeout.
     answerTimeoutMs: config.statementTimeoutMs * 0.9,
     bodyTimeoutMs: 5_000,
@@ -177,6 +182,13 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     'Connections of this process’s pools to the database, by what they do.',
     () => connectionStates(pools.background, metricTimeoutMs),
   )
+  metrics.gauge('forecourt_workers', 'Processes that serve on this machine.', () => peers.crew.serving, 'service')
+  peers.onAsked('metrics', () => metrics.registry.getMetricsAsJSON())
+  peers.onAsked('access', async () => {
+    operatorAccess.forget()
+    await access.refresh()
+    return null
+  })
   showDeliveries(metrics, pools.background, metricTimeoutMs)
   const worker = new CallbackWorker({
     pool: pools.callbacks,
@@ -194,7 +206,6 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   const presence = startPresence({ ...platform, sql: pools.background })
   return {
     handler: withConsole(handler, config.mapTileUrl),
-    platform,
     stopCallbacks: () => worker.stop(),
     async stop() {
       await worker.stop()

@@ -1,11 +1,23 @@
 import { readFileSync } from 'node:fs'
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 
-/** Every setting of the service. The names, defaults and meanings are contract §7's; docs/settings.md lists them. */
+/** Addresses that begin with the same bits. */
+export interface Network {
+  address: string
+  bits: number
+  family: 'ipv4' | 'ipv6'
+}
+
+/**
+ * Every setting of the service. The names, defaults and meanings are contract §7's; docs/settings.md lists them. Plain
+ * data, because the parent of several servers sends it to them.
+ */
 export interface Config {
   host: string
   port: number
+  /** Processes that serve on this machine, on one port. */
+  workers: number
   /** A PostgreSQL to use; undefined means the embedded one in `dataDir`. */
   databaseUrl: string | undefined
   dataDir: string
@@ -24,7 +36,7 @@ export interface Config {
   eventDays: number
   presenceSeconds: number
   /** Whose `X-Forwarded-For` is believed; undefined for nobody's. */
-  trustedProxies: BlockList | undefined
+  trustedProxies: Network[] | undefined
   /** The file with the key that encrypts callback secrets at rest; undefined for one that is made in `dataDir`. */
   secretsKeyFile: string | undefined
   /** For how long a start waits for a database that is not up yet. */
@@ -89,6 +101,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   return {
     host: read('FORECOURT_HOST') ?? '127.0.0.1',
     port: integer('FORECOURT_PORT', 8080, 0, 65535),
+    workers: integer('FORECOURT_WORKERS', 1, 1, 64),
     databaseUrl,
     dataDir: resolve(read('FORECOURT_DATA_DIR') ?? './data'),
     operatorKey,
@@ -123,10 +136,10 @@ function readSecretFile(name: string, file: string): string {
 }
 
 /** Addresses and networks (10.0.0.0/8), separated by commas or spaces. */
-function readProxies(text: string | undefined): BlockList | undefined {
+function readProxies(text: string | undefined): Network[] | undefined {
   if (text === undefined) return undefined
-  const proxies = new BlockList()
-  for (const written of text.split(/[\s,]+/).filter((part) => part !== '')) {
+  const parts = text.split(/[\s,]+/).filter((part) => part !== '')
+  return parts.map((written) => {
     const [address = '', prefix, ...rest] = written.split('/')
     const version = isIP(address)
     const longest = version === 4 ? 32 : 128
@@ -134,9 +147,8 @@ function readProxies(text: string | undefined): BlockList | undefined {
     if (version === 0 || rest.length > 0 || !(bits <= longest)) {
       throw new ConfigError(`FORECOURT_TRUSTED_PROXIES holds "${written}", which is neither an address nor a network.`)
     }
-    proxies.addSubnet(address, bits, version === 4 ? 'ipv4' : 'ipv6')
-  }
-  return proxies
+    return { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' }
+  })
 }
 
 function isTimeZone(name: string): boolean {

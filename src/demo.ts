@@ -34,7 +34,9 @@ export interface Demo {
 }
 
 /** Makes the application `demo` while there is no other: its configuration and one billing rule of each type. */
-export async function createDemoOnce(platform: Platform): Promise<Demo | undefined> {
+export async function createDemoOnce(
+  platform: Pick<Platform, 'sql' | 'secrets' | 'showMoment'>,
+): Promise<Demo | undefined> {
   const [known] = await platform.sql`select 1 from application limit 1`
   if (known !== undefined) return undefined
   const appSecret = newSecret()

@@ -6,6 +6,7 @@ import type { Share } from './deliveries/share.ts'
 import type { Catalogue } from './device-models/catalogue.ts'
 import type { RateLimiter, UnderWay } from './http/limits.ts'
 import type { Metrics } from './http/metrics.ts'
+import type { Peers } from './process/peers.ts'
 import type { SecretBox } from './secrets/box.ts'
 import type { OperatorAccess } from './sessions/access.ts'
 import type { AccessCache } from './tokens/access-cache.ts'
@@ -14,6 +15,8 @@ import type { AccessCache } from './tokens/access-cache.ts'
 export interface Platform {
   config: Config
   log: Logger
+  /** The other processes of this service on this machine. */
+  peers: Peers
   metrics: Metrics
   rateLimiter: RateLimiter
   underWay: UnderWay

@@ -108,6 +108,7 @@ function spawnService(options: ServiceOptions) {
     FORECOURT_DATA_DIR: dataDir,
     FORECOURT_OPERATOR_KEY: operatorKey,
     FORECOURT_LOG_LEVEL: 'warn',
+    FORECOURT_WORKERS: process.env.FORECOURT_TEST_WORKERS,
     DATABASE_URL: undefined,
     // Services on one database share the key for its secrets, as they must.
     ...options.env,

@@ -37,7 +37,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
       await insertEvent(tx, { appId, type, time: new Date(), actor, subject: null, data: show(after) })
       return after
     })
-    await access.refresh()
+    await access.noteChange()
     return show(application)
   }
 
@@ -92,7 +92,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
         if (etagOf(show(after)) !== etagOf(show(before))) await tell(tx, 'application.updated', actor, show(after))
         return after
       })
-      await access.refresh()
+      await access.noteChange()
       return tagged(show(application))
     }),
 
@@ -135,7 +135,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
         if (rotation !== undefined) await keepAnswer(tx, rotation, JSON.stringify({ ...rotated, appSecret: null }))
         return JSON.stringify({ ...rotated, appSecret })
       })
-      await access.refresh()
+      await access.noteChange()
       return new JsonText(answer)
     }),
 

@@ -32,6 +32,8 @@ export interface EmbeddedDatabase {
 }
 
 export interface EmbeddedOptions {
+  /** Of the service, each with its own connections; 1 by default. */
+  processes?: number
   /** Instead of what npm installed. */
   binaries?: Binaries
   /** Instead of /var/lib/forecourt and /var/tmp/forecourt. */
@@ -69,15 +71,16 @@ async function start(dataDir: string, log: Log, options: EmbeddedOptions): Promi
   const earlier = readRecord(dataDir)
   if (earlier && !earlier.complete) await removeHalfMade(earlier.cluster)
   const place = settle(dataDir, systemFolders, log)
+  const { processes = 1 } = options
   const firstStart = !place.record.complete
   if (existsSync(place.cluster)) requireSameMajor(place, binaries.version)
-  let server = await adopt(place, log)
+  let server = await adopt(place, processes, log)
   if (!server) {
     const binFolder = usableBinaries(binaries, place.user, systemFolders)
     if (!existsSync(place.cluster)) await makeCluster(place, binFolder)
     requireReachable(place)
     remember(place, { socketDir: socketFolder(place) })
-    server = await launch(place, binFolder, log)
+    server = await launch(place, binFolder, processes, log)
   }
   try {
     await ensureDatabase(place)
@@ -90,10 +93,14 @@ async function start(dataDir: string, log: Log, options: EmbeddedOptions): Promi
 }
 
 /** The server that is still running, if it is as we would start it and answers; any other is stopped. */
-async function adopt(place: Place, log: Log): Promise<ProcessId | undefined> {
+async function adopt(place: Place, processes: number, log: Log): Promise<ProcessId | undefined> {
   const server = findServer(place.cluster)
   if (!server) return undefined
-  if (isAsWeStartIt(place) && (await becomesReady(server, place.cluster, log)) && (await answers(place.record))) {
+  if (
+    isAsWeStartIt(place, processes) &&
+    (await becomesReady(server, place.cluster, log)) &&
+    (await answers(place.record))
+  ) {
     log('The embedded database was still running and goes on.')
     return server
   }

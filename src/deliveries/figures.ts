@@ -8,21 +8,25 @@ export function showDeliveries(metrics: Metrics, sql: Sql, timeoutMs: number): v
     'forecourt_deliveries',
     'Deliveries that wait for another attempt, and dead ones, each counted to 100000.',
     () => inTime(countDeliveries(sql), [], timeoutMs),
+    'service',
   )
   metrics.gaugeByState(
     'forecourt_callback_endpoints',
     'Callbacks that are sent to, that are left alone for their failures, and that stopped with 410.',
     () => inTime(countEndpoints(sql), [], timeoutMs),
+    'service',
   )
   metrics.gauge(
     'forecourt_callback_waiting_events',
     'Events that wait for their first attempt, counted to 100000.',
     () => inTime(countWaiting(sql), Number.NaN, timeoutMs),
+    'service',
   )
   metrics.gauge(
     'forecourt_callback_lag_seconds',
     'For how long the oldest event has waited for its first attempt.',
     () => inTime(lagSeconds(sql), Number.NaN, timeoutMs),
+    'service',
   )
 }
 

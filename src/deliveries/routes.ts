@@ -14,16 +14,6 @@ import * as store from './store.ts'
 
 const testData = JSON.stringify({ message: 'This is a test of your callback.' })
 
-async function runAlone<Answer>(appIds: Set<string>, appId: string, run: () => Promise<Answer>): Promise<Answer> {
-  if (appIds.has(appId)) throw tooSoon(1_000)
-  appIds.add(appId)
-  try {
-    return await run()
-  } finally {
-    appIds.delete(appId)
-  }
-}
-
 const tooSoon = (waitMs: number) =>
   new Refusal('tooManyRequests', { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } })
 
@@ -31,13 +21,22 @@ const tooSoon = (waitMs: number) =>
 const testEveryMs = 3_000
 
 export function deliveryRoutes(platform: Platform): Handler[] {
-  const { sql, callbacks, secrets, showMoment, readMoment, config, metrics } = platform
+  const { sql, peers, callbacks, secrets, showMoment, readMoment, config, metrics } = platform
   const isPaused = config.callbacks === 'paused'
-  /** Applications whose test, or whose request for a replay, is under way: each may take long, so there is one at a time. */
-  const [testing, replaying] = [new Set<string>(), new Set<string>()]
 
   /** A moment is shown to the second, so the last one counts whole. */
   const endOf = (moment: string) => new Date(readMoment(moment, 'last').getTime() + 999)
+
+  /** One at a time of an application, because each may take long. Throws 10007 for another. */
+  async function runAlone<Answer>(what: 'test' | 'replay', appId: string, run: () => Promise<Answer>): Promise<Answer> {
+    const claim = `${what} ${appId}`
+    if (!(await peers.claim(claim))) throw tooSoon(1_000)
+    try {
+      return await run()
+    } finally {
+      peers.release(claim)
+    }
+  }
 
   /** Sends a test to the callback and keeps what came of it. Throws 10007 soon after another one, and 10042. */
   async function sendTest(appId: string, by: By): Promise<store.Delivery> {
@@ -103,7 +102,7 @@ export function deliveryRoutes(platform: Platform): Handler[] {
         const [first, last] = [given(body.timeFrom) ?? '', given(body.timeTo) ?? '']
         const keyed = idempotency && { appId, operation: replayDeliveries.id, ...idempotency }
         const by = { actor, address: sourceAddress() }
-        return runAlone(replaying, appId, async () => {
+        return runAlone('replay', appId, async () => {
           // One with a key may have been answered before.
           if (keyed === undefined) await requireNoReplay(sql, appId)
           const wish = given(body.id) ?? (await rangeOf(appId, first, last, given(body.status)))
@@ -116,7 +115,7 @@ export function deliveryRoutes(platform: Platform): Handler[] {
     handle(testDelivery, async ({ caller, actor, sourceAddress, body }) => {
       const appId = await requireMeantApplication(sql, caller, body.appId)
       const by = { actor, address: sourceAddress() }
-      return store.showDelivery(await runAlone(testing, appId, () => sendTest(appId, by)), showMoment)
+      return store.showDelivery(await runAlone('test', appId, () => sendTest(appId, by)), showMoment)
     }),
   ]
 }

@@ -1,28 +1,95 @@
+import type { Peers } from '../process/peers.ts'
 import { Refusal } from '../refusals.ts'
 
 interface Bucket {
   tokens: number
   limit: number
   filledAt: number
+  /** Requests that wait for what other processes have left. */
+  waiting: number
+  asking: Promise<void> | undefined
+  /** Until then nobody has anything left. */
+  isSpentUntil: number
 }
 
-/** A token bucket an application: `limit` requests a second, bursts of one second's worth. Counts per process. */
+/** Thirds add up to a little less than one. */
+const oneToken = 1 - 1e-6
+/** Of a limit, what is borrowed beside what is needed at once, so that not every request has to ask. */
+const reserve = 1 / 50
+/** How often a process asks the others again that had nothing left. */
+const askAgainMs = 20
+
+/**
+ * A token bucket an application: `limit` requests a second, bursts of one second's worth. Of several processes each has
+ * an equal part of it, which costs nothing to count; one whose part is used up borrows what the others have left.
+ */
 export class RateLimiter {
   private readonly buckets = new Map<string, Bucket>()
+  private readonly peers: Peers
+
+  constructor(peers: Peers) {
+    this.peers = peers
+    peers.onAsked('rate', ({ appId, limitPerSecond, want }) => this.lend(appId, limitPerSecond, want))
+  }
 
   /** Takes one request from the application's bucket, or refuses with 10007 and `Retry-After`. */
-  take(appId: string, limitPerSecond: number, now = performance.now()): void {
+  take(appId: string, limitPerSecond: number | null): undefined | Promise<void> {
+    if (limitPerSecond === null) return undefined
+    const now = performance.now()
+    const bucket = this.bucketOf(appId, limitPerSecond, now)
+    if (bucket.tokens >= oneToken) {
+      bucket.tokens -= 1
+      return undefined
+    }
+    if (this.peers.crew.serving < 2 || now < bucket.isSpentUntil) throw tooManyRequests()
+    return this.takeBorrowed(appId, bucket)
+  }
+
+  private async takeBorrowed(appId: string, bucket: Bucket): Promise<void> {
+    bucket.waiting++
+    try {
+      while (bucket.tokens < oneToken) {
+        if (performance.now() < bucket.isSpentUntil) throw tooManyRequests()
+        bucket.asking ??= this.borrow(appId, bucket).finally(() => {
+          bucket.asking = undefined
+        })
+        await bucket.asking
+      }
+      bucket.tokens -= 1
+    } finally {
+      bucket.waiting--
+    }
+  }
+
+  private async borrow(appId: string, bucket: Bucket): Promise<void> {
+    const { limit } = bucket
+    const want = bucket.waiting + limit * reserve - bucket.tokens
+    const lent = await this.peers.ask('rate', { appId, limitPerSecond: limit, want })
+    for (const tokens of lent) bucket.tokens += tokens
+    if (bucket.tokens < oneToken) bucket.isSpentUntil = performance.now() + Math.max(askAgainMs, 1000 / limit)
+  }
+
+  private lend(appId: string, limitPerSecond: number, want: number): number {
+    const bucket = this.bucketOf(appId, limitPerSecond, performance.now())
+    const lent = Math.min(bucket.tokens, want)
+    bucket.tokens -= lent
+    return lent
+  }
+
+  /** The application's bucket, filled for the time since it was last looked at. */
+  private bucketOf(appId: string, limit: number, now: number): Bucket {
+    const part = limit / Math.max(1, this.peers.crew.serving)
     let bucket = this.buckets.get(appId)
-    if (bucket === undefined || bucket.limit !== limitPerSecond) {
+    if (bucket === undefined || bucket.limit !== limit) {
       if (bucket === undefined && this.buckets.size >= 100_000) this.dropFull(now)
-      bucket = { tokens: limitPerSecond, limit: limitPerSecond, filledAt: now }
+      bucket = { tokens: part, limit, filledAt: now, waiting: 0, asking: undefined, isSpentUntil: 0 }
       this.buckets.set(appId, bucket)
     }
-    const refilled = ((now - bucket.filledAt) * limitPerSecond) / 1000
-    bucket.tokens = Math.min(limitPerSecond, bucket.tokens + refilled)
+    // What was borrowed may be more than its own part.
+    const refilled = Math.min(part, bucket.tokens + ((now - bucket.filledAt) * part) / 1000)
+    bucket.tokens = Math.max(bucket.tokens, refilled)
     bucket.filledAt = now
-    if (bucket.tokens < 1) throw new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
-    bucket.tokens -= 1
+    return bucket
   }
 
   /** A full bucket holds nothing to remember. */
@@ -30,6 +97,8 @@ export class RateLimiter {
     for (const [appId, bucket] of this.buckets) if (now - bucket.filledAt > 1000) this.buckets.delete(appId)
   }
 }
+
+const tooManyRequests = () => new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
 
 /** How many requests are under way in this process, and how many may be. */
 export class UnderWay {

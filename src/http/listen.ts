@@ -26,11 +26,50 @@ const farewellMs = 400
 const lastWordsMs = 50
 const drainMs = 5_500
 
+export interface ListenOptions {
+  log: Logger
+  /** Other processes of this service listen there as well. */
+  isShared?: boolean
+}
+
 /** Listens on Bun, or on Node where there is no Bun. */
-export async function listen(host: string, port: number, handler: HttpHandler, log: Logger): Promise<Listener> {
+export function listen(host: string, port: number, handler: HttpHandler, options: ListenOptions): Promise<Listener> {
+  const { log, isShared = false } = options
   const drain = new Drain(handler, log)
+  // On Node the socket is the parent's, and node:cluster shares it.
+  return explained(host, port, () =>
+    typeof Bun === 'undefined' ? listenOnNode(host, port, drain) : listenOnBun(host, port, drain, isShared),
+  )
+}
+
+/**
+ * The port for processes that will share it: a free one for 0. Refuses one that is taken, which they would otherwise
+ * share with whoever has it.
+ */
+export function findPort(host: string, port: number): Promise<number> {
+  return explained(host, port, async () => {
+    if (typeof Bun !== 'undefined') {
+      const probe = Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() })
+      const found = probe.port ?? port
+      await probe.stop(true)
+      return found
+    }
+    const probe = createServer()
+    await startListening(probe, host, port)
+    const found = portOf(probe)
+    await new Promise((resolve) => probe.close(resolve))
+    return found
+  })
+}
+
+/** The address at which a port is asked. */
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+async function explained<Result>(host: string, port: number, attempt: () => Result | Promise<Result>): Promise<Result> {
   try {
-    return typeof Bun === 'undefined' ? await listenOnNode(host, port, drain) : listenOnBun(host, port, drain)
+    return await attempt()
   } catch (error) {
     const code = (error as { code?: string }).code
     if (code === 'EADDRINUSE') throw new ListenError(`Port ${port} on ${host} is taken by another program.`)
@@ -122,12 +161,12 @@ function splitTarget(target: string): { path: string; query: string } {
     : { path: target.slice(from, mark), query: target.slice(mark + 1) }
 }
 
-function listenOnBun(host: string, port: number, drain: Drain): Listener {
+function listenOnBun(host: string, port: number, drain: Drain, isShared: boolean): Listener {
   const server = Bun.serve({
     hostname: host,
     port,
     // Outside of development Bun would share a port that another process listens on, and answer some of its requests.
-    reusePort: false,
+    reusePort: isShared,
     // Bun would refuse larger bodies itself, without the envelope; the handler counts and refuses them first.
     maxRequestBodySize: 1024 * 1024 * 1024,
     idleTimeout: 60,
@@ -136,7 +175,7 @@ function listenOnBun(host: string, port: number, drain: Drain): Listener {
     fetch: (request, server) => drain.answer(new BunRequest(request, server), toResponse),
   })
   return {
-    url: `http://${hostInUrl(host)}:${server.port}`,
+    url: urlOf(host, server.port ?? port),
     async stop() {
       await drain.begin()
       void server.stop()
@@ -282,12 +321,9 @@ async function listenOnNode(host: string, port: number, drain: Drain): Promise<L
         : malformed('400 Bad Request', 'is not well-formed HTTP'),
     )
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
+  await startListening(server, host, port)
   return {
-    url: `http://${hostInUrl(host)}:${portOf(server)}`,
+    url: urlOf(host, portOf(server)),
     async stop() {
       await drain.begin()
       server.close()
@@ -367,11 +403,14 @@ function mostConnections(): number {
   return Math.max(64, Math.min(16_384, files - filesKeptFree))
 }
 
+function startListening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+}
+
 function portOf(server: Server): number {
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-function hostInUrl(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
 }

@@ -1,10 +1,27 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 const batchSizeBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** By the status of the delivery, from 1 on. */
 const attemptOutcomes = ['retry', 'delivered', 'dead']
+
+/** All metrics of a process as they are at a moment. */
+export type MetricsSnapshot = readonly { name: string; type: unknown }[]
+
+/** Metrics of several processes as those of one: counts are summed, and so are gauges of a process. */
+export function mergeMetrics(snapshots: readonly MetricsSnapshot[]): Registry {
+  return AggregatorRegistry.aggregate([...snapshots])
+}
+
+/** What stays true of a process that is not there any more. */
+export function withoutGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
+  return snapshot.filter(({ type }) => type !== 'gauge')
+}
+
+/** A gauge's value is one process's, and the service's is their sum; or each tells the same of the service. */
+type GaugeOf = 'process' | 'service'
+const aggregators = { process: 'sum', service: 'first' } as const
 
 /** What `/metrics` shows. Children are looked up once per label set, so that a request costs two additions. */
 export class Metrics {
@@ -75,10 +92,11 @@ export class Metrics {
   }
 
   /** A value that is read when it is asked for. */
-  gauge(name: string, help: string, read: () => number | Promise<number>): void {
+  gauge(name: string, help: string, read: () => number | Promise<number>, of: GaugeOf = 'process'): void {
     new Gauge({
       name,
       help,
+      aggregator: aggregators[of],
       registers: [this.registry],
       async collect() {
         this.set(await read())
@@ -87,10 +105,16 @@ export class Metrics {
   }
 
   /** Counts by state that are read when they are asked for. */
-  gaugeByState(name: string, help: string, read: () => Promise<{ state: string; count: number }[]>): void {
+  gaugeByState(
+    name: string,
+    help: string,
+    read: () => Promise<{ state: string; count: number }[]>,
+    of: GaugeOf = 'process',
+  ): void {
     new Gauge({
       name,
       help,
+      aggregator: aggregators[of],
       labelNames: ['state'],
       registers: [this.registry],
       async collect() {

@@ -314,12 +314,14 @@ const nobody: Caller = { kind: 'application', appId: '', tokenHash: '', rateLimi
 /** Answers at once in the steady state, so that a request does not wait a turn for what is in memory. */
 function admit(operation: Operation, request: HttpRequest, options: ServeOptions): Caller | Promise<Caller> {
   if (operation.callers.length === 0) return nobody
-  const limited = (caller: Caller) => {
-    if (caller.kind === 'application' && caller.rateLimitPerSecond !== null) {
-      options.rateLimiter.take(caller.appId, caller.rateLimitPerSecond)
-    }
+  const permitted = (caller: Caller) => {
     if (!mayCall(operation, caller)) throw new Refusal('notPermitted')
     return caller
+  }
+  const limited = (caller: Caller) => {
+    const taken =
+      caller.kind === 'application' ? options.rateLimiter.take(caller.appId, caller.rateLimitPerSecond) : undefined
+    return taken === undefined ? permitted(caller) : taken.then(() => permitted(caller))
   }
   const checked = options.authenticate(request)
   return checked instanceof Promise ? checked.then(limited) : limited(checked)

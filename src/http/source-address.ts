@@ -1,6 +1,13 @@
-import type { BlockList } from 'node:net'
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
+import type { Network } from '../config.ts'
 import type { HttpRequest } from './message.ts'
+
+/** These networks, to be asked for an address. */
+export function listOf(networks: readonly Network[]): BlockList {
+  const list = new BlockList()
+  for (const { address, bits, family } of networks) list.addSubnet(address, bits, family)
+  return list
+}
 
 /**
  * Where a request came from: the peer, or, behind proxies that are trusted, the nearest address of `X-Forwarded-For`

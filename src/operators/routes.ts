@@ -34,7 +34,7 @@ export function operatorRoutes(platform: Platform): Handler[] {
       await run(tx)
       return store.requireOperator(tx, id, showMoment)
     })
-    operatorAccess.forget()
+    await operatorAccess.noteChange()
     return operator
   }
 
@@ -102,7 +102,7 @@ export function operatorRoutes(platform: Platform): Handler[] {
         await tell(tx, 'operator.deleted', by, before)
         return before
       })
-      operatorAccess.forget()
+      await operatorAccess.noteChange()
       return operator
     }),
 
@@ -191,7 +191,7 @@ export function operatorRoutes(platform: Platform): Handler[] {
         await tell(tx, 'operatorKey.deleted', by, data)
         return data
       })
-      operatorAccess.forget()
+      await operatorAccess.noteChange()
       return deleted
     }),
 
@@ -217,7 +217,7 @@ function setUpPath(token: string): string {
 }
 
 /** Makes a set-up link for the first admin while nobody can sign in; undefined when someone can. */
-export async function makeFirstSetUp({ sql, config }: Platform): Promise<string | undefined> {
+export async function makeFirstSetUp({ sql, config }: Pick<Platform, 'sql' | 'config'>): Promise<string | undefined> {
   if (config.operatorKey !== undefined) return undefined
   return transaction(sql, async (tx) => {
     await store.lockOperators(tx)

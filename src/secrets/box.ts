@@ -37,6 +37,17 @@ export class SecretBox {
     this.keys = new Map(keys.map((key) => [idOf(key), key]))
   }
 
+  /** The box with these keys, as `keysAsText` answers them. */
+  static of([first = '', ...others]: readonly string[]): SecretBox {
+    const read = (key: string) => Buffer.from(key, 'base64')
+    return new SecretBox([read(first), ...others.map(read)])
+  }
+
+  /** For another process of the same service. */
+  keysAsText(): string[] {
+    return [...this.keys.values()].map((key) => key.toString('base64'))
+  }
+
   get keyIds(): string[] {
     return [...this.keys.keys()]
   }

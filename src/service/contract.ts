@@ -20,6 +20,10 @@ export const getReadiness = operation({
     ready: Type.Boolean(),
     checks: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean() })),
     callbacks: Type.String({ description: 'on, or paused: then nothing is sent (FORECOURT_CALLBACKS)' }),
+    workers: Type.Object(
+      { serving: Type.Integer(), wanted: Type.Integer() },
+      { description: 'processes that serve on this machine, and how many should (FORECOURT_WORKERS)' },
+    ),
   }),
   refusals: ['unavailable'],
 })

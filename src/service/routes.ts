@@ -11,7 +11,7 @@ import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
 const json = { 'content-type': 'application/json' }
 
 /** The probes, the metrics and the description of the API. */
-export function serviceRoutes({ sql, metrics, config, underWay }: Platform, schemaVersion: number): Handler[] {
+export function serviceRoutes({ sql, metrics, config, underWay, peers }: Platform, schemaVersion: number): Handler[] {
   // Well before the request itself is given up: a probe that fails must say which check did.
   const probeMs = Math.min(2000, config.statementTimeoutMs / 2)
   let document: StaticAnswer | undefined
@@ -28,10 +28,14 @@ export function serviceRoutes({ sql, metrics, config, underWay }: Platform, sche
         { name: 'writable', ok: canWrite === true },
         { name: 'migrations', ok: version === schemaVersion },
         { name: 'capacity', ok: !underWay.isFull },
+        // Later the others go on while one is started again, so that is no reason to send nothing here.
+        { name: 'workers', ok: peers.crew.isStarted },
       ]
-      if (checks.every((check) => check.ok)) return { ready: true, checks, callbacks: config.callbacks }
+      const { serving, wanted } = peers.crew
+      const about = { checks, callbacks: config.callbacks, workers: { serving, wanted } }
+      if (checks.every((check) => check.ok)) return { ready: true, ...about }
       const { code, status, en } = refusals.unavailable
-      const body = JSON.stringify({ code, msg: en, data: { ready: false, checks, callbacks: config.callbacks } })
+      const body = JSON.stringify({ code, msg: en, data: { ready: false, ...about } })
       return new Reply({ status, headers: { ...json, 'retry-after': '1' }, body })
     }),
 
@@ -40,7 +44,7 @@ export function serviceRoutes({ sql, metrics, config, underWay }: Platform, sche
       return new Reply({
         status: 200,
         headers: { 'content-type': registry.contentType },
-        body: await registry.metrics(),
+        body: (await peers.allMetrics()) ?? (await registry.metrics()),
       })
     }),
 

@@ -1,5 +1,6 @@
 import type { Sql } from '../database/open.ts'
 import { hashSecret, type OperatorCaller } from '../http/authenticate.ts'
+import type { Peers } from '../process/peers.ts'
 import { type Acting, findKey, findSession, noteKeyUse, renewSession } from './store.ts'
 
 /** Operators are few, and what they may do must change within the contract's 1 s on every process. */
@@ -17,11 +18,13 @@ interface Entry {
 /** Who acts by an operator key or a session; each is looked up again after half a second. */
 export class OperatorAccess {
   private readonly pool: Sql
+  private readonly peers: Peers
   private readonly settingKeyHash: string | null
   private readonly entries = new Map<string, Entry>()
 
-  constructor(pool: Sql, settingKey: string | undefined) {
+  constructor(pool: Sql, settingKey: string | undefined, peers: Peers) {
     this.pool = pool
+    this.peers = peers
     this.settingKeyHash = settingKey === undefined ? null : hashSecret(settingKey)
   }
 
@@ -45,7 +48,13 @@ export class OperatorAccess {
     })
   }
 
-  /** Makes this process look again at once; the others do within half a second. */
+  /** Makes all processes of this machine look again at once; others do within half a second. */
+  async noteChange(): Promise<void> {
+    this.forget()
+    await this.peers.ask('access', null)
+  }
+
+  /** Makes this process look again at once. */
   forget(): void {
     for (const entry of this.entries.values()) entry.until = 0
   }

@@ -65,7 +65,7 @@ export function sessionRoutes(platform: Platform): Handler[] {
         await insertPlatformEvent(tx, { type: 'session.ended', ...event })
         return true
       })
-      operatorAccess.forget()
+      await operatorAccess.noteChange()
       if (!ended && !isOwn) throw new Refusal('sessionNotFound')
       return isOwn ? withoutSession({ ended }, source) : { ended }
     }),

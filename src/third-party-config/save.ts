@@ -13,9 +13,11 @@ import { findConfig, replaceSecret, type ThirdPartyConfig, upsertConfig } from '
 
 type ConfigBody = Static<NonNullable<typeof saveThirdPartyConfig.body>> & { appId: string }
 
+type Sealing = Pick<Platform, 'secrets' | 'showMoment'>
+
 /** The configuration as its operations answer it; the callback secret only when it has just been made. */
 export function showConfig(
-  platform: Platform,
+  platform: Sealing,
   config: ThirdPartyConfig,
   callbackSecret: string | null,
 ): ThirdPartyConfigRecord {
@@ -35,7 +37,7 @@ function newCallbackSecret(): string {
 
 /** Saves a checked configuration, and its event, in a transaction that has made or locked the application. */
 export async function saveConfig(
-  platform: Platform,
+  platform: Sealing,
   tx: Statements,
   body: ConfigBody,
   actor: string,
@@ -56,7 +58,7 @@ export async function saveConfig(
 
 /** Replaces the callback secret, in a transaction that has locked the application. Throws 30003. */
 export async function rotateSecret(
-  platform: Platform,
+  platform: Sealing,
   tx: Statements,
   appId: string,
   by: { actor: string; address: string },
@@ -78,7 +80,7 @@ export async function requireConfig(sql: Statements, appId: string): Promise<Thi
 }
 
 async function writeSaved(
-  platform: Platform,
+  platform: Sealing,
   tx: Statements,
   config: ThirdPartyConfig,
   actor: string,

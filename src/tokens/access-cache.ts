@@ -1,5 +1,6 @@
 import type { Sql } from '../database/open.ts'
 import { type ApplicationCaller, type Caller, tokenInvalid } from '../http/authenticate.ts'
+import type { Peers } from '../process/peers.ts'
 import { Refusal } from '../refusals.ts'
 import { findToken, recentAccessChanges } from './store.ts'
 
@@ -23,6 +24,7 @@ const maxEntries = 200_000
  */
 export class AccessCache {
   private readonly pool: Sql
+  private readonly peers: Peers
   private readonly entries = new Map<string, Entry>()
   private readonly versions = new Map<string, number>()
   private readonly byApplication = new Map<string, Set<string>>()
@@ -33,8 +35,9 @@ export class AccessCache {
   private polling: Promise<void> | undefined
   private timer: ReturnType<typeof setInterval> | undefined
 
-  constructor(pool: Sql) {
+  constructor(pool: Sql, peers: Peers) {
     this.pool = pool
+    this.peers = peers
   }
 
   start(): void {
@@ -51,6 +54,11 @@ export class AccessCache {
     const now = performance.now()
     if (now - this.freshAsOf > trustedForMs) return this.poll().then(() => this.checkFresh(tokenHash))
     return this.checkFresh(tokenHash)
+  }
+
+  /** Tells all processes of this machine of a change: it is in force there when this resolves. */
+  async noteChange(): Promise<void> {
+    await Promise.all([this.refresh(), this.peers.ask('access', null)])
   }
 
   /** Looks at the changes now; what was committed before this call is in force when it resolves. */

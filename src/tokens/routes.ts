@@ -34,7 +34,7 @@ export function tokenRoutes(platform: Platform): Handler[] {
     const isCurrent = timingSafeEqual(Buffer.from(secretHash), Buffer.from(current))
     const isPrevious = timingSafeEqual(Buffer.from(secretHash), Buffer.from(client?.previousSecretHash ?? current))
     if (!(isCurrent || isPrevious) || client === undefined) throw clientInvalid(authorization !== null)
-    if (client.rateLimitPerSecond !== null) rateLimiter.take(client.appId, client.rateLimitPerSecond)
+    await rateLimiter.take(client.appId, client.rateLimitPerSecond)
     return { appId: client.appId, isFrozen: client.isFrozen, secretHash }
   }
 
@@ -72,7 +72,7 @@ export function tokenRoutes(platform: Platform): Handler[] {
         requireTexts(body, authorization, 'token')
         const client = await requireClient(authorization, body)
         await deleteToken(sql, client.appId, hashSecret(body.token as string))
-        await access.refresh()
+        await access.noteChange()
         return {}
       },
       { refusalMembers: oauthError },

@@ -97,7 +97,9 @@ export class OwnDatabase {
 
   async start(): Promise<this> {
     prepareDatabase(this.dataDir)
-    this.handle = await startEmbeddedDatabase(this.dataDir)
+    // For several services, each of which may be several processes.
+    const processes = 3 * Number(process.env.FORECOURT_TEST_WORKERS ?? 1)
+    this.handle = await startEmbeddedDatabase(this.dataDir, () => {}, { processes })
     return this
   }
 

@@ -11,12 +11,17 @@ import { keepLogSmall, lastComplaint, openServerLog } from './log.ts'
 import { type Place, socketPath } from './place.ts'
 
 /** Starts a server that outlives us and our terminal's signals, and waits until it is ready. */
-export async function launch(place: Place, binFolder: string, log: (message: string) => void): Promise<ProcessId> {
+export async function launch(
+  place: Place,
+  binFolder: string,
+  processes: number,
+  log: (message: string) => void,
+): Promise<ProcessId> {
   const { cluster, user } = place
   await clearRemains(place)
   const output = openServerLog(cluster, user)
   const logged = fstatSync(output).size
-  const child = spawn(join(binFolder, 'postgres'), serverArguments(place), {
+  const child = spawn(join(binFolder, 'postgres'), serverArguments(place, processes), {
     ...runAs(user),
     detached: true,
     stdio: ['ignore', output, output],
@@ -37,8 +42,8 @@ export function findServer(cluster: string): ProcessId | undefined {
 }
 
 /** Whether a server was started just as we would start it, in the same place and with the same settings. */
-export function isAsWeStartIt(place: Place): boolean {
-  const given = serverArguments(place).map((argument) => ` "${argument}"`)
+export function isAsWeStartIt(place: Place, processes: number): boolean {
+  const given = serverArguments(place, processes).map((argument) => ` "${argument}"`)
   return readIfThere(join(place.cluster, 'postmaster.opts')).trimEnd().endsWith(given.join(''))
 }
 
@@ -119,7 +124,12 @@ async function somebodyAnswers(path: string): Promise<boolean> {
   }
 }
 
-function serverArguments({ cluster, record }: Place): string[] {
+/** What a process of the service opens at most, with some to spare. */
+const connectionsOfProcess = 32
+/** For the start, for operators with psql, for a second service while a database is moved. */
+const otherConnections = 40
+
+function serverArguments({ cluster, record }: Place, processes: number): string[] {
   const settings = {
     listen_addresses: '',
     // In quotes, because the setting is a list.
@@ -129,7 +139,7 @@ function serverArguments({ cluster, record }: Place): string[] {
     fsync: 'on',
     autovacuum: 'on',
     jit: 'off',
-    max_connections: '100',
+    max_connections: String(Math.max(100, otherConnections + processes * connectionsOfProcess)),
     shared_buffers: '256MB',
     // Fewer checkpoints mean fewer whole pages in the log of changes. Compressing these stays off: this build only has
     // pglz, which costs more processor time than the bytes are worth.

@@ -1,0 +1,74 @@
+import type { Logger } from 'pino'
+
+/** A supervisor kills what does not end within 10 s; a database that is left then is adopted at the next start. */
+const stopWithinMs = 9_500
+
+/** One process from its start to its end: what it has started is stopped in reverse, once, whatever asks for it. */
+export class Lifetime {
+  private readonly stops: (() => unknown)[] = []
+  private readonly ending = new AbortController()
+  private starting: Promise<void> = Promise.resolve()
+  private stopping: Promise<void> | undefined
+
+  /** Aborted when the process is told to stop, also while it still starts. */
+  get stopSignal(): AbortSignal {
+    return this.ending.signal
+  }
+
+  onStop(stop: () => unknown): void {
+    this.stops.push(stop)
+  }
+
+  /** Starts, and ends with 0 at one of these signals; with 1 when the start fails, which `explain` tells. */
+  async run(
+    start: () => Promise<void>,
+    signals: readonly NodeJS.Signals[],
+    explain: (error: unknown) => unknown,
+  ): Promise<void> {
+    for (const signal of signals) process.on(signal, () => this.endWithin(0))
+    try {
+      this.starting = start()
+      await this.starting
+    } catch (error) {
+      if (this.stopping !== undefined) return
+      await explain(error)
+      await this.stop()
+      process.exit(1)
+    }
+  }
+
+  /**
+   * A throw that nothing caught leaves what threw it in no known state, so the process ends and its supervisor starts
+   * it again. A rejection that nobody waited for is one piece of work that failed, and the rest goes on.
+   */
+  endAtUncaught(log: Logger): void {
+    process.on('unhandledRejection', (error) => {
+      log.error({ err: error }, 'work that nobody waited for has failed')
+    })
+    process.on('uncaughtException', (error) => {
+      log.fatal({ err: error }, 'a fault that nothing caught: the service ends and wants to be started again')
+      this.endWithin(1)
+    })
+  }
+
+  private endWithin(code: number): void {
+    setTimeout(() => process.exit(1), stopWithinMs).unref()
+    void this.stop().then(() => process.exit(code))
+  }
+
+  /** Stops everything that was started, the newest first; what is still starting is waited for. */
+  private stop(): Promise<void> {
+    this.ending.abort()
+    this.stopping ??= (async () => {
+      await this.starting.catch(() => {})
+      for (const stopOne of this.stops.toReversed()) {
+        try {
+          await stopOne()
+        } catch {
+          // The others must be stopped all the same.
+        }
+      }
+    })()
+    return this.stopping
+  }
+}

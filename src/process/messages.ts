@@ -1,0 +1,37 @@
+import type { Config } from '../config.ts'
+import type { Target } from '../database/open.ts'
+import type { Crew, Topic } from './peers.ts'
+
+// What the parent and its workers send each other.
+
+/** All that a worker needs to serve. It reads no setting itself, so that all are alike, also those of later. */
+export interface ServeOrder {
+  config: Config
+  target: Target
+  secretKeys: string[]
+  schemaVersion: number
+}
+
+export interface Question {
+  topic: Topic
+  question: unknown
+}
+
+/** What a worker asks of its parent, each answered by a reply. */
+export type Request = { what: 'ask'; asked: Question } | { what: 'claim'; key: string } | { what: 'metrics' }
+
+export type ToParent =
+  /** It hears from now on; what was sent before may be lost. */
+  | { kind: 'hearing' }
+  | { kind: 'serving' }
+  /** Why it cannot serve, in one sentence for people. */
+  | { kind: 'failed'; reason: string }
+  | { kind: 'request'; id: number; request: Request }
+  | { kind: 'release'; key: string }
+  | { kind: 'answer'; id: number; answer: unknown }
+
+export type ToWorker =
+  | { kind: 'serve'; order: ServeOrder; crew: Crew }
+  | { kind: 'crew'; crew: Crew }
+  | { kind: 'reply'; id: number; reply: unknown }
+  | { kind: 'question'; id: number; asked: Question }

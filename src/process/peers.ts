@@ -1,0 +1,81 @@
+import type { MetricsSnapshot } from '../http/metrics.ts'
+
+/** What processes of one service ask each other: the question and its answer, by topic. */
+export interface Topics {
+  /** What is left of an application's rate here, to be used up over there: at most `want`. */
+  rate: { question: { appId: string; limitPerSecond: number; want: number }; answer: number }
+  /** Who may do what has changed: look again. */
+  access: { question: null; answer: null }
+  metrics: { question: null; answer: MetricsSnapshot }
+}
+
+export type Topic = keyof Topics
+
+/** Those that serve on one port. */
+export interface Crew {
+  serving: number
+  wanted: number
+  /** All have served at once; before that, the service is still starting. */
+  isStarted: boolean
+}
+
+/** The other processes of this service on this machine, as each of them sees them. */
+export interface Peers {
+  readonly crew: Crew
+  /** Asks all others. Who does not answer soon is left out. */
+  ask<Name extends Topic>(topic: Name, question: Topics[Name]['question']): Promise<Topics[Name]['answer'][]>
+  /** How this process answers the others. */
+  onAsked<Name extends Topic>(topic: Name, answer: Answerer<Name>): void
+  /** False while somebody else, or this process, holds it. */
+  claim(key: string): Promise<boolean>
+  release(key: string): void
+  /** The metrics of all as one text; undefined when there are no others. */
+  allMetrics(): Promise<string> | undefined
+}
+
+export type Answerer<Name extends Topic> = (
+  question: Topics[Name]['question'],
+) => Topics[Name]['answer'] | Promise<Topics[Name]['answer']>
+
+/** What one at a time may do, and who does it. */
+export class Claims<Holder> {
+  private readonly held = new Map<string, Holder>()
+
+  claim(key: string, holder: Holder): boolean {
+    if (this.held.has(key)) return false
+    this.held.set(key, holder)
+    return true
+  }
+
+  release(key: string): void {
+    this.held.delete(key)
+  }
+
+  releaseAllOf(holder: Holder): void {
+    for (const [key, owner] of this.held) if (owner === holder) this.held.delete(key)
+  }
+}
+
+/** Of a service that is one process. */
+export class NoPeers implements Peers {
+  readonly crew: Crew = { serving: 1, wanted: 1, isStarted: true }
+  private readonly claims = new Claims<'this process'>()
+
+  async ask(): Promise<never[]> {
+    return []
+  }
+
+  onAsked(): void {}
+
+  async claim(key: string): Promise<boolean> {
+    return this.claims.claim(key, 'this process')
+  }
+
+  release(key: string): void {
+    this.claims.release(key)
+  }
+
+  allMetrics(): undefined {
+    return undefined
+  }
+}

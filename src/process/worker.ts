@@ -1,0 +1,30 @@
+import { openPools } from '../app.ts'
+import { Database } from '../database/database.ts'
+import { openLog } from '../log.ts'
+import { SecretBox } from '../secrets/box.ts'
+import { ParentChannel } from './channel.ts'
+import { Lifetime } from './lifetime.ts'
+import { startServer } from './server.ts'
+
+// One of several servers on a port. It does what its parent says, and ends when the parent does.
+
+const life = new Lifetime()
+const peers = new ParentChannel()
+process.on('disconnect', () => process.exit(1))
+// A terminal sends it to all; the parent then says when to stop.
+process.on('SIGINT', () => {})
+
+async function serve(): Promise<void> {
+  const { config, target, secretKeys, schemaVersion } = await peers.untilOrdered()
+  const log = openLog(config.logLevel)
+  life.onStop(() => log.flush())
+  life.endAtUncaught(log)
+  const database = new Database(target, config.statementTimeoutMs)
+  life.onStop(() => database.close())
+  const pools = openPools(database, database.open(3))
+  const secrets = SecretBox.of(secretKeys)
+  await startServer(life, { config, log, database, pools, secrets, schemaVersion, peers })
+  peers.tellServing()
+}
+
+await life.run(serve, ['SIGTERM'], (error) => peers.tellFailed((error as Error).message))

@@ -1,0 +1,194 @@
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { StartError } from '../database/start-error.ts'
+import { type MetricsSnapshot, mergeMetrics, withoutGauges } from '../http/metrics.ts'
+import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
+import { Claims, type Crew, type Topic } from './peers.ts'
+
+/** For how long an answer is waited for that others need; a process that is stopped gives none. */
+const answerWithinMs: Record<Topic, number> = { rate: 250, access: 900, metrics: 3_000 }
+/** Who served for so long was in order; who did not is waited with, longer each time. */
+const inOrderMs = 10_000
+const longestPauseMs = 10_000
+
+interface Member {
+  worker: Worker
+  pid: number | undefined
+  bornAt: number
+  isServing: boolean
+  /** What it last told of its metrics. */
+  metrics: MetricsSnapshot
+  ended: Promise<void>
+}
+
+/** A question that waits for answers. */
+interface Asked {
+  waiting: Set<Member>
+  answers: Map<Member, unknown>
+  settle: () => void
+}
+
+/**
+ * The parent's part: starts the workers, starts another for each that ends, carries their questions to and fro, and
+ * keeps what only one place can. It serves nothing itself.
+ */
+export class Workers {
+  private readonly order: ServeOrder
+  private readonly log: Logger
+  private readonly members = new Set<Member>()
+  private readonly claims = new Claims<Member>()
+  private readonly asked = new Map<number, Asked>()
+  private questions = 0
+  private isStarted = false
+  private readonly stopping = new AbortController()
+  /** Workers in a row that ended soon. */
+  private failures = 0
+  /** What workers that have ended had counted: a sum that fell would be taken for a new start of all. */
+  private counted: MetricsSnapshot = []
+
+  constructor(order: ServeOrder, log: Logger) {
+    this.order = order
+    this.log = log
+  }
+
+  /** Resolves when all serve. Rejects with why one of them cannot. */
+  async start(): Promise<void> {
+    const file = import.meta.filename.replace(/[^/\\]+(\.\w+)$/, 'worker$1')
+    // On Node each accepts from the socket that all share. A connection that the parent would hand to one that has just
+    // died would hang, and nobody answers it.
+    cluster.schedulingPolicy = cluster.SCHED_NONE
+    cluster.setupPrimary({ exec: file, serialization: 'advanced' })
+    // Whatever ends this process, also what does not wait for them.
+    process.on('exit', () => {
+      for (const { worker } of this.members) worker.process.kill('SIGKILL')
+    })
+    await Promise.all(Array.from({ length: this.order.config.workers }, () => this.launch()))
+    this.isStarted = true
+    this.tellCrew()
+  }
+
+  /** Lets all answer what they have accepted, and resolves when they have ended. */
+  async stop(): Promise<void> {
+    this.stopping.abort()
+    for (const { worker } of this.members) worker.process.kill('SIGTERM')
+    await Promise.all([...this.members].map(({ ended }) => ended))
+  }
+
+  private launch(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const worker = cluster.fork()
+      const member: Member = {
+        worker,
+        pid: worker.process.pid,
+        bornAt: performance.now(),
+        isServing: false,
+        metrics: [],
+        ended: new Promise((end) => worker.once('exit', () => end())),
+      }
+      this.members.add(member)
+      worker.on('message', (message: ToParent) => {
+        if (message.kind === 'hearing') this.send(member, { kind: 'serve', order: this.order, crew: this.crew })
+        else if (message.kind === 'serving') {
+          member.isServing = true
+          this.tellCrew()
+          resolve()
+        } else if (message.kind === 'failed') reject(new StartError(message.reason))
+        else void this.hear(member, message)
+      })
+      worker.on('error', (error) => this.log.warn({ err: error, pid: member.pid }, 'a worker cannot be reached'))
+      worker.once('exit', (code, signal) => {
+        this.lose(member, code, signal)
+        reject(new StartError(`A worker ended with ${signal || code} before it served.`))
+      })
+    })
+  }
+
+  private lose(member: Member, code: number, signal: string): void {
+    this.members.delete(member)
+    this.claims.releaseAllOf(member)
+    for (const asked of this.asked.values()) if (asked.waiting.delete(member)) asked.settle()
+    this.counted = mergeMetrics([this.counted, withoutGauges(member.metrics)]).getMetricsAsArray()
+    this.tellCrew()
+    if (!this.isStarted || this.stopping.signal.aborted) return
+    const wasInOrder = performance.now() - member.bornAt > inOrderMs
+    this.failures = wasInOrder ? 0 : this.failures + 1
+    const pauseMs = wasInOrder ? 0 : Math.min(longestPauseMs, 100 * 2 ** this.failures)
+    this.log.warn({ pid: member.pid, code, signal, pauseMs }, 'a worker has ended; another takes its place')
+    void this.replace(pauseMs)
+  }
+
+  private async replace(pauseMs: number): Promise<void> {
+    const { signal } = this.stopping
+    await pause(pauseMs, undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
+    // When it ends, the next one is started.
+    await this.launch().catch((error: Error) => this.log.error(`a worker does not start: ${error.message}`))
+  }
+
+  private get serving(): Member[] {
+    return [...this.members].filter(({ isServing }) => isServing)
+  }
+
+  private get crew(): Crew {
+    return { serving: this.serving.length, wanted: this.order.config.workers, isStarted: this.isStarted }
+  }
+
+  private tellCrew(): void {
+    const { crew } = this
+    for (const member of this.members) this.send(member, { kind: 'crew', crew })
+  }
+
+  private send({ worker }: Member, message: ToWorker): void {
+    // One that is about to end takes nothing more, which its end will tell.
+    if (worker.isConnected()) worker.send(message, () => {})
+  }
+
+  private async hear(
+    member: Member,
+    message: Exclude<ToParent, { kind: 'hearing' | 'serving' | 'failed' }>,
+  ): Promise<void> {
+    if (message.kind === 'answer') {
+      const asked = this.asked.get(message.id)
+      if (asked === undefined || !asked.waiting.delete(member)) return
+      if (message.answer !== undefined) asked.answers.set(member, message.answer)
+      asked.settle()
+    } else if (message.kind === 'release') this.claims.release(message.key)
+    else this.send(member, { kind: 'reply', id: message.id, reply: await this.replyTo(member, message.request) })
+  }
+
+  private async replyTo(member: Member, request: Request): Promise<unknown> {
+    if (request.what === 'claim') return this.claims.claim(request.key, member)
+    if (request.what === 'metrics') return this.metrics()
+    const others = this.serving.filter((other) => other !== member)
+    return [...(await this.gather(request.asked, others)).values()]
+  }
+
+  private gather(question: Question, members: Member[]): Promise<Map<Member, unknown>> {
+    return new Promise((resolve) => {
+      const id = this.questions++
+      const waiting = new Set(members)
+      const answers = new Map<Member, unknown>()
+      const end = () => {
+        clearTimeout(late)
+        this.asked.delete(id)
+        resolve(answers)
+      }
+      const late = setTimeout(end, answerWithinMs[question.topic])
+      const settle = () => {
+        if (waiting.size === 0) end()
+      }
+      this.asked.set(id, { waiting, answers, settle })
+      for (const member of members) this.send(member, { kind: 'question', id, asked: question })
+      settle()
+    })
+  }
+
+  /** The sum over all workers, also over those that have ended; who does not answer counts as it last did. */
+  private async metrics(): Promise<string> {
+    const answers = await this.gather({ topic: 'metrics', question: null }, this.serving)
+    for (const [member, answer] of answers) member.metrics = answer as MetricsSnapshot
+    const told = this.serving.map((member) => (answers.has(member) ? member.metrics : withoutGauges(member.metrics)))
+    return mergeMetrics([...told, this.counted]).metrics()
+  }
+}
