@@ -10,7 +10,7 @@ import { bunTest } from './bun-test.ts'
 //   npm test                      every file
 //   npm test -- test/conformance  the files of a folder, or whatever else `bun test` takes
 //   npm test -- --update-timings  every file, and notes how long each took, so that the longest begin first
-//   npm run test:long             every file at its full size (FORECOURT_TEST_LONG), the service's own also on Node
+//   npm run test:long             every file at its full size (FORECOURT_TEST_LONG), the service's own also on Node and with 3 workers
 
 // What processes leave unwritten when they are killed is the same in memory as on a disk, and there a new database
 // takes a fraction of the processor time. The long run stays on the disk, where a commit takes its time.

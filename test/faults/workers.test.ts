@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { freezeApplication } from '../../src/applications/contract.ts'
+import { findProcess, goneWithin, type ProcessId, signal } from '../../src/database/processes.ts'
+import { testDelivery } from '../../src/deliveries/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { getHealth, getMetrics, getReadiness } from '../../src/service/contract.ts'
+import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import {
+  Client,
+  deviceBody,
+  newApplication,
+  runServiceToItsEnd,
+  type Service,
+  type TestApplication,
+} from '../harness.ts'
+import { RawConnection, rawPost } from './raw-connection.ts'
+import { answerWith, Receiver } from './receiver.ts'
+import { beginClients, type Seen } from './stop-clients.ts'
+import {
+  atScale,
+  becomesTrue,
+  databaseProcesses,
+  embeddedConnection,
+  postmasterPid,
+  sleep,
+  tell,
+  Workplace,
+  withSql,
+} from './support.ts'
+
+const workers = 3
+const place = new Workplace()
+let dataDir: string
+let service: Service
+let client: Client
+
+beforeAll(async () => {
+  dataDir = place.newFolder()
+  service = await start(dataDir)
+  client = new Client(service)
+}, 120_000)
+afterAll(() => place.clear(), 60_000)
+
+function start(dataDir: string, env: Record<string, string> = {}): Promise<Service> {
+  return place.startService({
+    dataDir,
+    env: { FORECOURT_WORKERS: String(workers), FORECOURT_PRIVATE_CALLBACKS: 'allow', ...env },
+  })
+}
+
+/** The processes of a service that serve: all with its data folder but the parent, without those of the database. */
+function workersOf({ process: parent }: Service): ProcessId[] {
+  return place.services().filter(({ pid }) => pid !== parent.pid && parentOf(pid) === parent.pid && isServer(pid))
+}
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s+(\d+)$/m.exec(readProc(pid, 'status'))?.[1])
+}
+
+const isServer = (pid: number) => readProc(pid, 'cmdline').includes('worker.')
+
+function readProc(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** So that each request is on a connection of its own, and falls to any of the workers. */
+const onItsOwn = { headers: { connection: 'close' } }
+
+/** Whether all serve, and this one is not among them. Connections that it had are broken. */
+function allServeWithout(gone: ProcessId): Promise<boolean> {
+  return becomesTrue(async () => {
+    const pids = workersOf(service).map(({ pid }) => pid)
+    if (pids.length < workers || pids.includes(gone.pid)) return false
+    const answer = await client.call(getReadiness, {}, onItsOwn).catch(() => undefined)
+    return answer?.data?.workers.serving === workers
+  })
+}
+
+/** The requests that were answered of an operation, of the service as a whole. */
+async function answered(client: Client, operation: string): Promise<number> {
+  const { text } = await client.operate(getMetrics, {}, onItsOwn)
+  const line = new RegExp(`^forecourt_requests_total\\{operation="${operation}",code="0"\\} (\\d+)$`, 'm').exec(text)
+  return Number(line?.[1] ?? 0)
+}
+
+const many = <T>(count: number, make: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => make(index)))
+
+test('it starts as one service: one ready line, one link for the first admin, and all workers serve', async () => {
+  const fresh = await start(place.newFolder(), { FORECOURT_OPERATOR_KEY: '', FORECOURT_LOG_LEVEL: 'debug' })
+  const lines = fresh.stdout().split('\n')
+  expect(lines.filter((line) => line.startsWith('Forecourt is ready at '))).toHaveLength(1)
+  expect(lines.filter((line) => line.startsWith('Set up the first operator'))).toHaveLength(1)
+  expect(fresh.stdout().match(/The application "demo" is ready/g)).toHaveLength(1)
+  const pids = workersOf(fresh).map(({ pid }) => pid)
+  expect(pids).toHaveLength(workers)
+  const toFresh = new Client(fresh)
+  const { data } = await toFresh.call(getReadiness, {})
+  expect(data).toMatchObject({ ready: true, workers: { serving: workers, wanted: workers } })
+  // Connections are spread over all of them.
+  await many(100, () => toFresh.call(getHealth, {}, onItsOwn))
+  const requests = fresh.stderr().matchAll(/"pid":(\d+),.*"operation":"getHealth"/g)
+  expect(new Set([...requests].map(([, pid]) => Number(pid)))).toEqual(new Set(pids))
+  expect(await fresh.stop()).toBe(0)
+}, 120_000)
+
+test('metrics are the sum over all workers, whichever is asked, and do not fall when one is killed', async () => {
+  const before = await answered(client, 'getHealth')
+  await many(60, () => client.call(getHealth, {}, onItsOwn))
+  for (let scrape = 0; scrape < 6; scrape++) expect(await answered(client, 'getHealth')).toBe(before + 60)
+  expect((await client.operate(getMetrics, {}, onItsOwn)).text).toMatch(/^forecourt_workers 3$/m)
+  const killed = workersOf(service)[0] as ProcessId
+  signal(killed, 'SIGKILL')
+  expect(await allServeWithout(killed)).toBe(true)
+  expect(await answered(client, 'getHealth')).toBe(before + 60)
+}, 120_000)
+
+test('while a killed worker is away the others answer, and another takes its place', async () => {
+  const app = await newApplication(client)
+  const killed = workersOf(service)[0] as ProcessId
+  const seen = { created: [] as string[], failed: 0, refused: [] as string[] }
+  let isRunning = true
+  const creating = many(12, async () => {
+    while (isRunning) {
+      const body = deviceBody(app.appId)
+      const answer = await client.call(createDevice, body, { token: app.token, ...onItsOwn }).catch(() => undefined)
+      if (answer === undefined) seen.failed++
+      else if (answer.code === 0) seen.created.push(body.deviceNo)
+      else seen.refused.push(answer.text)
+    }
+  })
+  await becomesTrue(() => seen.created.length > 50)
+  const before = seen.created.length
+  signal(killed, 'SIGKILL')
+  expect(await becomesTrue(() => seen.created.length > before + 50)).toBe(true)
+  expect(await allServeWithout(killed)).toBe(true)
+  isRunning = false
+  await creating
+  tell(`a worker killed: ${seen.failed} connections broken of ${seen.created.length} creates`)
+  // Those that were the killed one's, and no other.
+  expect(seen.failed).toBeLessThan(100)
+  expect(seen.refused).toEqual([])
+  const pids = workersOf(service).map(({ pid }) => pid)
+  expect(pids).toHaveLength(workers)
+  expect(pids).not.toContain(killed.pid)
+  expect(service.stderr()).toMatch(new RegExp(`"pid":${killed.pid},.*a worker has ended; another takes its place`))
+  expect(await missing(seen.created, app)).toEqual([])
+}, 120_000)
+
+async function missing(serials: string[], { appId }: TestApplication): Promise<string[]> {
+  const kept = await withSql(embeddedConnection(dataDir), async (sql) => {
+    const rows = await sql`select device_no from device where app_id = ${appId}`
+    return new Set(rows.map((row) => row.device_no))
+  })
+  return serials.filter((serial) => !kept.has(serial))
+}
+
+function told(what: string, seen: Seen): void {
+  const { created, toldToClose, neverTaken } = seen
+  tell(`${what}: ${created.length} creates, ${toldToClose} told to close, ${neverTaken.length} never taken`)
+}
+
+test('one that is told to stop, and the whole service, drop nothing that they took', async () => {
+  const app = await newApplication(client)
+  for (let round = 0; round < atScale(1, 3); round++) {
+    const { seen, all } = beginClients(service, app)
+    await becomesTrue(() => seen.created.length > 100)
+    for (const worker of workersOf(service).slice(0, atScale(1, workers))) {
+      signal(worker, 'SIGTERM')
+      expect(await allServeWithout(worker)).toBe(true)
+    }
+    told('workers stopped one by one', seen)
+    expect(seen.refused).toBe(0)
+    const before = seen.created.length
+    const running = workersOf(service)
+    expect(running).toHaveLength(workers)
+    const began = performance.now()
+    expect((await Promise.all([service.stop(), ...all]))[0], service.stderr()).toBe(0)
+    expect(performance.now() - began).toBeLessThan(10_000)
+    told('and the service', seen)
+    expect(seen.dropped).toEqual([])
+    expect(seen.created.length).toBeGreaterThan(before)
+    expect(running.filter(({ pid }) => findProcess(pid) !== undefined)).toEqual([])
+    expect(databaseProcesses(dataDir)).toEqual([])
+    service = await start(dataDir)
+    client = new Client(service)
+    expect(await missing(seen.created, app)).toEqual([])
+    expect((await missing(seen.neverTaken, app)).length).toBe(seen.neverTaken.length)
+  }
+}, 120_000)
+
+test('a parent that is killed takes its workers with it, and the next start goes on with the database', async () => {
+  const running = workersOf(service)
+  expect(running).toHaveLength(workers)
+  const app = await newApplication(client)
+  const connections = await many(6, () => RawConnection.open(service.url))
+  await service.kill('SIGKILL')
+  for (const worker of running) expect(await goneWithin(worker, 2_000)).toBe(true)
+  for (const connection of connections) connection?.close()
+  // As with a single process, the database stays for the next start (decision 0002).
+  const database = findProcess(postmasterPid(dataDir))
+  expect(database).toBeDefined()
+  service = await start(dataDir)
+  client = new Client(service)
+  expect(findProcess(postmasterPid(dataDir))).toEqual(database as ProcessId)
+  expect((await client.call(createDevice, deviceBody(app.appId), { token: app.token })).code).toBe(0)
+}, 120_000)
+
+test('a rate limit holds over all workers, and one connection may use all of it', async () => {
+  const limit = 40
+  const app = await newApplication(client, { rateLimitPerSecond: limit })
+  const empty = (options = onItsOwn) => client.call(createDevice, {}, { token: app.token, ...options })
+  // A burst of one second's worth, however the connections are spread.
+  const began = performance.now()
+  const burst = await many(3 * limit, () => empty())
+  const passed = burst.filter(({ code }) => code !== 10007).length
+  const most = limit * (1 + (performance.now() - began) / 1000)
+  tell(`of a burst of ${3 * limit} at a limit of ${limit}, ${passed} passed; at most ${most.toFixed(0)} may`)
+  expect(passed).toBeGreaterThanOrEqual(limit)
+  expect(passed).toBeLessThanOrEqual(most + 1)
+  // Over seconds.
+  let count = 0
+  const from = performance.now()
+  const seconds = atScale(3, 10)
+  await many(12, async () => {
+    while (performance.now() - from < seconds * 1000) {
+      const { code } = await empty()
+      if (code === 10007) await sleep(5)
+      else count++
+    }
+  })
+  const perSecond = count / ((performance.now() - from) / 1000)
+  tell(`a limit of ${limit} a second let ${perSecond.toFixed(1)} a second pass`)
+  expect(perSecond).toBeLessThan(limit * 1.1)
+  expect(perSecond).toBeGreaterThan(limit * 0.7)
+  // One after the other on one connection, which is one worker's.
+  await sleep(1_500)
+  const alone = (await RawConnection.open(service.url)) as RawConnection
+  const [head, body] = rawPost(createDevice.path, app.token, {})
+  for (let index = 0; index < limit; index++) {
+    alone.send(head + body)
+    expect((await alone.answer()).status, `request ${index + 1} of ${limit}`).toBe(400)
+  }
+  alone.close()
+}, 120_000)
+
+test('a frozen application is refused at once by all workers', async () => {
+  for (let round = 0; round < atScale(3, 10); round++) {
+    const app = await newApplication(client)
+    const ask = () => client.call(createDevice, {}, { token: app.token, ...onItsOwn })
+    expect(new Set((await many(12, ask)).map(({ code }) => code))).toEqual(new Set([10001]))
+    expect((await client.operate(freezeApplication, { appId: app.appId, reason: 'test' })).code).toBe(0)
+    expect(new Set((await many(12, ask)).map(({ code }) => code))).toEqual(new Set([10005]))
+  }
+}, 120_000)
+
+test('of many tests of one callback at once, one is sent', async () => {
+  const receiver = await Receiver.start()
+  const app = await newApplication(client, { thirdPartyConfig: null })
+  const callbackUrl = receiver.url('/test', (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 500))
+  const config = { appId: app.appId, operatorName: 'Operator', callbackUrl, callbackEvents: ['site.created'] }
+  expect((await client.call(saveThirdPartyConfig, config, { token: app.token })).code).toBe(0)
+  const answers = await many(12, () =>
+    client.call(testDelivery, { appId: app.appId }, { token: app.token, ...onItsOwn }),
+  )
+  expect(answers.map(({ code }) => code).sort()).toEqual([0, ...Array(11).fill(10007)])
+  expect(receiver.at('/test')).toHaveLength(1)
+  receiver.stop()
+}, 120_000)
+
+test('a port that is taken, by a program or by another service’s workers, is one clear sentence', async () => {
+  const program = createServer()
+  await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve))
+  const ports = [(program.address() as { port: number }).port, Number(new URL(service.url).port)]
+  for (const port of ports) {
+    const env = { FORECOURT_WORKERS: '2', FORECOURT_PORT: String(port) }
+    const { code, stdout, stderr } = await runServiceToItsEnd({ dataDir: place.newFolder(), env })
+    expect(code).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toBe(`Port ${port} on 127.0.0.1 is taken by another program.\n`)
+  }
+  program.close()
+}, 120_000)
