@@ -63,9 +63,14 @@ function showDrain({ perSecond, serverMicros, databaseMicros, receiverMicros }: 
 /** Applications with a callback, which is held back for now. */
 async function makeEndpoints({ database: { sql } }: Registry, count: number, url: string): Promise<string[]> {
   const rows = await sql`
-    insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
-    select 'drain' || gen_random_uuid(), 'drain', '', 7200, now(), now() from generate_series(1, ${count}::int)
-    returning app_id`
+    with made as (
+      insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
+      select 'drain' || gen_random_uuid(), 'drain', '', 7200, now(), now() from generate_series(1, ${count}::int)
+      returning app_id
+    ), heads as (
+      insert into event_head (app_id) select app_id from made
+    )
+    insert into application_lock (app_id) select app_id from made returning app_id`
   const appIds = rows.map((row) => row.app_id as string)
   const box = new SecretBox([key])
   const secrets = appIds.map((appId) => ({ app_id: appId, secret: box.seal(appId, `whsec_${'A'.repeat(43)}=`) }))
@@ -80,16 +85,18 @@ async function makeEndpoints({ database: { sql } }: Registry, count: number, url
 async function fill({ database: { sql } }: Registry, appIds: string[], events: number): Promise<void> {
   await sql`delete from callback_endpoint`
   await sql`truncate delivery`
+  const [{ next = 0 } = {}] = await sql`select max(last_event_id) as next from event_head`
   const [record] = await sql`select data from event where type = 'device.bound' limit 1`
   await sql`
     insert into callback_endpoint (app_id, through_event_id, held_until)
-    select app_id, (select last_value from event_id), 'infinity'
+    select app_id, (select max(last_event_id) from event_head), 'infinity'
     from json_array_elements_text(${JSON.stringify(appIds)}::text::json) as app_id`
   await sql`
-    insert into event (app_id, type, time, actor, subject, data)
-    select (${JSON.stringify(appIds)}::text::json) ->> (n % ${appIds.length}::int), 'device.bound', now(), 'bench',
+    insert into event (app_id, id, type, time, actor, subject, data)
+    select (${JSON.stringify(appIds)}::text::json) ->> (n % ${appIds.length}::int), ${next} + n, 'device.bound', now(), 'bench',
       'SN-' || n, ${record?.data ?? JSON.stringify({ text: 'x'.repeat(700) })}
     from generate_series(1, ${events}::int) as n`
+  await sql`update event_head set last_event_id = ${next} + ${events}`
   await sql`vacuum analyze event`
 }
 

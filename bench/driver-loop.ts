@@ -23,8 +23,7 @@ function insertDevice(tx: postgres.ISql, body: ReturnType<typeof deviceBody>, no
     insert into device (device_no, app_id, device_name, tag, province_code, city_code, district_code,
       detail_address, coordinates, bound_at)
     values (${body.deviceNo}, ${appId}, ${body.deviceName}, ${body.tag ?? null}, ${body.provinceCode ?? null},
-      ${body.cityCode ?? null}, ${body.districtCode}, ${body.detailAddress ?? null}, ${body.coordinates}, ${now})
-    on conflict (device_no) do nothing`
+      ${body.cityCode ?? null}, ${body.districtCode}, ${body.detailAddress ?? null}, ${body.coordinates}, ${now})`
 }
 
 async function create(): Promise<void> {
@@ -35,13 +34,19 @@ async function create(): Promise<void> {
     return
   }
   await sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended(${appId}, 0))`
+    await tx`select 1 from application_lock where app_id = ${appId} for update`
+    const [head] = await tx`
+      update event_head set last_event_id = greatest(last_event_id + 1, ${now.getTime() * 1000}::bigint)
+      where app_id = ${appId} returning last_event_id as id`
     const [application] = await tx`select online_status from application where app_id = ${appId}`
     if (application?.online_status !== 1) throw new Error('offline')
+    await tx`
+      insert into device_binding (device_no, app_id, bound_at) values (${body.deviceNo}, ${appId}, ${now})
+      on conflict (device_no) do nothing`
     await insertDevice(tx, body, now)
     await tx`
-      insert into event (app_id, type, time, actor, subject, data)
-      values (${appId}, 'device.bound', ${now}, ${`application:${appId}`}, ${body.deviceNo}, ${JSON.stringify(body)})`
+      insert into event (app_id, id, type, time, actor, subject, data)
+      values (${appId}, ${head?.id}, 'device.bound', ${now}, ${`application:${appId}`}, ${body.deviceNo}, ${JSON.stringify(body)})`
   })
 }
 
@@ -70,6 +75,8 @@ async function createFor(milliseconds: number): Promise<DriverFigure> {
 await sql`
   insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
   values (${appId}, 'driver loop', '', 7200, now(), now())`
+await sql`insert into application_lock (app_id) values (${appId})`
+await sql`insert into event_head (app_id) values (${appId})`
 await createFor(warmUpSeconds * 1000)
 process.stdout.write(JSON.stringify(await createFor(Number(seconds) * 1000)))
 await sql.end()

@@ -127,8 +127,8 @@ async function fill(sql: Sql, appId: string, sites: number, events: number): Pro
       'Monday to Sunday', '08:00:00', '22:00:00', '360000', '江西省', '360100', '南昌市', '360102', '东湖区', now()
     from generate_series(1, ${sites}::int) as n`
   await sql`
-    insert into event (app_id, type, time, actor, subject, data)
-    select ${appId}, 'device.updated', now(), 'operator:operator', 'SN' || n, '{}'
+    insert into event (app_id, id, type, time, actor, subject, data)
+    select ${appId}, (floor(extract(epoch from now())) - 60)::bigint * 1000000 + n, 'device.updated', now(), 'operator:operator', 'SN' || n, '{}'
     from generate_series(1, ${events}::int) as n`
   await sql`
     update callback_endpoint set through_event_id = (select max(id) from event where app_id = ${appId})

@@ -46,12 +46,13 @@ async function fill(sql: Sql, devices: number): Promise<void> {
   for (let from = 1; from <= devices; from += fillStep) {
     const to = Math.min(devices, from + fillStep - 1)
     await sql`
-      insert into device (device_no, app_id, device_name, tag, province_code, city_code, district_code,
+      with filled as (insert into device (device_no, app_id, device_name, tag, province_code, city_code, district_code,
         detail_address, coordinates, bound_at)
       select 'SN-' || left(md5(i::text), 18), 'filled' || i % 1000, 'East gate barrier', 'lane=1', '360000', '360100',
         '360102', 'No. 1 Yangming Road', '115.899918,28.676493', now()
-      from generate_series(${from}::int, ${to}::int) as i`
+      from generate_series(${from}::int, ${to}::int) as i returning device_no, app_id, bound_at)
+      insert into device_binding (device_no, app_id, bound_at) select device_no, app_id, bound_at from filled`
     process.stderr.write(`filled ${to} of ${devices}\n`)
   }
-  await sql`vacuum analyze device`
+  await sql`vacuum analyze device, device_binding`
 }

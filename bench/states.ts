@@ -54,8 +54,11 @@ async function reportsOf(server: Registry, changedPercent: number): Promise<Work
       'No. 1 Yangming Road', '115.899918,28.676493', ${state.onlineStatus}, ${state.batteryEnergy}, ${state.version}, now()
     from generate_series(0, ${devices - 1}::int) as n`
   await database.sql`
-    insert into event (app_id, type, time, actor, subject, data)
-    select app_id, 'device.bound', now(), 'bench', device_no, '{}' from device where starts_with(device_no, ${fleet})`
+    insert into device_binding (device_no, app_id, bound_at)
+    select device_no, app_id, bound_at from device where starts_with(device_no, ${fleet})`
+  await database.sql`
+    insert into event (app_id, id, type, time, actor, subject, data)
+    select app_id, (floor(extract(epoch from now())) - 60)::bigint * 1000000 + row_number() over (), 'device.bound', now(), 'bench', device_no, '{}' from device where starts_with(device_no, ${fleet})`
   await database.sql`
     insert into device_presence (device_no, app_id, reported_at)
     select device_no, app_id, now() from device where starts_with(device_no, ${fleet})`

@@ -1,8 +1,8 @@
 import type { Row } from 'postgres'
+import { insertApplicationLock, lockApplication } from '../database/application-lock.ts'
 import { later } from '../database/later.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
-import { applicationLock } from '../database/routine.ts'
 import { applicationOf, type Caller, visibleApplications } from '../http/authenticate.ts'
 import { Refusal } from '../refusals.ts'
 import { requirePower } from '../tokens/power.ts'
@@ -40,11 +40,6 @@ function toApplication(row: Row): Application {
 export function showApplication(application: Application, showMoment: (instant: Date) => string): ApplicationRecord {
   const { createdAt, ...members } = application
   return { ...members, createTime: showMoment(createdAt) }
-}
-
-/** Waits for every writer of the application's rows, and holds them off until the transaction ends. */
-async function lockApplication(tx: Statements, appId: string): Promise<void> {
-  await tx.unsafe(`select ${applicationLock('$1::text')}`, [appId])
 }
 
 /** Locks the application and answers it as its last writer left it. Throws 10004. */
@@ -113,6 +108,7 @@ export async function insertApplication(tx: Statements, application: NewApplicat
     values (${application.appId}, ${application.appName}, ${application.secretHash},
       ${application.tokenLifetimeSeconds}, ${application.rateLimitPerSecond}, statement_timestamp(), now())
     returning ${tx.unsafe(columns)}`
+  await insertApplicationLock(tx, application.appId)
   return toApplication(row as Row)
 }
 

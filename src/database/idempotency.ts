@@ -61,3 +61,17 @@ export async function settleKey(sql: Statements, create: KeyedCreate, answer: st
       and answer = ${begun}`
   return (await findKeptAnswer(sql, create)) ?? answer
 }
+
+/** SQL for a routine with `p_apps`, `p_keys` and `p_now`: the answers that are kept for its batch. */
+export const keptAnswers = (operation: string) => `
+    select app_id, key, body_hash, answer from idempotency_key
+    where app_id = any(p_apps) and operation = '${operation}' and key = any(p_keys)
+      -- Not as a range of created_at: a plan that came by that index would read every key of a day.
+      and created_at + interval '24 hours' > p_now`
+
+/** SQL: the same keys, each behind its application's id. */
+export const keptKeys = (operation: string) => `array(
+      select app_id || ' ' || key from (${keptAnswers(operation)}) kept)`
+
+/** SQL: the key of row `i` of a batch, as `keptKeys` tells it. */
+export const keptKey = `i.app_id || ' ' || i.key`

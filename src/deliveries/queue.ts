@@ -1,5 +1,5 @@
 import type { Sql } from '../database/open.ts'
-import { type Columns, column, joinColumn } from '../database/routine.ts'
+import { textArray } from '../database/routine.ts'
 import { statuses } from './rules.ts'
 
 // The worker's SQL. The event log is the queue; an endpoint's row says how far it was followed and who follows it.
@@ -53,14 +53,14 @@ export async function claimEndpoints(sql: Sql, owner: string, limit: number): Pr
  */
 export async function renewLeases(sql: Sql, owner: string, appIds: string[]): Promise<Map<string, boolean>> {
   const rows = await sql.unsafe(
-    `with ${free(column('$2'))},
+    `with ${free('$2::text[]')},
     renewed as (
       update callback_endpoint e set lease_until = now() + $3 * interval '1 second'
       from free where e.app_id = free.app_id returning e.app_id)
     select e.app_id, renewed.app_id is not null as is_renewed
     from callback_endpoint e left join renewed using (app_id)
-    where e.lease_owner = $1 and e.app_id = any(${column('$2')})`,
-    [owner, joinColumn(appIds, (appId) => appId), leaseSeconds],
+    where e.lease_owner = $1 and e.app_id = any($2::text[])`,
+    [owner, textArray(appIds.map((appId) => appId)), leaseSeconds],
     { prepare: true },
   )
   return new Map(rows.map((row) => [row.app_id as string, row.is_renewed as boolean]))
@@ -72,10 +72,10 @@ function free(list: string): string {
     select app_id from callback_endpoint where lease_owner = $1 and app_id = any(${list}) for update skip locked)`
 }
 
-/** The newest id that any event has drawn: while it stands still, no application has news. */
-export async function newestEventId(sql: Sql): Promise<number> {
-  const [row] = await sql<[{ last_value: number }]>`select last_value from event_id`
-  return row.last_value
+/** Moves with every event that can be seen: while it stands still, no application has news. */
+export async function newsOfEvents(sql: Sql): Promise<string> {
+  const [row] = await sql<[{ news: string }]>`select sum(last_event_id)::text as news from event_head`
+  return row.news
 }
 
 export interface WorkRequest {
@@ -114,14 +114,14 @@ const previousSecret = `case when c.secret_rotated_at > now() - interval '24 hou
 
 const readEndpoints = `
   select e.app_id, c.callback_url, c.callback_secret, ${previousSecret} as previous_secret, c.updated_at::text as version
-  from unnest(${column('$2')}) as r (app_id)
+  from unnest($2::text[]) as r (app_id)
   join callback_endpoint e using (app_id)
   join third_party_config c using (app_id)
   where e.lease_owner = $1 and e.stopped_at is null and c.callback_url is not null`
 
 const readEvents = `
   select v.*
-  from unnest(${column('$1')}, ${column('$2')}, ${column('$3')}) as r (app_id, through, size)
+  from unnest($1::text[], $2::text[], $3::text[]) as r (app_id, through, size)
   join third_party_config c using (app_id)
   cross join lateral (
     select v.app_id, v.id, v.type, v.time, case when v.type = any(c.callback_events) then v.data end as data
@@ -130,7 +130,7 @@ const readEvents = `
 
 const readRetries = `
   select d.*, coalesce(v.time, d.created_at) as time, coalesce(d.payload, v.data) as data
-  from unnest(${column('$1')}, ${column('$2')}) as r (app_id, size)
+  from unnest($1::text[], $2::text[]) as r (app_id, size)
   cross join lateral (
     select d.app_id, d.id, d.type, d.attempts, d.attempt_log, d.next_attempt_at, d.created_at, d.payload
     from delivery d where d.app_id = r.app_id and d.status = ${statuses.waiting} and d.next_attempt_at <= now()
@@ -140,9 +140,9 @@ const readRetries = `
 
 /** Reads what there is to send; undefined for an endpoint that is not this process's. */
 export async function readWork(sql: Sql, owner: string, requests: WorkRequest[]): Promise<(Work | undefined)[]> {
-  const appIds = joinColumn(requests, ({ appId }) => appId)
-  const throughs = joinColumn(requests, ({ through }) => through)
-  const limits = joinColumn(requests, ({ limit }) => limit)
+  const appIds = textArray(requests.map(({ appId }) => appId))
+  const throughs = textArray(requests.map(({ through }) => through))
+  const limits = textArray(requests.map(({ limit }) => limit))
   const [endpoints, events, retries] = await Promise.all([
     sql.unsafe(readEndpoints, [owner, appIds], { prepare: true }),
     sql.unsafe(readEvents, [appIds, throughs, limits], { prepare: true }),
@@ -188,6 +188,10 @@ export interface Progress extends Claim {
   outcomes: Outcome[]
 }
 
+/** How a column of a batch is read off an item. */
+type Columns<Item> = Record<string, (item: Item) => Value>
+type Value = string | number | null
+
 const endpointColumns = {
   app_id: (progress: Progress) => progress.appId,
   through: (progress) => progress.through,
@@ -208,8 +212,8 @@ const outcomeColumns = {
   attempts: (outcome) => outcome.attempts,
   delay_ms: (outcome) => (outcome.delayMs === null ? null : Math.round(outcome.delayMs)),
   response_status: (outcome) => outcome.responseStatus,
-  error: (outcome) => outcome.error,
-  response: (outcome) => outcome.response,
+  error: (outcome) => outcome.error || null,
+  response: (outcome) => outcome.response || null,
   duration_ms: (outcome) => outcome.durationMs,
   attempt_log: (outcome) => outcome.attemptLog,
 } as const satisfies Columns<OwnedOutcome>
@@ -217,12 +221,12 @@ const outcomeColumns = {
 /** The rows of joined columns, whose parameters begin at `$first`, as `alias`. */
 function rowsOf(columns: Columns<never>, first: number, alias: string): string {
   const names = Object.keys(columns)
-  return `unnest(${names.map((_, index) => column(`$${first + index}`)).join(', ')}) as ${alias} (${names.join(', ')})`
+  return `unnest(${names.map((_, index) => `$${first + index}::text[]`).join(', ')}) as ${alias} (${names.join(', ')})`
 }
 
 // In one statement, so that an endpoint has never taken more than what is kept of it, and only the lease's owner writes.
 const writeProgressText = `
-  with ${free(column('$2'))},
+  with ${free('$2::text[]')},
   taken as (
     update callback_endpoint e set
       through_event_id = greatest(e.through_event_id, p.through::bigint),
@@ -250,7 +254,7 @@ const writeProgressText = `
       duration_ms = excluded.duration_ms, attempt_log = excluded.attempt_log)
   select e.app_id, taken.version
   from callback_endpoint e left join taken using (app_id)
-  where e.lease_owner = $1 and e.app_id = any(${column('$2')})`
+  where e.lease_owner = $1 and e.app_id = any($2::text[])`
 
 /** What became of keeping progress: the configuration's state, or why nothing was kept. */
 export type Kept = { version: string } | 'busy' | 'lost'
@@ -265,8 +269,8 @@ export async function writeProgress(sql: Sql, owner: string, progress: Progress[
     writeProgressText,
     [
       owner,
-      ...Object.values(endpointColumns).map((read) => joinColumn(progress, read)),
-      ...Object.values(outcomeColumns).map((read) => (outcomes.length === 0 ? '' : joinColumn(outcomes, read))),
+      ...Object.values(endpointColumns).map((read) => textArray(progress.map<Value>(read))),
+      ...Object.values(outcomeColumns).map((read) => textArray(outcomes.map<Value>(read))),
     ],
     { prepare: true },
   )

@@ -1,4 +1,5 @@
 import { requireMeantApplication } from '../applications/store.ts'
+import { drawEventId } from '../database/application-lock.ts'
 import { transaction } from '../database/transaction.ts'
 import { idAround, insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
@@ -44,8 +45,9 @@ export function deliveryRoutes(platform: Platform): Handler[] {
     if (waitMs > 0) throw tooSoon(waitMs)
     const configured = await store.findCallback(sql, appId)
     if (configured === undefined || isPaused) throw new Refusal('callbackMissing')
-    const id = await store.drawTestId(sql)
     const createdAt = new Date()
+    // A delivery has its event's id; a test, which has no event, draws one like it.
+    const id = await drawEventId(sql, appId, createdAt)
     const fault = callbackUrlFault(configured.url, config.privateCallbacks)
     const opened = configured.secrets.map((sealed) => secrets.open(appId, sealed))
     const callback = { url: new URL(configured.url), secrets: opened }

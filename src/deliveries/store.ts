@@ -129,12 +129,6 @@ export async function findCallback(
   return { url: row.callback_url, secrets: [row.callback_secret, ...(row.previous === null ? [] : [row.previous])] }
 }
 
-/** An id for a delivery that has no event, from the events' own numbers. */
-export async function drawTestId(sql: Sql): Promise<number> {
-  const [row] = await sql<[{ id: number }]>`select nextval('event_id') as id`
-  return row.id
-}
-
 /** Keeps a test that has been sent, with what it sent. */
 export async function insertTest(sql: Statements, delivery: Delivery, payload: string): Promise<void> {
   await sql`

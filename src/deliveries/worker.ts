@@ -54,7 +54,7 @@ export class CallbackWorker {
   private looking: Promise<void> = Promise.resolve()
   /** Ends the rest between two looks. */
   private wake: () => void = () => {}
-  private newestSeen = -1
+  private newsSeen = ''
   private lookedAt = Number.NEGATIVE_INFINITY
   private lookTookMs = 0
   private workedAt = Number.NEGATIVE_INFINITY
@@ -174,15 +174,14 @@ export class CallbackWorker {
 
   /** While no event is written anywhere, only retries can be due, and these are looked for more rarely. */
   private async lookOnce(): Promise<void> {
-    const newest = await queue.newestEventId(this.options.pool)
+    const news = await queue.newsOfEvents(this.options.pool)
     const startedAt = performance.now()
-    if (newest === this.newestSeen && !this.isBusy() && startedAt - this.lookedAt < retryLookMs) return
+    if (news === this.newsSeen && !this.isBusy() && startedAt - this.lookedAt < retryLookMs) return
     this.lookedAt = startedAt
     const claimed = await this.claim()
     this.lookTookMs = performance.now() - startedAt
-    // An event's transaction may end some time after its id was drawn.
-    if (claimed > 0 || newest !== this.newestSeen) this.workedAt = startedAt
-    this.newestSeen = newest
+    if (claimed > 0 || news !== this.newsSeen) this.workedAt = startedAt
+    this.newsSeen = news
   }
 
   private isBusy(): boolean {

@@ -1,7 +1,7 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
-import { column, joinColumn } from '../database/routine.ts'
+import { textArray } from '../database/routine.ts'
 import { pauses } from '../http/turns.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
@@ -21,9 +21,9 @@ function toRecord(row: Row, showMoment: ShowMoment): InventoryEntry {
 /** Of these names, those that no device model has. */
 export async function unknownModelNames(tx: Statements, names: readonly string[]): Promise<Set<string>> {
   const rows = await tx.unsafe<{ name: string }[]>(
-    `select name from unnest(${column('$1')}) as name
+    `select name from unnest($1::text[]) as name
     where not exists (select 1 from device_model where model_name = name)`,
-    [joinColumn(names, (name) => name)],
+    [textArray(names)],
   )
   return new Set(rows.map((row) => row.name))
 }
@@ -38,12 +38,12 @@ export async function upsertInventory(
   // Sorted, so that two imports take the rows they share in one order.
   const sorted = entries.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
   await pause()
-  const serials = joinColumn(sorted, (entry) => entry.deviceNo)
+  const serials = textArray(sorted.map((entry) => entry.deviceNo))
   await pause()
-  const models = joinColumn(sorted, (entry) => entry.modelName)
+  const models = textArray(sorted.map((entry) => entry.modelName))
   const rows = await tx.unsafe<{ added: boolean }[]>(
     `insert into device_inventory (device_no, model_name, created_at)
-    select device_no, model_name, now() from unnest(${column('$1')}, ${column('$2')}) as entry (device_no, model_name)
+    select device_no, model_name, now() from unnest($1::text[], $2::text[]) as entry (device_no, model_name)
     on conflict (device_no) do update set model_name = excluded.model_name
     returning xmax = 0 as added`,
     [serials, models],
@@ -55,8 +55,8 @@ export async function upsertInventory(
 /** The model names of those serials that are in the inventory. */
 export async function modelNamesOf(sql: Statements, serials: readonly string[]): Promise<Map<string, string>> {
   const rows = await sql.unsafe<{ device_no: string; model_name: string }[]>(
-    `select device_no, model_name from device_inventory where device_no = any(${column('$1')})`,
-    [joinColumn(serials, (serial) => serial)],
+    `select device_no, model_name from device_inventory where device_no = any($1::text[])`,
+    [textArray(serials)],
     { prepare: true },
   )
   return new Map(rows.map((row) => [row.device_no, row.model_name]))

@@ -16,23 +16,23 @@ export const unbindDevice = operation({
 })
 
 /** One time of ownership of a serial number. */
-const Spell = Type.Object({
+const Binding = Type.Object({
   appId: Type.String(),
   boundAt: moment,
   unboundAt: nullable(Type.String({ description: 'null while it lasts' })),
   unboundBy: nullable(Type.String()),
   reason: nullable(Type.String()),
 })
-export type Spell = Static<typeof Spell>
+export type Binding = Static<typeof Binding>
 
 export const getDeviceHistory = operation({
   id: 'getDeviceHistory',
-  summary: 'Answers who held a serial number and when, newest first; an application sees its own spells only.',
+  summary: 'Answers who held a serial number and when, newest first; an application sees its own bindings only.',
   method: 'GET',
   path: '/api/device/entrance/guard/history',
   callers: ['application', 'operator'],
   query: Type.Object({ appId: ownAppId, deviceNo }),
-  data: Type.Object({ list: Type.Array(Spell, { description: 'the newest 1000' }) }),
+  data: Type.Object({ list: Type.Array(Binding, { description: 'the newest 1000' }) }),
   refusals: ['applicationNotFound', 'deviceNotFound'],
 })
 

@@ -12,7 +12,7 @@ import type { Platform } from '../platform.ts'
 import { Refusal, unavailable } from '../refusals.ts'
 import { given } from '../values.ts'
 import { forceUnbindDevice, getDeviceHistory, transferDevice, unbindDevice } from './contract.ts'
-import { deleteDevice, type Ending, findOwner, findSpells, lockSerial, moveDevice } from './store.ts'
+import { deleteDevice, type Ending, findBindings, findOwner, lockSerial, moveDevice } from './store.ts'
 
 /** An owner can change between being read and being locked; more often than this in a row, something is wrong. */
 const maxTries = 20
@@ -76,9 +76,9 @@ export function deviceOwnershipRoutes({ sql, showMoment }: Platform): Handler[] 
       const appId = given(query.appId)
       const isUnbounded = visibleApplications(caller) === null
       if (isUnbounded && appId !== null) await requireApplication(sql, appId)
-      // An operator sees every spell, whichever application is named; a developer those of the one that is named.
+      // An operator sees every binding, whichever application is named; a developer those of the one that is named.
       const visibleTo = isUnbounded ? null : applicationOf(caller, appId)
-      const list = await findSpells(sql, query.deviceNo, visibleTo, showMoment)
+      const list = await findBindings(sql, query.deviceNo, visibleTo, showMoment)
       if (list.length === 0) throw new Refusal('deviceNotFound')
       return { list }
     }),
@@ -96,10 +96,10 @@ export function deviceOwnershipRoutes({ sql, showMoment }: Platform): Handler[] 
         if (target.onlineStatus !== 1) throw new Refusal('applicationOffline')
         if (device.appId === targetAppId) throw new Refusal('deviceAlreadyYours')
         const ending = { at: new Date(), by: actor, reason }
-        await moveDevice(tx, device, targetAppId, ending)
+        const moved = await moveDevice(tx, device, targetAppId, ending)
         // Both logs tell it, and neither application learns of the other.
         await loggedAway(tx, device, ending)
-        return logged(tx, 'device.transferred', { ...device, appId: targetAppId, boundAt: ending.at }, ending)
+        return logged(tx, 'device.transferred', moved, ending)
       })
     }),
   ]

@@ -89,7 +89,8 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
       return { known: found, write: isSignOld ? 'alive' : 'nothing', change: undefined, record }
     }
     const sign = state.onlineStatus === 2 ? 'gone' : isSignOld === false ? null : 'alive'
-    const change: StateChange = { ...state, appId, deviceNo, actor, rowVersion, sign, record }
+    const { boundAt } = found.device
+    const change: StateChange = { ...state, appId, deviceNo, boundAt, actor, rowVersion, sign, record }
     return { known: found, write: 'change', change, record }
   }
 

@@ -1,19 +1,11 @@
 import type { Row } from 'postgres'
+import { eventIdOfRow, lockAndNumber, lockAndNumberVariables, lockApplication } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
-import {
-  applicationLock,
-  batchRows,
-  type Columns,
-  callRoutine,
-  column,
-  joinBatch,
-  joinColumn,
-  routine,
-} from '../database/routine.ts'
+import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
 import type { Device, DeviceState } from '../devices/rules.ts'
 import { deviceColumns, toDevice } from '../devices/store.ts'
 import type { Caller } from '../http/authenticate.ts'
-import { callerParameters, findPowerless, joinCallers, powerlessOf } from '../tokens/power.ts'
+import { callerParameters, callerValues, findPowerless, powerlessOf } from '../tokens/power.ts'
 
 /** A device as it was read, before anybody was asked to wait. */
 export interface KnownDevice {
@@ -40,10 +32,11 @@ export async function findDevices(
   refreshMs: number,
 ): Promise<Map<string, KnownDevice>> {
   const rows = await sql.unsafe(
-    `select ${knownColumns}, ${isOlder('$2')} as is_sign_old
-    from device d left join device_presence p using (device_no)
-    where d.device_no = any(${column('$1')})`,
-    [joinColumn(serials, (serial) => serial), refreshMs],
+    `with binding as materialized (select * from device_binding where device_no = any($1::text[]))
+    select ${knownColumns}, ${isOlder('$2')} as is_sign_old
+    from binding join device d using (app_id, bound_at, device_no)
+    left join device_presence p using (app_id, device_no)`,
+    [textArray(serials), refreshMs],
     { prepare: true },
   )
   return new Map(rows.map((row) => [row.device_no, toKnown(row)]))
@@ -51,9 +44,9 @@ export async function findDevices(
 
 /** The applications of which a caller has lost its power since it was admitted. */
 export async function findPowerlessApplications(sql: Statements, callers: Iterable<Caller>): Promise<Set<string>> {
-  const [count, apps, tokens] = joinCallers(callers)
+  const [count, apps, tokens] = callerValues(callers)
   if (count === 0) return new Set()
-  const statement = `select unnest(${powerlessOf('$1', '$2')}) as app_id`
+  const statement = `select unnest(${powerlessOf('$1::text[]', '$2::text[]')}) as app_id`
   const rows = await sql.unsafe(statement, [apps, tokens], { prepare: true })
   return new Set(rows.map((row) => row.app_id))
 }
@@ -62,6 +55,7 @@ export async function findPowerlessApplications(sql: Statements, callers: Iterab
 export interface StateChange extends DeviceState {
   appId: string
   deviceNo: string
+  boundAt: Date
   actor: string
   rowVersion: string
   /** What becomes of its sign of life; null leaves it as it is. */
@@ -70,26 +64,54 @@ export interface StateChange extends DeviceState {
   record: string
 }
 
-const columns = {
-  app_id: (change: StateChange) => change.appId,
-  device_no: (change) => change.deviceNo,
-  actor: (change) => change.actor,
-  row_version: (change) => change.rowVersion,
-  sign: (change) => change.sign,
-  status: (change) => change.status,
-  online_status: (change) => change.onlineStatus,
-  run_status: (change) => change.runStatus,
-  status_remark: (change) => change.statusRemark,
-  version: (change) => change.version,
-  battery_status: (change) => change.batteryStatus,
-  battery_energy: (change) => change.batteryEnergy,
-  record: (change) => change.record,
-} as const satisfies Columns<StateChange>
+/** A row of a batch as it travels. */
+interface StateRow {
+  app_id: string
+  device_no: string
+  bound_at: string
+  actor: string
+  row_version: string
+  sign: StateChange['sign']
+  status: number
+  online_status: number
+  run_status: number
+  status_remark: string | null
+  version: string | null
+  battery_status: number | null
+  battery_energy: string | null
+}
 
-type ColumnName = keyof typeof columns
+const toRow = (change: StateChange): StateRow => ({
+  app_id: change.appId,
+  device_no: change.deviceNo,
+  bound_at: change.boundAt.toISOString(),
+  actor: change.actor,
+  row_version: change.rowVersion,
+  sign: change.sign,
+  status: change.status,
+  online_status: change.onlineStatus,
+  run_status: change.runStatus,
+  status_remark: change.statusRemark,
+  version: change.version,
+  battery_status: change.batteryStatus,
+  battery_energy: change.batteryEnergy,
+})
 
-const names = Object.keys(columns)
-const presence = batchRows(['app_id', 'device_no', 'sign'] satisfies ColumnName[], 'many')
+const text = 'text'
+const rowColumns: Record<Exclude<keyof StateRow, 'actor' | 'sign'>, string> = {
+  app_id: text,
+  device_no: text,
+  bound_at: 'timestamptz',
+  row_version: 'xid',
+  status: 'smallint',
+  online_status: 'smallint',
+  run_status: 'smallint',
+  status_remark: text,
+  version: text,
+  battery_status: 'bigint',
+  battery_energy: text,
+}
+const rows = (columns: Partial<Record<keyof StateRow, string>>) => jsonRows<StateRow>('v_rows', columns)
 
 const isChanged = '(v_is_complete or i.device_no = any(v_changed))'
 
@@ -100,20 +122,21 @@ const isChanged = '(v_is_complete or i.device_no = any(v_changed))'
  */
 export const changeStatesRoutine = routine(
   'change_states',
-  { p_now: 'timestamptz', p_apps: 'text', p_count: 'integer', ...callerParameters },
-  names,
+  { p_now: 'timestamptz', p_apps: 'text[]', p_count: 'integer', ...callerParameters, p_rows: text, p_records: text },
   'device_no text',
-  `  v_changed text[];
+  `${lockAndNumberVariables}
+  v_rows json := p_rows;
+  v_changed text[];
   v_powerless text[] := '{}';
   v_is_complete boolean;`,
-  `  perform ${applicationLock('app_id')} from unnest(${column('p_apps')}) as a (app_id);
+  `  ${lockAndNumber}
   ${findPowerless}
   with changed as (
-    update device d set status = i.status::smallint, online_status = i.online_status::smallint,
-      run_status = i.run_status::smallint, status_remark = i.status_remark, version = i.version,
-      battery_status = i.battery_status::bigint, battery_energy = i.battery_energy
-    from ${batchRows(names, 'many')}
-    where d.device_no = i.device_no and d.app_id = i.app_id and d.xmin = i.row_version::xid
+    update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
+      status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
+      battery_energy = i.battery_energy
+    from ${rows(rowColumns)}
+    where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
       and i.app_id <> all(v_powerless)
     returning d.device_no
   )
@@ -121,17 +144,17 @@ export const changeStatesRoutine = routine(
   -- Nearly always; to look every row up among all of them would cost as much as writing it.
   v_is_complete := coalesce(cardinality(v_changed), 0) = p_count;
 
-  insert into event (app_id, type, time, actor, subject, data)
-  select i.app_id, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
-  from ${batchRows(['app_id', 'device_no', 'actor', 'record'] satisfies ColumnName[], 'many')}
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.app_id, ${eventIdOfRow}, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
+  from ${jsonRowsWithRecords<StateRow>('v_rows', { app_id: text, device_no: text, actor: text }, 'p_records')}
   where ${isChanged};
 
-  insert into device_presence (device_no, app_id, reported_at)
-  select i.device_no, i.app_id, now() from ${presence}
+  insert into device_presence (app_id, device_no, reported_at)
+  select i.app_id, i.device_no, now() from ${rows({ app_id: text, device_no: text, sign: text })}
   where i.sign = 'alive' and ${isChanged}
-  on conflict (device_no) do update set reported_at = excluded.reported_at;
-  delete from device_presence p using ${presence}
-  where p.device_no = i.device_no and i.sign = 'gone' and ${isChanged};
+  on conflict (app_id, device_no) do update set reported_at = excluded.reported_at;
+  delete from device_presence p using ${rows({ app_id: text, device_no: text, sign: text })}
+  where p.app_id = i.app_id and p.device_no = i.device_no and i.sign = 'gone' and ${isChanged};
 
   return query select unnest(v_changed);`,
 )
@@ -151,15 +174,17 @@ export async function changeStates(
   callers: Iterable<Caller>,
   now: Date,
 ): Promise<string[]> {
+  const sorted = sortedBySerial(changes)
   const apps = [...new Set(changes.map((change) => change.appId))].sort()
-  const rows = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
+  const changed = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
     now.toISOString(),
-    joinColumn(apps, (appId) => appId),
+    textArray(apps),
     changes.length,
-    ...joinCallers(callers),
-    joinBatch(sortedBySerial(changes), columns),
+    ...callerValues(callers),
+    JSON.stringify(sorted.map(toRow)),
+    sorted.map((change) => change.record).join('\n'),
   ])
-  return rows.map((row) => row.device_no)
+  return changed.map((row) => row.device_no)
 }
 
 /**
@@ -167,10 +192,11 @@ export async function changeStates(
  * a device that is just being taken offline is waited for.
  */
 export async function touchPresence(sql: Statements, devices: readonly Device[]): Promise<string[]> {
+  const sorted = sortedBySerial(devices)
   const rows = await sql.unsafe(
-    `update device_presence p set reported_at = now() from unnest(${column('$1')}) as i (device_no)
-    where p.device_no = i.device_no returning p.device_no`,
-    [joinColumn(sortedBySerial(devices), (device) => device.deviceNo)],
+    `update device_presence p set reported_at = now() from unnest($1::text[], $2::text[]) as i (app_id, device_no)
+    where p.app_id = i.app_id and p.device_no = i.device_no returning p.device_no`,
+    [textArray(sorted.map((device) => device.appId)), textArray(sorted.map((device) => device.deviceNo))],
     { prepare: true },
   )
   return rows.map((row) => row.device_no)
@@ -209,14 +235,14 @@ export async function lockSilentDevices(
 ): Promise<KnownDevice[]> {
   // In the order of every writer: applications first, then devices, each sorted.
   const apps = [...new Set(found.map(({ appId }) => appId))].sort()
-  await tx.unsafe(`select ${applicationLock('app_id')} from unnest(${column('$1')}) as a (app_id)`, [
-    joinColumn(apps, (appId) => appId),
-  ])
+  for (const appId of apps) await lockApplication(tx, appId)
   const rows = await tx.unsafe(
-    `select ${knownColumns}, true as is_sign_old from device_presence p join device d using (device_no)
-    where p.device_no = any(${column('$1')}) and ${isOlder('$2')}
+    `with binding as materialized (select * from device_binding where device_no = any($1::text[]))
+    select ${knownColumns}, true as is_sign_old
+    from binding join device d using (app_id, bound_at, device_no) join device_presence p using (app_id, device_no)
+    where ${isOlder('$2')}
     order by p.device_no for update of p`,
-    [joinColumn(found, ({ deviceNo }) => deviceNo), silenceMs],
+    [textArray(found.map(({ deviceNo }) => deviceNo)), silenceMs],
   )
   // One that moved to another application meanwhile is found again.
   return rows.map((row) => toKnown(row)).filter(({ device }) => apps.includes(device.appId))

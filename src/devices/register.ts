@@ -1,17 +1,10 @@
+import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
+import { keptAnswers, keptKey, keptKeys } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
-import {
-  applicationLock,
-  batchRows,
-  type Columns,
-  callRoutine,
-  column,
-  joinBatch,
-  joinColumn,
-  routine,
-} from '../database/routine.ts'
+import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
 import type { Caller } from '../http/authenticate.ts'
 import type { RefusalName } from '../refusals.ts'
-import { callerParameters, findPowerless, joinCallers } from '../tokens/power.ts'
+import { callerParameters, callerValues, findPowerless } from '../tokens/power.ts'
 import type { Device } from './rules.ts'
 
 /** A device that is composed and waits to be written. */
@@ -30,70 +23,71 @@ export interface DeviceInsert extends Device {
  */
 export type DeviceOutcome = { record: string } | { refusal: RefusalName } | { again: true } | { unsure: true }
 
-const columns = {
-  app_id: (device: DeviceInsert) => device.appId,
-  actor: (device) => device.actor,
-  device_no: (device) => device.deviceNo,
-  device_name: (device) => device.deviceName,
-  tag: (device) => device.tag,
-  province_code: (device) => device.provinceCode,
-  city_code: (device) => device.cityCode,
-  district_code: (device) => device.districtCode,
-  detail_address: (device) => device.detailAddress,
-  coordinates: (device) => device.coordinates,
-  model_name: (device) => device.modelName,
-  product_picture_url: (device) => device.productPictureUrl,
-  device_type: (device) => device.deviceType,
-  device_type_name: (device) => device.deviceTypeName,
-  key: (device) => device.idempotency?.key ?? null,
-  body_hash: (device) => device.idempotency?.bodyHash ?? null,
-  record: (device) => device.record,
-} as const satisfies Columns<DeviceInsert>
+/** A row of a batch as it travels. */
+interface DeviceRow {
+  app_id: string
+  actor: string
+  device_no: string
+  device_name: string
+  tag: string | null
+  province_code: string
+  city_code: string
+  district_code: string
+  detail_address: string | null
+  coordinates: string
+  model_name: string | null
+  product_picture_url: string | null
+  device_type: string | null
+  device_type_name: string | null
+  key?: string
+  body_hash?: string
+}
 
-type ColumnName = keyof typeof columns
+const toRow = (device: DeviceInsert): DeviceRow => ({
+  app_id: device.appId,
+  actor: device.actor,
+  device_no: device.deviceNo,
+  device_name: device.deviceName,
+  tag: device.tag,
+  province_code: device.provinceCode,
+  city_code: device.cityCode,
+  district_code: device.districtCode,
+  detail_address: device.detailAddress,
+  coordinates: device.coordinates,
+  model_name: device.modelName,
+  product_picture_url: device.productPictureUrl,
+  device_type: device.deviceType,
+  device_type_name: device.deviceTypeName,
+  ...(device.idempotency && { key: device.idempotency.key, body_hash: device.idempotency.bodyHash }),
+})
 
-const deviceColumns = [
-  'app_id',
-  'device_no',
-  'device_name',
-  'tag',
-  'province_code',
-  'city_code',
-  'district_code',
-  'detail_address',
-  'coordinates',
-  'model_name',
-  'product_picture_url',
-  'device_type',
-  'device_type_name',
-] as const
+const text = 'text'
+const deviceColumns = {
+  app_id: text,
+  device_no: text,
+  device_name: text,
+  tag: text,
+  province_code: text,
+  city_code: text,
+  district_code: text,
+  detail_address: text,
+  coordinates: text,
+  model_name: text,
+  product_picture_url: text,
+  device_type: text,
+  device_type_name: text,
+} satisfies Partial<Record<keyof DeviceRow, string>>
+const deviceNames = Object.keys(deviceColumns).join(', ')
 
-const keyOfRow = `k.app_id = i.app_id and k.operation = 'createDevice' and k.key = i.key
-        and k.created_at > p_now - interval '24 hours'`
-
-/** The device rows of a batch, where nothing stands against them; what is bound is answered. */
-const insertDevices = (size: 'one' | 'many', admitted: string) => `
-    insert into device (${deviceColumns.join(', ')}, bound_at)
-    select ${deviceColumns.map((name) => `i.${name}`).join(', ')}, p_now
-    from ${batchRows([...deviceColumns, 'key'], size)}
-    where ${admitted}
-      and (p_unknown = '' or i.device_no <> all(${column('p_unknown')}))
-      and (i.key is null or not exists (select from idempotency_key k where ${keyOfRow}))
-    on conflict (device_no) do nothing
-    returning device_no`
-
-const insertEvents = (size: 'one' | 'many', from: string) => `
-    insert into event (app_id, type, time, actor, subject, data)
-    select i.app_id, 'device.bound', p_now, i.actor, i.device_no, i.record
-    from ${batchRows(['app_id', 'actor', 'device_no', 'record'] satisfies ColumnName[], size)} ${from}`
+const rows = (columns: Partial<Record<keyof DeviceRow, string>>) => jsonRows<DeviceRow>('v_rows', columns)
+const rowsWithRecords = (columns: Partial<Record<keyof DeviceRow, string>>) =>
+  jsonRowsWithRecords<DeviceRow>('v_rows', columns, 'p_records')
 
 /**
- * Writes a batch of devices: locks, rows, events and idempotency keys in one transaction. The offline rule holds
- * because the application's state is read by a statement that begins after its lock was had. The serials of a batch
- * differ from each other and come sorted, so that two batches wait for each other in one order.
- *
- * A lone device, which is what an idle service sees, takes the same steps without the machinery that makes rows of
- * arrays: setting that up costs several times the insert itself.
+ * Writes a batch of devices: locks, bindings, rows, events and idempotency keys in one transaction. The offline rule
+ * holds because the application's state is read by a statement that begins after its lock was had; one owner a serial,
+ * because the binding's key is the serial. The serials of a batch differ from each other and come sorted, so that two
+ * batches wait for each other in one order.
  *
  * Whether the callers still have power is looked at once a batch and not at each row; where one has not, the batch goes
  * on without its application.
@@ -105,73 +99,85 @@ export const registerDevicesRoutine = routine(
   {
     p_now: 'timestamptz',
     p_catalogue_version: 'bigint',
-    p_apps: 'text',
-    p_unknown: 'text',
+    p_apps: 'text[]',
+    p_unknown: 'text[]',
     p_count: 'integer',
-    p_has_keys: 'boolean',
+    p_keys: 'text[]',
     ...callerParameters,
+    p_rows: text,
+    p_records: text,
   },
-  Object.keys(columns),
   'device_no text, outcome text, body_hash text, answer text',
-  `  v_online text[];
+  `${lockAndNumberVariables}
+  v_rows json := p_rows;
+  v_online text[];
+  v_kept text[] := '{}';
   v_bound text[];
   v_powerless text[] := '{}';
-  v_is_complete boolean;`,
-  `  if p_count = 1 then
-    perform ${applicationLock('p_apps')};
-    ${findPowerless}
-    with bound as (${insertDevices(
-      'one',
-      `exists (select from application a, device_catalogue
-        where a.app_id = i.app_id and a.online_status = 1 and version = p_catalogue_version
-          and a.app_id <> all(v_powerless))`,
-    )}
-    )${insertEvents('one', 'join bound using (device_no)')};
-    v_is_complete := found;
-    v_bound := case when found then array[c_device_no] end;
-  else
-    perform ${applicationLock('app_id')} from unnest(${column('p_apps')}) as a (app_id);
-    ${findPowerless}
-    v_online := array(select app_id from application, device_catalogue
-      where app_id = any(${column('p_apps')}) and online_status = 1 and version = p_catalogue_version
-        and app_id <> all(v_powerless));
-    with bound as (${insertDevices('many', 'i.app_id = any(v_online)')}
-    )
-    select array_agg(device_no) into v_bound from bound;
-    v_is_complete := coalesce(cardinality(v_bound), 0) = p_count;
-    ${insertEvents('many', 'where v_is_complete or i.device_no = any(v_bound)')};
+  v_is_complete boolean := false;`,
+  `  ${lockAndNumber}
+  ${findPowerless}
+  v_online := array(select app_id from application, device_catalogue
+    where app_id = any(p_apps) and online_status = 1 and version = p_catalogue_version and app_id <> all(v_powerless));
+  if p_keys <> '{}' then
+    v_kept := ${keptKeys('createDevice')};
   end if;
 
-  if p_has_keys then
-    insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
-    select i.app_id, 'createDevice', i.key, i.body_hash, i.record, p_now
-    from ${batchRows(['app_id', 'device_no', 'key', 'body_hash', 'record'] satisfies ColumnName[], 'many')}
-    where i.key is not null and i.device_no = any(v_bound)
-    on conflict (app_id, operation, key) do update
-      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
+  with bound as (
+    insert into device_binding (device_no, app_id, bound_at)
+    select i.device_no, i.app_id, p_now from ${rows({ app_id: text, device_no: text, key: text })}
+    where i.app_id = any(v_online) and i.device_no <> all(p_unknown)
+      and (v_kept = '{}' or i.key is null or ${keptKey} <> all(v_kept))
+    on conflict (device_no) do nothing
+    returning device_no
+  )
+  select array_agg(device_no) into v_bound from bound;
+
+  if v_bound is not null then
+    -- Nearly always; to look every row up among all of them would cost as much as writing it.
+    v_is_complete := cardinality(v_bound) = p_count;
+    insert into device (${deviceNames}, bound_at)
+    select ${deviceNames}, p_now from ${rows(deviceColumns)}
+    where v_is_complete or i.device_no = any(v_bound);
+    insert into event (app_id, id, type, time, actor, subject, data)
+    select i.app_id, ${eventIdOfRow}, 'device.bound', p_now, i.actor, i.device_no, i.record
+    from ${rowsWithRecords({ app_id: text, device_no: text, actor: text })}
+    where v_is_complete or i.device_no = any(v_bound);
+    if p_keys <> '{}' then
+      insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
+      select i.app_id, 'createDevice', i.key, i.body_hash, i.record, p_now
+      from ${rowsWithRecords({ app_id: text, device_no: text, key: text, body_hash: text })}
+      where i.key is not null and i.device_no = any(v_bound)
+      on conflict (app_id, operation, key) do update
+        set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
+    end if;
   end if;
 
   if v_is_complete then
     return;
   end if;
   return query
+  with held as materialized (
+    select b.device_no, b.app_id from device_binding b
+    where b.device_no = any(array(select i.device_no from ${rows({ device_no: text })}))
+  ), kept as materialized (${keptAnswers('createDevice')})
   select i.device_no,
     case
       when i.app_id = any(v_powerless) then 'unsure'
       when k.key is not null then 'replay'
       when a.app_id is null then 'applicationNotFound'
       when a.online_status <> 1 then 'applicationOffline'
-      when d.app_id = i.app_id then 'deviceAlreadyYours'
-      when d.app_id is not null then 'deviceBoundElsewhere'
+      when b.app_id = i.app_id then 'deviceAlreadyYours'
+      when b.app_id is not null then 'deviceBoundElsewhere'
       when (select version from device_catalogue) <> p_catalogue_version then 'again'
-      when i.device_no = any(${column('p_unknown')}) then 'deviceUnknown'
+      when i.device_no = any(p_unknown) then 'deviceUnknown'
       else 'again'
     end,
     k.body_hash, k.answer
-  from ${batchRows(['app_id', 'device_no', 'key'] satisfies ColumnName[], 'many')}
+  from ${rows({ app_id: text, device_no: text, key: text })}
   left join application a on a.app_id = i.app_id
-  left join device d on d.device_no = i.device_no
-  left join idempotency_key k on ${keyOfRow}
+  left join held b on b.device_no = i.device_no
+  left join kept k on k.app_id = i.app_id and k.key = i.key
   where v_bound is null or i.device_no <> all(v_bound);`,
 )
 
@@ -196,17 +202,18 @@ export async function registerDevices(
   const sorted = devices.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
   const apps = [...new Set(devices.map((device) => device.appId))].sort()
   const unknown = devices.filter((device) => device.isUnknown)
-  const rows = await callRoutine<ExceptionRow>(sql, registerDevicesRoutine, [
+  const refused = await callRoutine<ExceptionRow>(sql, registerDevicesRoutine, [
     now.toISOString(),
     catalogueVersion,
-    joinColumn(apps, (appId) => appId),
-    unknown.length === 0 ? '' : joinColumn(unknown, (device) => device.deviceNo),
+    textArray(apps),
+    textArray(unknown.map((device) => device.deviceNo)),
     devices.length,
-    devices.some((device) => device.idempotency !== undefined),
-    ...joinCallers(callers),
-    joinBatch(sorted, columns),
+    textArray(devices.flatMap(({ idempotency }) => idempotency?.key ?? [])),
+    ...callerValues(callers),
+    JSON.stringify(sorted.map(toRow)),
+    sorted.map((device) => device.record).join('\n'),
   ])
-  const exceptions = new Map(rows.map((row) => [row.device_no, row]))
+  const exceptions = new Map(refused.map((row) => [row.device_no, row]))
   return devices.map((device) => toOutcome(device, exceptions.get(device.deviceNo)))
 }
 

@@ -36,7 +36,7 @@ export interface Device extends DeviceState {
 export const freshState = { status: 1, onlineStatus: 2, runStatus: 0 } as const
 
 /**
- * What an update can change, and which spell of ownership it belongs to: the device's entity tag is made of these, so
+ * What an update can change, and which binding it belongs to: the device's entity tag is made of these, so
  * that a report of its state does not stand in the way of somebody who edits its name.
  */
 export function updatableMembers({ boundAt, appId, deviceNo, ...device }: Device): object {

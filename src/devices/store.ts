@@ -41,7 +41,10 @@ export function toDevice(row: Row): Device {
 /** The application's device with this serial. Throws 20002, also for a serial of another application. */
 export async function requireDevice(sql: Statements, appId: string, deviceNo: string): Promise<Device> {
   const [row] = await sql`
-    select ${sql.unsafe(deviceColumns)} from device where device_no = ${deviceNo} and app_id = ${appId}`
+    with binding as materialized (
+      select bound_at from device_binding where device_no = ${deviceNo} and app_id = ${appId})
+    select ${sql.unsafe(deviceColumns)} from device
+    where app_id = ${appId} and bound_at = (select bound_at from binding) and device_no = ${deviceNo}`
   if (row === undefined) throw new Refusal('deviceNotFound')
   return toDevice(row)
 }
@@ -52,7 +55,18 @@ export async function saveChangedDevice(tx: Statements, device: Device): Promise
     update device set device_name = ${device.deviceName}, tag = ${device.tag}, province_code = ${device.provinceCode},
       city_code = ${device.cityCode}, district_code = ${device.districtCode}, detail_address = ${device.detailAddress},
       coordinates = ${device.coordinates}
-    where device_no = ${device.deviceNo}`
+    where app_id = ${device.appId} and bound_at = ${device.boundAt} and device_no = ${device.deviceNo}`
+}
+
+/** Keeps a device as it is, with its state. Its binding and its event are the caller's to write. */
+export async function insertDevice(tx: Statements, device: Device): Promise<void> {
+  await tx`
+    insert into device (${tx.unsafe(deviceColumns)})
+    values (${device.deviceNo}, ${device.appId}, ${device.deviceName}, ${device.tag}, ${device.provinceCode},
+      ${device.cityCode}, ${device.districtCode}, ${device.detailAddress}, ${device.coordinates}, ${device.modelName},
+      ${device.productPictureUrl}, ${device.deviceType}, ${device.deviceTypeName}, ${device.status},
+      ${device.onlineStatus}, ${device.runStatus}, ${device.statusRemark}, ${device.version}, ${device.batteryStatus},
+      ${device.batteryEnergy}, ${device.boundAt})`
 }
 
 /** What a page of devices is narrowed to; what is null does not narrow it. */

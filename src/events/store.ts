@@ -1,7 +1,7 @@
 import type { Row } from 'postgres'
+import { drawEventId, lockApplication, lowestEventId } from '../database/application-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
-import { applicationLock } from '../database/routine.ts'
 import { transaction } from '../database/transaction.ts'
 import { type AuditRecord, type EventRecord, type EventType, type PlatformEventType, typesOf } from './contract.ts'
 import { readActor } from './rules.ts'
@@ -20,9 +20,10 @@ export interface NewEvent {
 
 /** Writes one event in the change's own transaction, which must hold the application's lock. */
 export async function insertEvent(tx: Statements, event: NewEvent): Promise<void> {
+  const id = await drawEventId(tx, event.appId, event.time)
   await tx`
-    insert into event (app_id, type, time, actor, subject, data)
-    values (${event.appId}, ${event.type}, ${event.time}, ${event.actor}, ${event.subject},
+    insert into event (app_id, id, type, time, actor, subject, data)
+    values (${event.appId}, ${id}, ${event.type}, ${event.time}, ${event.actor}, ${event.subject},
       ${JSON.stringify(event.data)})`
 }
 
@@ -37,10 +38,11 @@ export type NewPlatformEvent = Omit<NewEvent, 'appId' | 'type'> & {
 
 /** Writes one event of the platform itself, under the lock of that log. */
 export async function insertPlatformEvent(tx: Statements, event: NewPlatformEvent): Promise<void> {
-  await tx.unsafe(`select ${applicationLock('$1::text')}`, [platformLog])
+  await lockApplication(tx, platformLog)
+  const id = await drawEventId(tx, platformLog, event.time)
   await tx`
-    insert into event (app_id, type, time, actor, subject, address, data)
-    values (${platformLog}, ${event.type}, ${event.time}, ${event.actor}, ${event.subject},
+    insert into event (app_id, id, type, time, actor, subject, address, data)
+    values (${platformLog}, ${id}, ${event.type}, ${event.time}, ${event.actor}, ${event.subject},
       ${event.address ?? null}, ${JSON.stringify(event.data)})`
 }
 
@@ -135,19 +137,18 @@ function toAudit(row: Row, showMoment: (instant: Date) => string): AuditRecord {
   }
 }
 
-/** Ids that are looked at first for the newest events: where there is any traffic, they are among the last. */
-const recentIds = 20_000
+/** The newest events are looked for among those of so long first: where there is any traffic, they are among these. */
+const recentMs = 600_000
 
 /** The newest events of all applications and of the platform. */
 export async function newestEvents(sql: Sql, limit: number, showMoment: (instant: Date) => string) {
-  const [last] = await sql`select last_value as id from event_id`
   const from = (floor: number) => sql`
     select v.* from (select app_id from application union all select ${platformLog}) a
     cross join lateral (
       select id, type, app_id, time, actor, subject, address, data from event
       where app_id = a.app_id and id > ${floor} order by id desc limit ${limit}) v
     order by id desc limit ${limit}`
-  const recent = await from(Math.max(0, (last?.id ?? 0) - recentIds))
+  const recent = await from(lowestEventId(new Date(Date.now() - recentMs)))
   const rows = recent.length === limit ? recent : await from(0)
   return rows.map((row) => toAudit(row, showMoment))
 }
@@ -160,25 +161,22 @@ function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: strin
     and hashtext(subject) = hashtext(${named}) and subject = ${named} and type in (${sql.unsafe(types.join(', '))})`
 }
 
-/** An event carries the moment at which its change was composed; by how much ids can be out of step with that. */
+/** An event carries the moment at which its change was composed; by how much the ids can be out of step with that. */
 const slackMs = 120_000
 
 /**
- * An id near the first event of a moment: before it for `side` −1, behind it for 1. Ids and times ascend together but
- * for the slack, so a search by halves costs some two dozen look-ups by key, and creates need not keep an index.
+ * An id near the first event of a moment: not behind it for `side` −1, behind it for 1. An event's id is never smaller
+ * than its moment's lowest, and larger by little, unless the clock has been set back: so the first guess is nearly
+ * always right.
  */
 export async function idAround(sql: Sql, appId: string, moment: Date, side: -1 | 1): Promise<number> {
-  const bound = new Date(moment.getTime() + side * slackMs)
-  const [ends] = await sql`select min(id) as first, max(id) as last from event where app_id = ${appId}`
-  let [low, high] = [ends?.first ?? 0, (ends?.last ?? 0) + 1]
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
+  if (side === -1) return lowestEventId(moment)
+  for (let stepMs = slackMs; ; stepMs *= 4) {
+    const guess = lowestEventId(new Date(moment.getTime() + stepMs))
     const [event] = await sql`
-      select id, time from event where app_id = ${appId} and id >= ${middle} order by id limit 1`
-    if (event !== undefined && event.time < bound) low = event.id + 1
-    else high = middle
+      select time from event where app_id = ${appId} and id >= ${guess} order by id limit 1`
+    if (event === undefined || event.time.getTime() > moment.getTime() + slackMs) return guess
   }
-  return low
 }
 
 /**

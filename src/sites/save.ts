@@ -1,8 +1,10 @@
+import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
+import { keptAnswers, keptKey, keptKeys } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
-import { applicationLock, type Columns, callRoutine, column, joinBatch, routine } from '../database/routine.ts'
+import { callRoutine, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
 import type { Caller } from '../http/authenticate.ts'
 import type { RefusalName } from '../refusals.ts'
-import { callerParameters, findPowerless, joinCallers } from '../tokens/power.ts'
+import { callerParameters, callerValues, findPowerless } from '../tokens/power.ts'
 import { type RuleFault, ruleFaults, type SiteMembers } from './rules.ts'
 
 /** A site that is composed and waits to be written. */
@@ -17,47 +19,81 @@ export interface SiteInsert extends SiteMembers {
 /** `unsure`: nothing was written, because a caller of the application has lost its power; look whether this one has. */
 export type SiteOutcome = { record: string } | { refusal: RefusalName } | { ruleFaults: RuleFault[] } | { unsure: true }
 
-const columns = {
-  app_id: (site: SiteInsert) => site.appId,
-  actor: (site) => site.actor,
-  site_name: (site) => site.siteName,
-  contacts: (site) => site.contacts,
-  contacts_phone: (site) => site.contactsPhone,
-  customer_service_phone: (site) => site.customerServicePhone,
-  business_week_day: (site) => site.businessWeekDay,
-  business_start_time: (site) => site.businessStartTime,
-  business_closing_time: (site) => site.businessClosingTime,
-  site_picture_url: (site) => site.sitePictureUrl,
-  fast_rule_id: (site) => site.fastRuleId,
-  slow_rule_id: (site) => site.slowRuleId,
-  occupancy_rule_id: (site) => site.occupancyRuleId,
-  ipc_ids: (site) => site.ipcIds,
-  province_code: (site) => site.provinceCode,
-  province_name: (site) => site.provinceName,
-  city_code: (site) => site.cityCode,
-  city_name: (site) => site.cityName,
-  district_code: (site) => site.districtCode,
-  district_name: (site) => site.districtName,
-  detail_address: (site) => site.detailAddress,
-  coordinates: (site) => site.coordinates,
-  longitude: (site) => site.longitude,
-  latitude: (site) => site.latitude,
-  key: (site) => site.idempotency?.key ?? null,
-  body_hash: (site) => site.idempotency?.bodyHash ?? null,
-  record: (site) => site.recordAfterId,
-} as const satisfies Columns<SiteInsert>
+const text = 'text'
+const id = 'bigint'
+const degrees = 'double precision'
 
-const names = Object.keys(columns)
-/** The rows of the batch, numbered. */
-const batch = `unnest(${names.map((name) => column(`c_${name}`)).join(', ')})
-    with ordinality as i (${names.join(', ')}, n)`
-const replayed = `exists (select from idempotency_key k
-      where k.app_id = i.app_id and k.operation = 'saveSite' and k.key = i.key
-        and k.created_at > p_now - interval '24 hours')`
-const ruleType = (field: string) =>
-  `(select rule_type from billing_rule r where r.app_id = i.app_id and r.id = i.${field}::bigint)`
+/** What a row of a batch takes over as it is, by the columns' types. */
+const siteColumns = {
+  app_id: text,
+  site_name: text,
+  contacts: text,
+  contacts_phone: text,
+  customer_service_phone: text,
+  business_week_day: text,
+  business_start_time: text,
+  business_closing_time: text,
+  site_picture_url: text,
+  fast_rule_id: id,
+  slow_rule_id: id,
+  occupancy_rule_id: id,
+  ipc_ids: text,
+  province_code: text,
+  province_name: text,
+  city_code: text,
+  city_name: text,
+  district_code: text,
+  district_name: text,
+  detail_address: text,
+  coordinates: text,
+  longitude: degrees,
+  latitude: degrees,
+}
+const siteNames = Object.keys(siteColumns).join(', ')
+
+type SiteRow = Record<keyof typeof siteColumns, string | number | null> & {
+  actor: string
+  key?: string
+  body_hash?: string
+}
+
+const toRow = (site: SiteInsert): SiteRow => ({
+  app_id: site.appId,
+  site_name: site.siteName,
+  contacts: site.contacts,
+  contacts_phone: site.contactsPhone,
+  customer_service_phone: site.customerServicePhone,
+  business_week_day: site.businessWeekDay,
+  business_start_time: site.businessStartTime,
+  business_closing_time: site.businessClosingTime,
+  site_picture_url: site.sitePictureUrl,
+  fast_rule_id: site.fastRuleId,
+  slow_rule_id: site.slowRuleId,
+  occupancy_rule_id: site.occupancyRuleId,
+  ipc_ids: site.ipcIds,
+  province_code: site.provinceCode,
+  province_name: site.provinceName,
+  city_code: site.cityCode,
+  city_name: site.cityName,
+  district_code: site.districtCode,
+  district_name: site.districtName,
+  detail_address: site.detailAddress,
+  coordinates: site.coordinates,
+  longitude: site.longitude,
+  latitude: site.latitude,
+  actor: site.actor,
+  ...(site.idempotency && { key: site.idempotency.key, body_hash: site.idempotency.bodyHash }),
+})
+
+const rows = (columns: Partial<Record<keyof SiteRow, string>>) =>
+  jsonRowsWithRecords<SiteRow>('v_rows', columns, 'p_records')
+
+const ruleIds = { fast_rule_id: id, slow_rule_id: id, occupancy_rule_id: id }
+/** The type of a rule that a row names; null for one that the application does not have. */
+const ruleType = (field: string) => `(select split_part(r, ' ', 3)::smallint from unnest(v_rules) r
+      where starts_with(r, i.app_id || ' ' || i.${field} || ' '))`
 const ruleFits = (field: string, type: number) =>
-  `(i.${field} is null or coalesce(${ruleType(field)} = ${type}, false))`
+  `(i.${field} is null or concat_ws(' ', i.app_id, i.${field}, ${type}) = any(v_rules))`
 
 /**
  * Writes a batch of sites: the locks, the checks of document §1, the rows, their events and their idempotency keys in
@@ -65,45 +101,52 @@ const ruleFits = (field: string, type: number) =>
  */
 export const saveSitesRoutine = routine(
   'save_sites',
-  { p_now: 'timestamptz', p_has_keys: 'boolean', ...callerParameters },
-  names,
+  {
+    p_now: 'timestamptz',
+    p_apps: 'text[]',
+    p_rules: 'bigint[]',
+    p_count: 'integer',
+    p_keys: 'text[]',
+    ...callerParameters,
+    p_rows: text,
+    p_records: text,
+  },
   'n bigint, id bigint, is_unsure boolean, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text',
-  `  v_ids bigint[];
+  `${lockAndNumberVariables}
+  v_rows json := p_rows;
+  v_configured text[];
+  -- Each as its application, its id and its type.
+  v_rules text[];
+  v_kept text[] := '{}';
+  v_ids bigint[];
   v_powerless text[] := '{}';`,
-  `  perform ${applicationLock('a.app_id')} from (
-    select distinct app_id collate "C" as app_id from unnest(${column('c_app_id')}) as i (app_id) order by 1) a;
+  `  ${lockAndNumber}
   ${findPowerless}
-
-  with checked as materialized (
-    select i.* from ${batch}
-    where exists (select from third_party_config c where c.app_id = i.app_id)
+  v_configured := array(select app_id from third_party_config where app_id = any(p_apps));
+  v_rules := array(select app_id || ' ' || id || ' ' || rule_type from billing_rule
+    where app_id = any(p_apps) and id = any(p_rules));
+  if p_keys <> '{}' then
+    v_kept := ${keptKeys('saveSite')};
+  end if;
+  v_ids := array(
+    select case when i.app_id = any(v_configured)
       and ${ruleFits('fast_rule_id', 1)} and ${ruleFits('slow_rule_id', 2)} and ${ruleFits('occupancy_rule_id', 3)}
-      and (i.key is null or not ${replayed})
-      and i.app_id <> all(v_powerless)
-  ), numbered as materialized (
-    select nextval('site_id') as id, checked.* from checked
-  ), saved as (
-    insert into site (app_id, id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day,
-      business_start_time, business_closing_time, site_picture_url, fast_rule_id, slow_rule_id, occupancy_rule_id,
-      ipc_ids, province_code, province_name, city_code, city_name, district_code, district_name, detail_address,
-      coordinates, longitude, latitude, created_at)
-    select app_id, id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day,
-      business_start_time, business_closing_time, site_picture_url, fast_rule_id::bigint, slow_rule_id::bigint,
-      occupancy_rule_id::bigint, ipc_ids, province_code, province_name, city_code, city_name, district_code,
-      district_name, detail_address, coordinates, longitude::double precision, latitude::double precision, p_now
-    from numbered
-  ), logged as (
-    insert into event (app_id, type, time, actor, subject, data)
-    select app_id, 'site.created', p_now, actor, id::text, '{"id":' || id || record from numbered
-  ), kept as (
+      and (v_kept = '{}' or i.key is null or ${keptKey} <> all(v_kept))
+      and i.app_id <> all(v_powerless) then nextval('site_id') end
+    from ${rows({ app_id: text, key: text, ...ruleIds })} order by i.n);
+
+  insert into site (id, ${siteNames}, created_at)
+  select v_ids[i.n], ${siteNames}, p_now from ${rows(siteColumns)} where v_ids[i.n] is not null;
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.app_id, ${eventIdOfRow}, 'site.created', p_now, i.actor, v_ids[i.n]::text, '{"id":' || v_ids[i.n] || i.record
+  from ${rows({ app_id: text, actor: text })} where v_ids[i.n] is not null;
+  if p_keys <> '{}' then
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
-    select app_id, 'saveSite', key, body_hash, '{"id":' || id || record, p_now
-    from numbered where p_has_keys and key is not null
+    select i.app_id, 'saveSite', i.key, i.body_hash, '{"id":' || v_ids[i.n] || i.record, p_now
+    from ${rows({ app_id: text, key: text, body_hash: text })} where i.key is not null and v_ids[i.n] is not null
     on conflict (app_id, operation, key) do update
-      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at
-  )
-  select array_agg(numbered.id order by i.n) into v_ids
-  from ${batch} left join numbered using (n);
+      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
+  end if;
 
   if array_position(v_ids, null) is null then
     return query
@@ -112,12 +155,12 @@ export const saveSitesRoutine = routine(
     return;
   end if;
   return query
-  select i.n, v_ids[i.n], i.app_id = any(v_powerless), exists (select from application a where a.app_id = i.app_id),
-    exists (select from third_party_config c where c.app_id = i.app_id),
+  with kept as materialized (${keptAnswers('saveSite')})
+  select i.n, v_ids[i.n], i.app_id = any(v_powerless), a.app_id is not null, i.app_id = any(v_configured),
     ${ruleType('fast_rule_id')}, ${ruleType('slow_rule_id')}, ${ruleType('occupancy_rule_id')}, k.body_hash, k.answer
-  from ${batch}
-  left join idempotency_key k on k.app_id = i.app_id and k.operation = 'saveSite' and k.key = i.key
-    and k.created_at > p_now - interval '24 hours';`,
+  from ${rows({ app_id: text, key: text, ...ruleIds })}
+  left join application a on a.app_id = i.app_id
+  left join kept k on k.app_id = i.app_id and k.key = i.key;`,
 )
 
 interface SavedRow {
@@ -141,13 +184,19 @@ export async function saveSites(
   callers: Iterable<Caller>,
   now: Date,
 ): Promise<SiteOutcome[]> {
-  const rows = await callRoutine<SavedRow>(sql, saveSitesRoutine, [
+  const apps = [...new Set(sites.map((site) => site.appId))].sort()
+  const rules = sites.flatMap((site) => [site.fastRuleId, site.slowRuleId, site.occupancyRuleId])
+  const saved = await callRoutine<SavedRow>(sql, saveSitesRoutine, [
     now.toISOString(),
-    sites.some((site) => site.idempotency !== undefined),
-    ...joinCallers(callers),
-    joinBatch(sites, columns),
+    textArray(apps),
+    `{${[...new Set(rules)].filter((rule) => rule !== null).join(',')}}`,
+    sites.length,
+    textArray(sites.flatMap(({ idempotency }) => idempotency?.key ?? [])),
+    ...callerValues(callers),
+    JSON.stringify(sites.map(toRow)),
+    sites.map((site) => site.recordAfterId).join('\n'),
   ])
-  const rowsByPlace = new Map(rows.map((row) => [row.n, row]))
+  const rowsByPlace = new Map(saved.map((row) => [row.n, row]))
   return sites.map((site, index) => toOutcome(site, rowsByPlace.get(index + 1) as SavedRow))
 }
 

@@ -1,6 +1,6 @@
 import { nextAccessVersion } from '../applications/store.ts'
 import type { Statements } from '../database/open.ts'
-import { batchRows, type Columns, callRoutine, column, joinBatch, routine } from '../database/routine.ts'
+import { callRoutine, jsonRows, routine, textArray } from '../database/routine.ts'
 import { isLivingAt } from './power.ts'
 
 /** A token that a client asked for with a secret that was its when it was read. */
@@ -12,13 +12,14 @@ export interface TokenRequest {
 
 export type TokenOutcome = { expiresInSeconds: number } | { refusal: 'clientInvalid' | 'applicationFrozen' }
 
-const columns = {
-  app_id: (request: TokenRequest) => request.appId,
-  secret_hash: (request) => request.secretHash,
-  token_hash: (request) => request.tokenHash,
-} as const satisfies Columns<TokenRequest>
+interface TokenRow {
+  app_id: string
+  secret_hash: string
+  token_hash: string
+}
 
-const names = Object.keys(columns)
+const text = 'text'
+const rows = (columns: Partial<Record<keyof TokenRow, string>>) => jsonRows<TokenRow>('p_rows::json', columns)
 
 /** Tokens of an application that live at once (contract §3). */
 const maxLiving = 1000
@@ -35,21 +36,20 @@ const lifetime = 'v_now + make_interval(secs => a.token_lifetime_seconds)'
  */
 export const issueTokensRoutine = routine(
   'issue_tokens',
-  {},
-  names,
+  { p_apps: 'text[]', p_rows: text },
   'token_hash text, expires_in integer, is_frozen boolean',
   '  v_now timestamptz;\n  a application;\n  v_rows integer;\n  v_living bigint[];',
-  `  perform app_id from application where app_id = any(${column('c_app_id')}) order by app_id for no key update;
+  `  perform app_id from application where app_id = any(p_apps) order by app_id for no key update;
   v_now := clock_timestamp();
   insert into access_token (token_hash, app_id, generation, expires_at)
   select i.token_hash, a.app_id,
     case when a.secret_hash = i.secret_hash then a.token_generation else a.token_generation - 1 end,
     case when a.secret_hash = i.secret_hash then ${lifetime} else least(${lifetime}, a.previous_secret_until) end
-  from ${batchRows(names, 'many')} join application a on a.app_id = i.app_id
+  from ${rows({ app_id: text, secret_hash: text, token_hash: text })} join application a on a.app_id = i.app_id
   where a.status = 1 and (a.secret_hash = i.secret_hash
     or a.previous_secret_hash = i.secret_hash and a.previous_secret_until > v_now);
 
-  for a in select * from application where app_id = any(${column('c_app_id')}) loop
+  for a in select * from application where app_id = any(p_apps) loop
     select count(*), coalesce(array_agg(id) filter (where is_living), '{}') into v_rows, v_living from (
       select t.id, (${isLivingAt('v_now')}) as is_living from access_token t
       where t.app_id = a.app_id order by t.id desc limit ${lookAt}) newest;
@@ -64,7 +64,7 @@ export const issueTokensRoutine = routine(
   return query
   select i.token_hash, case when t.token_hash is not null then
       greatest(1, floor(extract(epoch from t.expires_at - v_now)))::integer end, coalesce(a.status = 2, false)
-  from ${batchRows(names, 'many')}
+  from ${rows({ app_id: text, token_hash: text })}
   left join access_token t on t.token_hash = i.token_hash
   left join application a on a.app_id = i.app_id;`,
 )
@@ -77,8 +77,19 @@ interface IssuedRow {
 
 /** Keeps tokens in one transaction; one outcome a token, in order. */
 export async function issueTokens(sql: Statements, requests: TokenRequest[]): Promise<TokenOutcome[]> {
-  const rows = await callRoutine<IssuedRow>(sql, issueTokensRoutine, [joinBatch(requests, columns)])
-  const byHash = new Map(rows.map((row) => [row.token_hash, row]))
+  const issued = await callRoutine<IssuedRow>(sql, issueTokensRoutine, [
+    textArray([...new Set(requests.map(({ appId }) => appId))]),
+    JSON.stringify(
+      requests.map(
+        ({ appId, secretHash, tokenHash }): TokenRow => ({
+          app_id: appId,
+          secret_hash: secretHash,
+          token_hash: tokenHash,
+        }),
+      ),
+    ),
+  ])
+  const byHash = new Map(issued.map((row) => [row.token_hash, row]))
   return requests.map(({ tokenHash }) => {
     const row = byHash.get(tokenHash)
     if (row === undefined || row.expires_in === null) {

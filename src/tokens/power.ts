@@ -1,5 +1,5 @@
 import type { Statements } from '../database/open.ts'
-import { column, joinColumn } from '../database/routine.ts'
+import { textArray } from '../database/routine.ts'
 import { type ApplicationCaller, type Caller, tokenInvalid } from '../http/authenticate.ts'
 import { Refusal } from '../refusals.ts'
 
@@ -12,26 +12,25 @@ export const isLivingAt = (now: string) => `t.expires_at > ${now} and (t.generat
 
 export const isLiving = isLivingAt('clock_timestamp()')
 
-/** The parameters by which a routine is told the callers of its batch; what `joinCallers` answers is given for them. */
-export const callerParameters = { p_callers: 'integer', p_caller_apps: 'text', p_caller_tokens: 'text' }
+/** The parameters by which a routine is told the callers of its batch; what `callerValues` answers is given for them. */
+export const callerParameters = { p_callers: 'integer', p_caller_apps: 'text[]', p_caller_tokens: 'text[]' }
 
 /** The applications among the callers, each token once. Operators have no token that an application could lose. */
-export function joinCallers(callers: Iterable<Caller>): [number, string, string] {
+export function callerValues(callers: Iterable<Caller>): [number, string, string] {
   const distinct = new Set<ApplicationCaller>()
   for (const caller of callers) if (caller.kind === 'application') distinct.add(caller)
-  if (distinct.size === 0) return [0, '', '']
   const applications = [...distinct]
   return [
     applications.length,
-    joinColumn(applications, ({ appId }) => appId),
-    joinColumn(applications, ({ tokenHash }) => tokenHash),
+    textArray(applications.map(({ appId }) => appId)),
+    textArray(applications.map(({ tokenHash }) => tokenHash)),
   ]
 }
 
 /** SQL: the applications of which a caller has lost its power since it was admitted. */
 export const powerlessOf = (apps: string, tokens: string) => `array(
-      select c.app_id from unnest(${column(apps)}, ${column(tokens)}) as c (app_id, token_hash)
-      where not exists (select from access_token t join application a using (app_id)
+      select c.app_id from unnest(${apps}, ${tokens}) as c (app_id, token_hash)
+      where not exists (select 1 from access_token t join application a using (app_id)
         where t.token_hash = c.token_hash and a.status = 1 and ${isLiving}))`
 
 /**
@@ -40,7 +39,7 @@ export const powerlessOf = (apps: string, tokens: string) => `array(
  */
 export const findPowerless = `if p_callers > 0 and (
       select count(*) from access_token t join application a using (app_id)
-      where t.token_hash = any(${column('p_caller_tokens')}) and a.status = 1 and ${isLiving}) < p_callers then
+      where t.token_hash = any(p_caller_tokens) and a.status = 1 and ${isLiving}) < p_callers then
       v_powerless := ${powerlessOf('p_caller_apps', 'p_caller_tokens')};
     end if;`
 

@@ -111,7 +111,7 @@ describe('unbindDevice', () => {
 })
 
 describe('getDeviceHistory', () => {
-  test('tells every spell, newest first; an application sees its own only and an operator all', async () => {
+  test('tells every binding, newest first; an application sees its own only and an operator all', async () => {
     const deviceNo = newSerial()
     await newDevice(first, { deviceNo })
     expectSuccess(await unbind(first, deviceNo, { reason: 'sold' }))
@@ -126,10 +126,10 @@ describe('getDeviceHistory', () => {
       [first.appId, `application:${first.appId}`, 'sold'],
     ])
     expect(list[0]?.unboundAt).toBeNull()
-    for (const spell of list) {
-      expect(Object.keys(spell)).toEqual(['appId', 'boundAt', 'unboundAt', 'unboundBy', 'reason'])
-      expectNow(spell.boundAt)
-      if (spell.unboundAt !== null) expect(spell.unboundAt >= spell.boundAt).toBe(true)
+    for (const binding of list) {
+      expect(Object.keys(binding)).toEqual(['appId', 'boundAt', 'unboundAt', 'unboundBy', 'reason'])
+      expectNow(binding.boundAt)
+      if (binding.unboundAt !== null) expect(binding.unboundAt >= binding.boundAt).toBe(true)
     }
     const named = await client.operate(getDeviceHistory, { appId: first.appId, deviceNo })
     expect(expectSuccess(named).list).toEqual(list)
@@ -153,8 +153,8 @@ describe('forceUnbindDevice', () => {
     const { deviceNo } = created
     const answer = await client.operate(forceUnbindDevice, { deviceNo, reason: 'court order' })
     expect(expectSuccess(answer)).toEqual(created)
-    const spell = expectSuccess(await history(first, deviceNo)).list[0]
-    expect([spell?.unboundBy, spell?.reason]).toEqual(['operator:operator', 'court order'])
+    const binding = expectSuccess(await history(first, deviceNo)).list[0]
+    expect([binding?.unboundBy, binding?.reason]).toEqual(['operator:operator', 'court order'])
     const log = await events(first, deviceNo)
     expect(log.map(({ type, actor }) => [type, actor])).toEqual([
       ['device.bound', `application:${first.appId}`],

@@ -82,8 +82,8 @@ describe('a long replay', () => {
       // Together, or a turn between the two would send them for the first time.
       await sql.begin(async (tx) => {
         await tx`
-          insert into event (app_id, type, time, actor, subject, data)
-          select app_id, type, time, actor, subject, data from event, generate_series(1, ${events})
+          insert into event (app_id, id, type, time, actor, subject, data)
+          select app_id, id - n, type, time, actor, subject, data from event, generate_series(1, ${events}) as n
           where app_id = ${appId} and type = 'device.bound'`
         await tx`
           update callback_endpoint set through_event_id = (select max(id) from event where app_id = ${appId})

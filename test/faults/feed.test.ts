@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type postgres from 'postgres'
+import { drawEventId, lockApplication, lowestEventId } from '../../src/database/application-lock.ts'
 import { forceUnbindDevice } from '../../src/device-ownership/contract.ts'
 import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { createDevice, createDevices, updateDevice } from '../../src/devices/contract.ts'
@@ -101,12 +102,14 @@ async function write(client: Client, app: TestApplication): Promise<void> {
 /** A transaction that draws an event's id and commits a second later; with the lock, as every writer does. */
 function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLocked: boolean): Promise<number> {
   return connection.begin(async (tx) => {
-    if (isLocked) await tx`select pg_advisory_xact_lock(hashtextextended(${appId}, 0))`
-    const [event] = await tx`
-      insert into event (app_id, type, time, actor, subject, data)
-      values (${appId}, 'application.online', now(), 'operator:slow', null, '{}') returning id`
+    const now = new Date()
+    if (isLocked) await lockApplication(tx, appId)
+    const id = isLocked ? await drawEventId(tx, appId, now) : lowestEventId(now)
+    await tx`
+      insert into event (app_id, id, type, time, actor, subject, data)
+      values (${appId}, ${id}, 'application.online', ${now}, 'operator:slow', null, '{}')`
     await sleep(slowMs)
-    return event?.id as number
+    return id
   }) as Promise<number>
 }
 
@@ -147,7 +150,7 @@ test('followers of the feed skip nothing that commits late and see nothing twice
   const { slow, slowFeed, neighbourFeed } = await followWhileWritten(true)
   for (const { all, followed } of [slowFeed, neighbourFeed]) {
     for (const { name, seen } of followed) expect(seen, `${said}: ${name}`).toEqual(all)
-    expect(all.length, said).toBeGreaterThan(20)
+    expect(all.length, said).toBeGreaterThan(10)
   }
   // The slow ones were in the middle of the others.
   for (const id of slow) expect(slowFeed.all.filter((other) => other > id).length, said).toBeGreaterThan(0)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
 import { deleteBillingRule, saveBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { lockApplication } from '../../src/database/application-lock.ts'
 import { replayDeliveries } from '../../src/deliveries/contract.ts'
 import { unbindDevice } from '../../src/device-ownership/contract.ts'
 import { reportDeviceState } from '../../src/device-state/contract.ts'
@@ -67,11 +68,12 @@ function holdingLock<T>(appId: string, use: (waiting: () => Promise<number>) => 
     database.run(async (watcher) => {
       const waiting = async () => {
         const [row] = await watcher`
-          select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted`
+          select count(*)::int as n from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`
         return row?.n as number
       }
       return (await holder.begin(async (tx) => {
-        await tx`select pg_advisory_xact_lock(hashtextextended(${appId}, 0))`
+        await lockApplication(tx, appId)
         return use(waiting)
       })) as T
     }),

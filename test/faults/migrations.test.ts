@@ -127,8 +127,8 @@ describe('migrate', () => {
 })
 
 describe('routines', () => {
-  const mine = routine('mine', { p_n: 'integer' }, [], 'n integer', '', '  return query select p_n;')
-  const older = routine('mine', { p_n: 'bigint' }, [], 'n bigint', '', '  return query select p_n;')
+  const mine = routine('mine', { p_n: 'integer' }, 'n integer', '', '  return query select p_n;')
+  const older = routine('mine', { p_n: 'bigint' }, 'n bigint', '', '  return query select p_n;')
   const functions = async () =>
     (await sql`select proname as name from pg_proc where starts_with(proname, 'mine_') order by 1`).map(
       (row) => row.name,
@@ -165,7 +165,7 @@ describe('routines', () => {
     expect(await functions()).not.toContain(mine.name)
     await keepRoutines(sql, [mine])
     expect(await functions()).toContain(mine.name)
-    const [row] = await sql.unsafe(mine.call, [7, ''])
+    const [row] = await sql.unsafe(mine.call, [7])
     expect(row?.n).toBe(7)
   })
 })

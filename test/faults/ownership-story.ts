@@ -1,7 +1,7 @@
 import type postgres from 'postgres'
 
-/** A spell of ownership in milliseconds; the one that lasts has no end. */
-interface Spell {
+/** A binding in milliseconds; the one that lasts has no end. */
+interface Binding {
   appId: string
   boundAt: number
   unboundAt: number | null
@@ -19,19 +19,19 @@ interface Happening {
 export interface SerialStory {
   deviceNo: string
   /** Ended ones first, then the one that lasts. */
-  spells: Spell[]
+  bindings: Binding[]
   happenings: Happening[]
 }
 
 /** Reads all that is known of some serials, all of one moment. */
 export function readStories(sql: postgres.Sql, serials: string[]): Promise<SerialStory[]> {
   const read = async (snapshot: postgres.TransactionSql) => {
-    const spells = await snapshot`
-      select device_no, app_id, bound_at, unbound_at, id from device_spell where device_no in ${snapshot(serials)}
+    const bindings = await snapshot`
+      select device_no, app_id, bound_at, unbound_at, id from past_binding where device_no in ${snapshot(serials)}
       union all
-      select device_no, app_id, greatest(bound_at, (select max(unbound_at) from device_spell s
-        where s.device_no = device.device_no)), null, null
-      from device where device_no in ${snapshot(serials)}
+      select device_no, app_id, greatest(bound_at, (select max(unbound_at) from past_binding p
+        where p.device_no = b.device_no)), null, null
+      from device_binding b where device_no in ${snapshot(serials)}
       order by id nulls last`
     const events = await snapshot`
       select subject, type, app_id, time, data from event
@@ -39,7 +39,7 @@ export function readStories(sql: postgres.Sql, serials: string[]): Promise<Seria
       order by id`
     return serials.map((deviceNo) => ({
       deviceNo,
-      spells: spells
+      bindings: bindings
         .filter((row) => row.device_no === deviceNo)
         .map((row) => ({
           appId: row.app_id as string,
@@ -60,35 +60,38 @@ export function readStories(sql: postgres.Sql, serials: string[]): Promise<Seria
 }
 
 /**
- * What is wrong with a story: its events must tell its spells, one after another, and no two spells may overlap. A
- * create is composed before it waits for the serial, so its event can be older than the end of the spell before; the
- * spell begins where that one ends.
+ * What is wrong with a story: the bindings follow each other without overlaps, and each application's own log, in its
+ * order, tells that application's bindings and nothing else. A create is composed before it waits for the serial, so its
+ * event can be older than the end of the binding before; the binding begins where that one ends.
  */
-export function contradictionsIn({ deviceNo, spells, happenings }: SerialStory): string[] {
+export function contradictionsIn({ deviceNo, bindings, happenings }: SerialStory): string[] {
   const wrong: string[] = []
-  const told: Spell[] = []
+  const logs = new Map<string, Happening[]>()
+  for (const one of happenings) logs.set(one.appId, [...(logs.get(one.appId) ?? []), one])
+  let lastEnd = 0
   let given: Happening | undefined
-  for (const one of happenings) {
-    const { type, appId, at, recordOf } = one
-    const lasting = told.find(({ unboundAt }) => unboundAt === null)
-    const begins = type === 'device.bound' || given !== undefined
+  for (const { appId, boundAt, unboundAt } of bindings) {
+    const begin = logs.get(appId)?.shift()
+    const isTransfer = begin?.type === 'device.transferred'
+    if (!isTransfer && begin?.type !== 'device.bound') wrong.push(`${appId} begins by ${begin?.type}`)
+    if (begin?.recordOf !== appId) wrong.push(`${appId} is told the record of ${begin?.recordOf}`)
+    if (isTransfer !== (given !== undefined) || (given !== undefined && begin?.at !== given.at)) {
+      wrong.push(`half a transfer: ${begin?.type}`)
+    }
+    if (boundAt !== Math.max(begin?.at ?? 0, lastEnd)) wrong.push(`${appId} begins at ${boundAt}, told ${begin?.at}`)
+    given = undefined
+    if (unboundAt === null) continue
+    if (unboundAt < boundAt) wrong.push('a binding ends before it begins')
+    const end = logs.get(appId)?.shift()
     // To the former owner a device that was transferred is nobody's whom it could know.
-    const owner = type === 'device.transferred' && !begins ? null : appId
-    if (recordOf !== owner) wrong.push(`${type} of ${appId} carries the record of ${recordOf}`)
-    if (begins && lasting !== undefined) wrong.push(`${type} of ${appId} while ${lasting.appId} holds it`)
-    if (!begins && lasting?.appId !== appId) wrong.push(`${type} of ${appId} while ${lasting?.appId} holds it`)
-    if (given !== undefined && (type !== 'device.transferred' || at !== given.at))
-      wrong.push(`half a transfer: ${type}`)
-    if (begins) told.push({ appId, boundAt: Math.max(at, told.at(-1)?.unboundAt ?? 0), unboundAt: null })
-    else if (lasting !== undefined) lasting.unboundAt = at
-    given = type === 'device.transferred' && !begins ? one : undefined
+    if (end?.type === 'device.transferred' && end.recordOf === null) given = end
+    else if (end?.type !== 'device.unbound' || end.recordOf !== appId) wrong.push(`${appId} ends by ${end?.type}`)
+    if (end?.at !== unboundAt) wrong.push(`${appId} ends at ${unboundAt}, told ${end?.at}`)
+    lastEnd = unboundAt
   }
   if (given !== undefined) wrong.push(`transferred from ${given.appId} to nobody`)
-  if (JSON.stringify(told) !== JSON.stringify(spells)) {
-    wrong.push(`the events tell ${JSON.stringify(told)}, but there are ${JSON.stringify(spells)}`)
-  }
-  for (const { boundAt, unboundAt } of spells) {
-    if (unboundAt !== null && unboundAt < boundAt) wrong.push('a spell ends before it begins')
-  }
+  for (const [appId, left] of logs) for (const { type } of left) wrong.push(`${appId} is told of ${type} too much`)
+  const lasting = bindings.findIndex(({ unboundAt }) => unboundAt === null)
+  if (lasting !== -1 && lasting !== bindings.length - 1) wrong.push('two hold it')
   return wrong.map((words) => `${deviceNo}: ${words}`)
 }

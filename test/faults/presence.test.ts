@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type postgres from 'postgres'
+import { lockApplication } from '../../src/database/application-lock.ts'
 import { transferDevice, unbindDevice } from '../../src/device-ownership/contract.ts'
 import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
@@ -117,13 +118,19 @@ test('after a power cut everything that was online is taken offline, each told o
     await sql`
       with others as (
         insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
-        select ${app.appId} || n, 'test', '', 7200, now(), now() from generate_series(1, 20) as n
-      )
+        select ${app.appId} || n, 'test', '', 7200, now(), now() from generate_series(1, 20) as n returning app_id
+      ), locks as (
+        insert into application_lock (app_id) select app_id from others
+      ), heads as (
+        insert into event_head (app_id) select app_id from others
+      ), devices as (
       insert into device (device_no, app_id, device_name, province_code, city_code, district_code, coordinates,
         online_status, bound_at)
       select ${app.appId} || '-' || md5(n::text), ${app.appId} || 1 + n % 20, 'gate', '360000', '360100', '360102', '0,0',
         1, now()
-      from generate_series(1, ${count}::int) as n`
+      from generate_series(1, ${count}::int) as n
+      returning device_no, app_id, bound_at)
+      insert into device_binding (device_no, app_id, bound_at) select device_no, app_id, bound_at from devices`
     await sql`
       insert into device_presence (device_no, app_id, reported_at)
       select device_no, app_id, now() - interval '1 hour' from device where starts_with(device_no, ${app.appId})`
@@ -325,8 +332,9 @@ test('when the process that looks for silent devices is killed in the middle, th
   await database.run(async (sql) => {
     // Whoever looks for silent devices is held up in the middle of its transaction, by a writer that does not end.
     await sql`begin`
-    for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1 })
-    await sql`select pg_advisory_xact_lock(hashtextextended(${app.appId}, 0))`
+    // At once: the first must not have been silent for long when the last has reported.
+    await Promise.all(serials.map((deviceNo) => report(each(0), app, deviceNo, { onlineStatus: 1 })))
+    await lockApplication(sql, app.appId)
     let victim: Service | undefined
     expect(
       await becomesTrue(async () => {
@@ -353,7 +361,6 @@ test('when the process that looks for silent devices is killed in the middle, th
 async function nameOfWaiting(sql: postgres.Sql): Promise<string | undefined> {
   const [row] = await sql`
     select application_name as name from pg_stat_activity join pg_locks using (pid)
-    where locktype = 'advisory' group by pid, application_name having count(*) filter (where granted) > 0
-      and count(*) filter (where not granted) > 0`
+    where locktype = 'advisory' and granted and wait_event_type = 'Lock' limit 1`
   return row?.name
 }

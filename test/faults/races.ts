@@ -99,7 +99,7 @@ export function describeRaces(processes: number): void {
     const toggles = { took: [] as number[], idle: 0, created: 0, refused: 0 }
     for (let round = 0; round < toggleRounds; round++) await toggleUnderFire(round, toggles)
     tell(`offline toggles: ${toggles.took.length}, ${distribution(toggles.took)}`)
-    tell(`${toggles.created} devices created, ${toggles.refused} refused, ${toggles.idle} spells online without any`)
+    tell(`${toggles.created} devices created, ${toggles.refused} refused, ${toggles.idle} times online without any`)
     expect(toggles.took).toHaveLength(toggleRounds * 100)
     // Far from what it takes: a toggle that creates can starve never comes to its turn.
     expect(Math.max(...toggles.took), 'the slowest toggle, in ms').toBeLessThan(5_000)

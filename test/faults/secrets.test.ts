@@ -182,8 +182,13 @@ test('a new first line seals everything anew, and the old line can go', async ()
   // More than one step of them.
   await withDatabase(
     (sql) => sql`
-    insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
-    select 'many-' || n, 'many', '', 7200, now(), now() from generate_series(1, 450) as n`,
+    with many as (
+      insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
+      select 'many-' || n, 'many', '', 7200, now(), now() from generate_series(1, 450) as n returning app_id
+    ), heads as (
+      insert into event_head (app_id) select app_id from many
+    )
+    insert into application_lock (app_id) select app_id from many`,
   )
   await Promise.all(
     Array.from({ length: 450 }, (_, n) =>

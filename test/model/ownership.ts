@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import {
+  type Binding,
   forceUnbindDevice,
   getDeviceHistory,
-  type Spell,
   transferDevice,
   unbindDevice,
 } from '../../src/device-ownership/contract.ts'
@@ -30,11 +30,11 @@ import {
 
 const operator = 'operator:operator'
 
-/** Ends a spell of ownership; the serial is nobody's then. Answers the last record. */
-function endSpell(world: World, device: ModelDevice, at: Moment, by: string, reason: string | null): Shown {
+/** Ends a binding; the serial is nobody's then. Answers the last record. */
+function endBinding(world: World, device: ModelDevice, at: Moment, by: string, reason: string | null): Shown {
   const { app, deviceNo, boundAt } = device
   world.devices.delete(deviceNo)
-  world.spells.push({ app, deviceNo, boundAt, unboundAt: at, unboundBy: by, reason })
+  world.bindings.push({ app, deviceNo, boundAt, unboundAt: at, unboundBy: by, reason })
   return shownDevice(device)
 }
 
@@ -53,7 +53,7 @@ async function unbind(world: World, client: Client, { of, reason, condition }: U
   if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))
   if (!isMet) return expectWhole(answer, refused('preconditionFailed'))
   const actor = actorOf(world, asking)
-  const data = endSpell(world, device, at, actor, reason || null)
+  const data = endBinding(world, device, at, actor, reason || null)
   logEvent(device.app, { type: 'device.unbound', at, actor, subject: deviceNo, data })
   expectWhole(answer, succeeded(data(answer.data)))
 }
@@ -63,7 +63,7 @@ async function forceUnbind(world: World, client: Client, { serial, reason }: { s
   const { answer, at } = await timed(() => client.operate(forceUnbindDevice, { deviceNo, reason }))
   const device = world.devices.get(deviceNo)
   if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))
-  const data = endSpell(world, device, at, operator, reason)
+  const data = endBinding(world, device, at, operator, reason)
   logEvent(device.app, { type: 'device.unbound', at, actor: operator, subject: deviceNo, data })
   expectWhole(answer, succeeded(data(answer.data)))
 }
@@ -83,7 +83,7 @@ async function transfer(world: World, client: Client, { serial, target, reason }
   if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))
   if (!app.isOnline) return expectWhole(answer, refused('applicationOffline'))
   if (device.app === app) return expectWhole(answer, refused('deviceAlreadyYours'))
-  const before = endSpell(world, device, at, operator, reason)
+  const before = endBinding(world, device, at, operator, reason)
   const moved = { ...device, app, boundAt: at }
   world.devices.set(deviceNo, moved)
   const after = shownDevice(moved)
@@ -94,7 +94,7 @@ async function transfer(world: World, client: Client, { serial, target, reason }
   expectWhole(answer, succeeded(after(answer.data)))
 }
 
-/** Reads who held a serial; an application is told of its own spells only. */
+/** Reads who held a serial; an application is told of its own bindings only. */
 export async function readHistory(world: World, client: Client, asking: Asking | 'anyone', deviceNo: string) {
   const answer =
     asking === 'anyone'
@@ -103,18 +103,18 @@ export async function readHistory(world: World, client: Client, asking: Asking |
   if (asking !== 'anyone' && asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const seesAll = asking === 'anyone' || asking.how === 'operator'
   const lasting = world.devices.get(deviceNo)
-  const ended = world.spells.filter((spell) => spell.deviceNo === deviceNo).reverse()
-  const spells = [...(lasting === undefined ? [] : [lasting]), ...ended].filter(
+  const ended = world.bindings.filter((binding) => binding.deviceNo === deviceNo).reverse()
+  const bindings = [...(lasting === undefined ? [] : [lasting]), ...ended].filter(
     ({ app }) => seesAll || app === askedOf(world, asking),
   )
-  if (spells.length === 0) return expectWhole(answer, refused('deviceNotFound'))
-  const told = (answer.data as { list: Spell[] } | null)?.list
-  const list = spells.map((spell, index) => {
-    const boundAt = settled(spell.boundAt, told?.[index]?.boundAt)
-    const { appId } = spell.app
-    if (!('unboundAt' in spell)) return { appId, boundAt, unboundAt: null, unboundBy: null, reason: null }
-    const { unboundBy, reason } = spell
-    return { appId, boundAt, unboundAt: settled(spell.unboundAt, told?.[index]?.unboundAt), unboundBy, reason }
+  if (bindings.length === 0) return expectWhole(answer, refused('deviceNotFound'))
+  const told = (answer.data as { list: Binding[] } | null)?.list
+  const list = bindings.map((binding, index) => {
+    const boundAt = settled(binding.boundAt, told?.[index]?.boundAt)
+    const { appId } = binding.app
+    if (!('unboundAt' in binding)) return { appId, boundAt, unboundAt: null, unboundBy: null, reason: null }
+    const { unboundBy, reason } = binding
+    return { appId, boundAt, unboundAt: settled(binding.unboundAt, told?.[index]?.unboundAt), unboundBy, reason }
   })
   expectWhole(answer, succeeded({ list }))
 }

@@ -15,7 +15,7 @@ export interface World {
   /** Who holds a serial now. */
   devices: Map<string, ModelDevice>
   /** Who held it before, oldest first. */
-  spells: ModelSpell[]
+  bindings: PastBinding[]
   /** Sites and billing rules, oldest first. */
   records: ModelRecord[]
   /** Creates that were sent with a key, so that they can be sent again. */
@@ -93,7 +93,7 @@ export interface ModelDevice {
   boundAt: Moment
 }
 
-interface ModelSpell {
+interface PastBinding {
   app: ModelApplication
   deviceNo: string
   boundAt: Moment
@@ -194,7 +194,7 @@ export async function newWorld(client: Client, apps: number, serials: number): P
     apps: made,
     serials: Array.from({ length: serials }, () => newSerial()).sort(),
     devices: new Map(),
-    spells: [],
+    bindings: [],
     records: [],
     attempts: [],
     groups: 0,

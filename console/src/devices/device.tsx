@@ -242,7 +242,7 @@ function OwnersCard({ appId, deviceNo }: DeviceKey) {
       {data === undefined && error !== null ? (
         <RefusalResult error={error} retry={() => void refetch()} />
       ) : (
-        <Owners spells={data?.list} />
+        <Owners bindings={data?.list} />
       )}
     </section>
   )

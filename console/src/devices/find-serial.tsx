@@ -2,7 +2,7 @@ import { Alert, Button, Form, Input, Modal } from 'antd'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { importDeviceInventory } from '../../../src/device-inventory/contract.ts'
-import { getDeviceHistory, type Spell } from '../../../src/device-ownership/contract.ts'
+import { type Binding, getDeviceHistory } from '../../../src/device-ownership/contract.ts'
 import type { ForecourtError } from '../../../src/sdk/client.ts'
 import { call } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
@@ -32,7 +32,7 @@ const useTexts = defineTexts(
 interface Found {
   deviceNo: string
   /** Empty for a serial number that nobody ever had. */
-  spells: Spell[]
+  bindings: Binding[]
 }
 
 interface FindSerialProps {
@@ -69,9 +69,9 @@ function FindForm({ asked }: { asked: string }) {
       const { data } = await call(getDeviceHistory, { deviceNo })
       const holder = data.list.find(({ unboundAt }) => unboundAt === null)
       if (holder !== undefined) await navigate(paths.device(holder.appId, deviceNo))
-      else setFound({ deviceNo, spells: data.list })
+      else setFound({ deviceNo, bindings: data.list })
     } catch (refusal) {
-      if ((refusal as ForecourtError).code === 20002) setFound({ deviceNo, spells: [] })
+      if ((refusal as ForecourtError).code === 20002) setFound({ deviceNo, bindings: [] })
       else setError(refusal as ForecourtError)
     } finally {
       setAsking(false)
@@ -109,7 +109,7 @@ function FindForm({ asked }: { asked: string }) {
   )
 }
 
-function Result({ found: { deviceNo, spells } }: { found: Found }) {
+function Result({ found: { deviceNo, bindings } }: { found: Found }) {
   const t = useTexts()
   const devices = useDeviceTexts()
   const may = useMay()
@@ -118,15 +118,15 @@ function Result({ found: { deviceNo, spells } }: { found: Found }) {
       <Alert
         type="info"
         showIcon
-        title={t(spells.length === 0 ? 'nobody' : 'free', { deviceNo })}
+        title={t(bindings.length === 0 ? 'nobody' : 'free', { deviceNo })}
         {...(may(importDeviceInventory) && {
           action: <Link to={paths.models({ tab: 'inventory', deviceNo })}>{t('inInventory')}</Link>,
         })}
       />
-      {spells.length > 0 && (
+      {bindings.length > 0 && (
         <section style={{ marginTop: 16 }}>
           <h2 style={{ fontSize: 16 }}>{devices('history')}</h2>
-          <Owners spells={spells} />
+          <Owners bindings={bindings} />
         </section>
       )}
     </>

@@ -1,7 +1,7 @@
 import { Button, type ButtonProps, Skeleton, Timeline } from 'antd'
 import { Link, useLinkClickHandler } from 'react-router'
 import { getApplication } from '../../../src/applications/contract.ts'
-import type { Spell } from '../../../src/device-ownership/contract.ts'
+import type { Binding } from '../../../src/device-ownership/contract.ts'
 import type { DeviceRecord } from '../../../src/devices/contract.ts'
 import { useRead } from '../api.ts'
 import { paths } from '../paths.ts'
@@ -46,24 +46,26 @@ export function Battery({ battery }: { battery: DeviceRecord['DeviceBatteryOutpu
 }
 
 /** Who held a serial number, and when, the newest first. */
-export function Owners({ spells }: { spells: Spell[] | undefined }) {
+export function Owners({ bindings }: { bindings: Binding[] | undefined }) {
   const t = useDeviceTexts()
-  if (spells === undefined) return <Skeleton active />
+  if (bindings === undefined) return <Skeleton active />
   return (
     <Timeline
-      items={spells.map((spell) => ({
-        key: `${spell.appId} ${spell.boundAt} ${spell.unboundAt}`,
-        color: spell.unboundAt === null ? 'green' : 'gray',
+      items={bindings.map((binding) => ({
+        key: `${binding.appId} ${binding.boundAt} ${binding.unboundAt}`,
+        color: binding.unboundAt === null ? 'green' : 'gray',
         content: (
           <div>
             <div>
-              <ApplicationName appId={spell.appId} />
+              <ApplicationName appId={binding.appId} />
             </div>
             <div className="number">
-              {spell.boundAt} – {spell.unboundAt ?? <State tone="good">{t('historyUntilNow')}</State>}
+              {binding.boundAt} – {binding.unboundAt ?? <State tone="good">{t('historyUntilNow')}</State>}
             </div>
-            {spell.unboundBy !== null && <div className="faint mono">{t('historyBy', { by: spell.unboundBy })}</div>}
-            {spell.reason !== null && <div style={{ overflowWrap: 'anywhere' }}>{spell.reason}</div>}
+            {binding.unboundBy !== null && (
+              <div className="faint mono">{t('historyBy', { by: binding.unboundBy })}</div>
+            )}
+            {binding.reason !== null && <div style={{ overflowWrap: 'anywhere' }}>{binding.reason}</div>}
           </div>
         ),
       }))}

@@ -1,0 +1,442 @@
+-- What an application owns has its app_id first in every key, so that on many machines it lies together on one of them.
+-- Only who holds a serial number crosses applications. Text is compared byte by byte ("C"): serials and ids are
+-- identifiers, not words.
+
+create table application (
+  app_id text collate "C" primary key,
+  app_name text not null,
+  secret_hash text not null,
+  -- Counts the secrets. A token carries that of the secret it was obtained with, so a rotation is one row, however many
+  -- tokens there are.
+  token_generation integer not null default 1,
+  -- The secret before goes on working until then, and so do its tokens.
+  previous_secret_hash text,
+  previous_secret_until timestamptz,
+  online_status smallint not null default 1 check (online_status in (1, 2)),
+  status smallint not null default 1 check (status in (1, 2)),
+  frozen_reason text,
+  token_lifetime_seconds integer not null check (token_lifetime_seconds between 1 and 604800),
+  rate_limit_per_second integer check (rate_limit_per_second > 0),
+  -- Moves with everything that decides whether a token works (freeze, rotation, revocation, limits), so that every
+  -- process can ask for the few applications that changed lately instead of asking at each request.
+  access_changed_at timestamptz not null,
+  created_at timestamptz not null
+);
+create index application_by_access_change on application (access_changed_at);
+create index application_by_age on application (created_at, app_id);
+
+create sequence access_token_id;
+create table access_token (
+  token_hash text collate "C" primary key,
+  app_id text collate "C" not null,
+  id bigint not null default nextval('access_token_id'),
+  generation integer not null,
+  expires_at timestamptz not null
+);
+-- The newest of an application, past which the oldest ends.
+create index access_token_by_application on access_token (app_id, id);
+create index access_token_by_expiry on access_token (expires_at);
+
+-- Whoever writes what an application owns holds its row here until it commits: then no device appears after an offline
+-- answer, and events get ids in the order in which they become visible. The row with no name is the platform's own log.
+-- It is never changed: those who wait for a row that changes lose their places to those who come later.
+create table application_lock (
+  app_id text collate "C" primary key
+);
+
+-- The newest id of each log. At least the microseconds since 1970 of its event's time, so that the ids of all
+-- applications sort by time.
+create table event_head (
+  app_id text collate "C" primary key,
+  last_event_id bigint not null default 0
+  -- Room for its updates, which come with every batch.
+) with (fillfactor = 10);
+
+insert into application_lock (app_id) values ('');
+insert into event_head (app_id) values ('');
+
+create table third_party_config (
+  app_id text collate "C" primary key references application,
+  operator_name text not null,
+  operator_id text,
+  callback_url text,
+  callback_events text[] not null,
+  -- Sealed, with the id of its key before it (src/secrets).
+  callback_secret text,
+  -- Signed with beside the new one for a while after a rotation, so that receivers can change over.
+  previous_callback_secret text,
+  secret_rotated_at timestamptz,
+  updated_at timestamptz not null
+);
+
+create sequence billing_rule_id;
+create table billing_rule (
+  app_id text collate "C" not null references application,
+  id bigint not null default nextval('billing_rule_id'),
+  rule_name text not null,
+  rule_type smallint not null check (rule_type in (1, 2, 3)),
+  -- Prices are kept as they were sent: "0.50" stays "0.50".
+  periods json,
+  free_minutes integer,
+  unit_minutes integer,
+  unit_price text,
+  daily_cap text,
+  created_at timestamptz not null,
+  primary key (app_id, id),
+  check ((rule_type = 3) = (periods is null))
+);
+
+-- Every writer of sites and billing rules holds the application's lock, so a rule cannot vanish under a site that is
+-- being saved. Foreign keys would check the same again, row by row, on the write path.
+create sequence site_id;
+create table site (
+  app_id text collate "C" not null,
+  id bigint not null,
+  site_name text not null,
+  contacts text not null,
+  contacts_phone text not null,
+  customer_service_phone text not null,
+  business_week_day text not null,
+  business_start_time text not null,
+  business_closing_time text not null,
+  site_picture_url text,
+  fast_rule_id bigint,
+  slow_rule_id bigint,
+  occupancy_rule_id bigint,
+  ipc_ids text,
+  province_code text not null,
+  province_name text not null,
+  city_code text not null,
+  city_name text not null,
+  district_code text not null,
+  district_name text not null,
+  detail_address text,
+  coordinates text,
+  longitude double precision,
+  latitude double precision,
+  created_at timestamptz not null,
+  primary key (app_id, id)
+);
+-- Whether a billing rule is in use, and where.
+create index site_by_fast_rule on site (app_id, fast_rule_id) where fast_rule_id is not null;
+create index site_by_slow_rule on site (app_id, slow_rule_id) where slow_rule_id is not null;
+create index site_by_occupancy_rule on site (app_id, occupancy_rule_id) where occupancy_rule_id is not null;
+-- Every filter of a site page but names and billing rules, behind the page's own order: what does not fit is passed
+-- over within the index, and only the sites that fit are fetched. One index whose entries mostly come at the end of
+-- their application's costs a create less than one for each filter.
+create index site_by_filter on site
+  (app_id, id, province_code, city_code, district_code, created_at, longitude, latitude);
+
+-- The primary key is the promise that a serial has one owner. With the application and the moment it names the device;
+-- in whole milliseconds, which programs can say again.
+create table device_binding (
+  device_no text collate "C" primary key,
+  app_id text collate "C" not null,
+  bound_at timestamptz(3) not null
+);
+
+-- Who held a serial number before. The binding that lasts is in device_binding.
+create sequence past_binding_id;
+create table past_binding (
+  device_no text collate "C" not null,
+  id bigint not null default nextval('past_binding_id'),
+  app_id text collate "C" not null,
+  bound_at timestamptz(3) not null,
+  unbound_at timestamptz(3) not null,
+  unbound_by text not null,
+  reason text,
+  primary key (device_no, id)
+);
+
+create table device (
+  app_id text collate "C" not null,
+  bound_at timestamptz(3) not null,
+  device_no text collate "C" not null,
+  device_name text not null,
+  tag text,
+  province_code text not null,
+  city_code text not null,
+  district_code text not null,
+  detail_address text,
+  coordinates text not null,
+  model_name text,
+  product_picture_url text,
+  device_type text,
+  device_type_name text,
+  status smallint not null default 1,
+  online_status smallint not null default 2,
+  run_status smallint not null default 0,
+  status_remark text,
+  version text,
+  -- Integers of the contract go up to 2^53 − 1.
+  battery_status bigint,
+  battery_energy text,
+  -- What filters look at beside the columns as they are. The coordinates are read once, when they are written; a tag's
+  -- beginning, because an index entry has no room for the longest.
+  location point not null generated always as (coordinates::point) stored,
+  tag_start text collate "C" generated always as (left(tag, 64)) stored,
+  -- The devices of an application in the order of their pages, with all that filters look at: what does not fit is
+  -- passed over within the index, and only the devices of the page are fetched. One index whose entries come at the end
+  -- of their application's costs a create less than one for each filter.
+  constraint device_by_age primary key (app_id, bound_at, device_no) include (status, online_status, run_status, province_code, city_code,
+    district_code, model_name, tag_start, device_name, location)
+) with (
+  -- Room for what changes most often (battery, version, remark), so that those changes touch no index.
+  fillfactor = 90,
+  -- Whether a row may be shown is looked up in the table itself for a page of it that has changed since the last vacuum,
+  -- at several times the cost, so it is vacuumed more often than by default.
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_insert_scale_factor = 0.02
+);
+-- Devices that need someone: few among many, and none that is fresh, so creates pay nothing for it.
+create index device_in_trouble on device (device_no) where status <> 1;
+
+-- When a device reported last, by the database's clock: exactly the devices that are online have a row. Narrow, because
+-- it is refreshed while nothing else changes.
+create table device_presence (
+  app_id text collate "C" not null,
+  device_no text collate "C" not null,
+  reported_at timestamptz not null,
+  primary key (app_id, device_no)
+);
+-- Finds the silent ones without a look at the others.
+create index device_presence_by_report on device_presence (reported_at);
+
+create table device_model (
+  serial_prefix text collate "C" primary key,
+  model_name text not null,
+  product_picture_url text,
+  device_type text,
+  device_type_name text,
+  created_at timestamptz not null
+);
+create index device_model_by_name on device_model (model_name);
+
+create table device_inventory (
+  device_no text collate "C" primary key,
+  model_name text not null,
+  created_at timestamptz not null
+);
+
+-- One row. Its version moves with every change of models and inventory; a create that was composed from an older
+-- version is not written but composed again.
+create table device_catalogue (
+  only_row boolean primary key default true check (only_row),
+  version bigint not null
+);
+insert into device_catalogue (version) values (1);
+
+-- One log: the feed, the source of callbacks and the audit trail. Ids are handed out by application_lock, so within an
+-- application a later one never becomes visible before an earlier one.
+create table event (
+  app_id text collate "C" not null,
+  id bigint not null,
+  type text not null,
+  time timestamptz not null,
+  -- With the id of the account or key behind its name: operator:Wang Fang#7.
+  actor text not null,
+  -- What the event is about: a serial number, a site's id; null for the application itself.
+  subject text,
+  -- Where it came from, in the platform's own log. The eighth column: a ninth would make each row 8 bytes longer.
+  address text,
+  -- JSON text, serialised once: these very bytes are also the answer's. Not checked again by the database.
+  data text not null,
+  primary key (app_id, id)
+);
+-- The feed of one device or one site. By hash, because serial numbers come in no order: an index of four times the
+-- size would cost creates more than all else that they keep for readers.
+create index event_by_subject on event (hashtext(subject), id) where subject is not null;
+-- The feed of one type: it grows at its end only, so it costs creates little.
+create index event_by_type on event (app_id, type, id);
+-- The audit trail: what people and their keys did, and what happened in no application. What applications do is not in
+-- it, so their creates pay nothing.
+create index event_of_audit on event (id) where app_id = '' or starts_with(actor, 'operator');
+
+create table idempotency_key (
+  app_id text collate "C" not null,
+  operation text not null,
+  key text collate "C" not null,
+  body_hash text not null,
+  -- The record that the first answer carried.
+  answer text not null,
+  created_at timestamptz not null,
+  primary key (app_id, operation, key)
+);
+create index idempotency_key_by_age on idempotency_key (created_at);
+
+-- The functions of the write path, of all versions of the program that share the database, and when a process said last
+-- that it uses one; what nobody uses is dropped.
+create table routine (
+  name text collate "C" primary key,
+  seen_at timestamptz not null default now()
+);
+
+-- Callbacks: the event log is their queue, so creates write nothing for them.
+
+-- The key that callback secrets are sealed with. A process that does not hold it does not start.
+create table secrets_key (
+  only_row boolean primary key default true check (only_row),
+  key_id text not null,
+  -- The key itself, locked with the database's password, which is not in the database: so that processes for which no
+  -- file was named find each other's key. Null where a file was named.
+  locked_key text
+);
+
+-- One row for each application that has a callback. Within an application ids become visible in order, so following
+-- the log by `id > through_event_id` skips nothing.
+create table callback_endpoint (
+  app_id text collate "C" primary key references application,
+  -- Every event up to this one has been taken: sent, put among the retries, or passed over because nobody asked for it.
+  through_event_id bigint not null,
+  -- The endpoint said that it is gone (410); nothing is sent until the configuration is saved again.
+  stopped_at timestamptz,
+  stopped_reason text,
+  -- In a row. From the third on the endpoint is left alone for a while; then a whole visit to it counts once.
+  failures integer not null default 0,
+  held_until timestamptz not null default '-infinity',
+  -- What is left of the replay under way, if there is one: the events that are not set waiting yet.
+  replay_next_id bigint,
+  replay_last_id bigint,
+  replay_from timestamptz,
+  replay_to timestamptz,
+  -- Null for deliveries of any status, and events that have none.
+  replay_status smallint,
+  -- The one process that sends. Whoever finds it expired takes over.
+  lease_owner text,
+  lease_until timestamptz not null default '-infinity'
+  -- Room for its updates, which come many times a second and touch no index.
+) with (fillfactor = 50);
+
+create index callback_replay on callback_endpoint (app_id) where replay_next_id is not null;
+
+-- What became of each callback. The id is the event's; a test's is drawn like one.
+create table delivery (
+  app_id text collate "C" not null,
+  id bigint not null,
+  type text not null,
+  -- 1 waits for an attempt, 2 delivered, 3 dead.
+  status smallint not null check (status in (1, 2, 3)),
+  attempts integer not null,
+  next_attempt_at timestamptz,
+  created_at timestamptz not null,
+  finished_at timestamptz,
+  -- Of the newest attempt.
+  response_status integer,
+  error text,
+  response text,
+  duration_ms integer,
+  -- JSON text: a list of the attempts.
+  attempt_log text not null,
+  -- JSON text: what a test sends. Everything else is in its event.
+  payload text,
+  primary key (app_id, id),
+  check ((status = 1) = (next_attempt_at is not null))
+);
+create index delivery_due on delivery (app_id, next_attempt_at) where status = 1;
+create index delivery_undelivered on delivery (app_id, status, id) where status <> 2;
+create index delivery_by_type on delivery (app_id, type, id);
+create index delivery_by_age on delivery (app_id, created_at);
+
+-- The people who run the platform, their keys and their sessions, and what the overview counts.
+
+create sequence operator_id;
+create table operator (
+  id bigint primary key default nextval('operator_id'),
+  name text not null,
+  role text not null check (role in ('admin', 'operator', 'viewer', 'developer')),
+  status smallint not null default 1 check (status in (1, 2)),
+  -- Null until the set-up link was used.
+  password_hash text,
+  created_at timestamptz not null,
+  signed_in_at timestamptz
+);
+-- The audit trail shows people by name, so no two names may look the same.
+create unique index operator_by_name on operator (lower(normalize(name, NFKC)));
+
+-- Links that let a person set a password; all of an operator's go with the first that is used.
+create table operator_setup (
+  token_hash text collate "C" primary key,
+  operator_id bigint not null references operator on delete cascade,
+  expires_at timestamptz not null
+);
+create index operator_setup_by_operator on operator_setup (operator_id);
+
+-- Browsers that an account has signed in from; strangers who try its name do not keep these out.
+create table operator_browser (
+  token_hash text collate "C" primary key,
+  operator_id bigint not null references operator on delete cascade,
+  seen_at timestamptz not null
+);
+create index operator_browser_by_operator on operator_browser (operator_id, seen_at);
+
+-- The applications that a developer is a member of.
+create table operator_application (
+  operator_id bigint not null references operator on delete cascade,
+  app_id text collate "C" not null,
+  primary key (operator_id, app_id)
+);
+create index operator_application_by_application on operator_application (app_id);
+
+-- Numbered with the accounts, so that an id in the audit trail is one account or one key.
+create table operator_key (
+  id bigint primary key default nextval('operator_id'),
+  name text not null,
+  role text not null check (role in ('admin', 'operator', 'viewer')),
+  key_hash text collate "C" not null unique,
+  -- Whose it is: it goes with the account, and may no more than it. Null for one made by the key of the setting.
+  operator_id bigint references operator on delete cascade,
+  created_by text not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  used_at timestamptz
+);
+create index operator_key_by_operator on operator_key (operator_id);
+create unique index operator_key_by_name on operator_key (lower(normalize(name, NFKC)));
+
+create sequence operator_session_id;
+create table operator_session (
+  id bigint primary key default nextval('operator_session_id'),
+  token_hash text collate "C" not null unique,
+  operator_id bigint references operator on delete cascade,
+  operator_key_id bigint references operator_key on delete cascade,
+  -- Of the key that the service was started with; null for the two above.
+  setting_key_hash text,
+  user_agent text,
+  -- Where its sign-in came from.
+  address text not null,
+  created_at timestamptz not null,
+  seen_at timestamptz not null,
+  expires_at timestamptz not null,
+  check (num_nonnulls(operator_id, operator_key_id, setting_key_hash) = 1)
+);
+create index operator_session_by_operator on operator_session (operator_id);
+create index operator_session_by_operator_key on operator_session (operator_key_id);
+create index operator_session_by_expiry on operator_session (expires_at);
+
+-- Wrong passwords by what they count for: a source, a name, both, or a browser. A crash may forget them.
+create unlogged table sign_in_attempt (
+  key text collate "C" primary key,
+  failures integer not null,
+  since timestamptz not null,
+  -- When the last of them was written to the log, how many came since, of whom the newest is and where it came from.
+  told_at timestamptz,
+  untold integer not null default 0,
+  operator_id bigint,
+  address text,
+  -- When it was last written to the log that the limit was reached.
+  locked_at timestamptz
+);
+
+-- What all processes counted in each minute.
+create table minute_figures (
+  minute timestamptz primary key,
+  creates bigint not null,
+  refusals bigint not null
+);
+
+-- The last count of what is too many to count at each look; one row.
+create table platform_count (
+  only_row boolean primary key default true check (only_row),
+  counts json not null,
+  counted_at timestamptz not null
+);
