@@ -1,5 +1,5 @@
 import type { FieldFault, Reason } from '../refusals.ts'
-import { commonPasswords, commonWords } from './common-passwords.ts'
+import { common } from './common-passwords.ts'
 
 /** Names that the event log gives to others than accounts and keys. */
 const reservedNames = new Set(
@@ -43,10 +43,10 @@ export function passwordFaults(
 }
 
 function isTooCommon(password: string): boolean {
-  if (commonPasswords.has(password) || new Set(password).size < 5) return true
+  if (common().passwords.has(password) || new Set(password).size < 5) return true
   if (/^(.{1,8}?)\1+$/su.test(password)) return true
   const word = password.replace(/^[^a-z]+|[^a-z]+$/g, '').replace(/[^a-z]/g, (sign) => lookalikes[sign] ?? sign)
-  return commonWords.has(word) || isSequence(password)
+  return common().words.has(word) || isSequence(password)
 }
 
 /** Signs that are written for letters. */
