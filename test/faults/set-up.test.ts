@@ -29,14 +29,10 @@ test('a first start prints a one-time link for the first admin, and none once th
   expect(another).not.toBe(link)
   const client = new Client(second)
   const [name, password] = [newSerial('first'), newPassword()]
-  const setUp = (from: string) =>
-    client.call(setUpOperator, {
-      setUpToken: from.split('#')[1],
-      name,
-      password: `${password}${from === link ? '' : 'x'}`,
-    })
-  const answers = await Promise.all([setUp(link), setUp(another), setUp(another)])
-  expect(answers.map(({ code }) => code).sort()).toEqual([0, 10052, 10052])
+  const setUp = (from: string) => client.call(setUpOperator, { setUpToken: from.split('#')[1], name, password })
+  expect((await setUp(link)).code).toBe(10052)
+  const answers = await Promise.all(Array.from({ length: 8 }, () => setUp(another)))
+  expect(answers.map(({ code }) => code).sort()).toEqual([0, ...Array(7).fill(10052)])
   const session = answers.find(({ code }) => code === 0)
   expect(session?.data).toMatchObject({ name, role: 'admin' })
   expect(await second.stop()).toBe(0)
