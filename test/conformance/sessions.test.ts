@@ -59,9 +59,15 @@ describe('createSession', () => {
     expectFaults(await client.call(createSession, { name: 'someone' }), ['password'])
   })
 
-  test('limits guessing by name, side by side too, and lets others in', async () => {
+  test('limits guessing by name, side by side too, whatever its case and the caller’s own word for its address', async () => {
     const [person, other] = await Promise.all([newPerson(client, 'viewer'), newPerson(client, 'viewer')])
-    const guess = () => client.call(createSession, { name: person.name, password: newPassword() })
+    const names = [person.name, person.name.toUpperCase()]
+    const guess = (_: unknown, index: number) =>
+      client.call(
+        createSession,
+        { name: names[index % 2], password: newPassword() },
+        { headers: { 'x-forwarded-for': `203.0.113.${index}` } },
+      )
     const answers = await Promise.all(Array.from({ length: 14 }, guess))
     const limited = answers.filter(({ code }) => code === 10007)
     expect(limited).toHaveLength(4)

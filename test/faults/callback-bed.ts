@@ -14,6 +14,13 @@ export interface Endpoint extends TestApplication {
 
 export const serialOf = (received: { body: { data: Record<string, unknown> } }) => received.body.data.deviceNo
 
+/** Nothing listens there: a callback that took the environment's proxy, past the check of its address, would not arrive. */
+const proxies = Object.fromEntries(
+  ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) =>
+    [name, name.toUpperCase()].map((each) => [each, 'http://127.0.0.1:1']),
+  ),
+)
+
 let paths = 0
 
 /** A service of its own, a receiver on loopback, and what tests of callbacks do with both. */
@@ -32,7 +39,7 @@ export class CallbackBed {
 
   static async start(env: Record<string, string> = {}): Promise<CallbackBed> {
     const place = new Workplace()
-    const service = await place.startService({ env: { FORECOURT_PRIVATE_CALLBACKS: 'allow', ...env } })
+    const service = await place.startService({ env: { FORECOURT_PRIVATE_CALLBACKS: 'allow', ...proxies, ...env } })
     return new CallbackBed(place, service, await Receiver.start())
   }
 

@@ -81,9 +81,9 @@ test('what a file holds is held to the same rules, and is never repeated', async
 }, 60_000)
 
 test.skipIf(process.getuid?.() !== 0)(
-  'as root the service says so once in its log, and names the remedy',
+  'as root, and beyond this machine, the service says so once in its log, and names the remedy',
   async () => {
-    const service = await place.startService()
+    const service = await place.startService({ env: { FORECOURT_HOST: '0.0.0.0' } })
     expect(service.stdout()).toStartWith('Forecourt is ready at ')
     await becomesTrue(() => service.stderr().includes('runs as root'))
     const said = service
@@ -92,6 +92,8 @@ test.skipIf(process.getuid?.() !== 0)(
       .filter((line) => line.includes('runs as root'))
     expect(said).toHaveLength(1)
     expect(JSON.parse(said[0] ?? '')).toMatchObject({ level: 40, msg: expect.stringContaining('a user of its own') })
+    // Beyond this machine, and no proxy named.
+    expect(service.stderr()).toContain('FORECOURT_TRUSTED_PROXIES')
     await service.stop()
   },
   60_000,

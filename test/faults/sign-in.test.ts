@@ -133,6 +133,23 @@ describe('wrong passwords', () => {
   })
 })
 
+test('a name that nobody has is refused no sooner than a wrong password', async () => {
+  const person = await newPerson(client, 'viewer')
+  const times = { wrong: [] as number[], nobody: [] as number[] }
+  for (let round = 0; round < 8; round++) {
+    for (const kind of ['wrong', 'nobody'] as const) {
+      const began = performance.now()
+      const { code } = await tryIt(kind === 'wrong' ? person.name : newSerial('no'), newPassword(), newSource())
+      times[kind].push(performance.now() - began)
+      expect(code).toBe(10031)
+    }
+  }
+  const median = (list: number[]) => list.toSorted((a, b) => a - b)[list.length >> 1] as number
+  // A hash is nearly all of the time, and it is the one thing that could be left out.
+  expect(median(times.nobody)).toBeGreaterThan(median(times.wrong) / 2)
+  expect(median(times.nobody)).toBeLessThan(median(times.wrong) * 2)
+}, 60_000)
+
 test('hashing has one gate: floods are told 50003 and harm nobody behind it', async () => {
   const person = await newPerson(client, 'viewer')
   const flood = await Promise.all(Array.from({ length: 120 }, () => tryIt(newSerial('no'), newPassword(), newSource())))

