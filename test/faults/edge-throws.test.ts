@@ -24,7 +24,7 @@ const handlers = {
   '/bad-body': async () => ({ status: 200, headers: {}, body: Symbol('inner words') }),
 }
 const fine = async () => ({ status: 200, headers: {}, body: 'fine' })
-const { url } = await listen('127.0.0.1', 0, (request) => (handlers[request.path] ?? fine)(request), log)
+const { url } = await listen('127.0.0.1', 0, (request) => (handlers[request.path] ?? fine)(request), { log })
 console.log(url)
 `
 
