@@ -10,6 +10,7 @@ import type { Routine } from './database/routine.ts'
 import { Deadlines } from './deadlines.ts'
 import { openCallbackClient } from './deliveries/client.ts'
 import { showDeliveries } from './deliveries/figures.ts'
+import { claimEndpointsRoutine, readWorkRoutine, renewLeasesRoutine, writeProgressRoutine } from './deliveries/queue.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { Share } from './deliveries/share.ts'
 import { CallbackWorker } from './deliveries/worker.ts'
@@ -77,7 +78,7 @@ export function openPools(database: Database, control: Sql) {
 type Pools = ReturnType<typeof openPools>
 
 /** What happens at each operation, and on which pool it changes something. Reads have connections of their own. */
-function routes(platform: Platform, pools: Pools, schemaVersion: number): Handler[] {
+function routes(platform: Platform, pools: Pools, schemaVersion: number, isDistributed: boolean): Handler[] {
   const on = (sql: Sql): Platform => ({ ...platform, sql })
   const control = on(pools.control)
   const writes = on(pools.writes)
@@ -99,7 +100,7 @@ function routes(platform: Platform, pools: Pools, schemaVersion: number): Handle
     ...operatorRoutes(control),
     ...sessionRoutes(control),
     ...overviewRoutes(background),
-    ...serviceRoutes(control, schemaVersion),
+    ...serviceRoutes(control, schemaVersion, isDistributed),
   ]
   const handled = new Set(handlers.map((handler) => handler.operation))
   const forgotten = operations.filter((operation) => !handled.has(operation)).map((operation) => operation.id)
@@ -108,7 +109,16 @@ function routes(platform: Platform, pools: Pools, schemaVersion: number): Handle
 }
 
 /** The SQL functions that the database must hold before the first request. */
-export const routines: Routine[] = [registerDevicesRoutine, changeStatesRoutine, saveSitesRoutine, issueTokensRoutine]
+export const routines: Routine[] = [
+  registerDevicesRoutine,
+  changeStatesRoutine,
+  saveSitesRoutine,
+  issueTokensRoutine,
+  claimEndpointsRoutine,
+  renewLeasesRoutine,
+  readWorkRoutine,
+  writeProgressRoutine,
+]
 
 export interface App {
   handler: HttpHandler
@@ -158,7 +168,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     showMoment: momentFormat(config.timeZone),
     readMoment: momentReader(config.timeZone),
   }
-  const handler = serve(routes(platform, pools, schemaVersion), {
+  const handler = serve(routes(platform, pools, schemaVersion, database.isDistributed), {
     reads: new Reads(database, pools.control),
     authenticate: authenticator({
       settingKey: config.operatorKey,

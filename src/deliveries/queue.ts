@@ -1,8 +1,10 @@
 import type { Sql } from '../database/open.ts'
-import { textArray } from '../database/routine.ts'
+import { callRoutine, routine, textArray } from '../database/routine.ts'
 import { statuses } from './rules.ts'
 
-// The worker's SQL. The event log is the queue; an endpoint's row says how far it was followed and who follows it.
+// The worker's SQL. The event log is the queue; an endpoint's row says how far it was followed and who follows it. Each
+// statement but the one that looks for work is about one application, and those of many are one round trip and one
+// commit: a loop in the database costs no more than one statement for all, and each endpoint can be anywhere.
 
 /** Longer than an attempt and a failed renewal together. */
 export const leaseSeconds = 30
@@ -17,59 +19,77 @@ export interface Claim {
 }
 
 /**
- * Takes endpoints that have something to send and that no process works for; the longest waiting come first. It costs
- * one look-up in an index for each endpoint, some 6 µs, and one or two for each that has deliveries waiting, however
- * many these are: the recursion steps from application to application.
+ * For a routine: locks the endpoint of an application if it fits. `found` says whether it is had; one that a request (a
+ * replay, say) has locked must not keep the others, so it is not waited for.
  */
+const tryLock = (application: string, condition: string) =>
+  `perform 1 from callback_endpoint where app_id = ${application} and ${condition} for update skip locked;`
+
+const isFree = 'stopped_at is null and lease_until <= now() and held_until <= now()'
+const lease = `now() + interval '${leaseSeconds} seconds'`
+
+/**
+ * Takes endpoints that have something to send and that no process works for; the longest waiting come first. The look
+ * costs two look-ups in an index for each endpoint.
+ */
+export const claimEndpointsRoutine = routine(
+  'claim_endpoints',
+  { p_owner: 'text', p_limit: 'integer' },
+  'app_id text, through_event_id bigint, failures integer',
+  `  v_apps text[];
+  v_app text;`,
+  `  select array_agg(found.app_id) into v_apps from (
+    select e.app_id from callback_endpoint e
+    where ${isFree}
+      and (exists (select 1 from event v where v.app_id = e.app_id and v.id > e.through_event_id)
+        or exists (
+          select 1 from delivery d
+          where d.app_id = e.app_id and d.status = ${statuses.waiting} and d.next_attempt_at <= now()
+            -- Always true, and of both: else the planner could choose to read all that is due of all applications.
+            and d.attempts + e.failures >= 0))
+    order by e.lease_until limit p_limit) as found;
+  foreach v_app in array coalesce(v_apps, '{}') loop
+    ${tryLock('v_app', isFree)}
+    continue when not found;
+    return query update callback_endpoint e set lease_owner = p_owner, lease_until = ${lease}
+    where e.app_id = v_app returning e.app_id, e.through_event_id, e.failures;
+  end loop;`,
+)
+
 export async function claimEndpoints(sql: Sql, owner: string, limit: number): Promise<Claim[]> {
-  const rows = await sql`
-    with recursive waiting as (
-      (select app_id from delivery where status = 1 order by app_id limit 1)
-      union all
-      select (select d.app_id from delivery d where d.status = 1 and d.app_id > w.app_id order by d.app_id limit 1)
-      from waiting w where w.app_id is not null),
-    due as (
-      select app_id from waiting w
-      where (select true from delivery d
-        where d.app_id = w.app_id and d.status = 1 and d.next_attempt_at <= now() limit 1)),
-    found as (
-      select app_id from callback_endpoint e
-      where stopped_at is null and lease_until <= now() and held_until <= now()
-        and (app_id in (select app_id from due)
-          or (select true from event v where v.app_id = e.app_id and v.id > e.through_event_id limit 1))
-      order by lease_until
-      limit ${limit}
-      for update of e skip locked)
-    update callback_endpoint e
-    set lease_owner = ${owner}, lease_until = now() + ${leaseSeconds} * interval '1 second'
-    from found where e.app_id = found.app_id
-    returning e.app_id, e.through_event_id, e.failures`
+  const rows = await callRoutine<{ app_id: string; through_event_id: number; failures: number }>(
+    sql,
+    claimEndpointsRoutine,
+    [owner, limit],
+  )
   return rows.map((row) => ({ appId: row.app_id, through: row.through_event_id, failures: row.failures }))
 }
+
+export const renewLeasesRoutine = routine(
+  'renew_leases',
+  { p_owner: 'text', p_apps: 'text[]' },
+  'app_id text, is_renewed boolean',
+  '  v_app text;\n  v_is_had boolean;',
+  `  foreach v_app in array p_apps loop
+    ${tryLock('v_app', 'lease_owner = p_owner')}
+    v_is_had := found;
+    if v_is_had then
+      update callback_endpoint set lease_until = ${lease} where app_id = v_app;
+    end if;
+    return query select e.app_id, v_is_had from callback_endpoint e where e.app_id = v_app and e.lease_owner = p_owner;
+  end loop;`,
+)
 
 /**
  * Renews leases. Answers those that are still this process's, and whether each was renewed: a row that a request has
  * locked is left for the next time.
  */
 export async function renewLeases(sql: Sql, owner: string, appIds: string[]): Promise<Map<string, boolean>> {
-  const rows = await sql.unsafe(
-    `with ${free('$2::text[]')},
-    renewed as (
-      update callback_endpoint e set lease_until = now() + $3 * interval '1 second'
-      from free where e.app_id = free.app_id returning e.app_id)
-    select e.app_id, renewed.app_id is not null as is_renewed
-    from callback_endpoint e left join renewed using (app_id)
-    where e.lease_owner = $1 and e.app_id = any($2::text[])`,
-    [owner, textArray(appIds.map((appId) => appId)), leaseSeconds],
-    { prepare: true },
-  )
-  return new Map(rows.map((row) => [row.app_id as string, row.is_renewed as boolean]))
-}
-
-/** The endpoints of a list that are $1's and that no request has locked: one that has must not keep the others. */
-function free(list: string): string {
-  return `free as materialized (
-    select app_id from callback_endpoint where lease_owner = $1 and app_id = any(${list}) for update skip locked)`
+  const rows = await callRoutine<{ app_id: string; is_renewed: boolean }>(sql, renewLeasesRoutine, [
+    owner,
+    textArray(appIds),
+  ])
+  return new Map(rows.map((row) => [row.app_id, row.is_renewed]))
 }
 
 /** Moves with every event that can be seen: while it stands still, no application has news. */
@@ -112,53 +132,64 @@ export interface Work {
 /** How long a rotated secret is still signed with. */
 const previousSecret = `case when c.secret_rotated_at > now() - interval '24 hours' then c.previous_callback_secret end`
 
-const readEndpoints = `
-  select e.app_id, c.callback_url, c.callback_secret, ${previousSecret} as previous_secret, c.updated_at::text as version
-  from unnest($2::text[]) as r (app_id)
-  join callback_endpoint e using (app_id)
-  join third_party_config c using (app_id)
-  where e.lease_owner = $1 and e.stopped_at is null and c.callback_url is not null`
+/** Answers an endpoint and then what there is to send: the rows without an id are the endpoints. */
+export const readWorkRoutine = routine(
+  'read_work',
+  { p_owner: 'text', p_batch: 'text' },
+  `app_id text, id bigint, type text, "time" timestamptz, data text, is_retry boolean, attempts integer,
+  attempt_log text`,
+  '  v_request record;',
+  `  for v_request in select * from json_to_recordset(p_batch::json) as i (app_id text, through bigint, size integer) loop
+    return query
+    with e as materialized (
+      select c.callback_events, json_build_object('callbackUrl', c.callback_url, 'version', c.updated_at::text,
+        'secrets', json_build_array(c.callback_secret, ${previousSecret}))::text as endpoint
+      from callback_endpoint e join third_party_config c on c.app_id = v_request.app_id
+      where e.app_id = v_request.app_id and e.lease_owner = p_owner and e.stopped_at is null and c.callback_url is not null)
+    select v_request.app_id, null::bigint, null::text, null::timestamptz, e.endpoint, false, 0, '[]' from e
+    union all
+    select v_request.app_id, v.id, v.type, v.time, case when v.type = any(e.callback_events) then v.data end, false, 0, '[]'
+    from e cross join (
+      select * from event where app_id = v_request.app_id and id > v_request.through order by id limit v_request.size) v
+    union all
+    select v_request.app_id, d.id, d.type, coalesce(v.time, d.created_at), coalesce(d.payload, v.data), true, d.attempts,
+      d.attempt_log
+    from e cross join (
+      select * from delivery where app_id = v_request.app_id and status = ${statuses.waiting} and next_attempt_at <= now()
+      order by next_attempt_at, id limit v_request.size) d
+    left join event v on v.app_id = v_request.app_id and v.id = d.id;
+  end loop;`,
+)
 
-const readEvents = `
-  select v.*
-  from unnest($1::text[], $2::text[], $3::text[]) as r (app_id, through, size)
-  join third_party_config c using (app_id)
-  cross join lateral (
-    select v.app_id, v.id, v.type, v.time, case when v.type = any(c.callback_events) then v.data end as data
-    from event v where v.app_id = r.app_id and v.id > r.through::bigint order by v.id limit r.size::integer) v
-  order by v.id`
-
-const readRetries = `
-  select d.*, coalesce(v.time, d.created_at) as time, coalesce(d.payload, v.data) as data
-  from unnest($1::text[], $2::text[]) as r (app_id, size)
-  cross join lateral (
-    select d.app_id, d.id, d.type, d.attempts, d.attempt_log, d.next_attempt_at, d.created_at, d.payload
-    from delivery d where d.app_id = r.app_id and d.status = ${statuses.waiting} and d.next_attempt_at <= now()
-    order by d.next_attempt_at, d.id limit r.size::integer) d
-  left join event v on v.app_id = d.app_id and v.id = d.id
-  order by d.next_attempt_at, d.id`
+interface WorkRow {
+  app_id: string
+  id: number | null
+  type: string
+  time: Date
+  data: string | null
+  is_retry: boolean
+  attempts: number
+  attempt_log: string
+}
 
 /** Reads what there is to send; undefined for an endpoint that is not this process's. */
 export async function readWork(sql: Sql, owner: string, requests: WorkRequest[]): Promise<(Work | undefined)[]> {
-  const appIds = textArray(requests.map(({ appId }) => appId))
-  const throughs = textArray(requests.map(({ through }) => through))
-  const limits = textArray(requests.map(({ limit }) => limit))
-  const [endpoints, events, retries] = await Promise.all([
-    sql.unsafe(readEndpoints, [owner, appIds], { prepare: true }),
-    sql.unsafe(readEvents, [appIds, throughs, limits], { prepare: true }),
-    sql.unsafe(readRetries, [appIds, limits], { prepare: true }),
-  ])
+  const batch = requests.map(({ appId, through, limit }) => ({ app_id: appId, through, size: limit }))
+  const rows = await callRoutine<WorkRow>(sql, readWorkRoutine, [owner, JSON.stringify(batch)])
   const byApplication = new Map<string, Work>()
-  for (const { app_id, callback_url, callback_secret, previous_secret, version } of endpoints) {
-    const secrets = previous_secret === null ? [callback_secret] : [callback_secret, previous_secret]
-    byApplication.set(app_id, { callbackUrl: callback_url, secrets, version, retries: [], events: [] })
+  for (const { app_id, id, type, time, data, is_retry, attempts, attempt_log } of rows) {
+    if (id === null) {
+      const { callbackUrl, version, secrets } = JSON.parse(data ?? '')
+      const work = { callbackUrl, version, secrets: secrets.filter((secret: string | null) => secret !== null) }
+      byApplication.set(app_id, { ...work, retries: [], events: [] })
+      continue
+    }
+    const work = byApplication.get(app_id)
+    const item = { id, type, time, data, isRetry: is_retry, attempts, attemptLog: attempt_log }
+    if (is_retry) work?.retries.push(item)
+    else work?.events.push(item)
   }
-  for (const { app_id, id, type, time, data } of events) {
-    byApplication.get(app_id)?.events.push({ id, type, time, data, isRetry: false, attempts: 0, attemptLog: '[]' })
-  }
-  for (const { app_id, id, type, time, data, attempts, attempt_log } of retries) {
-    byApplication.get(app_id)?.retries.push({ id, type, time, data, isRetry: true, attempts, attemptLog: attempt_log })
-  }
+  for (const { events } of byApplication.values()) events.sort((a, b) => a.id - b.id)
   return requests.map(({ appId }) => byApplication.get(appId))
 }
 
@@ -188,73 +219,61 @@ export interface Progress extends Claim {
   outcomes: Outcome[]
 }
 
-/** How a column of a batch is read off an item. */
-type Columns<Item> = Record<string, (item: Item) => Value>
-type Value = string | number | null
-
-const endpointColumns = {
-  app_id: (progress: Progress) => progress.appId,
-  through: (progress) => progress.through,
-  failures: (progress) => progress.failures,
-  held_ms: (progress) => progress.heldMs,
-  stopped_reason: (progress) => progress.stoppedReason,
-  version: (progress) => progress.version,
-  released: (progress) => (progress.isReleased ? 1 : 0),
-} as const satisfies Columns<Progress>
-
-type OwnedOutcome = Outcome & { appId: string }
-
-const outcomeColumns = {
-  app_id: (outcome: OwnedOutcome) => outcome.appId,
-  id: (outcome) => outcome.id,
-  type: (outcome) => outcome.type,
-  status: (outcome) => outcome.status,
-  attempts: (outcome) => outcome.attempts,
-  delay_ms: (outcome) => (outcome.delayMs === null ? null : Math.round(outcome.delayMs)),
-  response_status: (outcome) => outcome.responseStatus,
-  error: (outcome) => outcome.error || null,
-  response: (outcome) => outcome.response || null,
-  duration_ms: (outcome) => outcome.durationMs,
-  attempt_log: (outcome) => outcome.attemptLog,
-} as const satisfies Columns<OwnedOutcome>
-
-/** The rows of joined columns, whose parameters begin at `$first`, as `alias`. */
-function rowsOf(columns: Columns<never>, first: number, alias: string): string {
-  const names = Object.keys(columns)
-  return `unnest(${names.map((_, index) => `$${first + index}::text[]`).join(', ')}) as ${alias} (${names.join(', ')})`
-}
-
-// In one statement, so that an endpoint has never taken more than what is kept of it, and only the lease's owner writes.
-const writeProgressText = `
-  with ${free('$2::text[]')},
-  taken as (
+/**
+ * All in one transaction, so that an endpoint has never taken more than what is kept of it, and only the lease's owner
+ * writes.
+ */
+export const writeProgressRoutine = routine(
+  'write_progress',
+  { p_owner: 'text', p_progress: 'text', p_outcomes: 'text' },
+  'app_id text, version text',
+  `  v_progress record;
+  v_taken text[] := '{}';
+  v_is_same boolean;
+  v_held_until timestamptz;
+  v_now timestamptz := now();
+  v_lease timestamptz := ${lease};`,
+  `  for v_progress in select * from json_to_recordset(p_progress::json) as i (app_id text, through bigint, failures integer,
+    held_ms float8, stopped_reason text, version text, is_released boolean) loop
+    app_id := v_progress.app_id;
+    select c.updated_at::text into version
+    from callback_endpoint e join third_party_config c on c.app_id = v_progress.app_id
+    where e.app_id = v_progress.app_id and e.lease_owner = p_owner for update of e skip locked;
+    if not found then
+      return query select e.app_id, null::text from callback_endpoint e
+      where e.app_id = v_progress.app_id and e.lease_owner = p_owner;
+      continue;
+    end if;
+    -- What was counted before the configuration was saved anew says nothing of it.
+    v_is_same := version = v_progress.version;
+    v_held_until := case when v_progress.held_ms = 0 then '-infinity' else v_now + v_progress.held_ms * interval '1 ms' end;
     update callback_endpoint e set
-      through_event_id = greatest(e.through_event_id, p.through::bigint),
-      -- What was counted before the configuration was saved anew says nothing of it.
-      failures = case when c.updated_at::text = p.version then p.failures::integer else e.failures end,
-      held_until = case when c.updated_at::text <> p.version then e.held_until
-        when p.held_ms = '0' then '-infinity' else now() + p.held_ms::float8 * interval '1 ms' end,
-      stopped_at = case when c.updated_at::text = p.version and p.stopped_reason is not null then now() end,
-      stopped_reason = case when c.updated_at::text = p.version then p.stopped_reason end,
-      lease_owner = case when p.released = '0' then e.lease_owner end,
-      lease_until = now() + case when p.released = '0' then ${leaseSeconds} else 0 end * interval '1 second'
-    from ${rowsOf(endpointColumns, 2, 'p')} join free using (app_id) join third_party_config c using (app_id)
-    where e.app_id = p.app_id
-    returning e.app_id, c.updated_at::text as version),
-  written as (
+      through_event_id = greatest(e.through_event_id, v_progress.through),
+      failures = case when v_is_same then v_progress.failures else e.failures end,
+      held_until = case when v_is_same then v_held_until else e.held_until end,
+      stopped_at = case when v_is_same and v_progress.stopped_reason is not null then v_now end,
+      stopped_reason = case when v_is_same then v_progress.stopped_reason end,
+      lease_owner = case when not v_progress.is_released then p_owner end,
+      lease_until = case when v_progress.is_released then v_now else v_lease end
+    where e.app_id = v_progress.app_id;
+    v_taken := v_taken || app_id;
+    return next;
+  end loop;
+  if p_outcomes <> '[]' then
     insert into delivery (app_id, id, type, status, attempts, next_attempt_at, created_at, finished_at,
       response_status, error, response, duration_ms, attempt_log)
-    select o.app_id, o.id::bigint, o.type, o.status::smallint, o.attempts::integer,
-      now() + o.delay_ms::float8 * interval '1 ms', now(), case when o.delay_ms is null then now() end,
-      o.response_status::integer, o.error, o.response, o.duration_ms::integer, o.attempt_log
-    from ${rowsOf(outcomeColumns, 2 + Object.keys(endpointColumns).length, 'o')} join taken using (app_id)
+    select o.app_id, o.id, o.type, o.status, o.attempts, now() + o.delay_ms * interval '1 ms', now(),
+      case when o.delay_ms is null then now() end, o.response_status, o.error, o.response, o.duration_ms, o.attempt_log
+    from json_to_recordset(p_outcomes::json) as o (app_id text, id bigint, type text, status smallint,
+      attempts integer, delay_ms float8, response_status integer, error text, response text, duration_ms integer,
+      attempt_log text)
+    where o.app_id = any(v_taken)
     on conflict (app_id, id) do update set status = excluded.status, attempts = excluded.attempts,
       next_attempt_at = excluded.next_attempt_at, finished_at = excluded.finished_at,
       response_status = excluded.response_status, error = excluded.error, response = excluded.response,
-      duration_ms = excluded.duration_ms, attempt_log = excluded.attempt_log)
-  select e.app_id, taken.version
-  from callback_endpoint e left join taken using (app_id)
-  where e.lease_owner = $1 and e.app_id = any($2::text[])`
+      duration_ms = excluded.duration_ms, attempt_log = excluded.attempt_log;
+  end if;`,
+)
 
 /** What became of keeping progress: the configuration's state, or why nothing was kept. */
 export type Kept = { version: string } | 'busy' | 'lost'
@@ -264,16 +283,35 @@ export type Kept = { version: string } | 'busy' | 'lost'
  * while a request (a replay, say) has locked it.
  */
 export async function writeProgress(sql: Sql, owner: string, progress: Progress[]): Promise<Kept[]> {
-  const outcomes = progress.flatMap(({ appId, outcomes }) => outcomes.map((outcome) => ({ ...outcome, appId })))
-  const rows = await sql.unsafe(
-    writeProgressText,
-    [
-      owner,
-      ...Object.values(endpointColumns).map((read) => textArray(progress.map<Value>(read))),
-      ...Object.values(outcomeColumns).map((read) => textArray(outcomes.map<Value>(read))),
-    ],
-    { prepare: true },
+  const endpoints = progress.map((one) => ({
+    app_id: one.appId,
+    through: one.through,
+    failures: one.failures,
+    held_ms: one.heldMs,
+    stopped_reason: one.stoppedReason,
+    version: one.version,
+    is_released: one.isReleased,
+  }))
+  const outcomes = progress.flatMap(({ appId, outcomes }) =>
+    outcomes.map((outcome) => ({
+      app_id: appId,
+      id: outcome.id,
+      type: outcome.type,
+      status: outcome.status,
+      attempts: outcome.attempts,
+      delay_ms: outcome.delayMs,
+      response_status: outcome.responseStatus,
+      error: outcome.error,
+      response: outcome.response,
+      duration_ms: outcome.durationMs,
+      attempt_log: outcome.attemptLog,
+    })),
   )
+  const rows = await callRoutine<{ app_id: string; version: string | null }>(sql, writeProgressRoutine, [
+    owner,
+    JSON.stringify(endpoints),
+    JSON.stringify(outcomes),
+  ])
   const kept = new Map<string, Kept>()
   for (const { app_id, version } of rows) kept.set(app_id, version === null ? 'busy' : { version })
   return progress.map(({ appId }) => kept.get(appId) ?? 'lost')

@@ -178,26 +178,47 @@ export async function sinceTest(sql: Sql, appId: string): Promise<number | undef
   return row?.ms
 }
 
+/** Endpoints that are looked at together for the event that has waited longest. */
+const lookedAtTogether = 100
+
 /** For how long the oldest event has waited for its first attempt, in seconds. */
 export async function lagSeconds(sql: Sql): Promise<number> {
-  const [row] = await sql<[{ lag: number | null }]>`
-    select extract(epoch from now() - min(v.time))::float8 as lag
-    from callback_endpoint e cross join lateral (
-      select time from event where app_id = e.app_id and id > e.through_event_id order by id limit 1) v
-    where e.stopped_at is null`
-  return Math.max(0, row.lag ?? 0)
+  let oldest: { id: number; seconds: number } | undefined
+  // The furthest behind first: most often the first few have it, and those that follow are further than that.
+  for (let skipped = 0; ; skipped += lookedAtTogether) {
+    const behind = await sql<{ app_id: string; through: number }[]>`
+      select e.app_id, e.through_event_id as through from callback_endpoint e
+      where e.stopped_at is null
+        and exists (select 1 from event v where v.app_id = e.app_id and v.id > e.through_event_id)
+      order by e.through_event_id limit ${lookedAtTogether} offset ${skipped}`
+    const next = await Promise.all(
+      behind.map(
+        ({ app_id, through }) => sql<{ id: number; seconds: number }[]>`
+          select id, extract(epoch from now() - time)::float8 as seconds from event
+          where app_id = ${app_id} and id > ${through} order by id limit 1`,
+      ),
+    )
+    for (const event of next.flat()) if (oldest === undefined || event.id < oldest.id) oldest = event
+    const last = behind.at(-1)
+    if (behind.length < lookedAtTogether || last === undefined || (oldest && oldest.id <= last.through)) break
+  }
+  return Math.max(0, oldest?.seconds ?? 0)
 }
 
 /** Removes, at most `limit`, deliveries that were made so long ago; one that still waits goes when it is long overdue. */
 export async function deleteOldDeliveries(sql: Statements, limit: number, days: number): Promise<number> {
-  const deleted = await sql`
-    with bound as (select now() - ${days} * interval '1 day' as time),
-    old as (
-      select d.app_id, d.id from application a cross join bound cross join lateral (
-        select app_id, id from delivery
-        where app_id = a.app_id and created_at < bound.time and (status <> 1 or next_attempt_at < bound.time)
-        order by created_at limit ${limit}) d
-      limit ${limit})
-    delete from delivery d using old where d.app_id = old.app_id and d.id = old.id`
-  return deleted.count
+  const bound = sql`now() - ${days} * interval '1 day'`
+  const isOld = sql`created_at < ${bound} and (status <> ${statuses.waiting} or next_attempt_at < ${bound})`
+  const applications = await sql`
+    select l.app_id from application_lock l
+    where exists (select 1 from delivery d where d.app_id = l.app_id and ${isOld}) limit ${limit}`
+  let deleted = 0
+  for (const { app_id } of applications) {
+    const { count } = await sql`
+      delete from delivery where app_id = ${app_id} and id in (
+        select id from delivery where app_id = ${app_id} and ${isOld} order by created_at limit ${limit - deleted})`
+    deleted += count
+    if (deleted === limit) break
+  }
+  return deleted
 }
