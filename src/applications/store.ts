@@ -159,9 +159,8 @@ export async function replaceSecret(
 ): Promise<Application> {
   const [row] = await tx`
     update application set secret_hash = ${secretHash}, token_generation = token_generation + 1,
-      previous_secret_hash = case when ${overlapSeconds}::integer > 0 then secret_hash end,
-      previous_secret_until = case when ${overlapSeconds}::integer > 0
-        then statement_timestamp() + make_interval(secs => ${overlapSeconds}::integer) end,
+      previous_secret_hash = ${overlapSeconds > 0 ? tx`secret_hash` : null},
+      previous_secret_until = ${overlapSeconds > 0 ? tx`statement_timestamp() + make_interval(secs => ${overlapSeconds})` : null},
       access_changed_at = ${tx.unsafe(nextAccessVersion)}
     where app_id = ${appId} returning ${tx.unsafe(columns)}`
   return toApplication(row as Row)

@@ -43,11 +43,13 @@ const begun = ''
  */
 export async function claimKey(sql: Statements, create: KeyedCreate): Promise<string | undefined> {
   await sql`
-    insert into idempotency_key as k (app_id, operation, key, body_hash, answer, created_at)
+    delete from idempotency_key
+    where app_id = ${create.appId} and operation = ${create.operation} and key = ${create.key}
+      and created_at <= now() - interval '24 hours'`
+  await sql`
+    insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
     values (${create.appId}, ${create.operation}, ${create.key}, ${create.bodyHash}, ${begun}, now())
-    on conflict (app_id, operation, key) do update
-      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at
-      where k.created_at <= now() - interval '24 hours'`
+    on conflict (app_id, operation, key) do nothing`
   const kept = await findKeptAnswer(sql, create)
   return kept === begun ? undefined : kept
 }

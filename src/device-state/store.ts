@@ -34,8 +34,9 @@ export async function findDevices(
   const rows = await sql.unsafe(
     `with binding as materialized (select * from device_binding where device_no = any($1::text[]))
     select ${knownColumns}, ${isOlder('$2')} as is_sign_old
-    from binding join device d using (app_id, bound_at, device_no)
-    left join device_presence p using (app_id, device_no)`,
+    from binding b
+    join device d on d.app_id = b.app_id and d.bound_at = b.bound_at and d.device_no = b.device_no
+    left join device_presence p on p.app_id = d.app_id and p.device_no = d.device_no`,
     [textArray(serials), refreshMs],
     { prepare: true },
   )
@@ -236,14 +237,23 @@ export async function lockSilentDevices(
   // In the order of every writer: applications first, then devices, each sorted.
   const apps = [...new Set(found.map(({ appId }) => appId))].sort()
   for (const appId of apps) await lockApplication(tx, appId)
-  const rows = await tx.unsafe(
-    `with binding as materialized (select * from device_binding where device_no = any($1::text[]))
-    select ${knownColumns}, true as is_sign_old
-    from binding join device d using (app_id, bound_at, device_no) join device_presence p using (app_id, device_no)
-    where ${isOlder('$2')}
-    order by p.device_no for update of p`,
-    [textArray(found.map(({ deviceNo }) => deviceNo)), silenceMs],
+  const bindings = await tx.unsafe(
+    'select device_no, app_id, bound_at::text as bound_at from device_binding where device_no = any($1::text[])',
+    [textArray(found.map(({ deviceNo }) => deviceNo))],
   )
+  const silent: KnownDevice[] = []
   // One that moved to another application meanwhile is found again.
-  return rows.map((row) => toKnown(row)).filter(({ device }) => apps.includes(device.appId))
+  for (const appId of apps) {
+    const own = bindings.filter((binding) => binding.app_id === appId)
+    const rows = await tx.unsafe(
+      `select ${knownColumns}, true as is_sign_old
+      from unnest($2::text[], $3::text[]) as b (device_no, bound_at)
+      join device d on d.app_id = $1 and d.bound_at = b.bound_at::timestamptz and d.device_no = b.device_no
+      join device_presence p on p.app_id = $1 and p.device_no = d.device_no
+      where ${isOlder('$4')} order by p.device_no for update of p`,
+      [appId, textArray(own.map((row) => row.device_no)), textArray(own.map((row) => row.bound_at)), silenceMs],
+    )
+    silent.push(...rows.map(toKnown))
+  }
+  return silent
 }

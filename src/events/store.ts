@@ -137,20 +137,24 @@ function toAudit(row: Row, showMoment: (instant: Date) => string): AuditRecord {
   }
 }
 
-/** The newest events are looked for among those of so long first: where there is any traffic, they are among these. */
-const recentMs = 600_000
-
 /** The newest events of all applications and of the platform. */
 export async function newestEvents(sql: Sql, limit: number, showMoment: (instant: Date) => string) {
-  const from = (floor: number) => sql`
-    select v.* from (select app_id from application union all select ${platformLog}) a
-    cross join lateral (
-      select id, type, app_id, time, actor, subject, address, data from event
-      where app_id = a.app_id and id > ${floor} order by id desc limit ${limit}) v
-    order by id desc limit ${limit}`
-  const recent = await from(lowestEventId(new Date(Date.now() - recentMs)))
-  const rows = recent.length === limit ? recent : await from(0)
-  return rows.map((row) => toAudit(row, showMoment))
+  let newest: Row[] = []
+  // By the newest id of each: most often the first few logs hold them all, and what follows is older.
+  for (let skipped = 0; ; skipped += limit) {
+    const logs = await sql`
+      select app_id, last_event_id from event_head order by last_event_id desc limit ${limit} offset ${skipped}`
+    const found = await Promise.all(
+      logs.map(
+        ({ app_id }) => sql`
+          select id, type, app_id, time, actor, subject, address, data from event
+          where app_id = ${app_id} order by id desc limit ${limit}`,
+      ),
+    )
+    newest = [...newest, ...found.flat()].sort((a, b) => b.id - a.id).slice(0, limit)
+    const isOlder = newest.length === limit && logs.at(-1)?.last_event_id <= newest.at(-1)?.id
+    if (isOlder || logs.length < limit) return newest.map((row) => toAudit(row, showMoment))
+  }
 }
 
 function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: string | number | null) {
@@ -197,23 +201,25 @@ export async function installEventPruning(owner: Sql, days: number): Promise<voi
       as $$
       declare
         v_before timestamptz := now() - interval '${days} days';
-        v_deleted integer;
+        v_app text;
+        v_taken bigint;
+        v_count integer;
+        v_deleted integer := 0;
       begin
-        with
-        -- Few have old events, and only these are looked into.
-        stale as materialized (
-          select a.app_id, case when e.stopped_at is null then e.through_event_id end as taken
-          from (select app_id from application union all select '${platformLog}') a
-          cross join lateral (select time from event where app_id = a.app_id order by id limit 1) first
-          left join callback_endpoint e on e.app_id = a.app_id
-          where first.time < v_before),
-        old as (
-          select v.app_id, v.id from stale s
-          cross join lateral (select id, app_id, time from event where app_id = s.app_id order by id limit p_limit) v
-          where v.time < v_before and (s.taken is null or v.id <= s.taken)
-          limit p_limit)
-        delete from event v using old where v.app_id = old.app_id and v.id = old.id;
-        get diagnostics v_deleted = row_count;
+        -- Few have old events, and only these are looked into. No id is smaller than its moment.
+        for v_app in select l.app_id from application_lock l where exists (
+          select 1 from event v where v.app_id = l.app_id and v.id < (extract(epoch from v_before) * 1000000)::bigint)
+        loop
+          v_taken := (
+            select e.through_event_id from callback_endpoint e where e.app_id = v_app and e.stopped_at is null);
+          delete from event v where v.app_id = v_app and v.id in (
+            select o.id from (
+              select w.id, w.time from event w where w.app_id = v_app order by w.id limit p_limit - v_deleted) o
+            where o.time < v_before and (v_taken is null or o.id <= v_taken));
+          get diagnostics v_count = row_count;
+          v_deleted := v_deleted + v_count;
+          exit when v_deleted = p_limit;
+        end loop;
         return v_deleted;
       end $$;
       revoke all on function delete_old_events from public`)
