@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { openPools, routines } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { Database } from './database/database.ts'
+import { findDistributed } from './database/distribute.ts'
 import { grantService } from './database/embedded/rights.ts'
 import { startEmbeddedDatabase } from './database/embedded.ts'
 import { lockDataDir } from './database/instance-lock.ts'
@@ -39,9 +40,9 @@ async function start(config: Config): Promise<void> {
 
   const isEmbedded = config.databaseUrl === undefined
   const places = await findDatabase(config, (message) => log.info(message))
-  await prepareDatabase(config, log, places)
+  const isDistributed = await prepareDatabase(config, log, places)
   const { target } = places
-  const database = new Database(target, config.statementTimeoutMs)
+  const database = new Database(target, config.statementTimeoutMs, isDistributed)
   life.onStop(() => database.close())
   if (!database.isWatched) {
     log.warn('the database driver lacks its patch: connections that fall silent are not noticed; run npm ci')
@@ -57,7 +58,7 @@ async function start(config: Config): Promise<void> {
   const isParent = config.workers > 1
   const served = { config, schemaVersion: readMigrations(migrationsFolder).length }
   const url = isParent
-    ? await startWorkers({ ...served, target, secretKeys: secrets.keysAsText() }, log)
+    ? await startWorkers({ ...served, target, isDistributed, secretKeys: secrets.keysAsText() }, log)
     : await startServer(life, {
         ...served,
         log,
@@ -108,8 +109,8 @@ async function findDatabase(config: Config, log: (message: string) => void): Pro
   return databaseUrl === undefined ? startEmbedded(config, log) : { owner: databaseUrl, target: databaseUrl }
 }
 
-/** Waits for the database, and brings its schema up to date as its owner. */
-async function prepareDatabase(config: Config, log: Logger, { owner: target, role }: DatabasePlaces): Promise<void> {
+/** Waits for the database, and brings its schema up to date as its owner. Answers whether it is distributed. */
+async function prepareDatabase(config: Config, log: Logger, { owner: target, role }: DatabasePlaces): Promise<boolean> {
   const database = new Database(target, config.statementTimeoutMs)
   // A migration takes as long as it takes.
   const open = (connections: number) => database.open(connections, { longestStatementMs: Number.POSITIVE_INFINITY })
@@ -122,6 +123,7 @@ async function prepareDatabase(config: Config, log: Logger, { owner: target, rol
   try {
     await waitForDatabase(owner, { target, seconds: config.databaseWaitSeconds, log, signal: life.stopSignal })
     await prepareSchema(owner, { target, openAlone: () => open(1), migrationsFolder, install, log })
+    return await findDistributed(owner)
   } finally {
     await database.close()
   }

@@ -14,14 +14,17 @@ const hostAnswersWithinMs = 1_000
 
 /** The database as a process uses it: pools that lead to the primary, and none of whose connections stays silent. */
 export class Database {
+  readonly isDistributed: boolean
   private readonly target: Target
   private readonly statementTimeoutMs: number
   private readonly silence = new SilenceWatch()
   private readonly hosts: Hosts | undefined
   private readonly pools: Sql[] = []
 
-  constructor(target: Target, statementTimeoutMs: number) {
+  /** `isDistributed`: over the nodes of a Citus cluster. */
+  constructor(target: Target, statementTimeoutMs: number, isDistributed = false) {
     this.target = target
+    this.isDistributed = isDistributed
     this.statementTimeoutMs = statementTimeoutMs
     const addresses = addressesOf(target)
     if (addresses.length > 1) {
@@ -40,11 +43,12 @@ export class Database {
 
   /** Opens a pool. No connection is made before the first statement. */
   open(connections: number, { isWritePath, longestStatementMs }: PoolOptions = {}): Sql {
-    const { target, statementTimeoutMs, hosts } = this
+    const { target, statementTimeoutMs, isDistributed, hosts } = this
     const sql = openDatabase({
       target,
       connections,
       statementTimeoutMs,
+      isDistributed,
       ...(isWritePath === undefined ? {} : { isWritePath }),
       ...(hosts === undefined ? {} : { socket: () => hosts.connect() }),
     })

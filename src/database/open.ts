@@ -18,6 +18,8 @@ export interface OpenOptions {
   statementTimeoutMs: number
   /** For the write path's routines, whose plans are made once, on tables that may be empty then. */
   isWritePath?: boolean
+  /** Its tables are spread over a Citus cluster, which must see a statement's values to know the node that it is for. */
+  isDistributed?: boolean
   /** The one host of several that is meant. */
   address?: Address
   /** Makes the connections themselves, where they must find their host. */
@@ -32,7 +34,6 @@ const applicationName = `forecourt ${hostname()} ${process.pid}`
  * the tables have grown, so it may only reach into them by their keys.
  */
 const writePathSettings = {
-  plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
@@ -95,6 +96,7 @@ export function openDatabase(options: OpenOptions): Sql {
       idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
       jit: 'off',
       ...(options.isWritePath ? writePathSettings : {}),
+      ...(options.isWritePath && !options.isDistributed ? { plan_cache_mode: 'force_generic_plan' } : {}),
     } as Record<string, string | number>,
   }
   const { target, address, socket } = options

@@ -8,6 +8,7 @@ import type { Crew, Topic } from './peers.ts'
 export interface ServeOrder {
   config: Config
   target: Target
+  isDistributed: boolean
   secretKeys: string[]
   schemaVersion: number
 }

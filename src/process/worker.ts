@@ -15,11 +15,11 @@ process.on('disconnect', () => process.exit(1))
 process.on('SIGINT', () => {})
 
 async function serve(): Promise<void> {
-  const { config, target, secretKeys, schemaVersion } = await peers.untilOrdered()
+  const { config, target, isDistributed, secretKeys, schemaVersion } = await peers.untilOrdered()
   const log = openLog(config.logLevel)
   life.onStop(() => log.flush())
   life.endAtUncaught(log)
-  const database = new Database(target, config.statementTimeoutMs)
+  const database = new Database(target, config.statementTimeoutMs, isDistributed)
   life.onStop(() => database.close())
   const pools = openPools(database, database.open(3))
   const secrets = SecretBox.of(secretKeys)

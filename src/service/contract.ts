@@ -19,6 +19,7 @@ export const getReadiness = operation({
   data: Type.Object({
     ready: Type.Boolean(),
     checks: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean() })),
+    distributed: Type.Boolean({ description: 'whether its database is spread over the nodes of a Citus cluster' }),
     callbacks: Type.String({ description: 'on, or paused: then nothing is sent (FORECOURT_CALLBACKS)' }),
     workers: Type.Object(
       { serving: Type.Integer(), wanted: Type.Integer() },

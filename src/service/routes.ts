@@ -11,7 +11,11 @@ import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
 const json = { 'content-type': 'application/json' }
 
 /** The probes, the metrics and the description of the API. */
-export function serviceRoutes({ sql, metrics, config, underWay, peers }: Platform, schemaVersion: number): Handler[] {
+export function serviceRoutes(
+  { sql, metrics, config, underWay, peers }: Platform,
+  schemaVersion: number,
+  distributed: boolean,
+): Handler[] {
   // Well before the request itself is given up: a probe that fails must say which check did.
   const probeMs = Math.min(2000, config.statementTimeoutMs / 2)
   let document: StaticAnswer | undefined
@@ -32,7 +36,7 @@ export function serviceRoutes({ sql, metrics, config, underWay, peers }: Platfor
         { name: 'workers', ok: peers.crew.isStarted },
       ]
       const { serving, wanted } = peers.crew
-      const about = { checks, callbacks: config.callbacks, workers: { serving, wanted } }
+      const about = { checks, distributed, callbacks: config.callbacks, workers: { serving, wanted } }
       if (checks.every((check) => check.ok)) return { ready: true, ...about }
       const { code, status, en } = refusals.unavailable
       const body = JSON.stringify({ code, msg: en, data: { ready: false, ...about } })

@@ -1,0 +1,175 @@
+import { afterAll, expect, test } from 'bun:test'
+import { rotateApplicationSecret, takeApplicationOffline, updateApplication } from '../src/applications/contract.ts'
+import {
+  deleteBillingRule,
+  getBillingRule,
+  pageBillingRules,
+  saveBillingRule,
+  updateBillingRule,
+} from '../src/billing-rules/contract.ts'
+import { openDatabase, type Sql } from '../src/database/open.ts'
+import { pageDeliveries, replayDeliveries, testDelivery } from '../src/deliveries/contract.ts'
+import { forceUnbindDevice, getDeviceHistory, unbindDevice } from '../src/device-ownership/contract.ts'
+import { reportDeviceState } from '../src/device-state/contract.ts'
+import { createDevice, createDevices, getDevice, pageDevices, updateDevice } from '../src/devices/contract.ts'
+import { pageEvents } from '../src/events/contract.ts'
+import { deleteSite, getSite, pageSites, saveSite, updateSite } from '../src/sites/contract.ts'
+import { getThirdPartyConfig, rotateCallbackSecret, saveThirdPartyConfig } from '../src/third-party-config/contract.ts'
+import { revokeToken } from '../src/tokens/contract.ts'
+import { coordinatorUrl, distributeOnce, type SeenStatement, StatementWatch } from './citus.ts'
+import {
+  type Answer,
+  Client,
+  deviceBody,
+  newApplication,
+  newToken,
+  type Service,
+  siteBody,
+  startService,
+} from './harness.ts'
+
+// On a Citus cluster a statement about one application is one task of the node where that application lies. One that is
+// not would be slow, and wrong in what it promises to see at one moment; nothing else would tell.
+
+if (coordinatorUrl === undefined) {
+  console.log('The plans on Citus are not looked at: FORECOURT_TEST_DATABASE_URL names no coordinator.')
+}
+
+let watch: StatementWatch | undefined
+let service: Service | undefined
+let sql: Sql | undefined
+afterAll(async () => {
+  await service?.stop()
+  await sql?.end({ timeout: 1 })
+  watch?.stop()
+})
+
+/** Statements that are about one application by what they say, whichever variable holds it. */
+const isOfOne = (text: string) => /app_id = (\$\d+|v_\w+(\.app_id)?)\b/.test(text)
+
+/** What is about many applications, or about none: batches, looks for work, upkeep, and what operators see of all. */
+const ofMany = [
+  /^(with \w+ as \( )?insert into \w+ .* from (json_to_recordset|rows from)/,
+  /^with (bound|changed|binding) as/,
+  /from (device_binding|past_binding|application_lock|event_head|device_presence)\b/,
+  /^update device_presence p /,
+  /^(delete|select \S+) from idempotency_key/,
+  /from callback_endpoint (e )?where /,
+  // When a service starts.
+  /from secrets_key union|from third_party_config where app_id > |^update third_party_config c .* from json_to_recordset/,
+  // The audit trail.
+  /where \(app_id = '' or starts_with\(actor, 'operator'\)\)/,
+]
+
+test.if(coordinatorUrl !== undefined)(
+  'every statement about one application is one task of one node',
+  async () => {
+    const url = coordinatorUrl ?? ''
+    distributeOnce(url)
+    watch = new StatementWatch(url)
+    const env = { DATABASE_URL: await watch.start(url), FORECOURT_PRIVATE_CALLBACKS: 'allow' }
+    service = await startService({ env })
+    await liveOneLife(new Client(service))
+    const { seen, wide } = watch
+    // As it ran, within functions too.
+    expect(wide.filter(isOfOne)).toEqual([])
+    expect(wide.filter((text) => !ofMany.some((known) => known.test(text)))).toEqual([])
+    // And as it is explained, which tells of rows that come to the coordinator first.
+    sql = openDatabase({ target: url, connections: 1, statementTimeoutMs: 10_000 })
+    const ofOne = new Map(seen.filter(({ text }) => isOfOne(text)).map((statement) => [statement.text, statement]))
+    expect(ofOne.size, 'different statements').toBeGreaterThan(45)
+    for (const statement of ofOne.values()) {
+      const plan = await explain(sql, statement)
+      const tasks = [...plan.matchAll(/Task Count: (\d+)/g)].map(([, count]) => count)
+      expect(tasks.length === 0 || tasks.every((count) => count === '1'), `${statement.text}\n${plan}`).toBe(true)
+      expect(plan, statement.text).not.toContain('pull to coordinator')
+    }
+  },
+  300_000,
+)
+
+async function explain(sql: Sql, { text, values }: SeenStatement): Promise<string> {
+  const literal = (value: string | null | undefined) => (value == null ? 'null' : `'${value.replaceAll("'", "''")}'`)
+  const written = text.replace(/\$(\d+)/g, (_, number) => literal(values[number - 1]))
+  const rows = await sql.unsafe(`explain (costs off) ${written}`)
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+/** Everything that is done for one application, with and without filters. */
+async function liveOneLife(client: Client): Promise<void> {
+  const callbackUrl = 'http://127.0.0.1:9/'
+  const app = await newApplication(client, { thirdPartyConfig: { operatorName: 'Test operator', callbackUrl } })
+  const { appId, appSecret, token } = app
+  const succeeds = <Data>(answer: Answer<Data>): Data => {
+    expect(answer.code, answer.text).toBe(0)
+    return answer.data
+  }
+  // For the operations that an application may call itself.
+  const ask: typeof client.call = async (operation, input, options) => {
+    const answer = await client.call(operation, input, { token, ...options })
+    succeeds(answer)
+    return answer
+  }
+  const operate: typeof client.operate = async (operation, input) => {
+    const answer = await client.operate(operation, input)
+    succeeds(answer)
+    return answer
+  }
+  const terms = { ruleName: 'Occupancy', ruleType: 3, freeMinutes: 15, unitMinutes: 30, unitPrice: '2.00' }
+  const { id: rule } = (await ask(saveBillingRule, { appId, ...terms }, { headers: key() })).data
+  await ask(updateBillingRule, { appId, id: rule, ruleName: 'Other' })
+  await ask(getBillingRule, { appId, id: rule })
+  await ask(pageBillingRules, { appId, ruleName: 'o', ruleType: 3 })
+  const site = (await ask(saveSite, siteBody(appId, { placeholderBillRuleId: rule }), { headers: key() })).data
+  await ask(updateSite, { appId, id: site.id, siteName: 'Other' })
+  await ask(getSite, { appId, id: site.id })
+  const time = '2026-01-01 00:00:00'
+  const bbox = '110,20,120,30'
+  const filters = { siteName: 'o', contacts: 'w', provinceCode: '360000', billRuleId: rule, bbox }
+  await ask(pageSites, { appId, ...filters, createTimeFrom: time })
+  await client.call(deleteBillingRule, { appId, id: rule }, { token })
+  await ask(deleteSite, { appId, id: site.id })
+  await ask(deleteBillingRule, { appId, id: rule })
+
+  const device = deviceBody(appId)
+  const { deviceNo } = device
+  await ask(createDevice, device, { headers: key() })
+  const [second, third] = [deviceBody(appId), deviceBody(appId)]
+  await ask(createDevices, { appId, devices: [second, third] }, { headers: key() })
+  await ask(updateDevice, { appId, deviceNo, tag: 'lane=2' })
+  await ask(getDevice, { appId, deviceNo })
+  await ask(reportDeviceState, { appId, deviceNo, runStatus: 1 })
+  await ask(reportDeviceState, { appId, deviceNo, runStatus: 1 })
+  await ask(reportDeviceState, { appId, deviceNo, onlineStatus: 2 })
+  const page = await ask(pageDevices, { appId, pageSize: 1 })
+  await ask(pageDevices, { appId, pageSize: 1, cursor: page.data.nextCursor })
+  await ask(pageDevices, { appId, deviceName: 'gate', status: 1, onlineStatus: 2, provinceCode: '360000' })
+  await ask(getDeviceHistory, { appId, deviceNo })
+  await ask(unbindDevice, { appId, deviceNo })
+  await operate(forceUnbindDevice, { deviceNo: second.deviceNo, reason: 'lost' })
+
+  for (const filter of [
+    {},
+    { deviceNo },
+    { type: 'device.bound' },
+    { timeFrom: time, timeTo: '2999-01-01 00:00:00' },
+  ]) {
+    await ask(pageEvents, { appId, ...filter })
+  }
+  await ask(testDelivery, { appId })
+  for (const filter of [{}, { status: 3 }, { type: 'device.bound' }]) await ask(pageDeliveries, { appId, ...filter })
+  await ask(replayDeliveries, { appId, timeFrom: time, timeTo: '2999-01-01 00:00:00' })
+  await ask(rotateCallbackSecret, { appId })
+  await ask(getThirdPartyConfig, { appId })
+  await operate(updateApplication, { appId, appName: 'other', rateLimitPerSecond: 5 })
+  await operate(rotateApplicationSecret, { appId, overlapSeconds: 60 })
+  await ask(revokeToken, {
+    token: await newToken(client, appId, appSecret),
+    client_id: appId,
+    client_secret: appSecret,
+  })
+  await operate(takeApplicationOffline, { appId })
+  await operate(saveThirdPartyConfig, { appId, operatorName: 'Test operator' })
+}
+
+const key = () => ({ 'idempotency-key': crypto.randomUUID() })

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { applicationTables, localTables, referenceTables, serialTables } from '../src/database/distribute.ts'
+import { openDatabase } from '../src/database/open.ts'
+import { type OwnDatabase, Workplace } from './faults/support.ts'
+import { projectFolder } from './harness.ts'
+
+// What can be said of distribution where there is no Citus.
+
+const place = new Workplace()
+let database: OwnDatabase
+beforeAll(async () => {
+  database = await place.startDatabase()
+}, 120_000)
+afterAll(() => place.clear(), 120_000)
+
+function forecourt(args: string[], env: Record<string, string>) {
+  const { PATH, HOME } = process.env
+  const options = { cwd: projectFolder, encoding: 'utf8', env: { PATH, HOME, ...env } } as const
+  const { status, stdout, stderr } = spawnSync('bun', [join(projectFolder, 'src', 'cli', 'main.ts'), ...args], options)
+  return { status, stdout, stderr }
+}
+
+test('each table of the schema has its place', async () => {
+  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
+  await service.stop()
+  const sql = openDatabase({ target: database.connection, connections: 1, statementTimeoutMs: 5000 })
+  const tables =
+    await sql`select relname::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`
+  await sql.end()
+  const placed = [...referenceTables, ...applicationTables, ...serialTables, ...localTables]
+  expect(placed.sort()).toEqual(tables.map(({ name }) => name).sort())
+})
+
+test('a database without Citus is refused in one sentence, and so is the embedded one', () => {
+  const without = forecourt(['distribute'], { DATABASE_URL: database.url() })
+  expect(without).toEqual({
+    status: 1,
+    stdout: '',
+    stderr:
+      'The database has no Citus extension: create it on the coordinator and on every worker, and add the workers.\n',
+  })
+  const embedded = forecourt(['distribute'], {})
+  expect(embedded).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: 'The embedded database is one machine: name the database of a Citus coordinator in DATABASE_URL.\n',
+  })
+})
+
+test('a wrong use is told how it is used', () => {
+  for (const args of [[], ['spread'], ['distribute', 'twice']]) {
+    const { status, stderr } = forecourt(args, {})
+    expect(status).toBe(2)
+    expect(stderr).toStartWith('Usage: forecourt COMMAND\n')
+  }
+})
