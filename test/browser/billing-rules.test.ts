@@ -14,6 +14,7 @@ import {
   expectFramed,
   expectSound,
   expectSoundInBothShades,
+  loseAnswer,
   narrow,
   picture,
   visit,
@@ -123,11 +124,8 @@ describe('billing rules', () => {
     await page.getByLabel('Name', { exact: true }).fill('Once')
     await cell(page, 'Electricity', 1).fill('1')
     await cell(page, 'Service', 1).fill('1')
-    await page.route('**/billingRule/save', async (route) => {
-      await route.fetch()
-      await route.abort()
-    })
-    await page.keyboard.press('Enter')
+    await page.route('**/billingRule/save', loseAnswer)
+    await cell(page, 'Service', 1).press('Enter')
     await page.getByText('The service did not answer.').waitFor()
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Once')
     await page.unroute('**/billingRule/save')

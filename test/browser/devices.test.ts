@@ -10,6 +10,7 @@ import {
   expectFramed,
   expectSound,
   expectSoundInBothShades,
+  loseAnswer,
   narrow,
   newSerial,
   picture,
@@ -251,8 +252,7 @@ describe('a new device', () => {
         await isAnswered
         return route.continue()
       }
-      await route.fetch()
-      return route.abort()
+      return loseAnswer(route)
     })
     await page.getByRole('button', { name: 'Register 1200 devices' }).click()
     await page.getByRole('button', { name: 'Stop after this portion' }).waitFor()

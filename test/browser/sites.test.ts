@@ -4,7 +4,16 @@ import { createApplication } from '../../src/applications/contract.ts'
 import { getSite, pageSites, type SiteRecord, updateSite } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { newRule, newSite, withoutWebGl } from './site-support.ts'
-import { browserTest, client, expectFramed, expectSound, expectSoundInBothShades, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSound,
+  expectSoundInBothShades,
+  loseAnswer,
+  picture,
+  visit,
+} from './support.ts'
 
 async function sitesOf({ token }: TestApplication): Promise<SiteRecord[]> {
   return (await client.call(pageSites, { pageSize: 100 }, { token })).data.list
@@ -136,14 +145,7 @@ describe('new site', () => {
     await page.getByText('The division table has no district here.', { exact: false }).waitFor()
     await page.getByLabel('District code').fill('441900')
     await page.getByLabel('District name').fill('东莞市')
-    await page.route(
-      '**/siteManageThird/save',
-      async (route) => {
-        await route.fetch()
-        await route.abort()
-      },
-      { times: 1 },
-    )
+    await page.route('**/siteManageThird/save', loseAnswer, { times: 1 })
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByText('The service did not answer.', { exact: false }).waitFor()
     expect(await sitesOf(app)).toHaveLength(1)

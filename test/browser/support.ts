@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { type Client, newSerial, target } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { chromiumPath, launchChromium } from './chromium.ts'
@@ -224,4 +224,11 @@ export async function picture(page: Page, name: string): Promise<void> {
   await settle(page)
   mkdirSync(pictures, { recursive: true })
   await page.screenshot({ path: join(pictures, `${name}.png`) })
+}
+
+/** Lets the service carry a request out, and breaks the connection before its answer. */
+export async function loseAnswer(route: Route): Promise<void> {
+  // A connection that the service has closed for its long rest is tried again, as the browser itself does.
+  await route.fetch({ maxRetries: 3 })
+  await route.abort()
 }

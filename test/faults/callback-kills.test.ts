@@ -62,10 +62,10 @@ interface Endpoint extends TestApplication {
   secret: string
 }
 
-/** An application whose callback takes a few milliseconds. */
+/** An application whose callback takes so long that a kill nearly always comes while one is under way. */
 async function newEndpoint(client: Client, path: string): Promise<Endpoint> {
   const app = await newApplication(client, { thirdPartyConfig: null })
-  const callbackUrl = receiver.url(path, (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 3))
+  const callbackUrl = receiver.url(path, (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 20))
   const body = { appId: app.appId, operatorName: 'Operator', callbackUrl }
   const saved = await client.call(saveThirdPartyConfig, body, { token: app.token })
   return { ...app, path, secret: String(saved.data.callbackSecret) }

@@ -220,7 +220,8 @@ test(`after an offline answer no device is transferred to the application, in ${
 
 test('rows of createBatch race with single creates: each serial has one owner, and every row is told rightly', async () => {
   const wins = { batch: 0, single: 0 }
-  for (let round = 0; round < atScale(2, 6); round++) {
+  const areRaced = () => Math.min(wins.batch, wins.single) > 5
+  for (let round = 0; round < atScale(2, 6) || (!areRaced() && round < 20); round++) {
     const [a, b] = (await newApplications(2)) as [TestApplication, TestApplication]
     // More than ride together, so that some rows come later than others.
     const serials = Array.from({ length: 400 }, () => newSerial())
@@ -244,7 +245,7 @@ test('rows of createBatch race with single creates: each serial has one owner, a
     await expectOneStory(serials.slice(0, 50), `round ${round}`)
   }
   tell(`rows of batches won ${wins.batch} times, single creates ${wins.single} times`)
-  expect(Math.min(wins.batch, wins.single), said).toBeGreaterThan(5)
+  expect(areRaced(), said).toBe(true)
 }, 120_000)
 
 test('of several changes with one ETag exactly one is made, also when one of them unbinds', async () => {

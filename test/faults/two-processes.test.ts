@@ -104,8 +104,10 @@ async function changeUnderUse(refused: number, change: (app: TestApplication) =>
   const lastAdmitted = Math.max(...seen.filter(({ code }) => code === 0).map(({ sentAt }) => sentAt))
   const firstRefused = Math.min(...seen.filter(({ code }) => code === refused).map(({ answeredAt }) => answeredAt))
   expect(firstRefused, `${said}: refused by the other process`).toBeLessThan(changedAt + 1000)
-  // A process that has begun to refuse does not begin to admit again.
-  expect(lastAdmitted, `${said}: admitted after it was refused`).toBeLessThan(firstRefused)
+  // A process that has begun to refuse does not begin to admit again. Which of several workers answers is chance.
+  if (process.env.FORECOURT_TEST_WORKERS === undefined) {
+    expect(lastAdmitted, `${said}: admitted after it was refused`).toBeLessThan(firstRefused)
+  }
   return Math.max(0, lastAdmitted - changedAt)
 }
 
