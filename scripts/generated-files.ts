@@ -1,11 +1,11 @@
 import { openApiDocument } from '../src/http/openapi.ts'
-import { operations } from '../src/operations.ts'
+import { api } from '../src/operations.ts'
 import { refusals } from '../src/refusals.ts'
 
 /** The files that are made from the source and checked in, by their paths. */
 export function generatedFiles(): Record<string, string> {
   return {
-    'openapi.json': `${JSON.stringify(openApiDocument(operations), null, 2)}\n`,
+    'openapi.json': `${JSON.stringify(openApiDocument(api), null, 2)}\n`,
     'docs/errors.md': errorPage(),
   }
 }

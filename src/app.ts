@@ -4,6 +4,7 @@ import { billingRuleRoutes } from './billing-rules/routes.ts'
 import type { Config } from './config.ts'
 import { withConsole } from './console-pages.ts'
 import type { Database } from './database/database.ts'
+import { laneOpener } from './database/lanes.ts'
 import { connectionStates, type Sql } from './database/open.ts'
 import { Reads } from './database/reads.ts'
 import type { Routine } from './database/routine.ts'
@@ -27,16 +28,15 @@ import { eventRoutes } from './events/routes.ts'
 import { authenticator } from './http/authenticate.ts'
 import { RateLimiter, UnderWay } from './http/limits.ts'
 import type { HttpHandler } from './http/message.ts'
-import { Metrics } from './http/metrics.ts'
 import { type Handler, serve } from './http/serve.ts'
 import { listOf } from './http/source-address.ts'
+import { Metrics } from './metrics.ts'
 import { momentFormat, momentReader } from './moments.ts'
 import { operations } from './operations.ts'
 import { operatorRoutes } from './operators/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { countTimeoutMs } from './overview/store.ts'
 import { startTally } from './overview/tally.ts'
-import type { Platform } from './platform.ts'
 import type { Peers } from './process/peers.ts'
 import { regionRoutes } from './regions/routes.ts'
 import type { SecretBox } from './secrets/box.ts'
@@ -75,37 +75,11 @@ export function openPools(database: Database, control: Sql) {
   }
 }
 
-type Pools = ReturnType<typeof openPools>
-
-/** What happens at each operation, and on which pool it changes something. Reads have connections of their own. */
-function routes(platform: Platform, pools: Pools, schemaVersion: number, isDistributed: boolean): Handler[] {
-  const on = (sql: Sql): Platform => ({ ...platform, sql })
-  const control = on(pools.control)
-  const writes = on(pools.writes)
-  const background = on(pools.background)
-  const handlers = [
-    ...tokenRoutes(control),
-    ...siteRoutes(writes),
-    ...billingRuleRoutes(writes),
-    ...thirdPartyConfigRoutes(writes),
-    ...deviceRoutes(writes),
-    ...deviceOwnershipRoutes(writes),
-    ...deviceStateRoutes(writes),
-    ...eventRoutes(platform),
-    ...deliveryRoutes(writes),
-    ...regionRoutes(),
-    ...applicationRoutes(control),
-    ...deviceModelRoutes(control),
-    ...deviceInventoryRoutes(control),
-    ...operatorRoutes(control),
-    ...sessionRoutes(control),
-    ...overviewRoutes(background),
-    ...serviceRoutes(control, schemaVersion, isDistributed),
-  ]
+/** Throws when an operation has no handler. */
+function requireAll(handlers: readonly Handler[]): void {
   const handled = new Set(handlers.map((handler) => handler.operation))
   const forgotten = operations.filter((operation) => !handled.has(operation)).map((operation) => operation.id)
   if (forgotten.length > 0) throw new Error(`no handler for ${forgotten.join(', ')}`)
-  return handlers
 }
 
 /** The SQL functions that the database must hold before the first request. */
@@ -133,7 +107,7 @@ export interface AppOptions {
   log: Logger
   secrets: SecretBox
   database: Database
-  pools: Pools
+  pools: ReturnType<typeof openPools>
   schemaVersion: number
   peers: Peers
 }
@@ -146,29 +120,50 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   const access = new AccessCache(pools.access, peers)
   const operatorAccess = new OperatorAccess(pools.access, config.operatorKey, peers)
   const underWay = new UnderWay(config.maxWaitingCreates)
-  const callbacks = openCallbackClient(config)
-  const callbackShare = new Share()
-  const platform: Platform = {
-    config,
-    log,
-    peers,
+  const client = openCallbackClient(config)
+  const share = new Share()
+  const catalogue = new Catalogue(pools.creates)
+  const showMoment = momentFormat(config.timeZone)
+  const readMoment = momentReader(config.timeZone)
+  const openLane = laneOpener(
     metrics,
-    rateLimiter,
-    underWay,
-    sql: pools.control,
-    writer: pools.creates,
-    stateWriter: pools.states,
-    tokenWriter: pools.tokens,
-    access,
-    operatorAccess,
-    catalogue: new Catalogue(pools.creates),
-    callbacks,
-    secrets,
-    callbackShare,
-    showMoment: momentFormat(config.timeZone),
-    readMoment: momentReader(config.timeZone),
-  }
-  const handler = serve(routes(platform, pools, schemaVersion, database.isDistributed), {
+    // Shorter than a request is waited for: what is refused for its waiting is never written afterwards.
+    { maxWaiting: config.maxWaitingCreates, maxWaitMs: config.statementTimeoutMs * 0.8 },
+    (size) => share.onBatch(size),
+  )
+  // Each on the pool for what it changes; what it reads comes with the request.
+  const { control, writes, background, creates, states } = pools
+  const moments = { showMoment, readMoment }
+  const inLane = { openLane, access, metrics, config }
+  const handlers = [
+    ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, access, rateLimiter }),
+    ...siteRoutes({ sql: writes, writer: creates, ...inLane, ...moments }),
+    ...billingRuleRoutes({ sql: writes, showMoment }),
+    ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
+    ...deviceRoutes({ sql: writes, writer: creates, catalogue, log, ...inLane, ...moments }),
+    ...deviceOwnershipRoutes({ sql: writes, showMoment }),
+    ...deviceStateRoutes({ sql: writes, writer: states, openLane, access, config, showMoment }),
+    ...eventRoutes(moments),
+    ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config, ...moments }),
+    ...regionRoutes(),
+    ...applicationRoutes({ sql: control, access, secrets, config, showMoment }),
+    ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
+    ...deviceInventoryRoutes({ sql: control, catalogue, showMoment }),
+    ...operatorRoutes({ sql: control, operatorAccess, config, ...moments }),
+    ...sessionRoutes({ sql: control, operatorAccess, config, showMoment }),
+    ...overviewRoutes({ sql: background, log, config, showMoment }),
+    ...serviceRoutes({
+      sql: control,
+      metrics,
+      underWay,
+      peers,
+      config,
+      schemaVersion,
+      isDistributed: database.isDistributed,
+    }),
+  ]
+  requireAll(handlers)
+  const handler = serve(handlers, {
     reads: new Reads(database, pools.control),
     authenticate: authenticator({
       settingKey: config.operatorKey,
@@ -202,9 +197,9 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   showDeliveries(metrics, pools.background, metricTimeoutMs)
   const worker = new CallbackWorker({
     pool: pools.callbacks,
-    client: callbacks,
+    client,
     secrets,
-    share: callbackShare,
+    share,
     config,
     metrics,
     log,
@@ -213,7 +208,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   worker.start()
   const upkeep = startUpkeep(pools.background, log, config, routines)
   const tally = startTally(pools.background, log, metrics)
-  const presence = startPresence({ ...platform, sql: pools.background })
+  const presence = startPresence({ sql: background, log, config, showMoment })
   return {
     handler: withConsole(handler, config.mapTileUrl),
     stopCallbacks: () => worker.stop(),

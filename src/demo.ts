@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { insertApplication, requireLockedApplication } from './applications/store.ts'
 import { insertBillingRule } from './billing-rules/store.ts'
+import type { Sql } from './database/open.ts'
 import { transaction } from './database/transaction.ts'
 import { insertEvent } from './events/store.ts'
 import { hashSecret, newSecret } from './http/authenticate.ts'
-import type { Platform } from './platform.ts'
-import { saveConfig } from './third-party-config/save.ts'
+import { type ConfigParts, saveConfig } from './third-party-config/save.ts'
 
 const actor = 'operator:first start'
 const noTerms = { periods: null, freeMinutes: null, unitMinutes: null, unitPrice: null, dailyCap: null }
@@ -34,14 +34,12 @@ export interface Demo {
 }
 
 /** Makes the application `demo` while there is no other: its configuration and one billing rule of each type. */
-export async function createDemoOnce(
-  platform: Pick<Platform, 'sql' | 'secrets' | 'showMoment'>,
-): Promise<Demo | undefined> {
-  const [known] = await platform.sql`select 1 from application limit 1`
+export async function createDemoOnce(sql: Sql, parts: ConfigParts): Promise<Demo | undefined> {
+  const [known] = await sql`select 1 from application limit 1`
   if (known !== undefined) return undefined
   const appSecret = newSecret()
   const appId = randomBytes(10).toString('hex')
-  const ruleIds = await transaction(platform.sql, async (tx) => {
+  const ruleIds = await transaction(sql, async (tx) => {
     await insertApplication(tx, {
       appId,
       appName: 'demo',
@@ -50,10 +48,10 @@ export async function createDemoOnce(
       rateLimitPerSecond: 1000,
     })
     await requireLockedApplication(tx, appId)
-    await saveConfig(platform, tx, { appId, operatorName: 'Demo operator' }, actor)
+    await saveConfig(parts, tx, { appId, operatorName: 'Demo operator' }, actor)
     const ids: number[] = []
     for (const rule of demoRules) {
-      const data = await insertBillingRule(tx, { appId, ...rule }, platform.showMoment)
+      const data = await insertBillingRule(tx, { appId, ...rule }, parts.showMoment)
       const subject = String(data.id)
       await insertEvent(tx, { appId, type: 'billingRule.created', time: new Date(), actor, subject, data })
       ids.push(data.id)

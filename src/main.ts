@@ -21,9 +21,9 @@ import { makeFirstSetUp } from './operators/routes.ts'
 import { Lifetime } from './process/lifetime.ts'
 import type { ServeOrder } from './process/messages.ts'
 import { NoPeers } from './process/peers.ts'
-import { startServer } from './process/server.ts'
 import { Workers } from './process/workers.ts'
 import { openSecrets } from './secrets/open.ts'
+import { startServer } from './server.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 
@@ -67,9 +67,9 @@ async function start(config: Config): Promise<void> {
         secrets,
         peers: new NoPeers(),
       })
-  const setUpPath = await makeFirstSetUp({ sql, config })
+  const setUpPath = config.operatorKey === undefined ? await makeFirstSetUp(sql) : undefined
   const demo = isEmbedded
-    ? await createDemoOnce({ sql, secrets, showMoment: momentFormat(config.timeZone) })
+    ? await createDemoOnce(sql, { secrets, showMoment: momentFormat(config.timeZone) })
     : undefined
   // Its workers have their own connections.
   if (isParent) await database.close()

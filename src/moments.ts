@@ -1,5 +1,11 @@
-/** Makes the function that shows an instant as `yyyy-MM-dd HH:mm:ss` in one time zone. */
-export function momentFormat(timeZone: string): (instant: Date) => string {
+/** Shows an instant as `yyyy-MM-dd HH:mm:ss` in the service's time zone. */
+export type ShowMoment = (instant: Date) => string
+
+/** Reads a moment of the service's time zone; one that the clocks repeat is its first occurrence, or its last. */
+export type ReadMoment = (text: string, occurrence?: Occurrence) => Date
+
+/** Makes the function that shows instants in one time zone. */
+export function momentFormat(timeZone: string): ShowMoment {
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     dateStyle: 'short',
@@ -19,7 +25,7 @@ export function momentFormat(timeZone: string): (instant: Date) => string {
 }
 
 /** Which of the instants that show the same moment is meant; the clocks repeat an hour when summer time ends. */
-export type Occurrence = 'first' | 'last'
+type Occurrence = 'first' | 'last'
 
 const dayMs = 86_400_000
 
@@ -28,7 +34,7 @@ const dayMs = 86_400_000
  * second. A moment that the clocks repeat is its first occurrence unless the last is asked for. One that they skip is
  * the instant at which they skip it, so that a range from or to it holds what is shown after or before it.
  */
-export function momentReader(timeZone: string): (text: string, occurrence?: Occurrence) => Date {
+export function momentReader(timeZone: string): ReadMoment {
   const show = momentFormat(timeZone)
   const offsetAt = (instant: number) => asUtc(show(new Date(instant))) - instant
   return (text, occurrence = 'first') => {

@@ -1,12 +1,14 @@
 import * as applications from './applications/contract.ts'
 import * as billingRules from './billing-rules/contract.ts'
 import * as deliveries from './deliveries/contract.ts'
+import { eventWebhook } from './deliveries/webhook.ts'
 import * as deviceInventory from './device-inventory/contract.ts'
 import * as deviceModels from './device-models/contract.ts'
 import * as deviceOwnership from './device-ownership/contract.ts'
 import * as deviceState from './device-state/contract.ts'
 import * as devices from './devices/contract.ts'
 import * as events from './events/contract.ts'
+import type { Api } from './http/openapi.ts'
 import type { Operation } from './http/operation.ts'
 import * as operators from './operators/contract.ts'
 import * as overview from './overview/contract.ts'
@@ -89,3 +91,6 @@ export const operations = [
   service.getMetrics,
   service.getOpenApi,
 ] as unknown as readonly Operation[]
+
+/** What `openapi.json` describes. */
+export const api: Api = { operations, tokenPath: tokens.issueToken.path, webhooks: { event: eventWebhook } }

@@ -227,7 +227,7 @@ export const moment = Type.String({ description: 'yyyy-MM-dd HH:mm:ss in the ser
 const dayOfYear = String.raw`((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)`
 const leapYear = String.raw`((19|2\d)(0[48]|[2468][048]|[13579][26])|2[048]00)`
 
-/** A moment as callers name it: a real day, in the service's time zone. `Platform.readMoment` makes it an instant. */
+/** A moment as callers name it: a real day, in the service's time zone. `ReadMoment` makes it an instant. */
 export const momentText = Type.String({
   pattern: String.raw`^((19|2\d)\d\d-${dayOfYear}|${leapYear}-02-29) ${hourMinuteSecond}$`,
   description: 'yyyy-MM-dd HH:mm:ss in the service’s time zone',

@@ -1,22 +1,29 @@
 import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
+import type { Config } from '../config.ts'
 import { findKeptAnswer, keepAnswer, lockKey } from '../database/idempotency.ts'
-import type { Statements } from '../database/open.ts'
+import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import type { EventType, PlatformEventType } from '../events/contract.ts'
 import { insertEvent, insertPlatformEvent } from '../events/store.ts'
 import { hashSecret, newSecret, requireActingFor, visibleApplications } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
-import type { Platform } from '../platform.ts'
-import { configFaults, saveConfig } from '../third-party-config/save.ts'
+import { type ConfigParts, configFaults, saveConfig } from '../third-party-config/save.ts'
+import type { AccessCache } from '../tokens/access-cache.ts'
 import { given } from '../values.ts'
 import type { ApplicationRecord } from './contract.ts'
 import * as contract from './contract.ts'
 import * as store from './store.ts'
 
-export function applicationRoutes(platform: Platform): Handler[] {
-  const { sql, access, showMoment } = platform
+interface Parts extends ConfigParts {
+  sql: Sql
+  access: AccessCache
+  config: Pick<Config, 'privateCallbacks'>
+}
+
+export function applicationRoutes(parts: Parts): Handler[] {
+  const { sql, access, config, showMoment } = parts
   const show = (application: store.Application) => store.showApplication(application, showMoment)
 
   const tell = (tx: Statements, type: PlatformEventType, actor: string, data: ApplicationRecord, address?: string) =>
@@ -51,9 +58,9 @@ export function applicationRoutes(platform: Platform): Handler[] {
         body.rateLimitPerSecond === undefined ? contract.defaultRateLimitPerSecond : body.rateLimitPerSecond,
     })
     await tell(tx, 'application.created', actor, show(application))
-    const config = given(body.thirdPartyConfig)
+    const wanted = given(body.thirdPartyConfig)
     const { appId } = application
-    const thirdPartyConfig = config === null ? null : await saveConfig(platform, tx, { ...config, appId }, actor)
+    const thirdPartyConfig = wanted === null ? null : await saveConfig(parts, tx, { ...wanted, appId }, actor)
     return { ...show(application), appSecret, thirdPartyConfig }
   }
 
@@ -75,7 +82,7 @@ export function applicationRoutes(platform: Platform): Handler[] {
         })
         return new JsonText(answer)
       },
-      { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, platform.config, 'thirdPartyConfig.') },
+      { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, config, 'thirdPartyConfig.') },
     ),
 
     handle(contract.updateApplication, async ({ body, actor, header }) => {

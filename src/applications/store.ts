@@ -4,6 +4,7 @@ import { later } from '../database/later.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { applicationOf, type Caller, visibleApplications } from '../http/authenticate.ts'
+import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { requirePower } from '../tokens/power.ts'
 import { given } from '../values.ts'
@@ -37,7 +38,7 @@ function toApplication(row: Row): Application {
 }
 
 /** The application as its operations answer it. */
-export function showApplication(application: Application, showMoment: (instant: Date) => string): ApplicationRecord {
+export function showApplication(application: Application, showMoment: ShowMoment): ApplicationRecord {
   const { createdAt, ...members } = application
   return { ...members, createTime: showMoment(createdAt) }
 }
@@ -174,7 +175,7 @@ export interface ApplicationFilter extends PageQuery {
   status?: number | null | ''
 }
 
-export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMoment: (instant: Date) => string) {
+export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMoment: ShowMoment) {
   const appName = given(filter.appName)
   const onlineStatus = given(filter.onlineStatus)
   const status = given(filter.status)

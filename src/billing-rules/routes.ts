@@ -1,24 +1,25 @@
 import { requireLockedApplicationFor, requireMeantApplication } from '../applications/store.ts'
 import { findKeptAnswer, keepAnswer } from '../database/idempotency.ts'
+import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { applicationOf } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
-import type { Platform } from '../platform.ts'
+import type { ShowMoment } from '../moments.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
-import { isRuleInUse } from '../sites/store.ts'
 import { deleteBillingRule, getBillingRule, pageBillingRules, saveBillingRule, updateBillingRule } from './contract.ts'
 import { changeRule, readTerms, ruleFaults, updateFaults } from './rules.ts'
 import {
   insertBillingRule,
+  isRuleInUse,
   pageOfBillingRules,
   removeBillingRule,
   requireBillingRule,
   saveChangedBillingRule,
 } from './store.ts'
 
-export function billingRuleRoutes({ sql, showMoment }: Platform): Handler[] {
+export function billingRuleRoutes({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): Handler[] {
   return [
     handle(
       saveBillingRule,

@@ -1,12 +1,11 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
+import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import type { BillingRuleRecord } from './contract.ts'
 import type { RuleTerms } from './rules.ts'
-
-type ShowMoment = (instant: Date) => string
 
 const columns = `id, app_id, rule_name, rule_type, periods, free_minutes, unit_minutes, unit_price, daily_cap, created_at`
 
@@ -66,6 +65,16 @@ export async function saveChangedBillingRule(tx: Statements, rule: BillingRuleRe
       free_minutes = ${rule.freeMinutes}, unit_minutes = ${rule.unitMinutes}, unit_price = ${rule.unitPrice},
       daily_cap = ${rule.dailyCap}
     where app_id = ${rule.appId} and id = ${rule.id}`
+}
+
+/** Whether a site names the billing rule. Only under the application's lock does it stay so. */
+export async function isRuleInUse(tx: Statements, appId: string, ruleId: number): Promise<boolean> {
+  // One look into each column's index. As one condition it could be planned as a walk through all sites, which finds
+  // a rule that many name at once, and one that none names after the last.
+  const columns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
+  const looks = columns.map((column) => `exists (select 1 from site where app_id = $1 and ${column} = $2)`)
+  const [found] = await tx.unsafe(`select ${looks.join(' or ')} as is_named`, [appId, ruleId])
+  return found?.is_named === true
 }
 
 /** Removes a rule that no site names. The transaction holds the application's lock. */

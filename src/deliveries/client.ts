@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { isPrivateAddress } from '../third-party-config/rules.ts'
+import { isPrivateAddress } from './callback-url.ts'
 import { NameFault, Names } from './names.ts'
 import { type AttemptResult, readRetryAfter, storable } from './rules.ts'
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../database/open.ts'
-import type { Metrics } from '../http/metrics.ts'
+import type { Metrics } from '../metrics.ts'
 import { countDeliveries, countEndpoints, countWaiting, lagSeconds } from './store.ts'
 
 /** Shows operators what the callbacks of all processes have before them. Nothing when the database is silent. */

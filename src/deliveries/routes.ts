@@ -1,12 +1,18 @@
 import { requireMeantApplication } from '../applications/store.ts'
+import type { Config } from '../config.ts'
 import { drawEventId } from '../database/application-lock.ts'
+import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { idAround, insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
-import type { Platform } from '../platform.ts'
+import type { Metrics } from '../metrics.ts'
+import type { ReadMoment, ShowMoment } from '../moments.ts'
+import type { Peers } from '../process/peers.ts'
 import { invalidRequest, Refusal, unavailable } from '../refusals.ts'
-import { callbackUrlFault } from '../third-party-config/rules.ts'
+import type { SecretBox } from '../secrets/box.ts'
 import { given } from '../values.ts'
+import { callbackUrlFault } from './callback-url.ts'
+import type { CallbackClient } from './client.ts'
 import { pageDeliveries, replayDeliveries, testDelivery, testType } from './contract.ts'
 import { type By, type ReplayRange, replay, requireNoReplay } from './replay.ts'
 import { judge, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
@@ -21,8 +27,20 @@ const tooSoon = (waitMs: number) =>
 /** Between two tests of one application. */
 const testEveryMs = 3_000
 
-export function deliveryRoutes(platform: Platform): Handler[] {
-  const { sql, peers, callbacks, secrets, showMoment, readMoment, config, metrics } = platform
+interface Parts {
+  sql: Sql
+  peers: Peers
+  client: CallbackClient
+  /** Opens the callbacks' secrets, which the database holds sealed. */
+  secrets: SecretBox
+  metrics: Metrics
+  config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'privateCallbacks'>
+  showMoment: ShowMoment
+  readMoment: ReadMoment
+}
+
+export function deliveryRoutes(parts: Parts): Handler[] {
+  const { sql, peers, client, secrets, metrics, config, showMoment, readMoment } = parts
   const isPaused = config.callbacks === 'paused'
 
   /** A moment is shown to the second, so the last one counts whole. */
@@ -54,7 +72,7 @@ export function deliveryRoutes(platform: Platform): Handler[] {
     const message = { webhookId: webhookIdOf(testType, id), type: testType, appId, time: createdAt, data: testData }
     const result =
       fault === undefined
-        ? await callbacks.send(composeRequest(callback, message))
+        ? await client.send(composeRequest(callback, message))
         : { responseStatus: null, error: `the URL ${fault.en}`, response: null, retryAfterMs: null, durationMs: 0 }
     if (result === undefined) throw unavailable()
     const { retryAfterMs, ...told } = result

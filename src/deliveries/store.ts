@@ -1,6 +1,7 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
+import type { ShowMoment } from '../moments.ts'
 import { type DeliveryRecord, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
 
@@ -44,7 +45,7 @@ function toDelivery(row: Row): Delivery {
 }
 
 /** The delivery as its operations answer it. */
-export function showDelivery(delivery: Delivery, showMoment: (instant: Date) => string): DeliveryRecord {
+export function showDelivery(delivery: Delivery, showMoment: ShowMoment): DeliveryRecord {
   const show = (instant: Date | null) => (instant === null ? null : showMoment(instant))
   const { appId, id, type, status, attempts, responseStatus, error, response, durationMs } = delivery
   return {
@@ -80,7 +81,7 @@ export interface DeliveryFilter extends PageQuery {
   isPaused: boolean
 }
 
-export function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: (instant: Date) => string) {
+export function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: ShowMoment) {
   const { appId, status, type, eventId, createdFrom, createdTo } = filter
   // Of one that waits: when it is due and nothing is in the way; null when nothing is sent at all.
   const nextAttempt = filter.isPaused
@@ -104,7 +105,7 @@ export function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: (
 }
 
 /** What an application has before it; events past the first 10,000 are not counted. */
-export async function findWaiting(sql: Sql, appId: string, showMoment: (instant: Date) => string) {
+export async function findWaiting(sql: Sql, appId: string, showMoment: ShowMoment) {
   const [row] = await sql`
     select v.count, v.since, case when e.held_until > now() then e.held_until end as held_until
     from callback_endpoint e join third_party_config c using (app_id) cross join lateral (

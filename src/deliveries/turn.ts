@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import { databaseRefusal } from '../database/failures.ts'
-import type { Metrics } from '../http/metrics.ts'
+import type { Metrics } from '../metrics.ts'
 import type { SecretBox } from '../secrets/box.ts'
-import { callbackUrlFault } from '../third-party-config/rules.ts'
+import { callbackUrlFault } from './callback-url.ts'
 import { attemptTimeoutMs, type CallbackClient } from './client.ts'
 import {
   type Claim,

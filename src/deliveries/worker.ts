@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import type { Sql } from '../database/open.ts'
-import type { Metrics } from '../http/metrics.ts'
+import type { Metrics } from '../metrics.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import type { CallbackClient } from './client.ts'
 import * as queue from './queue.ts'
@@ -17,7 +17,7 @@ export interface WorkerOptions {
   client: CallbackClient
   secrets: SecretBox
   share: Share
-  config: Config
+  config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'privateCallbacks'>
   metrics: Metrics
   log: Logger
 }

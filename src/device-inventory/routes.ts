@@ -1,14 +1,22 @@
+import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
+import type { Catalogue } from '../device-models/catalogue.ts'
 import { touchCatalogue } from '../device-models/store.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import { pauses } from '../http/turns.ts'
-import type { Platform } from '../platform.ts'
+import type { ShowMoment } from '../moments.ts'
 import { type FieldFault, invalidRequest } from '../refusals.ts'
 import { deleteDeviceInventory, importDeviceInventory, pageDeviceInventory } from './contract.ts'
 import * as store from './store.ts'
 
-export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Platform): Handler[] {
+interface Parts {
+  sql: Sql
+  catalogue: Catalogue
+  showMoment: ShowMoment
+}
+
+export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Handler[] {
   return [
     handle(importDeviceInventory, async ({ body: { entries }, actor }) => {
       const twice = await repeatedSerials(entries)

@@ -3,11 +3,10 @@ import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
 import { pauses } from '../http/turns.ts'
+import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import type { InventoryEntry } from './contract.ts'
-
-type ShowMoment = (instant: Date) => string
 
 export interface NewInventoryEntry {
   deviceNo: string
@@ -50,16 +49,6 @@ export async function upsertInventory(
   )
   const added = rows.filter((row) => row.added).length
   return { added, changed: rows.length - added }
-}
-
-/** The model names of those serials that are in the inventory. */
-export async function modelNamesOf(sql: Statements, serials: readonly string[]): Promise<Map<string, string>> {
-  const rows = await sql.unsafe<{ device_no: string; model_name: string }[]>(
-    `select device_no, model_name from device_inventory where device_no = any($1::text[])`,
-    [textArray(serials)],
-    { prepare: true },
-  )
-  return new Map(rows.map((row) => [row.device_no, row.model_name]))
 }
 
 /** Throws 20022. */

@@ -1,6 +1,5 @@
 import type { Sql } from '../database/open.ts'
-import { modelNamesOf } from '../device-inventory/store.ts'
-import { type CatalogueState, type DeviceModel, readCatalogue } from './store.ts'
+import { type CatalogueState, type DeviceModel, modelNamesOf, readCatalogue } from './store.ts'
 
 /** What is known of serials: their models, and, where there is an inventory, which of them are in it. */
 export interface SerialLookup {

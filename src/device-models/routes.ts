@@ -1,12 +1,20 @@
+import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
-import type { Platform } from '../platform.ts'
+import type { ShowMoment } from '../moments.ts'
 import { given } from '../values.ts'
+import type { Catalogue } from './catalogue.ts'
 import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from './contract.ts'
 import * as store from './store.ts'
 
-export function deviceModelRoutes({ sql, catalogue, showMoment }: Platform): Handler[] {
+interface Parts {
+  sql: Sql
+  catalogue: Catalogue
+  showMoment: ShowMoment
+}
+
+export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handler[] {
   return [
     handle(saveDeviceModel, async ({ body, actor }) => {
       const model = {

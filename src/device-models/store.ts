@@ -1,12 +1,12 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
+import { textArray } from '../database/routine.ts'
 import { transaction } from '../database/transaction.ts'
+import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import type { DeviceModelRecord } from './contract.ts'
-
-type ShowMoment = (instant: Date) => string
 
 export interface DeviceModel {
   serialPrefix: string
@@ -98,4 +98,14 @@ export async function readCatalogue(sql: Sql): Promise<CatalogueState> {
     },
     'isolation level repeatable read read only',
   )
+}
+
+/** The model names of those serials that are in the inventory. */
+export async function modelNamesOf(sql: Statements, serials: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql.unsafe<{ device_no: string; model_name: string }[]>(
+    `select device_no, model_name from device_inventory where device_no = any($1::text[])`,
+    [textArray(serials)],
+    { prepare: true },
+  )
+  return new Map(rows.map((row) => [row.device_no, row.model_name]))
 }

@@ -1,5 +1,5 @@
 import { requireApplication, requireLockedApplication, requireLockedApplicationFor } from '../applications/store.ts'
-import type { Statements } from '../database/open.ts'
+import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { type Device, showDevice, updatableMembers } from '../devices/rules.ts'
 import { requireDevice } from '../devices/store.ts'
@@ -8,7 +8,7 @@ import { insertEvent } from '../events/store.ts'
 import { applicationOf, visibleApplications } from '../http/authenticate.ts'
 import { etagOf, requireMatch } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
-import type { Platform } from '../platform.ts'
+import type { ShowMoment } from '../moments.ts'
 import { Refusal, unavailable } from '../refusals.ts'
 import { given } from '../values.ts'
 import { forceUnbindDevice, getDeviceHistory, transferDevice, unbindDevice } from './contract.ts'
@@ -17,7 +17,7 @@ import { deleteDevice, type Ending, findBindings, findOwner, lockSerial, moveDev
 /** An owner can change between being read and being locked; more often than this in a row, something is wrong. */
 const maxTries = 20
 
-export function deviceOwnershipRoutes({ sql, showMoment }: Platform): Handler[] {
+export function deviceOwnershipRoutes({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): Handler[] {
   async function logged(tx: Statements, type: EventType, device: Device, { at, by }: Ending) {
     const data = showDevice(device, showMoment)
     await insertEvent(tx, { appId: device.appId, type, time: at, actor: by, subject: device.deviceNo, data })

@@ -3,6 +3,7 @@ import type { Statements } from '../database/open.ts'
 import type { Device } from '../devices/rules.ts'
 import { insertDevice } from '../devices/store.ts'
 import { readActor } from '../events/rules.ts'
+import type { ShowMoment } from '../moments.ts'
 import type { Binding } from './contract.ts'
 
 /** Who ended a binding, when and why. */
@@ -72,7 +73,7 @@ export async function findBindings(
   sql: Statements,
   deviceNo: string,
   appId: string | null,
-  showMoment: (instant: Date) => string,
+  showMoment: ShowMoment,
 ): Promise<Binding[]> {
   const rows = await sql`
     select app_id, greatest(bound_at, ${lastEnd(sql, deviceNo)}) as bound_at, null::timestamptz as unbound_at,

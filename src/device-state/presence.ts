@@ -1,6 +1,9 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { deviceText, showDevice } from '../devices/rules.ts'
-import type { Platform } from '../platform.ts'
+import type { ShowMoment } from '../moments.ts'
 import { presenceTimes } from './rules.ts'
 import {
   changeStates,
@@ -16,8 +19,15 @@ import {
 const stepDevices = 500
 const actor = 'platform:presence'
 
+interface Parts {
+  sql: Sql
+  log: Logger
+  config: Pick<Config, 'presenceSeconds'>
+  showMoment: ShowMoment
+}
+
 /** Takes devices offline that have reported and then stayed silent for the presence time-out (contract §5). */
-export function startPresence({ config, sql, log, showMoment }: Platform): { stop(): void } {
+export function startPresence({ config, sql, log, showMoment }: Parts): { stop(): void } {
   const { silenceMs, tickMs } = presenceTimes(config.presenceSeconds)
   let isRunning = false
   let isStopped = false

@@ -1,11 +1,13 @@
 import { requireMeantApplication } from '../applications/store.ts'
-import { GroupCommit } from '../database/group-commit.ts'
+import type { Config } from '../config.ts'
+import type { OpenLane } from '../database/lanes.ts'
 import type { Sql } from '../database/open.ts'
 import { deviceText, showDevice } from '../devices/rules.ts'
 import type { Caller } from '../http/authenticate.ts'
 import { type Handler, handle, JsonText } from '../http/serve.ts'
-import { laneOptions, type Platform, showQueue } from '../platform.ts'
+import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
+import type { AccessCache } from '../tokens/access-cache.ts'
 import { reportDeviceState } from './contract.ts'
 import { applyReport, isSameState, presenceTimes, type StateReport } from './rules.ts'
 import {
@@ -41,20 +43,28 @@ interface Composed {
  */
 type Outcome = { record: string } | { refusal: 'deviceNotFound' } | { again: true } | { unsure: true }
 
-export function deviceStateRoutes(platform: Platform): Handler[] {
-  const { sql, config, access, stateWriter, showMoment } = platform
+interface Parts {
+  sql: Sql
+  /** For the lane's batches, which creates never wait behind. */
+  writer: Sql
+  openLane: OpenLane
+  access: AccessCache
+  config: Pick<Config, 'presenceSeconds'>
+  showMoment: ShowMoment
+}
+
+export function deviceStateRoutes({ sql, writer, openLane, access, config, showMoment }: Parts): Handler[] {
   const { refreshMs } = presenceTimes(config.presenceSeconds)
 
-  const lane: GroupCommit<Submission, Outcome> = new GroupCommit({
-    ...laneOptions(platform, 'states'),
+  const lane = openLane<Submission, Outcome>('states', {
     claims: ({ deviceNo }) => [deviceNo],
     async write(submissions) {
       const serials = submissions.map(({ deviceNo }) => deviceNo)
       const callers = submissions.map(({ caller }) => caller)
       const [known, powerless] = await Promise.all([
-        findDevices(stateWriter, serials, refreshMs),
+        findDevices(writer, serials, refreshMs),
         // Signs of life take no lock under which this could be looked at.
-        findPowerlessApplications(stateWriter, callers),
+        findPowerlessApplications(writer, callers),
       ])
       const now = new Date()
       const composed = submissions.map((submission) =>
@@ -64,7 +74,7 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
       const alive = composed.flatMap((one) => (one?.write === 'alive' && one.known ? [one.known.device] : []))
       const written = new Set<string>()
       const write = async (count: number, statement: (pool: Sql) => Promise<string[]>) => {
-        if (count > 0) for (const deviceNo of await statement(stateWriter)) written.add(deviceNo)
+        if (count > 0) for (const deviceNo of await statement(writer)) written.add(deviceNo)
       }
       await write(changes.length, (pool) => changeStates(pool, changes, callers, now))
       await write(alive.length, (pool) => touchPresence(pool, alive))
@@ -76,8 +86,6 @@ export function deviceStateRoutes(platform: Platform): Handler[] {
       })
     },
   })
-
-  showQueue(platform, 'states', lane)
 
   /** What a report makes of a device. A serial that is not the application's is not known to it. */
   function compose({ appId, deviceNo, actor, report }: Submission, found: KnownDevice | undefined): Composed {

@@ -1,14 +1,21 @@
+import type { Logger } from 'pino'
 import type { Static } from 'typebox'
 import { claimKey, settleKey } from '../database/idempotency.ts'
+import type { Sql } from '../database/open.ts'
 import type { Caller } from '../http/authenticate.ts'
 import { preferredLanguage } from '../http/language.ts'
 import type { Idempotency } from '../http/serve.ts'
 import { pauses } from '../http/turns.ts'
 import { validator } from '../http/validate.ts'
-import type { Platform } from '../platform.ts'
 import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../refusals.ts'
 import { createDevices, DeviceBatchRow } from './contract.ts'
 import type { Submission } from './lane.ts'
+
+interface Parts {
+  sql: Sql
+  log: Logger
+  register(submission: Submission): Promise<string>
+}
 
 interface Batch {
   caller: Caller
@@ -43,20 +50,16 @@ const readRow = validator(DeviceBatchRow, 'device', undefined)
  * the rows that were written stay, and the others are refused. Throws 10008, 50003 when there is no room for the first
  * rows, 10002 and 10005 when the caller lost its power before them.
  */
-export async function registerBatch(
-  platform: Platform,
-  register: (submission: Submission) => Promise<string>,
-  batch: Batch,
-): Promise<string> {
+export async function registerBatch(parts: Parts, batch: Batch): Promise<string> {
   const { idempotency, appId } = batch
-  if (idempotency === undefined) return answerOf(await registerRows(platform, register, batch))
+  if (idempotency === undefined) return answerOf(await registerRows(parts, batch))
   const create = { appId, operation: createDevices.id, ...idempotency }
-  const kept = await claimKey(platform.sql, create)
+  const kept = await claimKey(parts.sql, create)
   if (kept !== undefined) return kept
-  const outcomes = await registerRows(platform, register, batch)
+  const outcomes = await registerRows(parts, batch)
   const answer = answerOf(outcomes)
   // What the service could not decide, a retry shall.
-  return outcomes.some((outcome) => outcome.isUndecided) ? answer : settleKey(platform.sql, create, answer)
+  return outcomes.some((outcome) => outcome.isUndecided) ? answer : settleKey(parts.sql, create, answer)
 }
 
 function answerOf(outcomes: RowOutcome[]): string {
@@ -64,8 +67,7 @@ function answerOf(outcomes: RowOutcome[]): string {
 }
 
 async function registerRows(
-  { log }: Platform,
-  register: (submission: Submission) => Promise<string>,
+  { log, register }: Parts,
   { caller, appId, actor, rows, idempotency, acceptLanguage }: Batch,
 ): Promise<RowOutcome[]> {
   const language = preferredLanguage(acceptLanguage)

@@ -1,9 +1,13 @@
-import { GroupCommit } from '../database/group-commit.ts'
-import type { SerialLookup } from '../device-models/catalogue.ts'
+import type { Config } from '../config.ts'
+import type { OpenLane } from '../database/lanes.ts'
+import type { Sql } from '../database/open.ts'
+import type { Catalogue, SerialLookup } from '../device-models/catalogue.ts'
 import type { Caller } from '../http/authenticate.ts'
 import type { Idempotency } from '../http/serve.ts'
-import { laneOptions, type Platform, showQueue } from '../platform.ts'
+import type { Metrics } from '../metrics.ts'
+import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
+import type { AccessCache } from '../tokens/access-cache.ts'
 import { given } from '../values.ts'
 import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from './contract.ts'
 import { type DeviceInsert, type DeviceOutcome, registerDevices } from './register.ts'
@@ -17,16 +21,26 @@ export interface Submission {
   idempotency: Idempotency | undefined
 }
 
+export interface RegistrationParts {
+  /** For the lane's batches. */
+  writer: Sql
+  openLane: OpenLane
+  access: AccessCache
+  catalogue: Catalogue
+  metrics: Metrics
+  config: Pick<Config, 'inventoryPolicy'>
+  showMoment: ShowMoment
+}
+
 /**
  * The lane that registers devices, for one request or for the rows of a batch. Answers the record as JSON text, and
  * throws the registration's refusal; 10002 and 10005 where the caller has lost its power while it waited.
  */
-export function registrationLane(platform: Platform): (submission: Submission) => Promise<string> {
-  const { config, access, catalogue, metrics, showMoment, writer } = platform
+export function registrationLane(parts: RegistrationParts): (submission: Submission) => Promise<string> {
+  const { config, access, catalogue, metrics, showMoment, writer, openLane } = parts
   const isInventoryRequired = config.inventoryPolicy === 'required'
 
-  const lane: GroupCommit<Submission, DeviceOutcome> = new GroupCommit({
-    ...laneOptions(platform, 'devices'),
+  const lane = openLane<Submission, DeviceOutcome>('devices', {
     claims: ({ body, idempotency }) =>
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
     async write(submissions) {
@@ -42,8 +56,6 @@ export function registrationLane(platform: Platform): (submission: Submission) =
       return outcomes
     },
   })
-
-  showQueue(platform, 'devices', lane)
 
   return async (submission) => {
     const since = performance.now()
@@ -63,7 +75,7 @@ function composeDevice(
   lookup: SerialLookup,
   now: Date,
   isInventoryRequired: boolean,
-  showMoment: (instant: Date) => string,
+  showMoment: ShowMoment,
 ): DeviceInsert {
   const model = lookup.modelOf(body.deviceNo)
   // One literal, member by member: copying objects into each other costs as much as everything else here.

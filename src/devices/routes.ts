@@ -1,24 +1,32 @@
+import type { Logger } from 'pino'
 import {
   requireLockedApplicationFor,
   requireMeantApplication,
   requireMeantApplications,
 } from '../applications/store.ts'
+import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { applicationOf, requireActingFor } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
-import type { Platform } from '../platform.ts'
+import type { ReadMoment } from '../moments.ts'
 import { given, readBbox } from '../values.ts'
 import { registerBatch } from './batch.ts'
 import { createDevice, createDevices, getDevice, pageDevices, updateDevice } from './contract.ts'
-import { registrationLane } from './lane.ts'
+import { type RegistrationParts, registrationLane } from './lane.ts'
 import { changeDevice, showDevice, updatableMembers } from './rules.ts'
 import { pageOfDevices, requireDevice, saveChangedDevice } from './store.ts'
 
-export function deviceRoutes(platform: Platform): Handler[] {
-  const { sql, showMoment, readMoment } = platform
-  const register = registrationLane(platform)
+interface Parts extends RegistrationParts {
+  sql: Sql
+  log: Logger
+  readMoment: ReadMoment
+}
+
+export function deviceRoutes(parts: Parts): Handler[] {
+  const { sql, log, showMoment, readMoment } = parts
+  const register = registrationLane(parts)
 
   return [
     handle(createDevice, async ({ caller, body, idempotency }) => {
@@ -30,7 +38,7 @@ export function deviceRoutes(platform: Platform): Handler[] {
       const appId = await requireMeantApplication(sql, caller, body.appId)
       const acceptLanguage = header('accept-language')
       const batch = { caller, appId, actor, rows: body.devices, idempotency, acceptLanguage }
-      return new JsonText(await registerBatch(platform, register, batch))
+      return new JsonText(await registerBatch({ sql, log, register }, batch))
     }),
 
     handle(updateDevice, async ({ caller, actor, body, header }) => {

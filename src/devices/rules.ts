@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { ShowMoment } from '../moments.ts'
 import { divisionName } from '../regions/names.ts'
 import { given, quoted } from '../values.ts'
 import { type DeviceRecord, defaultCityCode, defaultProvinceCode, type updateDevice } from './contract.ts'
@@ -61,7 +62,7 @@ export function changeDevice(device: Device, change: Static<NonNullable<typeof u
 }
 
 /** The device as its operations answer it (document §2.3). The division names come from the codes. */
-export function showDevice(device: Device, showMoment: (instant: Date) => string): DeviceRecord {
+export function showDevice(device: Device, showMoment: ShowMoment): DeviceRecord {
   const { provinceCode, cityCode, districtCode } = device
   return {
     appId: device.appId,

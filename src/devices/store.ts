@@ -1,6 +1,7 @@
 import type { ParameterOrJSON, Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { countedRows, type PageKey, type PageQuery, type PageWish, readWish, rowsOf, toPage } from '../database/page.ts'
+import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import type { Box } from '../values.ts'
 import { type Device, showDevice } from './rules.ts'
@@ -224,12 +225,7 @@ async function readStretches(sql: Sql, filter: DeviceFilter, { after, offset, pa
 }
 
 /** Pages through devices. Throws 10001 for a cursor that is not ours. */
-export async function pageOfDevices(
-  sql: Sql,
-  filter: DeviceFilter,
-  query: PageQuery,
-  showMoment: (instant: Date) => string,
-) {
+export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQuery, showMoment: ShowMoment) {
   const wish = readWish(query, pageKey)
   const show = (row: Row) => showDevice(toDevice(row), showMoment)
   if (isStretch(filter)) {

@@ -1,11 +1,11 @@
 import { requireMeantApplication } from '../applications/store.ts'
 import { type Handler, read } from '../http/serve.ts'
-import type { Platform } from '../platform.ts'
+import type { ReadMoment, ShowMoment } from '../moments.ts'
 import { given } from '../values.ts'
 import { pageAudit, pageEvents } from './contract.ts'
 import { pageOfAudit, pageOfEvents } from './store.ts'
 
-export function eventRoutes({ showMoment, readMoment }: Platform): Handler[] {
+export function eventRoutes({ showMoment, readMoment }: { showMoment: ShowMoment; readMoment: ReadMoment }): Handler[] {
   function range(query: { timeFrom?: string | null; timeTo?: string | null }) {
     const [timeFrom, timeTo] = [given(query.timeFrom), given(query.timeTo)]
     return {

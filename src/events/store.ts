@@ -3,6 +3,7 @@ import { drawEventId, lockApplication, lowestEventId } from '../database/applica
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { transaction } from '../database/transaction.ts'
+import type { ShowMoment } from '../moments.ts'
 import { type AuditRecord, type EventRecord, type EventType, type PlatformEventType, typesOf } from './contract.ts'
 import { readActor } from './rules.ts'
 
@@ -62,7 +63,7 @@ export interface EventFilter extends PageQuery {
 }
 
 /** Pages through an application's events by id. Writers hold the application's lock, so a later id is never seen first. */
-export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: (instant: Date) => string) {
+export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: ShowMoment) {
   const { appId, type, afterId, beforeId, timeFrom, timeTo } = filter
   const conditions = [
     afterId === null ? sql`` : sql`and id > ${afterId}`,
@@ -105,7 +106,7 @@ export interface AuditFilter extends PageQuery {
 }
 
 /** Pages through what operators and their keys did, and the platform's own log, by the index that holds nothing else. */
-export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: (instant: Date) => string) {
+export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMoment) {
   const { appId, actor, actorId, type, subject, beforeId, timeFrom, timeTo } = filter
   const conditions = [
     appId === null ? sql`` : sql`and app_id = ${appId}`,
@@ -124,7 +125,7 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: (instant:
   return readPage(sql, { rows, key, newestFirst: true }, filter, (row): AuditRecord => toAudit(row, showMoment))
 }
 
-function toAudit(row: Row, showMoment: (instant: Date) => string): AuditRecord {
+function toAudit(row: Row, showMoment: ShowMoment): AuditRecord {
   return {
     id: row.id,
     type: row.type,
@@ -138,7 +139,7 @@ function toAudit(row: Row, showMoment: (instant: Date) => string): AuditRecord {
 }
 
 /** The newest events of all applications and of the platform. */
-export async function newestEvents(sql: Sql, limit: number, showMoment: (instant: Date) => string) {
+export async function newestEvents(sql: Sql, limit: number, showMoment: ShowMoment) {
   let newest: Row[] = []
   // By the newest id of each: most often the first few logs hold them all, and what follows is older.
   for (let skipped = 0; ; skipped += limit) {

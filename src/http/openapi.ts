@@ -1,5 +1,4 @@
 import type { TObject, TSchema } from 'typebox'
-import { eventTypes } from '../events/contract.ts'
 import { type RefusalName, refusals } from '../refusals.ts'
 import { FieldFaults, reasonKey, shownKey } from '../values.ts'
 import { cookieNames } from './authenticate.ts'
@@ -17,8 +16,17 @@ function commonRefusals(operation: Operation): RefusalName[] {
   return common
 }
 
-/** The OpenAPI 3.1 document of the operations; `openapi.json` is this, checked in. */
-export function openApiDocument(operations: readonly Operation[]): Json {
+/** What an OpenAPI document tells of. */
+export interface Api {
+  operations: readonly Operation[]
+  /** The path at which applications obtain access tokens. */
+  tokenPath: string
+  /** What the service sends of itself, as OpenAPI describes an operation. */
+  webhooks: Record<string, Json>
+}
+
+/** The OpenAPI 3.1 document of an API; `openapi.json` is that of the service, checked in. */
+export function openApiDocument({ operations, tokenPath, webhooks }: Api): Json {
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
     paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) }
@@ -33,12 +41,12 @@ export function openApiDocument(operations: readonly Operation[]): Json {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     paths,
-    webhooks: { event: { post: callback } },
+    webhooks: Object.fromEntries(Object.entries(webhooks).map(([name, post]) => [name, { post }])),
     components: {
       securitySchemes: {
         accessToken: {
           type: 'oauth2',
-          flows: { clientCredentials: { tokenUrl: '/api/auth/v1/oauth/token', scopes: {} } },
+          flows: { clientCredentials: { tokenUrl: tokenPath, scopes: {} } },
         },
         operatorKey: { type: 'http', scheme: 'bearer', description: 'an operator key' },
         session: { type: 'apiKey', in: 'cookie', name: cookieNames.session, description: 'a session of the console' },
@@ -46,44 +54,6 @@ export function openApiDocument(operations: readonly Operation[]): Json {
       schemas: { Refusal: refusalSchema },
     },
   }
-}
-
-const webhookHeader = (name: string, description: string) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: { type: 'string' },
-})
-
-/** What an application's callback is sent (contract §6; Standard Webhooks 1.0). */
-const callback = {
-  summary: 'An event of the application, sent to the callback of its third-party configuration.',
-  description:
-    'A 2xx within 15 s is success. 410 stops the callback. Anything else is tried again, 10 attempts over about 3 days.',
-  parameters: [
-    webhookHeader('webhook-id', 'the same at every attempt: drop what you have seen'),
-    webhookHeader('webhook-timestamp', 'seconds since 1970 of this attempt'),
-    webhookHeader('webhook-signature', 'v1, and the HMAC-SHA256 in base64; several during a rotation, a space between'),
-  ],
-  requestBody: {
-    required: true,
-    content: {
-      'application/json': {
-        schema: {
-          type: 'object',
-          required: ['type', 'timestamp', 'appId', 'data'],
-          properties: {
-            type: { enum: eventTypes },
-            timestamp: { type: 'string', format: 'date-time' },
-            appId: { type: 'string' },
-            data: { type: 'object', description: 'the record as its operation answers it' },
-          },
-        },
-      },
-    },
-  },
-  responses: { '2XX': { description: 'received' } },
 }
 
 const refusalSchema = {

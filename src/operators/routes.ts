@@ -1,14 +1,15 @@
-import type { Statements } from '../database/open.ts'
+import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import type { PlatformEventType } from '../events/contract.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { hashSecret, newOperatorKey, newSecret, type OperatorCaller } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, type OperationRequest, read } from '../http/serve.ts'
-import type { Platform } from '../platform.ts'
+import type { ReadMoment } from '../moments.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../refusals.ts'
+import type { OperatorAccess } from '../sessions/access.ts'
 import { hashPassword } from '../sessions/passwords.ts'
-import { beginSession, checkPassword } from '../sessions/sign-in.ts'
+import { beginSession, checkPassword, type SessionParts } from '../sessions/sign-in.ts'
 import { deleteSessionsOf, forgetBrowsers } from '../sessions/store.ts'
 import { given } from '../values.ts'
 import type { OperatorRecord } from './contract.ts'
@@ -19,8 +20,13 @@ import * as store from './store.ts'
 /** Who does something, and from where. */
 type By = Pick<OperationRequest, 'actor' | 'sourceAddress'>
 
-export function operatorRoutes(platform: Platform): Handler[] {
-  const { sql, operatorAccess, showMoment, readMoment } = platform
+interface Parts extends SessionParts {
+  operatorAccess: OperatorAccess
+  readMoment: ReadMoment
+}
+
+export function operatorRoutes(parts: Parts): Handler[] {
+  const { sql, operatorAccess, showMoment, readMoment } = parts
 
   const tell = (tx: Statements, type: PlatformEventType, { actor, sourceAddress }: By, data: { id: number }) => {
     const [subject, address] = [String(data.id), sourceAddress()]
@@ -138,7 +144,7 @@ export function operatorRoutes(platform: Platform): Handler[] {
           return id
         })
         const holder = { operatorId, operatorKeyId: null, settingKeyHash: null }
-        return beginSession(platform, holder, { header, sourceAddress })
+        return beginSession(parts, holder, { header, sourceAddress })
       },
       { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },
     ),
@@ -217,8 +223,7 @@ function setUpPath(token: string): string {
 }
 
 /** Makes a set-up link for the first admin while nobody can sign in; undefined when someone can. */
-export async function makeFirstSetUp({ sql, config }: Pick<Platform, 'sql' | 'config'>): Promise<string | undefined> {
-  if (config.operatorKey !== undefined) return undefined
+export async function makeFirstSetUp(sql: Sql): Promise<string | undefined> {
   return transaction(sql, async (tx) => {
     await store.lockOperators(tx)
     if (await store.hasOperators(tx)) return undefined

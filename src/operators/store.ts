@@ -4,11 +4,10 @@ import { type PageQuery, readPage } from '../database/page.ts'
 import { readActor } from '../events/rules.ts'
 import { tokenInvalid } from '../http/authenticate.ts'
 import type { Role } from '../http/operation.ts'
+import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import type { OperatorKeyRecord, OperatorRecord } from './contract.ts'
-
-type ShowMoment = (instant: Date) => string
 
 /** A constant that no application's lock can equal in practice. Whoever changes accounts holds it. */
 const operatorsLock = 7_103_120_200

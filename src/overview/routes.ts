@@ -1,8 +1,10 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { newestEvents } from '../events/store.ts'
 import { type Handler, read } from '../http/serve.ts'
-import type { Platform } from '../platform.ts'
+import type { ShowMoment } from '../moments.ts'
 import { getOverview } from './contract.ts'
 import { findCount, lastDay, refreshCount } from './store.ts'
 
@@ -11,8 +13,16 @@ const countEveryMs = 60_000
 const patienceMs = 1_000
 const shownEvents = 12
 
+interface Parts {
+  /** For counting, which may take long. */
+  sql: Sql
+  log: Logger
+  config: Pick<Config, 'callbacks'>
+  showMoment: ShowMoment
+}
+
 /** The platform at a glance. */
-export function overviewRoutes({ sql: counter, log, config, showMoment }: Platform): Handler[] {
+export function overviewRoutes({ sql: counter, log, config, showMoment }: Parts): Handler[] {
   let counting: Promise<void> | undefined
 
   function count(): Promise<void> {

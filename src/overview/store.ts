@@ -1,8 +1,7 @@
 import type { Sql, Statements } from '../database/open.ts'
 import { statuses } from '../deliveries/rules.ts'
+import type { ShowMoment } from '../moments.ts'
 import type { Counts, Trouble } from './contract.ts'
-
-type ShowMoment = (instant: Date) => string
 
 /** A constant that no application's lock can equal in practice. */
 const countLock = 7_103_120_300

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Sql } from '../database/open.ts'
-import type { Metrics } from '../http/metrics.ts'
+import type { Metrics } from '../metrics.ts'
 import { addToMinute } from './store.ts'
 
 const everyMs = 5_000

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { StartError } from '../database/start-error.ts'
-import { type MetricsSnapshot, mergeMetrics, withoutGauges } from '../http/metrics.ts'
+import { type MetricsSnapshot, mergeMetrics, withoutGauges } from '../metrics.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
 import { Claims, type Crew, type Topic } from './peers.ts'
 
@@ -54,7 +54,7 @@ export class Workers {
 
   /** Resolves when all serve. Rejects with why one of them cannot. */
   async start(): Promise<void> {
-    const file = import.meta.filename.replace(/[^/\\]+(\.\w+)$/, 'worker$1')
+    const file = import.meta.filename.replace(/[^/\\]+[/\\][^/\\]+(\.\w+)$/, 'worker$1')
     // On Node each accepts from the socket that all share. A connection that the parent would hand to one that has just
     // died would hang, and nobody answers it.
     cluster.schedulingPolicy = cluster.SCHED_NONE

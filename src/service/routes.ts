@@ -1,21 +1,31 @@
+import type { Config } from '../config.ts'
 import { appliedVersion } from '../database/migrate.ts'
-import { isWritable } from '../database/open.ts'
+import { isWritable, type Sql } from '../database/open.ts'
+import type { UnderWay } from '../http/limits.ts'
 import { openApiDocument } from '../http/openapi.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
-import { operations } from '../operations.ts'
-import type { Platform } from '../platform.ts'
+import type { Metrics } from '../metrics.ts'
+import { api } from '../operations.ts'
+import type { Peers } from '../process/peers.ts'
 import { refusals } from '../refusals.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
 
 const json = { 'content-type': 'application/json' }
 
+interface Parts {
+  sql: Sql
+  metrics: Metrics
+  underWay: UnderWay
+  peers: Peers
+  config: Pick<Config, 'callbacks' | 'statementTimeoutMs'>
+  schemaVersion: number
+  isDistributed: boolean
+}
+
 /** The probes, the metrics and the description of the API. */
-export function serviceRoutes(
-  { sql, metrics, config, underWay, peers }: Platform,
-  schemaVersion: number,
-  distributed: boolean,
-): Handler[] {
+export function serviceRoutes(parts: Parts): Handler[] {
+  const { sql, metrics, config, underWay, peers, schemaVersion, isDistributed } = parts
   // Well before the request itself is given up: a probe that fails must say which check did.
   const probeMs = Math.min(2000, config.statementTimeoutMs / 2)
   let document: StaticAnswer | undefined
@@ -36,7 +46,7 @@ export function serviceRoutes(
         { name: 'workers', ok: peers.crew.isStarted },
       ]
       const { serving, wanted } = peers.crew
-      const about = { checks, distributed, callbacks: config.callbacks, workers: { serving, wanted } }
+      const about = { checks, distributed: isDistributed, callbacks: config.callbacks, workers: { serving, wanted } }
       if (checks.every((check) => check.ok)) return { ready: true, ...about }
       const { code, status, en } = refusals.unavailable
       const body = JSON.stringify({ code, msg: en, data: { ready: false, ...about } })
@@ -53,7 +63,7 @@ export function serviceRoutes(
     }),
 
     handle(getOpenApi, async (request) => {
-      const text = () => `${JSON.stringify(openApiDocument(operations), null, 2)}\n`
+      const text = () => `${JSON.stringify(openApiDocument(api), null, 2)}\n`
       document ??= new StaticAnswer(text(), { ...json, 'cache-control': 'no-cache' })
       return new Reply(document.answerTo(request))
     }),

@@ -1,17 +1,26 @@
+import type { Config } from '../config.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { hashSecret, type OperatorCaller } from '../http/authenticate.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
-import type { Platform } from '../platform.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../refusals.ts'
 import { tellRefused } from '../sign-in-attempts/store.ts'
 import { given } from '../values.ts'
+import type { OperatorAccess } from './access.ts'
 import * as contract from './contract.ts'
-import { beginSession, checkPassword, type Source, withMark, withoutSession } from './sign-in.ts'
+import { beginSession, checkPassword, type SessionParts, type Source, withMark, withoutSession } from './sign-in.ts'
 import * as store from './store.ts'
 
-export function sessionRoutes(platform: Platform): Handler[] {
-  const { sql, operatorAccess, showMoment, config } = platform
+interface Parts extends SessionParts {
+  operatorAccess: OperatorAccess
+  config: Pick<
+    Config,
+    'operatorKey' | 'timeZone' | 'mapTileUrl' | 'inventoryPolicy' | 'presenceSeconds' | 'privateCallbacks'
+  >
+}
+
+export function sessionRoutes(parts: Parts): Handler[] {
+  const { sql, operatorAccess, showMoment, config } = parts
   const settingKeyHash = config.operatorKey === undefined ? null : hashSecret(config.operatorKey)
 
   async function checkKey(operatorKey: string, source: Source): Promise<store.SessionHolder> {
@@ -30,10 +39,10 @@ export function sessionRoutes(platform: Platform): Handler[] {
   return [
     handle(contract.createSession, async ({ body, ...source }) => {
       const [name, password, operatorKey] = [given(body.name), given(body.password), given(body.operatorKey)]
-      if (operatorKey !== null) return beginSession(platform, await checkKey(operatorKey, source), source)
+      if (operatorKey !== null) return beginSession(parts, await checkKey(operatorKey, source), source)
       if (name === null || password === null) throw invalidRequest(missing({ name, password }))
       const { id } = await checkPassword(sql, name, password, source)
-      return beginSession(platform, { operatorId: id, operatorKeyId: null, settingKeyHash: null }, source)
+      return beginSession(parts, { operatorId: id, operatorKeyId: null, settingKeyHash: null }, source)
     }),
 
     handle(contract.getSession, async ({ caller, ...source }) => {

@@ -1,10 +1,11 @@
+import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { actorOf, hashSecret, isBehindHttps, newSecret, ownCookie, ownCookieName } from '../http/authenticate.ts'
 import { JsonText, type OperationRequest } from '../http/serve.ts'
+import type { ShowMoment } from '../moments.ts'
 import { type Account, findAccount } from '../operators/store.ts'
-import type { Platform } from '../platform.ts'
 import { Refusal } from '../refusals.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
 import { callerOf } from './access.ts'
@@ -13,6 +14,12 @@ import * as store from './store.ts'
 
 /** What an unknown name's password is compared with, so that it takes as long as a known one's. */
 let decoy: Promise<string> | undefined
+
+export interface SessionParts {
+  sql: Sql
+  config: Pick<Config, 'operatorKey'>
+  showMoment: ShowMoment
+}
 
 /** The browser, or whatever else, that asks. */
 export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
@@ -50,7 +57,7 @@ export async function checkPassword(sql: Sql, name: string, password: string, so
 
 /** Begins a session and answers it, with its cookies. Throws 10031 for a holder that was shut out meanwhile. */
 export async function beginSession(
-  { sql, config, showMoment }: Platform,
+  { sql, config, showMoment }: SessionParts,
   holder: store.SessionHolder,
   source: Source,
 ): Promise<JsonText> {

@@ -2,11 +2,10 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import type { Role } from '../http/operation.ts'
+import type { ShowMoment } from '../moments.ts'
 import { keyRole, membershipsOf } from '../operators/store.ts'
 import { Refusal } from '../refusals.ts'
 import type { SessionRecord } from './contract.ts'
-
-type ShowMoment = (instant: Date) => string
 
 /** How long a session lasts while nobody uses it, and at most. */
 const idleSessionHours = 12

@@ -1,14 +1,16 @@
 import { requireLockedApplicationFor, requireMeantApplication } from '../applications/store.ts'
 import { findRuleTypes } from '../billing-rules/store.ts'
-import { GroupCommit } from '../database/group-commit.ts'
-import type { Statements } from '../database/open.ts'
+import type { OpenLane } from '../database/lanes.ts'
+import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { applicationOf, type Caller, requireActingFor } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, type Idempotency, JsonText, read } from '../http/serve.ts'
-import { laneOptions, type Platform, showQueue } from '../platform.ts'
+import type { Metrics } from '../metrics.ts'
+import type { ReadMoment, ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
+import type { AccessCache } from '../tokens/access-cache.ts'
 import { given, readBbox } from '../values.ts'
 import { deleteSite, getSite, pageSites, type SiteRegistration, saveSite, updateSite } from './contract.ts'
 import {
@@ -32,25 +34,33 @@ interface Submission {
   idempotency: Idempotency | undefined
 }
 
-export function siteRoutes(platform: Platform): Handler[] {
-  const { sql, access, showMoment, readMoment } = platform
+interface Parts {
+  sql: Sql
+  /** For the lane's batches. */
+  writer: Sql
+  openLane: OpenLane
+  access: AccessCache
+  metrics: Metrics
+  showMoment: ShowMoment
+  readMoment: ReadMoment
+}
+
+export function siteRoutes(parts: Parts): Handler[] {
+  const { sql, writer, openLane, access, metrics, showMoment, readMoment } = parts
   const show = (site: Site) => showSite(site, showMoment)
 
-  const lane: GroupCommit<Submission, SiteOutcome> = new GroupCommit({
-    ...laneOptions(platform, 'sites'),
+  const lane = openLane<Submission, SiteOutcome>('sites', {
     claims: ({ body, idempotency }) => (idempotency === undefined ? [] : [`${body.appId} ${idempotency.key}`]),
     async write(submissions) {
       const now = new Date()
       const createTime = showMoment(now)
       const sites = submissions.map((submission) => composeSite(submission, createTime))
       const callers = submissions.map(({ caller }) => caller)
-      const outcomes = await saveSites(platform.writer, sites, callers, now)
-      platform.metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
+      const outcomes = await saveSites(writer, sites, callers, now)
+      metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
       return outcomes
     },
   })
-
-  showQueue(platform, 'sites', lane)
 
   return [
     handle(saveSite, async ({ caller, body, idempotency }) => {

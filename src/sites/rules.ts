@@ -1,4 +1,5 @@
 import { ruleType } from '../billing-rules/contract.ts'
+import type { ShowMoment } from '../moments.ts'
 import { given, readCoordinates } from '../values.ts'
 import type { SiteRecord, SiteRegistration, SiteUpdate } from './contract.ts'
 
@@ -103,7 +104,7 @@ export function showWithoutId(appId: string, site: SiteMembers, createTime: stri
 }
 
 /** The site as its operations answer it (document §2.2). */
-export function showSite(site: Site, showMoment: (instant: Date) => string): SiteRecord {
+export function showSite(site: Site, showMoment: ShowMoment): SiteRecord {
   return { id: site.id, ...showWithoutId(site.appId, site, showMoment(site.createdAt)) }
 }
 

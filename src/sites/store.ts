@@ -1,6 +1,7 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
+import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import type { Box } from '../values.ts'
 import { type Site, showSite } from './rules.ts'
@@ -69,15 +70,6 @@ export async function removeSite(tx: Statements, { appId, id }: Site): Promise<v
 
 const ruleColumns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
 
-/** Whether a site names the billing rule. Only under the application's lock does it stay so. */
-export async function isRuleInUse(tx: Statements, appId: string, ruleId: number): Promise<boolean> {
-  // One look into each column's index. As one condition it could be planned as a walk through all sites, which finds
-  // a rule that many name at once, and one that none names after the last.
-  const looks = ruleColumns.map((column) => `exists (select 1 from site where app_id = $1 and ${column} = $2)`)
-  const [found] = await tx.unsafe(`select ${looks.join(' or ')} as is_named`, [appId, ruleId])
-  return found?.is_named === true
-}
-
 /** What a page of sites is narrowed to; what is null does not narrow it. */
 export interface SiteFilter extends PageQuery {
   appId: string
@@ -96,7 +88,7 @@ export interface SiteFilter extends PageQuery {
 }
 
 /** Pages through an application's sites by id, newest first. */
-export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: (instant: Date) => string) {
+export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment) {
   const { appId, siteName, contacts, provinceCode, cityCode, districtCode, billRuleId, bbox } = filter
   const conditions = [
     siteName === null ? sql`` : sql`and strpos(lower(site_name), lower(${siteName})) > 0`,

@@ -1,23 +1,30 @@
 import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
+import type { Config } from '../config.ts'
 import type { Statements } from '../database/open.ts'
+import { callbackUrlFault } from '../deliveries/callback-url.ts'
 import { syncEndpoint } from '../deliveries/endpoint.ts'
 import { eventTypes } from '../events/contract.ts'
 import { insertEvent, insertPlatformEvent } from '../events/store.ts'
-import type { Platform } from '../platform.ts'
+import type { ShowMoment } from '../moments.ts'
 import { type FieldFault, Refusal } from '../refusals.ts'
+import type { SecretBox } from '../secrets/box.ts'
 import { given } from '../values.ts'
 import type { saveThirdPartyConfig, ThirdPartyConfigRecord } from './contract.ts'
-import { callbackUrlFault } from './rules.ts'
 import { findConfig, replaceSecret, type ThirdPartyConfig, upsertConfig } from './store.ts'
 
 type ConfigBody = Static<NonNullable<typeof saveThirdPartyConfig.body>> & { appId: string }
 
-type Sealing = Pick<Platform, 'secrets' | 'showMoment'>
+/** What a configuration is kept and shown with. */
+export interface ConfigParts {
+  /** Seals the callback's secret. */
+  secrets: SecretBox
+  showMoment: ShowMoment
+}
 
 /** The configuration as its operations answer it; the callback secret only when it has just been made. */
 export function showConfig(
-  platform: Sealing,
+  parts: ConfigParts,
   config: ThirdPartyConfig,
   callbackSecret: string | null,
 ): ThirdPartyConfigRecord {
@@ -25,9 +32,9 @@ export function showConfig(
   return {
     ...members,
     callbackSecret,
-    callbackStopTime: stoppedAt === null ? null : platform.showMoment(stoppedAt),
+    callbackStopTime: stoppedAt === null ? null : parts.showMoment(stoppedAt),
     callbackStopReason: stoppedReason,
-    updateTime: platform.showMoment(updatedAt),
+    updateTime: parts.showMoment(updatedAt),
   }
 }
 
@@ -37,7 +44,7 @@ function newCallbackSecret(): string {
 
 /** Saves a checked configuration, and its event, in a transaction that has made or locked the application. */
 export async function saveConfig(
-  platform: Sealing,
+  parts: ConfigParts,
   tx: Statements,
   body: ConfigBody,
   actor: string,
@@ -50,26 +57,26 @@ export async function saveConfig(
     callbackUrl: given(body.callbackUrl),
     callbackEvents: [...new Set(given(body.callbackEvents) ?? eventTypes)],
   }
-  const { config, isNew } = await upsertConfig(tx, members, platform.secrets.seal(body.appId, newSecret))
+  const { config, isNew } = await upsertConfig(tx, members, parts.secrets.seal(body.appId, newSecret))
   // Before the event, so that the event is the first that a new callback gets.
   await syncEndpoint(tx, body.appId, members.callbackUrl !== null)
-  return writeSaved(platform, tx, config, actor, isNew ? newSecret : null)
+  return writeSaved(parts, tx, config, actor, isNew ? newSecret : null)
 }
 
 /** Replaces the callback secret, in a transaction that has locked the application. Throws 30003. */
 export async function rotateSecret(
-  platform: Sealing,
+  parts: ConfigParts,
   tx: Statements,
   appId: string,
   by: { actor: string; address: string },
 ): Promise<ThirdPartyConfigRecord> {
   const newSecret = newCallbackSecret()
-  await replaceSecret(tx, appId, platform.secrets.seal(appId, newSecret))
+  await replaceSecret(tx, appId, parts.secrets.seal(appId, newSecret))
   const config = await requireConfig(tx, appId)
-  const data = showConfig(platform, config, null)
+  const data = showConfig(parts, config, null)
   const event = { time: config.updatedAt, subject: appId, ...by, data }
   await insertPlatformEvent(tx, { type: 'thirdPartyConfig.secretRotated', ...event })
-  return showConfig(platform, config, newSecret)
+  return showConfig(parts, config, newSecret)
 }
 
 /** Throws 30003. */
@@ -80,7 +87,7 @@ export async function requireConfig(sql: Statements, appId: string): Promise<Thi
 }
 
 async function writeSaved(
-  platform: Sealing,
+  parts: ConfigParts,
   tx: Statements,
   config: ThirdPartyConfig,
   actor: string,
@@ -92,15 +99,15 @@ async function writeSaved(
     time: config.updatedAt,
     actor,
     subject: null,
-    data: showConfig(platform, config, null),
+    data: showConfig(parts, config, null),
   })
-  return showConfig(platform, config, newSecret)
+  return showConfig(parts, config, newSecret)
 }
 
 /** What a configuration's members may not be by a setting; `within` is put before their names. */
 export function configFaults(
   config: { callbackUrl?: string | null },
-  { privateCallbacks }: Platform['config'],
+  { privateCallbacks }: Pick<Config, 'privateCallbacks'>,
   within = '',
 ): FieldFault[] {
   const callbackUrl = given(config.callbackUrl)

@@ -1,25 +1,31 @@
 import { timingSafeEqual } from 'node:crypto'
-import { GroupCommit } from '../database/group-commit.ts'
+import type { OpenLane } from '../database/lanes.ts'
+import type { Sql } from '../database/open.ts'
 import { hashSecret, newSecret } from '../http/authenticate.ts'
+import type { RateLimiter } from '../http/limits.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
-import { laneOptions, type Platform, showQueue } from '../platform.ts'
 import { invalidRequest, type Reason, Refusal, refusals } from '../refusals.ts'
+import type { AccessCache } from './access-cache.ts'
 import { getAuthorizationServer, issueToken, revokeToken } from './contract.ts'
 import { issueTokens, type TokenOutcome, type TokenRequest } from './issue.ts'
 import { deleteToken, findClient } from './store.ts'
 
 const noStore = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' }
 
-export function tokenRoutes(platform: Platform): Handler[] {
-  const { sql, tokenWriter, access, rateLimiter } = platform
+interface Parts {
+  sql: Sql
+  /** For the lane's batches. */
+  writer: Sql
+  openLane: OpenLane
+  access: AccessCache
+  rateLimiter: RateLimiter
+}
 
-  const lane: GroupCommit<TokenRequest, TokenOutcome> = new GroupCommit({
-    ...laneOptions(platform, 'tokens'),
+export function tokenRoutes({ sql, writer, openLane, access, rateLimiter }: Parts): Handler[] {
+  const lane = openLane<TokenRequest, TokenOutcome>('tokens', {
     claims: () => [],
-    write: (requests) => issueTokens(tokenWriter, requests),
+    write: (requests) => issueTokens(writer, requests),
   })
-
-  showQueue(platform, 'tokens', lane)
 
   /** RFC 6749 §2.3.1: by HTTP Basic or in the body, not both. Throws 10001 and 10030. */
   async function requireClient(authorization: string | null, body: Record<string, unknown>) {

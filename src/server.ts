@@ -1,6 +1,6 @@
-import { type AppOptions, createApp } from '../app.ts'
-import { listen } from '../http/listen.ts'
-import type { Lifetime } from './lifetime.ts'
+import { type AppOptions, createApp } from './app.ts'
+import { listen } from './http/listen.ts'
+import type { Lifetime } from './process/lifetime.ts'
 
 /** Serves in this process until its lifetime ends. Answers the address. */
 export async function startServer(life: Lifetime, parts: AppOptions): Promise<string> {
