@@ -64,8 +64,8 @@ function showDrain({ perSecond, serverMicros, databaseMicros, receiverMicros }: 
 async function makeEndpoints({ database: { sql } }: Registry, count: number, url: string): Promise<string[]> {
   const rows = await sql`
     with made as (
-      insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
-      select 'drain' || gen_random_uuid(), 'drain', '', 7200, now(), now() from generate_series(1, ${count}::int)
+      insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
+      select 'drain' || gen_random_uuid(), 'drain', '', 7200, now() from generate_series(1, ${count}::int)
       returning app_id
     ), heads as (
       insert into event_head (app_id) select app_id from made

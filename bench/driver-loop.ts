@@ -73,8 +73,8 @@ async function createFor(milliseconds: number): Promise<DriverFigure> {
 }
 
 await sql`
-  insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
-  values (${appId}, 'driver loop', '', 7200, now(), now())`
+  insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
+  values (${appId}, 'driver loop', '', 7200, now())`
 await sql`insert into application_lock (app_id) values (${appId})`
 await sql`insert into event_head (app_id) values (${appId})`
 await createFor(warmUpSeconds * 1000)

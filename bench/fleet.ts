@@ -21,8 +21,8 @@ const things = ['gate', 'barrier', 'garage door', 'car park', '道闸', '北门'
  */
 export async function fillFleet(sql: Sql, devices: number, large: string, ordinary: string): Promise<void> {
   await sql`
-    insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
-    select 'fleet' || i, 'Application ' || i, 'x', 7200, now(), now() from generate_series(2, ${applications - 1}::int) as i`
+    insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
+    select 'fleet' || i, 'Application ' || i, 'x', 7200, now() from generate_series(2, ${applications - 1}::int) as i`
   await sql`set synchronous_commit = off`
   const list = (texts: string[]) => `array[${texts.map((text) => `'${text}'`).join(', ')}]`
   for (let from = 1; from <= devices; from += fillStep) {

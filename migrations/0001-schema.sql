@@ -17,12 +17,8 @@ create table application (
   frozen_reason text,
   token_lifetime_seconds integer not null check (token_lifetime_seconds between 1 and 604800),
   rate_limit_per_second integer check (rate_limit_per_second > 0),
-  -- Moves with everything that decides whether a token works (freeze, rotation, revocation, limits), so that every
-  -- process can ask for the few applications that changed lately instead of asking at each request.
-  access_changed_at timestamptz not null,
   created_at timestamptz not null
 );
-create index application_by_access_change on application (access_changed_at);
 create index application_by_age on application (created_at, app_id);
 
 create sequence access_token_id;

@@ -1,6 +1,10 @@
 import type { Logger } from 'pino'
 import { applicationRoutes } from './applications/routes.ts'
 import { billingRuleRoutes } from './billing-rules/routes.ts'
+import { AccessControl } from './callers/access-control.ts'
+import { CallerCache } from './callers/cache.ts'
+import { hashSecret } from './callers/credentials.ts'
+import { RateLimiter } from './callers/rate-limit.ts'
 import type { Config } from './config.ts'
 import { withConsole } from './console-pages.ts'
 import type { Database } from './database/database.ts'
@@ -25,11 +29,10 @@ import { changeStatesRoutine } from './device-state/store.ts'
 import { registerDevicesRoutine } from './devices/register.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { eventRoutes } from './events/routes.ts'
-import { authenticator } from './http/authenticate.ts'
-import { RateLimiter, UnderWay } from './http/limits.ts'
 import type { HttpHandler } from './http/message.ts'
 import { type Handler, serve } from './http/serve.ts'
 import { listOf } from './http/source-address.ts'
+import { UnderWay } from './http/under-way.ts'
 import { Metrics } from './metrics.ts'
 import { momentFormat, momentReader } from './moments.ts'
 import { operations } from './operations.ts'
@@ -41,12 +44,10 @@ import type { Peers } from './process/peers.ts'
 import { regionRoutes } from './regions/routes.ts'
 import type { SecretBox } from './secrets/box.ts'
 import { serviceRoutes } from './service/routes.ts'
-import { OperatorAccess } from './sessions/access.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
 import { saveSitesRoutine } from './sites/save.ts'
 import { thirdPartyConfigRoutes } from './third-party-config/routes.ts'
-import { AccessCache } from './tokens/access-cache.ts'
 import { issueTokensRoutine } from './tokens/issue.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { startUpkeep } from './upkeep.ts'
@@ -117,8 +118,9 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   const deadlines = new Deadlines()
   const metrics = new Metrics()
   const rateLimiter = new RateLimiter(peers)
-  const access = new AccessCache(pools.access, peers)
-  const operatorAccess = new OperatorAccess(pools.access, config.operatorKey, peers)
+  const { operatorKey } = config
+  const callers = new CallerCache(pools.access, pools.control, peers, operatorKey ? hashSecret(operatorKey) : null)
+  const access = new AccessControl(callers, rateLimiter, operatorKey)
   const underWay = new UnderWay(config.maxWaitingCreates)
   const client = openCallbackClient(config)
   const share = new Share()
@@ -134,23 +136,23 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   // Each on the pool for what it changes; what it reads comes with the request.
   const { control, writes, background, creates, states } = pools
   const moments = { showMoment, readMoment }
-  const inLane = { openLane, access, metrics, config }
+  const inLane = { openLane, callers, metrics, config }
   const handlers = [
-    ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, access, rateLimiter }),
+    ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter }),
     ...siteRoutes({ sql: writes, writer: creates, ...inLane, ...moments }),
     ...billingRuleRoutes({ sql: writes, showMoment }),
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
     ...deviceRoutes({ sql: writes, writer: creates, catalogue, log, ...inLane, ...moments }),
     ...deviceOwnershipRoutes({ sql: writes, showMoment }),
-    ...deviceStateRoutes({ sql: writes, writer: states, openLane, access, config, showMoment }),
+    ...deviceStateRoutes({ sql: writes, writer: states, openLane, callers, config, showMoment }),
     ...eventRoutes(moments),
     ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config, ...moments }),
     ...regionRoutes(),
-    ...applicationRoutes({ sql: control, access, secrets, config, showMoment }),
+    ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
     ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
     ...deviceInventoryRoutes({ sql: control, catalogue, showMoment }),
-    ...operatorRoutes({ sql: control, operatorAccess, config, ...moments }),
-    ...sessionRoutes({ sql: control, operatorAccess, config, showMoment }),
+    ...operatorRoutes({ sql: control, callers, config, ...moments }),
+    ...sessionRoutes({ sql: control, callers, config, showMoment }),
     ...overviewRoutes({ sql: background, log, config, showMoment }),
     ...serviceRoutes({
       sql: control,
@@ -165,13 +167,8 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   requireAll(handlers)
   const handler = serve(handlers, {
     reads: new Reads(database, pools.control),
-    authenticate: authenticator({
-      settingKey: config.operatorKey,
-      checkToken: (tokenHash) => access.check(tokenHash),
-      checkKey: (keyHash) => operatorAccess.ofKey(keyHash),
-      checkSession: (tokenHash) => operatorAccess.ofSession(tokenHash),
-    }),
-    rateLimiter,
+    admit: (operation, request) => access.admit(operation, request),
+    authenticate: (request) => access.authenticate(request),
     deadlines,
     metrics,
     log,
@@ -189,11 +186,6 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   )
   metrics.gauge('forecourt_workers', 'Processes that serve on this machine.', () => peers.crew.serving, 'service')
   peers.onAsked('metrics', () => metrics.registry.getMetricsAsJSON())
-  peers.onAsked('access', async () => {
-    operatorAccess.forget()
-    await access.refresh()
-    return null
-  })
   showDeliveries(metrics, pools.background, metricTimeoutMs)
   const worker = new CallbackWorker({
     pool: pools.callbacks,
@@ -204,7 +196,6 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     metrics,
     log,
   })
-  access.start()
   worker.start()
   const upkeep = startUpkeep(pools.background, log, config, routines)
   const tally = startTally(pools.background, log, metrics)
@@ -214,7 +205,6 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     stopCallbacks: () => worker.stop(),
     async stop() {
       await worker.stop()
-      access.stop()
       upkeep.stop()
       await tally.stop()
       presence.stop()

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { insertApplication, requireLockedApplication } from './applications/store.ts'
 import { insertBillingRule } from './billing-rules/store.ts'
+import { hashSecret, newSecret } from './callers/credentials.ts'
 import type { Sql } from './database/open.ts'
 import { transaction } from './database/transaction.ts'
 import { insertEvent } from './events/store.ts'
-import { hashSecret, newSecret } from './http/authenticate.ts'
 import { type ConfigParts, saveConfig } from './third-party-config/save.ts'
 
 const actor = 'operator:first start'

@@ -286,3 +286,9 @@ export function invalidRequest(errors: FieldFault[], status?: number): Refusal {
 export function unavailable(retryAfterSeconds = 1): Refusal {
   return new Refusal('unavailable', { headers: { 'retry-after': String(retryAfterSeconds) } })
 }
+
+/** RFC 6750 §3.1: a request without a token is told no error, one with a wrong token is. */
+export function tokenInvalid(error?: 'invalid_token'): Refusal {
+  const challenge = error === undefined ? 'Bearer realm="forecourt"' : `Bearer realm="forecourt", error="${error}"`
+  return new Refusal('tokenInvalid', { headers: { 'www-authenticate': challenge } })
+}

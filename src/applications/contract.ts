@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { everyRole, operation } from '../http/operation.ts'
+import { everyRole } from '../callers/roles.ts'
+import { operation } from '../http/operation.ts'
 import { ThirdPartyConfigRecord, thirdPartyConfigMembers } from '../third-party-config/contract.ts'
 import {
   appId,

@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
+import type { CallerCache } from '../callers/cache.ts'
+import { hashSecret, newSecret } from '../callers/credentials.ts'
+import { requireActingFor, visibleApplications } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { findKeptAnswer, keepAnswer, lockKey } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import type { EventType, PlatformEventType } from '../events/contract.ts'
 import { insertEvent, insertPlatformEvent } from '../events/store.ts'
-import { hashSecret, newSecret, requireActingFor, visibleApplications } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import { type ConfigParts, configFaults, saveConfig } from '../third-party-config/save.ts'
-import type { AccessCache } from '../tokens/access-cache.ts'
 import { given } from '../values.ts'
 import type { ApplicationRecord } from './contract.ts'
 import * as contract from './contract.ts'
@@ -18,12 +19,12 @@ import * as store from './store.ts'
 
 interface Parts extends ConfigParts {
   sql: Sql
-  access: AccessCache
+  callers: CallerCache
   config: Pick<Config, 'privateCallbacks'>
 }
 
 export function applicationRoutes(parts: Parts): Handler[] {
-  const { sql, access, config, showMoment } = parts
+  const { sql, callers, config, showMoment } = parts
   const show = (application: store.Application) => store.showApplication(application, showMoment)
 
   const tell = (tx: Statements, type: PlatformEventType, actor: string, data: ApplicationRecord, address?: string) =>
@@ -44,7 +45,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
       await insertEvent(tx, { appId, type, time: new Date(), actor, subject: null, data: show(after) })
       return after
     })
-    await access.noteChange()
+    await callers.noteChange(appId)
     return show(application)
   }
 
@@ -99,7 +100,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
         if (etagOf(show(after)) !== etagOf(show(before))) await tell(tx, 'application.updated', actor, show(after))
         return after
       })
-      await access.noteChange()
+      await callers.noteChange(body.appId)
       return tagged(show(application))
     }),
 
@@ -142,7 +143,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
         if (rotation !== undefined) await keepAnswer(tx, rotation, JSON.stringify({ ...rotated, appSecret: null }))
         return JSON.stringify({ ...rotated, appSecret })
       })
-      await access.noteChange()
+      await callers.noteChange(appId)
       return new JsonText(answer)
     }),
 

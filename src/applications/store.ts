@@ -1,12 +1,9 @@
 import type { Row } from 'postgres'
 import { insertApplicationLock, lockApplication } from '../database/application-lock.ts'
-import { later } from '../database/later.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
-import { applicationOf, type Caller, visibleApplications } from '../http/authenticate.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
-import { requirePower } from '../tokens/power.ts'
 import { given } from '../values.ts'
 import type { ApplicationRecord } from './contract.ts'
 
@@ -50,48 +47,11 @@ export async function requireLockedApplication(tx: Statements, appId: string): P
   return requireApplication(tx, appId)
 }
 
-/**
- * The same for a change that the caller asked for, who may have lost the power to it while it waited: after a freeze, a
- * rotation or a revocation nothing is written. Throws 10002, 10004 and 10005.
- */
-export async function requireLockedApplicationFor(tx: Statements, caller: Caller, appId: string): Promise<Application> {
-  const application = await requireLockedApplication(tx, appId)
-  await requirePower(tx, caller)
-  return application
-}
-
 /** Throws 10004. */
 export async function requireApplication(sql: Statements, appId: string): Promise<Application> {
   const [row] = await sql`select ${sql.unsafe(columns)} from application where app_id = ${appId}`
   if (row === undefined) throw new Refusal('applicationNotFound')
   return toApplication(row)
-}
-
-/**
- * The application that a request is about, for reads: the one that it names, else the caller's own. Of an operator it
- * must be named and exist. Throws 10001, 10003 and 10004.
- */
-export async function requireMeantApplication(
-  sql: Statements,
-  caller: Caller,
-  named: string | null | undefined,
-): Promise<string> {
-  const appId = applicationOf(caller, named)
-  // A caller's own exists: it has just had a token of it.
-  if (caller.kind === 'operator') await requireApplication(sql, appId)
-  return appId
-}
-
-/**
- * The applications that a page is about: the one that the request names, else all that the caller may see; null for
- * every one there is. Throws as `requireMeantApplication` does for the one that is named.
- */
-export async function requireMeantApplications(
-  sql: Statements,
-  caller: Caller,
-  named: string | null | undefined,
-): Promise<readonly string[] | null> {
-  return given(named) === null ? visibleApplications(caller) : [await requireMeantApplication(sql, caller, named)]
 }
 
 export interface NewApplication {
@@ -105,9 +65,9 @@ export interface NewApplication {
 export async function insertApplication(tx: Statements, application: NewApplication): Promise<Application> {
   const [row] = await tx`
     insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, rate_limit_per_second,
-      access_changed_at, created_at)
+      created_at)
     values (${application.appId}, ${application.appName}, ${application.secretHash},
-      ${application.tokenLifetimeSeconds}, ${application.rateLimitPerSecond}, statement_timestamp(), now())
+      ${application.tokenLifetimeSeconds}, ${application.rateLimitPerSecond}, now())
     returning ${tx.unsafe(columns)}`
   await insertApplicationLock(tx, application.appId)
   return toApplication(row as Row)
@@ -124,25 +84,17 @@ const changeableColumns = {
   rateLimitPerSecond: 'rate_limit_per_second',
 } as const satisfies Record<keyof ApplicationChange, string>
 
-/** Always later than before, whatever the clock does: a process that knows the old value must see a newer one. */
-export const nextAccessVersion = `greatest(statement_timestamp(), ${later('access_changed_at', `interval '1 microsecond'`)})`
-
-/** What decides whether and how a token works. */
-const accessMembers: (keyof ApplicationChange)[] = ['status', 'rateLimitPerSecond']
-
-/** Changes an application that exists. A change of its access tells every process's access cache to look at it again. */
+/** Changes an application that exists. */
 export async function updateApplication(
   tx: Statements,
   appId: string,
   change: ApplicationChange,
 ): Promise<Application> {
   const members = Object.keys(change) as (keyof ApplicationChange)[]
-  const assignments = members.map((member, index) => `${changeableColumns[member]} = $${index + 2}, `)
-  const isAccessChange = members.some((member) => accessMembers.includes(member))
+  if (members.length === 0) return requireApplication(tx, appId)
+  const assignments = members.map((member, index) => `${changeableColumns[member]} = $${index + 2}`)
   const [row] = await tx.unsafe(
-    `update application set ${assignments.join('')}
-      access_changed_at = ${isAccessChange ? nextAccessVersion : 'access_changed_at'}
-    where app_id = $1 returning ${columns}`,
+    `update application set ${assignments.join(', ')} where app_id = $1 returning ${columns}`,
     [appId, ...members.map((member) => change[member] ?? null)],
   )
   return toApplication(row as Row)
@@ -161,8 +113,7 @@ export async function replaceSecret(
   const [row] = await tx`
     update application set secret_hash = ${secretHash}, token_generation = token_generation + 1,
       previous_secret_hash = ${overlapSeconds > 0 ? tx`secret_hash` : null},
-      previous_secret_until = ${overlapSeconds > 0 ? tx`statement_timestamp() + make_interval(secs => ${overlapSeconds})` : null},
-      access_changed_at = ${tx.unsafe(nextAccessVersion)}
+      previous_secret_until = ${overlapSeconds > 0 ? tx`statement_timestamp() + make_interval(secs => ${overlapSeconds})` : null}
     where app_id = ${appId} returning ${tx.unsafe(columns)}`
   return toApplication(row as Row)
 }

@@ -1,9 +1,8 @@
-import { requireLockedApplicationFor, requireMeantApplication } from '../applications/store.ts'
+import { applicationOf, lockApplicationFor, requireApplicationOf } from '../callers/permissions.ts'
 import { findKeptAnswer, keepAnswer } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
-import { applicationOf } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import type { ShowMoment } from '../moments.ts'
@@ -28,7 +27,7 @@ export function billingRuleRoutes({ sql, showMoment }: { sql: Sql; showMoment: S
         const appId = applicationOf(caller, body.appId)
         const create = idempotency && { appId, operation: saveBillingRule.id, ...idempotency }
         const answer = await transaction(sql, async (tx) => {
-          await requireLockedApplicationFor(tx, caller, appId)
+          await lockApplicationFor(tx, caller, appId)
           const kept = create && (await findKeptAnswer(tx, create))
           if (kept !== undefined) return kept
           const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) }, showMoment)
@@ -48,7 +47,7 @@ export function billingRuleRoutes({ sql, showMoment }: { sql: Sql; showMoment: S
       async ({ caller, actor, body, header }) => {
         const appId = applicationOf(caller, body.appId)
         const rule = await transaction(sql, async (tx) => {
-          await requireLockedApplicationFor(tx, caller, appId)
+          await lockApplicationFor(tx, caller, appId)
           const before = await requireBillingRule(tx, appId, body.id, showMoment)
           requireMatch(header('if-match'), etagOf(before))
           const { changed, faults } = changeRule(before, body)
@@ -68,7 +67,7 @@ export function billingRuleRoutes({ sql, showMoment }: { sql: Sql; showMoment: S
     handle(deleteBillingRule, async ({ caller, actor, body, header }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
-        await requireLockedApplicationFor(tx, caller, appId)
+        await lockApplicationFor(tx, caller, appId)
         const rule = await requireBillingRule(tx, appId, body.id, showMoment)
         requireMatch(header('if-match'), etagOf(rule))
         // Whoever names a rule in a site holds the same lock, so nobody can between this look and the commit.
@@ -81,12 +80,12 @@ export function billingRuleRoutes({ sql, showMoment }: { sql: Sql; showMoment: S
     }),
 
     read(getBillingRule, async ({ sql, caller, query }) => {
-      const appId = await requireMeantApplication(sql, caller, query.appId)
+      const appId = await requireApplicationOf(sql, caller, query.appId)
       return tagged(await requireBillingRule(sql, appId, query.id, showMoment))
     }),
 
     read(pageBillingRules, async ({ sql, caller, query }) => {
-      const appId = await requireMeantApplication(sql, caller, query.appId)
+      const appId = await requireApplicationOf(sql, caller, query.appId)
       return pageOfBillingRules(sql, { ...query, appId }, showMoment)
     }),
   ]

@@ -1,4 +1,4 @@
-import { requireMeantApplication } from '../applications/store.ts'
+import { requireApplicationOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { drawEventId } from '../database/application-lock.ts'
 import type { Sql } from '../database/open.ts'
@@ -101,7 +101,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
       const [createdFrom, createdTo] = [given(query.createTimeFrom), given(query.createTimeTo)]
       const filter = {
         ...query,
-        appId: await requireMeantApplication(sql, caller, query.appId),
+        appId: await requireApplicationOf(sql, caller, query.appId),
         status: given(query.status),
         type: given(query.type),
         eventId: given(query.eventId),
@@ -118,7 +118,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
       async ({ caller, actor, sourceAddress, body, idempotency }) => {
         const gaps = replayGaps(body)
         if (gaps.length > 0) throw invalidRequest(gaps)
-        const appId = await requireMeantApplication(sql, caller, body.appId)
+        const appId = await requireApplicationOf(sql, caller, body.appId)
         const [first, last] = [given(body.timeFrom) ?? '', given(body.timeTo) ?? '']
         const keyed = idempotency && { appId, operation: replayDeliveries.id, ...idempotency }
         const by = { actor, address: sourceAddress() }
@@ -133,7 +133,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     ),
 
     handle(testDelivery, async ({ caller, actor, sourceAddress, body }) => {
-      const appId = await requireMeantApplication(sql, caller, body.appId)
+      const appId = await requireApplicationOf(sql, caller, body.appId)
       const by = { actor, address: sourceAddress() }
       return store.showDelivery(await runAlone('test', appId, () => sendTest(appId, by)), showMoment)
     }),

@@ -1,11 +1,11 @@
-import { requireApplication, requireLockedApplication, requireLockedApplicationFor } from '../applications/store.ts'
+import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import { applicationOf, lockApplicationFor, visibleApplications } from '../callers/permissions.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { type Device, showDevice, updatableMembers } from '../devices/rules.ts'
 import { requireDevice } from '../devices/store.ts'
 import type { EventType } from '../events/contract.ts'
 import { insertEvent } from '../events/store.ts'
-import { applicationOf, visibleApplications } from '../http/authenticate.ts'
 import { etagOf, requireMatch } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import type { ShowMoment } from '../moments.ts'
@@ -65,7 +65,7 @@ export function deviceOwnershipRoutes({ sql, showMoment }: { sql: Sql; showMomen
     handle(unbindDevice, async ({ caller, actor, body, header }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
-        await requireLockedApplicationFor(tx, caller, appId)
+        await lockApplicationFor(tx, caller, appId)
         const device = await requireDevice(tx, appId, body.deviceNo)
         requireMatch(header('if-match'), etagOf(updatableMembers(device)))
         return unbind(tx, device, { at: new Date(), by: actor, reason: given(body.reason) })

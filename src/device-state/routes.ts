@@ -1,13 +1,13 @@
-import { requireMeantApplication } from '../applications/store.ts'
+import type { CallerCache } from '../callers/cache.ts'
+import type { Caller } from '../callers/caller.ts'
+import { requireApplicationOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql } from '../database/open.ts'
 import { deviceText, showDevice } from '../devices/rules.ts'
-import type { Caller } from '../http/authenticate.ts'
 import { type Handler, handle, JsonText } from '../http/serve.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
-import type { AccessCache } from '../tokens/access-cache.ts'
 import { reportDeviceState } from './contract.ts'
 import { applyReport, isSameState, presenceTimes, type StateReport } from './rules.ts'
 import {
@@ -48,12 +48,12 @@ interface Parts {
   /** For the lane's batches, which creates never wait behind. */
   writer: Sql
   openLane: OpenLane
-  access: AccessCache
+  callers: CallerCache
   config: Pick<Config, 'presenceSeconds'>
   showMoment: ShowMoment
 }
 
-export function deviceStateRoutes({ sql, writer, openLane, access, config, showMoment }: Parts): Handler[] {
+export function deviceStateRoutes({ sql, writer, openLane, callers, config, showMoment }: Parts): Handler[] {
   const { refreshMs } = presenceTimes(config.presenceSeconds)
 
   const lane = openLane<Submission, Outcome>('states', {
@@ -105,13 +105,13 @@ export function deviceStateRoutes({ sql, writer, openLane, access, config, showM
   return [
     handle(reportDeviceState, async ({ caller, actor, body }) => {
       const { appId: named, deviceNo, ...report } = body
-      const appId = await requireMeantApplication(sql, caller, named)
+      const appId = await requireApplicationOf(sql, caller, named)
       const since = performance.now()
       for (;;) {
         const outcome = await lane.submit({ caller, appId, deviceNo, actor, report }, since)
         if ('record' in outcome) return new JsonText(outcome.record)
         if ('refusal' in outcome) throw new Refusal(outcome.refusal)
-        if ('unsure' in outcome) await access.requirePower(caller)
+        if ('unsure' in outcome) await callers.requirePower(caller)
       }
     }),
   ]

@@ -1,11 +1,11 @@
 import type { Row } from 'postgres'
+import type { Caller } from '../callers/caller.ts'
+import { callerParameters, callerValues, findPowerless, powerlessOf } from '../callers/store.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables, lockApplication } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
 import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
 import type { Device, DeviceState } from '../devices/rules.ts'
 import { deviceColumns, toDevice } from '../devices/store.ts'
-import type { Caller } from '../http/authenticate.ts'
-import { callerParameters, callerValues, findPowerless, powerlessOf } from '../tokens/power.ts'
 
 /** A device as it was read, before anybody was asked to wait. */
 export interface KnownDevice {

@@ -1,13 +1,13 @@
+import type { CallerCache } from '../callers/cache.ts'
+import type { Caller } from '../callers/caller.ts'
 import type { Config } from '../config.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql } from '../database/open.ts'
 import type { Catalogue, SerialLookup } from '../device-models/catalogue.ts'
-import type { Caller } from '../http/authenticate.ts'
 import type { Idempotency } from '../http/serve.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
-import type { AccessCache } from '../tokens/access-cache.ts'
 import { given } from '../values.ts'
 import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from './contract.ts'
 import { type DeviceInsert, type DeviceOutcome, registerDevices } from './register.ts'
@@ -25,7 +25,7 @@ export interface RegistrationParts {
   /** For the lane's batches. */
   writer: Sql
   openLane: OpenLane
-  access: AccessCache
+  callers: CallerCache
   catalogue: Catalogue
   metrics: Metrics
   config: Pick<Config, 'inventoryPolicy'>
@@ -37,7 +37,7 @@ export interface RegistrationParts {
  * throws the registration's refusal; 10002 and 10005 where the caller has lost its power while it waited.
  */
 export function registrationLane(parts: RegistrationParts): (submission: Submission) => Promise<string> {
-  const { config, access, catalogue, metrics, showMoment, writer, openLane } = parts
+  const { config, callers, catalogue, metrics, showMoment, writer, openLane } = parts
   const isInventoryRequired = config.inventoryPolicy === 'required'
 
   const lane = openLane<Submission, DeviceOutcome>('devices', {
@@ -65,7 +65,7 @@ export function registrationLane(parts: RegistrationParts): (submission: Submiss
       const outcome = await lane.submit(submission, since)
       if ('record' in outcome) return outcome.record
       if ('refusal' in outcome) throw new Refusal(outcome.refusal)
-      if ('unsure' in outcome) await access.requirePower(submission.caller)
+      if ('unsure' in outcome) await callers.requirePower(submission.caller)
     }
   }
 }

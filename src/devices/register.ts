@@ -1,10 +1,10 @@
+import type { Caller } from '../callers/caller.ts'
+import { callerParameters, callerValues, findPowerless } from '../callers/store.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import { keptAnswers, keptKey, keptKeys } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
-import type { Caller } from '../http/authenticate.ts'
 import type { RefusalName } from '../refusals.ts'
-import { callerParameters, callerValues, findPowerless } from '../tokens/power.ts'
 import type { Device } from './rules.ts'
 
 /** A device that is composed and waits to be written. */

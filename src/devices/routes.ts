@@ -1,13 +1,14 @@
 import type { Logger } from 'pino'
 import {
-  requireLockedApplicationFor,
-  requireMeantApplication,
-  requireMeantApplications,
-} from '../applications/store.ts'
+  applicationOf,
+  lockApplicationFor,
+  requireActingFor,
+  requireApplicationOf,
+  requireApplicationsOf,
+} from '../callers/permissions.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
-import { applicationOf, requireActingFor } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import type { ReadMoment } from '../moments.ts'
@@ -35,7 +36,7 @@ export function deviceRoutes(parts: Parts): Handler[] {
     }),
 
     handle(createDevices, async ({ caller, actor, body, idempotency, header }) => {
-      const appId = await requireMeantApplication(sql, caller, body.appId)
+      const appId = await requireApplicationOf(sql, caller, body.appId)
       const acceptLanguage = header('accept-language')
       const batch = { caller, appId, actor, rows: body.devices, idempotency, acceptLanguage }
       return new JsonText(await registerBatch({ sql, log, register }, batch))
@@ -44,7 +45,7 @@ export function deviceRoutes(parts: Parts): Handler[] {
     handle(updateDevice, async ({ caller, actor, body, header }) => {
       const appId = applicationOf(caller, body.appId)
       const device = await transaction(sql, async (tx) => {
-        await requireLockedApplicationFor(tx, caller, appId)
+        await lockApplicationFor(tx, caller, appId)
         const before = await requireDevice(tx, appId, body.deviceNo)
         requireMatch(header('if-match'), etagOf(updatableMembers(before)))
         const after = changeDevice(before, body)
@@ -59,7 +60,7 @@ export function deviceRoutes(parts: Parts): Handler[] {
     }),
 
     read(getDevice, async ({ sql, caller, query }) => {
-      const appId = await requireMeantApplication(sql, caller, query.appId)
+      const appId = await requireApplicationOf(sql, caller, query.appId)
       const device = await requireDevice(sql, appId, query.deviceNo)
       return tagged(showDevice(device, showMoment), etagOf(updatableMembers(device)))
     }),
@@ -67,7 +68,7 @@ export function deviceRoutes(parts: Parts): Handler[] {
     read(pageDevices, async ({ sql, caller, query }) => {
       const [from, to, bbox] = [given(query.timeFrom), given(query.timeTo), given(query.bbox)]
       const filter = {
-        appIds: await requireMeantApplications(sql, caller, query.appId),
+        appIds: await requireApplicationsOf(sql, caller, query.appId),
         deviceNo: given(query.deviceNo),
         deviceName: given(query.deviceName),
         tag: given(query.tag),

@@ -1,4 +1,4 @@
-import { requireMeantApplication } from '../applications/store.ts'
+import { requireApplicationOf } from '../callers/permissions.ts'
 import { type Handler, read } from '../http/serve.ts'
 import type { ReadMoment, ShowMoment } from '../moments.ts'
 import { given } from '../values.ts'
@@ -17,7 +17,7 @@ export function eventRoutes({ showMoment, readMoment }: { showMoment: ShowMoment
 
   return [
     read(pageEvents, async ({ sql, caller, query }) => {
-      const appId = await requireMeantApplication(sql, caller, query.appId)
+      const appId = await requireApplicationOf(sql, caller, query.appId)
       const filter = {
         ...query,
         appId,

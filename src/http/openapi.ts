@@ -1,8 +1,9 @@
 import type { TObject, TSchema } from 'typebox'
+import { cookieNames } from '../callers/cookies.ts'
+import { rolesOf } from '../callers/roles.ts'
 import { type RefusalName, refusals } from '../refusals.ts'
 import { FieldFaults, reasonKey, shownKey } from '../values.ts'
-import { cookieNames } from './authenticate.ts'
-import { type Operation, rolesOf } from './operation.ts'
+import type { Operation } from './operation.ts'
 
 type Json = Record<string, unknown>
 

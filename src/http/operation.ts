@@ -1,31 +1,18 @@
 import type { TObject, TSchema } from 'typebox'
+import type { Admission } from '../callers/roles.ts'
 import type { RefusalName } from '../refusals.ts'
-
-type CallerKind = 'application' | 'operator'
-
-/**
- * What an operator may do. admin: all; operator: all but people and keys; viewer: reads; developer: what an application
- * may do itself, for the applications that they are a member of.
- */
-export const everyRole = ['admin', 'operator', 'viewer', 'developer'] as const
-export type Role = (typeof everyRole)[number]
 
 /** What callers see of one operation. The router, the validator, OpenAPI and the tests are all read off it. */
 export interface Operation<
   Body extends TObject = TObject,
   Query extends TObject = TObject,
   Data extends TSchema = TSchema,
-> {
+> extends Admission {
   /** Verb and noun; unique. */
   id: string
   /** One line for the API reference. */
   summary: string
-  method: 'GET' | 'POST'
   path: string
-  /** Who may call it; nobody listed means that no token is asked for. */
-  callers: readonly CallerKind[]
-  /** The operators who may call it, where `rolesOf` would not say so by itself. */
-  roles?: readonly Role[]
   body?: Body
   query?: Query
   data: Data
@@ -52,15 +39,4 @@ export function operation<Body extends TObject, Query extends TObject, Data exte
   declared: Operation<Body, Query, Data>,
 ): Operation<Body, Query, Data> {
   return declared
-}
-
-/**
- * The operators who may call an operation: all but developers may read, admins and operators may write, and developers
- * may do what applications may.
- */
-export function rolesOf({ callers, method, roles }: Operation): readonly Role[] {
-  if (!callers.includes('operator')) return []
-  if (roles !== undefined) return roles
-  const own: Role[] = callers.includes('application') ? ['developer'] : []
-  return method === 'GET' ? ['admin', 'operator', 'viewer', ...own] : ['admin', 'operator', ...own]
 }

@@ -2,21 +2,20 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import type { Static, TObject, TSchema } from 'typebox'
+import { actorOf, type Caller } from '../callers/caller.ts'
 import { databaseRefusal } from '../database/failures.ts'
 import type { Sql } from '../database/open.ts'
 import { Audience, type Reads } from '../database/reads.ts'
 import type { Deadlines } from '../deadlines.ts'
 import type { Metrics } from '../metrics.ts'
 import { type FieldFault, invalidRequest, type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
-import type { Caller } from './authenticate.ts'
-import { actorOf } from './authenticate.ts'
 import { BodyReader, bodyTooSlow, type Patience, readForm, readJson, requireMediaType } from './body.ts'
 import { largeBytes } from './json.ts'
 import { preferredLanguage } from './language.ts'
-import type { RateLimiter, UnderWay } from './limits.ts'
 import type { HttpAnswer, HttpHandler, HttpRequest } from './message.ts'
-import { type Operation, rolesOf } from './operation.ts'
+import type { Operation } from './operation.ts'
 import { sourceAddress } from './source-address.ts'
+import type { UnderWay } from './under-way.ts'
 import { queryReader, type Validator, validator } from './validate.ts'
 
 /** What a handler is given: everything is checked, and the caller's kind is one that the operation admits. */
@@ -102,8 +101,10 @@ export function read<Body extends TObject, Query extends TObject, Data extends T
 
 export interface ServeOptions {
   reads: Reads
+  /** Answers who calls an operation, and refuses who may not. */
+  admit(operation: Operation, request: HttpRequest): Caller | Promise<Caller>
+  /** Answers who calls as far as anybody knows by now. */
   authenticate(request: HttpRequest): Caller | Promise<Caller>
-  rateLimiter: RateLimiter
   deadlines: Deadlines
   metrics: Metrics
   log: Logger
@@ -239,7 +240,7 @@ async function answerFor(
   patience: Patience,
 ) {
   const { operation, run } = route.handler
-  const admitted = admit(operation, request, options)
+  const admitted = options.admit(operation, request)
   const caller = admitted instanceof Promise ? await admitted : admitted
   const head = {
     header: (name: string) => request.header(name),
@@ -306,31 +307,6 @@ async function requireStill(
 ): Promise<void> {
   const isLongAgo = performance.now() - admittedAt > tokenTrustedForMs
   if (isLongAgo && route.handler.operation.callers.length > 0) await options.authenticate(request)
-}
-
-/** Operations that ask for no token get this caller; their handlers don't look at it. */
-const nobody: Caller = { kind: 'application', appId: '', tokenHash: '', rateLimitPerSecond: null }
-
-/** Answers at once in the steady state, so that a request does not wait a turn for what is in memory. */
-function admit(operation: Operation, request: HttpRequest, options: ServeOptions): Caller | Promise<Caller> {
-  if (operation.callers.length === 0) return nobody
-  const permitted = (caller: Caller) => {
-    if (!mayCall(operation, caller)) throw new Refusal('notPermitted')
-    return caller
-  }
-  const limited = (caller: Caller) => {
-    const taken =
-      caller.kind === 'application' ? options.rateLimiter.take(caller.appId, caller.rateLimitPerSecond) : undefined
-    return taken === undefined ? permitted(caller) : taken.then(() => permitted(caller))
-  }
-  const checked = options.authenticate(request)
-  return checked instanceof Promise ? checked.then(limited) : limited(checked)
-}
-
-function mayCall(operation: Operation, caller: Caller): boolean {
-  return caller.kind === 'application'
-    ? operation.callers.includes('application')
-    : rolesOf(operation).includes(caller.role)
 }
 
 function idempotencyOf(key: string, bytes: Uint8Array): Idempotency {

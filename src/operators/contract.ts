@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { everyRole, operation } from '../http/operation.ts'
+import { everyRole } from '../callers/roles.ts'
+import { operation } from '../http/operation.ts'
 import { SessionRecord, triedPassword } from '../sessions/contract.ts'
 import {
   appId,

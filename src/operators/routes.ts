@@ -1,13 +1,14 @@
+import { type CallerCache, operators } from '../callers/cache.ts'
+import type { OperatorCaller } from '../callers/caller.ts'
+import { hashSecret, newOperatorKey, newSecret } from '../callers/credentials.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import type { PlatformEventType } from '../events/contract.ts'
 import { insertPlatformEvent } from '../events/store.ts'
-import { hashSecret, newOperatorKey, newSecret, type OperatorCaller } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, type OperationRequest, read } from '../http/serve.ts'
 import type { ReadMoment } from '../moments.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../refusals.ts'
-import type { OperatorAccess } from '../sessions/access.ts'
 import { hashPassword } from '../sessions/passwords.ts'
 import { beginSession, checkPassword, type SessionParts } from '../sessions/sign-in.ts'
 import { deleteSessionsOf, forgetBrowsers } from '../sessions/store.ts'
@@ -21,12 +22,12 @@ import * as store from './store.ts'
 type By = Pick<OperationRequest, 'actor' | 'sourceAddress'>
 
 interface Parts extends SessionParts {
-  operatorAccess: OperatorAccess
+  callers: CallerCache
   readMoment: ReadMoment
 }
 
 export function operatorRoutes(parts: Parts): Handler[] {
-  const { sql, operatorAccess, showMoment, readMoment } = parts
+  const { sql, callers, showMoment, readMoment } = parts
 
   const tell = (tx: Statements, type: PlatformEventType, { actor, sourceAddress }: By, data: { id: number }) => {
     const [subject, address] = [String(data.id), sourceAddress()]
@@ -40,7 +41,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
       await run(tx)
       return store.requireOperator(tx, id, showMoment)
     })
-    await operatorAccess.noteChange()
+    await callers.noteChange(operators)
     return operator
   }
 
@@ -108,7 +109,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         await tell(tx, 'operator.deleted', by, before)
         return before
       })
-      await operatorAccess.noteChange()
+      await callers.noteChange(operators)
       return operator
     }),
 
@@ -197,7 +198,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         await tell(tx, 'operatorKey.deleted', by, data)
         return data
       })
-      await operatorAccess.noteChange()
+      await callers.noteChange(operators)
       return deleted
     }),
 

@@ -1,11 +1,12 @@
 import type { Row } from 'postgres'
+import type { Role } from '../callers/roles.ts'
+import { keyRole, membershipsOf } from '../callers/store.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { readActor } from '../events/rules.ts'
-import { tokenInvalid } from '../http/authenticate.ts'
-import type { Role } from '../http/operation.ts'
 import type { ShowMoment } from '../moments.ts'
-import { Refusal } from '../refusals.ts'
+import { Refusal, tokenInvalid } from '../refusals.ts'
+import { type Account, sameName } from '../sessions/store.ts'
 import { given } from '../values.ts'
 import type { OperatorKeyRecord, OperatorRecord } from './contract.ts'
 
@@ -13,17 +14,6 @@ import type { OperatorKeyRecord, OperatorRecord } from './contract.ts'
 const operatorsLock = 7_103_120_200
 
 const setUpHours = 24
-
-/** By the same expression as the unique index: names that look alike are one. */
-function sameName(sql: Statements, name: string) {
-  return sql`lower(normalize(name, NFKC)) = lower(normalize(${name}, NFKC))`
-}
-
-/** As JSON, because the driver reads no arrays. */
-export function membershipsOf(operatorId: string): string {
-  return `coalesce((select json_agg(app_id order by app_id) from operator_application a
-    where a.operator_id = ${operatorId}), '[]')`
-}
 
 const operatorColumns = `id, name, role, status, password_hash is not null as is_set_up, created_at, signed_in_at,
   ${membershipsOf('operator.id')} as app_ids`
@@ -173,34 +163,10 @@ export async function requireSetUp(sql: Statements, tokenHash: string): Promise<
   return { id: row.id, name: row.name }
 }
 
-export interface Account {
-  id: number
-  name: string
-  /** Null for one that cannot sign in. */
-  passwordHash: string | null
-}
-
-/** The account with this name. */
-export async function findAccount(sql: Statements, name: string): Promise<Account | undefined> {
-  const [row] = await sql`
-    select id, name, case when status = 1 then password_hash end as password_hash from operator
-    where ${sameName(sql, name)}`
-  return row === undefined ? undefined : { id: row.id, name: row.name, passwordHash: row.password_hash }
-}
-
 /** Removes the links that nobody used in time. */
 export async function deleteExpiredSetUps(sql: Statements): Promise<number> {
   return (await sql`delete from operator_setup where expires_at < now()`).count
 }
-
-/**
- * What a key may do, of `operator_key k left join operator o` as its owner: at most what its owner may. Null for one
- * that does nothing: expired, or of an account that is disabled or sees its own applications only.
- */
-export const keyRole = `
-  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
-    when 'viewer' in (k.role, o.role) then 'viewer'
-    when 'operator' in (k.role, o.role) then 'operator' else k.role end`
 
 const keyColumns = `k.id, k.name, coalesce(${keyRole}, k.role) as role, ${keyRole} is not null as works, k.operator_id,
   o.name as operator_name, k.created_by, k.created_at, k.expires_at, k.used_at`

@@ -4,8 +4,8 @@ import type { MetricsSnapshot } from '../metrics.ts'
 export interface Topics {
   /** What is left of an application's rate here, to be used up over there: at most `want`. */
   rate: { question: { appId: string; limitPerSecond: number; want: number }; answer: number }
-  /** Who may do what has changed: look again. */
-  access: { question: null; answer: null }
+  /** What an application may do has changed, or what operators may (`CallerCache`): look again. */
+  access: { question: string; answer: null }
   metrics: { question: null; answer: MetricsSnapshot }
 }
 

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { everyRole, operation } from '../http/operation.ts'
+import { everyRole } from '../callers/roles.ts'
+import { operation } from '../http/operation.ts'
 import { integer, moment, name, nullable, optional, pageOf, pageQuery, reasonKey, text } from '../values.ts'
 
 // By a session, a person or a key acts in the console. Keys act as bearer tokens too, and then without one.

@@ -1,18 +1,20 @@
+import { type CallerCache, operators } from '../callers/cache.ts'
+import type { OperatorCaller } from '../callers/caller.ts'
+import { hashSecret } from '../callers/credentials.ts'
+import { findKeys, noteUse } from '../callers/store.ts'
 import type { Config } from '../config.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
-import { hashSecret, type OperatorCaller } from '../http/authenticate.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../refusals.ts'
 import { tellRefused } from '../sign-in-attempts/store.ts'
 import { given } from '../values.ts'
-import type { OperatorAccess } from './access.ts'
 import * as contract from './contract.ts'
 import { beginSession, checkPassword, type SessionParts, type Source, withMark, withoutSession } from './sign-in.ts'
 import * as store from './store.ts'
 
 interface Parts extends SessionParts {
-  operatorAccess: OperatorAccess
+  callers: CallerCache
   config: Pick<
     Config,
     'operatorKey' | 'timeZone' | 'mapTileUrl' | 'inventoryPolicy' | 'presenceSeconds' | 'privateCallbacks'
@@ -20,20 +22,20 @@ interface Parts extends SessionParts {
 }
 
 export function sessionRoutes(parts: Parts): Handler[] {
-  const { sql, operatorAccess, showMoment, config } = parts
+  const { sql, callers, showMoment, config } = parts
   const settingKeyHash = config.operatorKey === undefined ? null : hashSecret(config.operatorKey)
 
   async function checkKey(operatorKey: string, source: Source): Promise<store.SessionHolder> {
     const keyHash = hashSecret(operatorKey)
     if (keyHash === settingKeyHash) return { operatorId: null, operatorKeyId: null, settingKeyHash }
-    const known = await store.findKey(sql, keyHash)
+    const known = (await findKeys(sql, [keyHash])).get(keyHash)
     if (known === undefined) {
       const attempt = { name: '', operatorId: null, address: source.sourceAddress(), knownBrowser: null }
       await tellRefused(sql, attempt)
       throw new Refusal('signInFailed')
     }
-    await store.noteKeyUse(sql, keyHash)
-    return { operatorId: null, operatorKeyId: known.operatorKeyId, settingKeyHash: null }
+    if (known.isUseOld) await noteUse(sql, { kind: 'key', hash: keyHash })
+    return { operatorId: null, operatorKeyId: known.caller.operatorKeyId, settingKeyHash: null }
   }
 
   return [
@@ -74,7 +76,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
         await insertPlatformEvent(tx, { type: 'session.ended', ...event })
         return true
       })
-      await operatorAccess.noteChange()
+      await callers.noteChange(operators)
       if (!ended && !isOwn) throw new Refusal('sessionNotFound')
       return isOwn ? withoutSession({ ended }, source) : { ended }
     }),

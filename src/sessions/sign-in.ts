@@ -1,14 +1,15 @@
+import { actorOf } from '../callers/caller.ts'
+import { isBehindHttps, ownCookie, ownCookieName } from '../callers/cookies.ts'
+import { hashSecret, newSecret } from '../callers/credentials.ts'
+import { findSessions, longestSessionDays } from '../callers/store.ts'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
-import { actorOf, hashSecret, isBehindHttps, newSecret, ownCookie, ownCookieName } from '../http/authenticate.ts'
 import { JsonText, type OperationRequest } from '../http/serve.ts'
 import type { ShowMoment } from '../moments.ts'
-import { type Account, findAccount } from '../operators/store.ts'
 import { Refusal } from '../refusals.ts'
 import * as attempts from '../sign-in-attempts/store.ts'
-import { callerOf } from './access.ts'
 import { hashPassword, isPasswordOf } from './passwords.ts'
 import * as store from './store.ts'
 
@@ -25,8 +26,8 @@ export interface SessionParts {
 export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
 
 /** The account that a name and a password fit. Throws 10031, 10007, and 50003 when too many ask at once. */
-export async function checkPassword(sql: Sql, name: string, password: string, source: Source): Promise<Account> {
-  const account = await findAccount(sql, name)
+export async function checkPassword(sql: Sql, name: string, password: string, source: Source): Promise<store.Account> {
+  const account = await store.findAccount(sql, name)
   const marks = browserMarks(source)
   const attempt: attempts.Attempt = {
     name,
@@ -72,15 +73,15 @@ export async function beginSession(
       .slice(0, 255) ?? null
   const record = await transaction(sql, async (tx) => {
     await store.insertSession(tx, holder, tokenHash, userAgent, address)
-    const acting = await store.findSession(tx, tokenHash, settingKeyHash)
-    if (acting === undefined || acting.sessionId === null) throw new Refusal('signInFailed')
+    const begun = (await findSessions(tx, [tokenHash], settingKeyHash)).get(tokenHash)?.caller
+    if (begun === undefined || begun.sessionId === null) throw new Refusal('signInFailed')
     if (holder.operatorId !== null) await store.keepBrowser(tx, holder.operatorId, tokenHash, browserMarks(source))
-    const data = await store.requireSession(tx, acting.sessionId, showMoment)
-    const event = { time: new Date(), actor: actorOf(callerOf(acting)), subject: String(data.id), address, data }
+    const data = await store.requireSession(tx, begun.sessionId, showMoment)
+    const event = { time: new Date(), actor: actorOf(begun), subject: String(data.id), address, data }
     await insertPlatformEvent(tx, { type: 'session.created', ...event })
     return data
   })
-  return withCookies(record, [cookie(source, 'session', token, store.longestSessionDays)])
+  return withCookies(record, [cookie(source, 'session', token, longestSessionDays)])
 }
 
 /** An answer that also takes the session's cookie away; the browser stays marked. */

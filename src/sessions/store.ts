@@ -1,15 +1,30 @@
 import type { Row } from 'postgres'
+import { actingColumns, idleSessionHours, livingSessions, operatorOf } from '../callers/store.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
-import type { Role } from '../http/operation.ts'
 import type { ShowMoment } from '../moments.ts'
-import { keyRole, membershipsOf } from '../operators/store.ts'
 import { Refusal } from '../refusals.ts'
 import type { SessionRecord } from './contract.ts'
 
-/** How long a session lasts while nobody uses it, and at most. */
-const idleSessionHours = 12
-export const longestSessionDays = 14
+/** By the same expression as the unique index: names that look alike are one. */
+export function sameName(sql: Statements, name: string) {
+  return sql`lower(normalize(name, NFKC)) = lower(normalize(${name}, NFKC))`
+}
+
+export interface Account {
+  id: number
+  name: string
+  /** Null for one that cannot sign in. */
+  passwordHash: string | null
+}
+
+/** The account with this name. */
+export async function findAccount(sql: Statements, name: string): Promise<Account | undefined> {
+  const [row] = await sql`
+    select id, name, case when status = 1 then password_hash end as password_hash from operator
+    where ${sameName(sql, name)}`
+  return row === undefined ? undefined : { id: row.id, name: row.name, passwordHash: row.password_hash }
+}
 
 /** How long a browser is known that nobody has signed in from, and how many of an account are. */
 export const browserDays = 180
@@ -75,84 +90,6 @@ export async function insertSession(
   }
 }
 
-/** Who acts by a session or a key. */
-export interface Acting {
-  kind: 'operator' | 'operatorKey'
-  name: string
-  role: Role
-  operatorId: number | null
-  operatorKeyId: number | null
-  sessionId: number | null
-  /** Of a developer; null for everyone else, who may act for every application. */
-  appIds: string[] | null
-}
-
-// An account's own, or a key's with the account that owns it: `o` is both.
-const acting = `
-  coalesce(k.name, o.name) as name, case when k.id is null then o.role else ${keyRole} end as role,
-  case when k.id is null and o.role = 'developer' then ${membershipsOf('o.id')} end as app_ids`
-
-const livingSessions = `
-  operator_session s left join operator_key k on k.id = s.operator_key_id
-    left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
-  where s.expires_at > now()
-    and (s.operator_id is null or (o.status = 1 and o.password_hash is not null))
-    and (k.id is null or ${keyRole} is not null)`
-
-function toActing(row: Row): Acting {
-  return {
-    kind: row.operator_id === null ? 'operatorKey' : 'operator',
-    name: row.name ?? settingKeyName,
-    role: row.role ?? 'admin',
-    operatorId: row.operator_id,
-    operatorKeyId: row.operator_key_id,
-    sessionId: row.session_id,
-    appIds: row.app_ids,
-  }
-}
-
-/** What the event log calls the key that the service is started with. */
-const settingKeyName = 'operator'
-
-/** Who a session is of, while it lasts; `settingKeyHash` is of the key that the service runs with now. */
-export async function findSession(
-  sql: Statements,
-  tokenHash: string,
-  settingKeyHash: string | null,
-): Promise<Acting | undefined> {
-  const [row] = await sql`
-    select s.id as session_id, s.operator_id, s.operator_key_id, ${sql.unsafe(acting)}
-    from ${sql.unsafe(livingSessions)} and s.token_hash = ${tokenHash}
-      and (s.setting_key_hash is null or s.setting_key_hash = ${settingKeyHash})`
-  return row === undefined ? undefined : toActing(row)
-}
-
-/** Puts off a session's end, but not beyond its longest time. */
-export async function renewSession(sql: Statements, tokenHash: string): Promise<void> {
-  await sql`
-    update operator_session set seen_at = now(),
-      expires_at = least(now() + ${idleSessionHours} * interval '1 hour',
-        created_at + ${longestSessionDays} * interval '1 day')
-    where token_hash = ${tokenHash} and seen_at < now() - interval '1 minute'`
-}
-
-/** Who a key is of, while it does anything. */
-export async function findKey(sql: Statements, keyHash: string): Promise<Acting | undefined> {
-  const [row] = await sql`
-    select k.id, k.name, ${sql.unsafe(keyRole)} as role
-    from operator_key k left join operator o on o.id = k.operator_id where k.key_hash = ${keyHash}`
-  if (row === undefined || row.role === null) return undefined
-  const { id: operatorKeyId, name, role } = row
-  return { kind: 'operatorKey', name, role, operatorId: null, operatorKeyId, sessionId: null, appIds: null }
-}
-
-/** Notes that a key is used; to the minute, so that a busy one is not written at each request. */
-export async function noteKeyUse(sql: Statements, keyHash: string): Promise<void> {
-  await sql`
-    update operator_key set used_at = now()
-    where key_hash = ${keyHash} and (used_at is null or used_at < now() - interval '1 minute')`
-}
-
 /** Ends an operator's sessions, but for one that is to go on. */
 export async function deleteSessionsOf(tx: Statements, operatorId: number, except: number | null): Promise<void> {
   await tx`delete from operator_session where operator_id = ${operatorId} and id is distinct from ${except}`
@@ -175,13 +112,13 @@ export async function deleteSession(
 }
 
 function toSession(row: Row, showMoment: ShowMoment): SessionRecord {
-  const { name, role, operatorId, sessionId, appIds } = toActing(row)
+  const { name, role, operatorId, applications } = operatorOf(row)
   return {
-    id: sessionId,
+    id: row.session_id,
     operatorId,
     name,
     role,
-    appIds,
+    appIds: applications && [...applications],
     userAgent: row.user_agent,
     address: row.address,
     createTime: showMoment(row.created_at),
@@ -190,8 +127,7 @@ function toSession(row: Row, showMoment: ShowMoment): SessionRecord {
   }
 }
 
-const sessionColumns = `s.id, s.id as session_id, s.operator_id, s.operator_key_id, s.user_agent, s.address, s.created_at, s.seen_at, s.expires_at,
-  ${acting}`
+const sessionColumns = `s.id, s.user_agent, s.address, s.created_at, s.seen_at, s.expires_at, ${actingColumns}`
 
 /** Throws 10053. */
 export async function requireSession(sql: Statements, id: number, showMoment: ShowMoment): Promise<SessionRecord> {

@@ -1,16 +1,16 @@
-import { requireLockedApplicationFor, requireMeantApplication } from '../applications/store.ts'
 import { findRuleTypes } from '../billing-rules/store.ts'
+import type { CallerCache } from '../callers/cache.ts'
+import type { Caller } from '../callers/caller.ts'
+import { applicationOf, lockApplicationFor, requireActingFor, requireApplicationOf } from '../callers/permissions.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
-import { applicationOf, type Caller, requireActingFor } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, type Idempotency, JsonText, read } from '../http/serve.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ReadMoment, ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
-import type { AccessCache } from '../tokens/access-cache.ts'
 import { given, readBbox } from '../values.ts'
 import { deleteSite, getSite, pageSites, type SiteRegistration, saveSite, updateSite } from './contract.ts'
 import {
@@ -39,14 +39,14 @@ interface Parts {
   /** For the lane's batches. */
   writer: Sql
   openLane: OpenLane
-  access: AccessCache
+  callers: CallerCache
   metrics: Metrics
   showMoment: ShowMoment
   readMoment: ReadMoment
 }
 
 export function siteRoutes(parts: Parts): Handler[] {
-  const { sql, writer, openLane, access, metrics, showMoment, readMoment } = parts
+  const { sql, writer, openLane, callers, metrics, showMoment, readMoment } = parts
   const show = (site: Site) => showSite(site, showMoment)
 
   const lane = openLane<Submission, SiteOutcome>('sites', {
@@ -71,14 +71,14 @@ export function siteRoutes(parts: Parts): Handler[] {
         if ('record' in outcome) return new JsonText(outcome.record)
         if ('refusal' in outcome) throw new Refusal(outcome.refusal)
         if ('ruleFaults' in outcome) throw ruleRefusal(outcome.ruleFaults)
-        await access.requirePower(caller)
+        await callers.requirePower(caller)
       }
     }),
 
     handle(updateSite, async ({ caller, actor, body, header }) => {
       const appId = applicationOf(caller, body.appId)
       const record = await transaction(sql, async (tx) => {
-        await requireLockedApplicationFor(tx, caller, appId)
+        await lockApplicationFor(tx, caller, appId)
         const site = await requireSite(tx, appId, body.id)
         const before = show(site)
         requireMatch(header('if-match'), etagOf(before))
@@ -97,7 +97,7 @@ export function siteRoutes(parts: Parts): Handler[] {
     handle(deleteSite, async ({ caller, actor, body, header }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
-        await requireLockedApplicationFor(tx, caller, appId)
+        await lockApplicationFor(tx, caller, appId)
         const site = await requireSite(tx, appId, body.id)
         const data = show(site)
         requireMatch(header('if-match'), etagOf(data))
@@ -109,12 +109,12 @@ export function siteRoutes(parts: Parts): Handler[] {
     }),
 
     read(getSite, async ({ sql, caller, query }) => {
-      const appId = await requireMeantApplication(sql, caller, query.appId)
+      const appId = await requireApplicationOf(sql, caller, query.appId)
       return tagged(show(await requireSite(sql, appId, query.id)))
     }),
 
     read(pageSites, async ({ sql, caller, query }) => {
-      const appId = await requireMeantApplication(sql, caller, query.appId)
+      const appId = await requireApplicationOf(sql, caller, query.appId)
       const [from, to, bbox] = [given(query.createTimeFrom), given(query.createTimeTo), given(query.bbox)]
       const filter = {
         ...query,

@@ -1,8 +1,7 @@
-import { requireApplication, requireLockedApplicationFor } from '../applications/store.ts'
+import { applicationOf, lockApplicationFor, requireApplicationOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
-import { applicationOf } from '../http/authenticate.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import { Refusal } from '../refusals.ts'
@@ -32,7 +31,7 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
         const appId = applicationOf(caller, body.appId)
         const ifMatch = header('if-match')
         const record = await transaction(sql, async (tx) => {
-          await requireLockedApplicationFor(tx, caller, appId)
+          await lockApplicationFor(tx, caller, appId)
           if (ifMatch !== null) {
             const config = await findConfig(tx, appId)
             if (config === undefined) throw new Refusal('preconditionFailed')
@@ -48,14 +47,13 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
     handle(rotateCallbackSecret, async ({ caller, body, actor, sourceAddress }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
-        await requireLockedApplicationFor(tx, caller, appId)
+        await lockApplicationFor(tx, caller, appId)
         return rotateSecret(parts, tx, appId, { actor, address: sourceAddress() })
       })
     }),
 
     read(getThirdPartyConfig, async ({ sql, caller, query }) => {
-      const appId = applicationOf(caller, query.appId)
-      await requireApplication(sql, appId)
+      const appId = await requireApplicationOf(sql, caller, query.appId)
       return tagged(showConfig(parts, await requireConfig(sql, appId), null))
     }),
   ]

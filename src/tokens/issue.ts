@@ -1,7 +1,6 @@
-import { nextAccessVersion } from '../applications/store.ts'
+import { isLivingAt } from '../callers/store.ts'
 import type { Statements } from '../database/open.ts'
 import { callRoutine, jsonRows, routine, textArray } from '../database/routine.ts'
-import { isLivingAt } from './power.ts'
 
 /** A token that a client asked for with a secret that was its when it was read. */
 export interface TokenRequest {
@@ -55,7 +54,6 @@ export const issueTokensRoutine = routine(
       where t.app_id = a.app_id order by t.id desc limit ${lookAt}) newest;
     if cardinality(v_living) > ${maxLiving} then
       delete from access_token where app_id = a.app_id and id <= v_living[${maxLiving + 1}];
-      update application set access_changed_at = ${nextAccessVersion} where app_id = a.app_id;
     elsif v_rows - cardinality(v_living) > ${maxDead} then
       delete from access_token where app_id = a.app_id and id <> all(v_living);
     end if;

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { CallerCache } from '../callers/cache.ts'
+import { hashSecret, newSecret } from '../callers/credentials.ts'
+import type { RateLimiter } from '../callers/rate-limit.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql } from '../database/open.ts'
-import { hashSecret, newSecret } from '../http/authenticate.ts'
-import type { RateLimiter } from '../http/limits.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
 import { invalidRequest, type Reason, Refusal, refusals } from '../refusals.ts'
-import type { AccessCache } from './access-cache.ts'
 import { getAuthorizationServer, issueToken, revokeToken } from './contract.ts'
 import { issueTokens, type TokenOutcome, type TokenRequest } from './issue.ts'
 import { deleteToken, findClient } from './store.ts'
@@ -17,11 +17,11 @@ interface Parts {
   /** For the lane's batches. */
   writer: Sql
   openLane: OpenLane
-  access: AccessCache
+  callers: CallerCache
   rateLimiter: RateLimiter
 }
 
-export function tokenRoutes({ sql, writer, openLane, access, rateLimiter }: Parts): Handler[] {
+export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter }: Parts): Handler[] {
   const lane = openLane<TokenRequest, TokenOutcome>('tokens', {
     claims: () => [],
     write: (requests) => issueTokens(writer, requests),
@@ -78,7 +78,7 @@ export function tokenRoutes({ sql, writer, openLane, access, rateLimiter }: Part
         requireTexts(body, authorization, 'token')
         const client = await requireClient(authorization, body)
         await deleteToken(sql, client.appId, hashSecret(body.token as string))
-        await access.noteChange()
+        await callers.noteChange(client.appId)
         return {}
       },
       { refusalMembers: oauthError },

@@ -19,8 +19,8 @@ beforeAll(async () => {
   await service.stop()
   sql = openDatabase({ target: database.connection, connections: 1, statementTimeoutMs: 10_000 })
   await sql`
-    insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
-    select name, name, '', 7200, now(), now() from unnest(array['follows', 'behind', 'stopped', 'silent']) as name`
+    insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
+    select name, name, '', 7200, now() from unnest(array['follows', 'behind', 'stopped', 'silent']) as name`
   await sql`insert into application_lock (app_id) select app_id from application`
   // Behind: its callback has had the first 10 of its events.
   await sql`

@@ -117,8 +117,8 @@ test('after a power cut everything that was online is taken offline, each told o
   await database.run(async (sql) => {
     await sql`
       with others as (
-        insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
-        select ${app.appId} || n, 'test', '', 7200, now(), now() from generate_series(1, 20) as n returning app_id
+        insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
+        select ${app.appId} || n, 'test', '', 7200, now() from generate_series(1, 20) as n returning app_id
       ), locks as (
         insert into application_lock (app_id) select app_id from others
       ), heads as (

@@ -183,8 +183,8 @@ test('a new first line seals everything anew, and the old line can go', async ()
   await withDatabase(
     (sql) => sql`
     with many as (
-      insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, access_changed_at, created_at)
-      select 'many-' || n, 'many', '', 7200, now(), now() from generate_series(1, 450) as n returning app_id
+      insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
+      select 'many-' || n, 'many', '', 7200, now() from generate_series(1, 450) as n returning app_id
     ), heads as (
       insert into event_head (app_id) select app_id from many
     )

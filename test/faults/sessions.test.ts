@@ -22,7 +22,7 @@ const place = new Workplace()
 let database: OwnDatabase
 let client: Client
 /** Longer than a process believes what it has looked up. */
-const lookAgainMs = 700
+const lookAgainMs = 1000
 
 beforeAll(async () => {
   database = await place.startDatabase()

@@ -1,6 +1,6 @@
 import { App, Button, Drawer, Form, Input, Radio } from 'antd'
 import type { Static } from 'typebox'
-import { everyRole, type Role } from '../../../src/http/operation.ts'
+import { everyRole, type Role } from '../../../src/callers/roles.ts'
 import { createOperator } from '../../../src/operators/contract.ts'
 import { useWrite } from '../api.ts'
 import { useCommon } from '../ui/texts.ts'

@@ -1,6 +1,6 @@
 import { App, Button, Drawer, Form, Radio } from 'antd'
 import { useState } from 'react'
-import { everyRole, type Role } from '../../../src/http/operation.ts'
+import { everyRole, type Role } from '../../../src/callers/roles.ts'
 import { getOperator, type OperatorRecord, updateOperator } from '../../../src/operators/contract.ts'
 import { useReadTagged, useWrite } from '../api.ts'
 import { Conflict } from '../ui/conflict.tsx'

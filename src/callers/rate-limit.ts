@@ -99,17 +99,3 @@ export class RateLimiter {
 }
 
 const tooManyRequests = () => new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
-
-/** How many requests are under way in this process, and how many may be. */
-export class UnderWay {
-  count = 0
-  readonly most: number
-
-  constructor(most: number) {
-    this.most = most
-  }
-
-  get isFull(): boolean {
-    return this.count >= this.most
-  }
-}

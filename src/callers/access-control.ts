@@ -1,0 +1,92 @@
+import { timingSafeEqual } from 'node:crypto'
+import { Refusal, tokenInvalid } from '../refusals.ts'
+import type { CallerCache } from './cache.ts'
+import type { Caller, OperatorCaller } from './caller.ts'
+import { ownSession, type RequestHead } from './cookies.ts'
+import { type Credential, hashSecret, kindOfToken } from './credentials.ts'
+import type { RateLimiter } from './rate-limit.ts'
+import { type Admission, rolesOf } from './roles.ts'
+
+/** The caller that the key of the settings makes. */
+const settingCaller: OperatorCaller = {
+  kind: 'operator',
+  source: 'operator',
+  name: 'operator',
+  role: 'admin',
+  operatorId: null,
+  operatorKeyId: null,
+  sessionId: null,
+  applications: null,
+}
+
+/** Operations that ask for no token get this caller; their handlers don't look at it. */
+const nobody: Caller = { kind: 'application', appId: '', tokenHash: '', rateLimitPerSecond: null }
+
+/** Says who calls and whether they may. What is in memory is answered at once, so that no request waits a turn for it. */
+export class AccessControl {
+  private readonly cache: CallerCache
+  private readonly rateLimiter: RateLimiter
+  private readonly settingKeyLength: number | undefined
+  private readonly settingKeyHash: Buffer
+
+  /** `settingKey`: the operator key that the service was started with. */
+  constructor(cache: CallerCache, rateLimiter: RateLimiter, settingKey: string | undefined) {
+    this.cache = cache
+    this.rateLimiter = rateLimiter
+    this.settingKeyLength = settingKey?.length
+    this.settingKeyHash = Buffer.from(hashSecret(settingKey ?? ''))
+  }
+
+  /** The caller of an operation, counted against its rate. Throws 10002, 10003, 10005 and 10007. */
+  admit(operation: Admission, request: RequestHead): Caller | Promise<Caller> {
+    if (operation.callers.length === 0) return nobody
+    const permitted = (caller: Caller) => {
+      if (!mayCall(operation, caller)) throw new Refusal('notPermitted')
+      return caller
+    }
+    const limited = (caller: Caller) => {
+      const taken =
+        caller.kind === 'application' ? this.rateLimiter.take(caller.appId, caller.rateLimitPerSecond) : undefined
+      return taken === undefined ? permitted(caller) : taken.then(() => permitted(caller))
+    }
+    const caller = this.authenticate(request)
+    return caller instanceof Promise ? caller.then(limited) : limited(caller)
+  }
+
+  /** The caller behind a request's head. Throws 10002 and 10005. */
+  authenticate(request: RequestHead): Caller | Promise<Caller> {
+    const authorization = request.header('authorization')
+    if (authorization === null) {
+      const session = ownSession(request)
+      if (session === undefined) throw tokenInvalid()
+      return this.known({ kind: 'session', hash: hashSecret(session) })
+    }
+    // RFC 7235: the scheme's name is case-insensitive. The document asks for one space.
+    if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw tokenInvalid()
+    const token = authorization.slice(7)
+    const hash = hashSecret(token)
+    // Only a token as long as the key can be the key; the length is no secret.
+    if (token.length === this.settingKeyLength && timingSafeEqual(Buffer.from(hash), this.settingKeyHash)) {
+      return settingCaller
+    }
+    const kind = kindOfToken(token)
+    if (kind === undefined) throw tokenInvalid('invalid_token')
+    return this.known({ kind, hash })
+  }
+
+  private known(credential: Credential): Caller | Promise<Caller> {
+    const caller = this.cache.check(credential)
+    return caller instanceof Promise ? caller.then(orRefuse) : orRefuse(caller)
+  }
+}
+
+function orRefuse(caller: Caller | undefined): Caller {
+  if (caller === undefined) throw tokenInvalid('invalid_token')
+  return caller
+}
+
+function mayCall(operation: Admission, caller: Caller): boolean {
+  return caller.kind === 'application'
+    ? operation.callers.includes('application')
+    : rolesOf(operation).includes(caller.role)
+}

@@ -1,0 +1,147 @@
+import { GroupCommit } from '../database/group-commit.ts'
+import type { Sql } from '../database/open.ts'
+import type { Peers } from '../process/peers.ts'
+import { Refusal, tokenInvalid } from '../refusals.ts'
+import type { Caller } from './caller.ts'
+import type { Credential } from './credentials.ts'
+import { findCallers, type KnownCaller, noteUse } from './store.ts'
+
+/** What is known is true for so long, which keeps every process within the contract's 1 s. */
+const trustedForMs = 900
+/** What is in use is looked up again before that, so that nobody waits for it. */
+const renewAfterMs = 450
+const maxEntries = 200_000
+/** Look-ups that wait; past it, 50003. */
+const maxWaiting = 10_000
+
+interface Entry extends KnownCaller {
+  kind: Credential['kind']
+  askedAt: number
+  /** By this process's monotonic clock. */
+  trustedUntil: number
+}
+
+/** A look-up that is under way. */
+interface Asked {
+  at: number
+  answer: Promise<Caller | undefined>
+}
+
+/** Whose power has changed: an application's, by its id, or that of operators, of whom there are few. */
+export const operators = ''
+
+/**
+ * Callers in memory, whatever they show. In the steady state a request waits for nothing: what it shows has been looked
+ * up less than a second ago, and together with what others show.
+ */
+export class CallerCache {
+  private readonly peers: Peers
+  private readonly control: Sql
+  private readonly entries = new Map<string, Entry>()
+  private readonly asked = new Map<string, Asked>()
+  private readonly lookUps: GroupCommit<Credential, KnownCaller | undefined>
+  /** When the power of somebody changed last, as long as it matters. */
+  private readonly changes = new Map<string, number>()
+  private changedAt = Number.NEGATIVE_INFINITY
+
+  /** `settingKeyHash`: of the operator key that the service was started with, whose sessions end when it is another. */
+  constructor(pool: Sql, control: Sql, peers: Peers, settingKeyHash: string | null) {
+    this.peers = peers
+    this.control = control
+    this.lookUps = new GroupCommit({
+      maxBatch: 512,
+      maxWaiting,
+      maxWaitMs: Number.POSITIVE_INFINITY,
+      claims: () => [],
+      write: (credentials) => findCallers(pool, credentials, settingKeyHash),
+      onBatch: () => {},
+    })
+    peers.onAsked('access', (whose) => {
+      this.forget(whose)
+      return null
+    })
+  }
+
+  /** Who shows this; undefined for nobody. Throws 10005 for a frozen application. */
+  check(credential: Credential): Caller | undefined | Promise<Caller | undefined> {
+    const now = performance.now()
+    const entry = this.entries.get(credential.hash)
+    if (entry?.kind !== credential.kind || now >= entry.trustedUntil || !this.isUnchanged(entry)) {
+      return this.lookUp(credential, this.changedAt)
+    }
+    // A failure is told to whoever needs the answer.
+    if (now - entry.askedAt > renewAfterMs) this.lookUp(credential, this.changedAt).catch(() => {})
+    return callerOf(entry)
+  }
+
+  /** Tells all processes of this machine of a change: it is in force there when this resolves. Others see it within 1 s. */
+  async noteChange(whose: string): Promise<void> {
+    this.forget(whose)
+    await this.peers.ask('access', whose)
+  }
+
+  /**
+   * Looks anew whether a caller has the power that it was admitted with; changes that were committed before this call
+   * count. Throws 10002 and 10005.
+   */
+  async requirePower(caller: Caller): Promise<void> {
+    if (caller.kind !== 'application') return
+    const found = await this.lookUp({ kind: 'token', hash: caller.tokenHash }, performance.now())
+    if (found === undefined) throw tokenInvalid('invalid_token')
+  }
+
+  private forget(whose: string): void {
+    const now = performance.now()
+    this.changedAt = now
+    this.changes.set(whose, now)
+    if (this.changes.size < 1000) return
+    for (const [name, at] of this.changes) if (now - at > trustedForMs) this.changes.delete(name)
+  }
+
+  private isUnchanged({ caller, askedAt }: Entry): boolean {
+    const changedAt = this.changes.get(caller.kind === 'application' ? caller.appId : operators)
+    return changedAt === undefined || askedAt > changedAt
+  }
+
+  /** Asks the database, once for all who show the same; only what is asked after `since` counts. */
+  private lookUp(credential: Credential, since: number): Promise<Caller | undefined> {
+    const name = `${credential.kind} ${credential.hash}`
+    const underWay = this.asked.get(name)
+    if (underWay !== undefined && underWay.at > since) return underWay.answer
+    const at = performance.now()
+    const asked: Asked = { at, answer: this.load(credential, at, () => this.asked.get(name) === asked) }
+    this.asked.set(name, asked)
+    const done = () => {
+      if (this.asked.get(name) === asked) this.asked.delete(name)
+    }
+    asked.answer.then(done, done)
+    return asked.answer
+  }
+
+  /** What a later look-up has answered is not put back. */
+  private async load(credential: Credential, askedAt: number, isLatest: () => boolean): Promise<Caller | undefined> {
+    const found = await this.lookUps.submit(credential)
+    if (found?.isUseOld) await noteUse(this.control, credential)
+    if (isLatest()) this.keep(credential, askedAt, found)
+    return found && callerOf(found)
+  }
+
+  /** Nothing is kept of guesses. */
+  private keep({ kind, hash }: Credential, askedAt: number, found: KnownCaller | undefined): void {
+    this.entries.delete(hash)
+    if (found === undefined) return
+    if (this.entries.size >= maxEntries) {
+      for (const oldest of this.entries.keys()) {
+        this.entries.delete(oldest)
+        break
+      }
+    }
+    const trustedUntil = askedAt + Math.min(trustedForMs, found.remainingMs)
+    this.entries.set(hash, { ...found, kind, askedAt, trustedUntil })
+  }
+}
+
+function callerOf({ caller, isFrozen }: KnownCaller): Caller {
+  if (isFrozen) throw new Refusal('applicationFrozen')
+  return caller
+}

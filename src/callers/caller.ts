@@ -1,0 +1,37 @@
+import type { Role } from './roles.ts'
+
+/** An application, by its access token. */
+export interface ApplicationCaller {
+  kind: 'application'
+  appId: string
+  /** Of the token that it came with: what waits looks again whether it still has power. */
+  tokenHash: string
+  rateLimitPerSecond: number | null
+}
+
+/** A person or program that runs the platform, or a developer of some of its applications. */
+export interface OperatorCaller {
+  kind: 'operator'
+  /** Whether it is a person's account or a key. */
+  source: 'operator' | 'operatorKey'
+  name: string
+  role: Role
+  /** Null for a key. */
+  operatorId: number | null
+  /** Null for an account, and for the key that the service was started with. */
+  operatorKeyId: number | null
+  /** Null for a bearer token. */
+  sessionId: number | null
+  /** Those that a developer is a member of; null for everyone else, who may act for every application. */
+  applications: ReadonlySet<string> | null
+}
+
+/** Who calls. */
+export type Caller = ApplicationCaller | OperatorCaller
+
+/** Who acts, as the event log keeps it: an account's or a key's id stands behind its name (`readActor`). */
+export function actorOf(caller: Caller): string {
+  if (caller.kind === 'application') return `application:${caller.appId}`
+  const id = caller.operatorId ?? caller.operatorKeyId
+  return `${caller.source}:${caller.name}${id === null ? '' : `#${id}`}`
+}

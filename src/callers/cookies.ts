@@ -1,0 +1,49 @@
+/** The part of a request that says who sends it. */
+export interface RequestHead {
+  method: string
+  header(name: string): string | null
+}
+
+/**
+ * The cookies of our own pages: the session, and what marks a browser that somebody has signed in from. No script can
+ * read them, and no other site can send them. Behind https their names begin with `__Host-`: browsers then refuse to
+ * take them from a neighbour's host or from http, so nobody can put a session of theirs in the place of another's.
+ */
+export const cookieNames = { session: 'forecourt_session', browser: 'forecourt_browser' } as const
+type OwnCookie = keyof typeof cookieNames
+type Headers = Pick<RequestHead, 'header'>
+
+/** Whether the page came by https, as the proxy says it, or the browser. */
+export function isBehindHttps(request: Headers): boolean {
+  return request.header('x-forwarded-proto') === 'https' || request.header('origin')?.startsWith('https://') === true
+}
+
+export function ownCookieName(request: Headers, which: OwnCookie): string {
+  return isBehindHttps(request) ? `__Host-${cookieNames[which]}` : cookieNames[which]
+}
+
+const cookieValue = (name: string) => new RegExp(`(?:^|;\\s*)${name}=([A-Za-z0-9_-]{43})(?:;|$)`)
+const cookieShapes = {
+  session: { host: cookieValue('__Host-forecourt_session'), plain: cookieValue('forecourt_session') },
+  browser: { host: cookieValue('__Host-forecourt_browser'), plain: cookieValue('forecourt_browser') },
+}
+
+/** What a cookie of ours holds. Where there is one that only our own host can have set, the plain one is not looked at. */
+export function ownCookie(request: Headers, which: OwnCookie): string | undefined {
+  const cookies = request.header('cookie')
+  if (cookies === null) return undefined
+  const { host, plain } = cookieShapes[which]
+  const value = host.exec(cookies)?.[1]
+  return value !== undefined || isBehindHttps(request) ? value : plain.exec(cookies)?.[1]
+}
+
+/** The session that a request of our own pages carries. What another site's page sends is no session of its reader's. */
+export function ownSession(request: RequestHead): string | undefined {
+  const { method } = request
+  const session = ownCookie(request, 'session')
+  if (session === undefined || method === 'GET' || method === 'HEAD') return session
+  const site = request.header('sec-fetch-site')
+  if (site !== null) return site === 'same-origin' ? session : undefined
+  const origin = request.header('origin')
+  return origin === null || URL.parse(origin)?.host === request.header('host') ? session : undefined
+}

@@ -1,0 +1,32 @@
+import { hash, randomBytes } from 'node:crypto'
+
+/** What a caller shows, hashed: an access token, an operator key, or a session's cookie. */
+export interface Credential {
+  kind: 'token' | 'key' | 'session'
+  hash: string
+}
+
+/** 256 bits in base64url. Anything else cannot be one of our tokens and costs no look-up. */
+const secretShape = /^[A-Za-z0-9_-]{43}$/
+const keyPrefix = 'fok_'
+
+/** A new token or secret: 256 random bits in base64url. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** A new operator key: its prefix tells it from an access token, and secret scanners from any other text. */
+export function newOperatorKey(): string {
+  return keyPrefix + newSecret()
+}
+
+/** Tokens and secrets are 256 random bits, so one SHA-256 is enough (no slow hash); this is what is kept of them. */
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'base64')
+}
+
+/** What kind of credential a bearer token can be; undefined for text that can be none. */
+export function kindOfToken(token: string): 'token' | 'key' | undefined {
+  if (secretShape.test(token)) return 'token'
+  return token.startsWith(keyPrefix) && secretShape.test(token.slice(keyPrefix.length)) ? 'key' : undefined
+}

@@ -1,0 +1,71 @@
+import { lockApplication } from '../database/application-lock.ts'
+import type { Statements } from '../database/open.ts'
+import { invalidRequest, Refusal } from '../refusals.ts'
+import { given } from '../values.ts'
+import { actorOf, type Caller } from './caller.ts'
+import { requireApplicationExists, requirePower } from './store.ts'
+
+/** Refuses with 10003 unless the caller may act for the application. Answers who acts, for the event log. */
+export function requireActingFor(caller: Caller, appId: string): string {
+  if (!mayActFor(caller, appId)) throw new Refusal('notPermitted')
+  return actorOf(caller)
+}
+
+function mayActFor(caller: Caller, appId: string): boolean {
+  if (caller.kind === 'application') return caller.appId === appId
+  return caller.applications === null || caller.applications.has(appId)
+}
+
+/** The applications that a caller may see; null for all of them. */
+export function visibleApplications(caller: Caller): readonly string[] | null {
+  if (caller.kind === 'application') return [caller.appId]
+  return caller.applications && [...caller.applications]
+}
+
+/**
+ * The application that a request is about: the one that it names, else the caller's own. Throws 10003 when the caller
+ * may not act for it, and 10001 for an operator who names none.
+ */
+export function applicationOf(caller: Caller, named: string | null | undefined): string {
+  const appId = given(named)
+  if (appId !== null) {
+    requireActingFor(caller, appId)
+    return appId
+  }
+  if (caller.kind === 'application') return caller.appId
+  throw invalidRequest([{ field: 'appId', reason: { en: 'is required of an operator', zh: '运营方必须指定应用' } }])
+}
+
+/** The same for an application that must exist. Throws 10001, 10003 and 10004. */
+export async function requireApplicationOf(
+  sql: Statements,
+  caller: Caller,
+  named: string | null | undefined,
+): Promise<string> {
+  const appId = applicationOf(caller, named)
+  // A caller's own exists: it has just had a token of it.
+  if (caller.kind === 'operator') await requireApplicationExists(sql, appId)
+  return appId
+}
+
+/**
+ * The applications that a page is about: the one that the request names, else all that the caller may see; null for
+ * every one there is. Throws as `requireApplicationOf` does for the one that is named.
+ */
+export async function requireApplicationsOf(
+  sql: Statements,
+  caller: Caller,
+  named: string | null | undefined,
+): Promise<readonly string[] | null> {
+  return given(named) === null ? visibleApplications(caller) : [await requireApplicationOf(sql, caller, named)]
+}
+
+/**
+ * Locks an application for a change that the caller asked for, who may have lost the power to it while it waited: after
+ * a freeze, a rotation or a revocation nothing is written. Throws 10002, 10004 and 10005.
+ */
+export async function lockApplicationFor(tx: Statements, caller: Caller, appId: string): Promise<void> {
+  await lockApplication(tx, appId)
+  if (caller.kind === 'operator') await requireApplicationExists(tx, appId)
+  else await requirePower(tx, caller)
+}

@@ -1,0 +1,28 @@
+type CallerKind = 'application' | 'operator'
+
+/**
+ * What an operator may do. admin: all; operator: all but people and keys; viewer: reads; developer: what an application
+ * may do itself, for the applications that they are a member of.
+ */
+export const everyRole = ['admin', 'operator', 'viewer', 'developer'] as const
+export type Role = (typeof everyRole)[number]
+
+/** What an operation declares of who may call it. */
+export interface Admission {
+  method: 'GET' | 'POST'
+  /** Nobody listed means that no token is asked for. */
+  callers: readonly CallerKind[]
+  /** The operators who may call it, where `rolesOf` would not say so by itself. */
+  roles?: readonly Role[]
+}
+
+/**
+ * The operators who may call an operation: all but developers may read, admins and operators may write, and developers
+ * may do what applications may.
+ */
+export function rolesOf({ callers, method, roles }: Admission): readonly Role[] {
+  if (!callers.includes('operator')) return []
+  if (roles !== undefined) return roles
+  const own: Role[] = callers.includes('application') ? ['developer'] : []
+  return method === 'GET' ? ['admin', 'operator', 'viewer', ...own] : ['admin', 'operator', ...own]
+}

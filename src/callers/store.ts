@@ -1,0 +1,217 @@
+import type { Row } from 'postgres'
+import type { Sql, Statements } from '../database/open.ts'
+import { textArray } from '../database/routine.ts'
+import { Refusal, tokenInvalid } from '../refusals.ts'
+import type { ApplicationCaller, Caller, OperatorCaller } from './caller.ts'
+import type { Credential } from './credentials.ts'
+
+/**
+ * SQL: whether the token `t` of the application `a` lives: it has not expired, and the secret that it was obtained with
+ * is the application's, or was until a rotation that leaves it some time.
+ */
+export const isLivingAt = (now: string) => `t.expires_at > ${now} and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > ${now})`
+
+const isLiving = isLivingAt('clock_timestamp()')
+
+/** The parameters by which a routine is told the callers of its batch; what `callerValues` answers is given for them. */
+export const callerParameters = { p_callers: 'integer', p_caller_apps: 'text[]', p_caller_tokens: 'text[]' }
+
+/** The applications among the callers, each token once. Operators have no token that an application could lose. */
+export function callerValues(callers: Iterable<Caller>): [number, string, string] {
+  const appIds = new Map<string, string>()
+  for (const caller of callers) if (caller.kind === 'application') appIds.set(caller.tokenHash, caller.appId)
+  return [appIds.size, textArray([...appIds.values()]), textArray([...appIds.keys()])]
+}
+
+/** SQL: the applications of which a caller has lost its power since it was admitted. */
+export const powerlessOf = (apps: string, tokens: string) => `array(
+      select c.app_id from unnest(${apps}, ${tokens}) as c (app_id, token_hash)
+      where not exists (select 1 from access_token t join application a using (app_id)
+        where t.token_hash = c.token_hash and a.status = 1 and ${isLiving}))`
+
+/**
+ * For a routine that has the applications' locks: puts the applications of which a caller has lost its power into
+ * `v_powerless`. What is nearly always so, that all have it, is found by the cheaper question.
+ */
+export const findPowerless = `if p_callers > 0 and (
+      select count(*) from access_token t join application a using (app_id)
+      where t.token_hash = any(p_caller_tokens) and a.status = 1 and ${isLiving}) < p_callers then
+      v_powerless := ${powerlessOf('p_caller_apps', 'p_caller_tokens')};
+    end if;`
+
+/** Refuses an application that has lost its power since it was admitted. Throws 10002 and 10005. */
+export async function requirePower(sql: Statements, caller: Caller): Promise<void> {
+  if (caller.kind !== 'application') return
+  const [found] = await sql`
+    select a.status, t.token_hash is not null as is_living from application a
+    left join access_token t on t.token_hash = ${caller.tokenHash} and ${sql.unsafe(isLiving)}
+    where a.app_id = ${caller.appId}`
+  if (found?.status === 2) throw new Refusal('applicationFrozen')
+  if (found?.is_living !== true) throw tokenInvalid('invalid_token')
+}
+
+/** Throws 10004. */
+export async function requireApplicationExists(sql: Statements, appId: string): Promise<void> {
+  const [known] = await sql`select 1 from application where app_id = ${appId}`
+  if (known === undefined) throw new Refusal('applicationNotFound')
+}
+
+/** A caller as the database knows it. */
+export interface KnownCaller<Kind extends Caller = Caller> {
+  caller: Kind
+  isFrozen: boolean
+  /** How long it is still valid, by the database's clock. */
+  remainingMs: number
+  /** Whether its use is to be noted again. */
+  isUseOld: boolean
+}
+
+/** Who shows these credentials, in order; undefined for nobody. `settingKeyHash` is of the key of the settings. */
+export async function findCallers(
+  sql: Sql,
+  credentials: readonly Credential[],
+  settingKeyHash: string | null,
+): Promise<(KnownCaller | undefined)[]> {
+  const hashesOf = (kind: Credential['kind']) =>
+    credentials.filter((credential) => credential.kind === kind).map(({ hash }) => hash)
+  const [token, key, session] = await Promise.all([
+    findTokens(sql, hashesOf('token')),
+    findKeys(sql, hashesOf('key')),
+    findSessions(sql, hashesOf('session'), settingKeyHash),
+  ])
+  const known = { token, key, session }
+  return credentials.map(({ kind, hash }) => known[kind].get(hash))
+}
+
+/** Callers by the hash of what they show. */
+type Known<Kind extends Caller> = Map<string, KnownCaller<Kind>>
+
+const remainingMs = (end: string) => `(extract(epoch from ${end} - clock_timestamp()) * 1000)::double precision`
+const tokenEnd = `case when t.generation = a.token_generation then t.expires_at
+  else least(t.expires_at, a.previous_secret_until) end`
+
+async function findTokens(sql: Statements, hashes: readonly string[]): Promise<Known<ApplicationCaller>> {
+  if (hashes.length === 0) return new Map()
+  const rows = await sql.unsafe(
+    `select token_hash as hash, app_id, status, rate_limit_per_second,
+      ${remainingMs(tokenEnd)} as remaining_ms
+    from access_token t join application a using (app_id)
+    where token_hash = any($1::text[]) and ${isLiving}`,
+    [textArray(hashes)],
+    { prepare: true },
+  )
+  return new Map(rows.map((row) => [row.hash, toApplication(row)]))
+}
+
+function toApplication(row: Row): KnownCaller<ApplicationCaller> {
+  const { app_id: appId, hash: tokenHash, rate_limit_per_second: rateLimitPerSecond, remaining_ms: remainingMs } = row
+  const caller: ApplicationCaller = { kind: 'application', appId, tokenHash, rateLimitPerSecond }
+  return { caller, isFrozen: row.status === 2, remainingMs, isUseOld: false }
+}
+
+/** Use is noted to the minute, so that what is busy is not written at each request. */
+const isOld = (seenAt: string) => `coalesce(${seenAt} < now() - interval '1 minute', true)`
+
+function toOperators(rows: readonly Row[]): Known<OperatorCaller> {
+  return new Map(
+    rows.map((row) => [
+      row.hash,
+      { caller: operatorOf(row), isFrozen: false, remainingMs: row.remaining_ms, isUseOld: row.is_use_old },
+    ]),
+  )
+}
+
+/** What the event log calls the key that the service is started with. */
+const settingKeyName = 'operator'
+
+/** The operator of a row of `actingColumns`. */
+export function operatorOf(row: Row): OperatorCaller {
+  return {
+    kind: 'operator',
+    source: row.operator_id === null ? 'operatorKey' : 'operator',
+    name: row.name ?? settingKeyName,
+    role: row.role ?? 'admin',
+    operatorId: row.operator_id,
+    operatorKeyId: row.operator_key_id,
+    sessionId: row.session_id,
+    applications: row.app_ids === null ? null : new Set(row.app_ids),
+  }
+}
+
+/**
+ * SQL: what a key may do, of `operator_key k left join operator o` as its owner: at most what its owner may. Null for
+ * one that does nothing: expired, or of an account that is disabled or sees its own applications only.
+ */
+export const keyRole = `
+  case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
+    when 'viewer' in (k.role, o.role) then 'viewer'
+    when 'operator' in (k.role, o.role) then 'operator' else k.role end`
+
+/** SQL: the applications of a developer, as JSON, because the driver reads no arrays. */
+export function membershipsOf(operatorId: string): string {
+  return `coalesce((select json_agg(app_id order by app_id) from operator_application a
+    where a.operator_id = ${operatorId}), '[]')`
+}
+
+/** SQL: who acts in a session of `livingSessions`: an account, or a key with the account that owns it: `o` is both. */
+export const actingColumns = `s.id as session_id, s.operator_id, s.operator_key_id,
+  coalesce(k.name, o.name) as name, case when k.id is null then o.role else ${keyRole} end as role,
+  case when k.id is null and o.role = 'developer' then ${membershipsOf('o.id')} end as app_ids`
+
+/** SQL: the sessions that last; conditions follow. */
+export const livingSessions = `
+  operator_session s left join operator_key k on k.id = s.operator_key_id
+    left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
+  where s.expires_at > now()
+    and (s.operator_id is null or (o.status = 1 and o.password_hash is not null))
+    and (k.id is null or ${keyRole} is not null)`
+
+/** Who some sessions are of, while they last; `settingKeyHash` is of the key that the service runs with now. */
+export async function findSessions(
+  sql: Statements,
+  hashes: readonly string[],
+  settingKeyHash: string | null,
+): Promise<Known<OperatorCaller>> {
+  if (hashes.length === 0) return new Map()
+  const rows = await sql.unsafe(
+    `select s.token_hash as hash, ${actingColumns}, ${isOld('s.seen_at')} as is_use_old,
+      ${remainingMs('least(s.expires_at, k.expires_at)')} as remaining_ms
+    from ${livingSessions} and s.token_hash = any($1::text[])
+      and (s.setting_key_hash is null or s.setting_key_hash = $2)`,
+    [textArray(hashes), settingKeyHash],
+    { prepare: true },
+  )
+  return toOperators(rows)
+}
+
+/** Who some keys are of, while they do anything. */
+export async function findKeys(sql: Statements, hashes: readonly string[]): Promise<Known<OperatorCaller>> {
+  if (hashes.length === 0) return new Map()
+  const rows = await sql.unsafe(
+    `select k.key_hash as hash, null::bigint as session_id, null::bigint as operator_id, k.id as operator_key_id, k.name,
+      ${keyRole} as role, null as app_ids, ${isOld('k.used_at')} as is_use_old,
+      ${remainingMs('k.expires_at')} as remaining_ms
+    from operator_key k left join operator o on o.id = k.operator_id
+    where k.key_hash = any($1::text[]) and ${keyRole} is not null`,
+    [textArray(hashes)],
+    { prepare: true },
+  )
+  return toOperators(rows)
+}
+
+/** How long a session lasts while nobody uses it, and at most. */
+export const idleSessionHours = 12
+export const longestSessionDays = 14
+
+/** Notes that a key or a session is used, and puts off the session's end, but not beyond its longest time. */
+export async function noteUse(sql: Statements, { kind, hash }: Credential): Promise<void> {
+  if (kind === 'key') await sql`update operator_key set used_at = now() where key_hash = ${hash}`
+  else {
+    await sql`
+      update operator_session set seen_at = now(),
+        expires_at = least(now() + ${idleSessionHours} * interval '1 hour',
+          created_at + ${longestSessionDays} * interval '1 day')
+      where token_hash = ${hash}`
+  }
+}
