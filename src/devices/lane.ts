@@ -10,7 +10,7 @@ import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from './contract.ts'
-import { type DeviceInsert, type DeviceOutcome, registerDevices } from './register.ts'
+import { type DeviceInsert, type DeviceOutcome, registerDevices } from './routine.ts'
 import { deviceText, freshState, showDevice } from './rules.ts'
 
 /** A device that a caller wants registered. */
