@@ -15,8 +15,13 @@ import type { Routine } from './database/routine.ts'
 import { Deadlines } from './deadlines.ts'
 import { openCallbackClient } from './deliveries/client.ts'
 import { showDeliveries } from './deliveries/figures.ts'
-import { claimEndpointsRoutine, readWorkRoutine, renewLeasesRoutine, writeProgressRoutine } from './deliveries/queue.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
+import {
+  claimEndpointsRoutine,
+  readWorkRoutine,
+  renewLeasesRoutine,
+  writeProgressRoutine,
+} from './deliveries/routine.ts'
 import { Share } from './deliveries/share.ts'
 import { CallbackWorker } from './deliveries/worker.ts'
 import { deviceInventoryRoutes } from './device-inventory/routes.ts'
@@ -25,7 +30,7 @@ import { deviceModelRoutes } from './device-models/routes.ts'
 import { deviceOwnershipRoutes } from './device-ownership/routes.ts'
 import { startPresence } from './device-state/presence.ts'
 import { deviceStateRoutes } from './device-state/routes.ts'
-import { changeStatesRoutine } from './device-state/store.ts'
+import { changeStatesRoutine } from './device-state/routine.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/routine.ts'
 import { eventRoutes } from './events/routes.ts'
@@ -46,10 +51,10 @@ import type { SecretBox } from './secrets/box.ts'
 import { serviceRoutes } from './service/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
-import { saveSitesRoutine } from './sites/save.ts'
+import { saveSitesRoutine } from './sites/routine.ts'
 import { thirdPartyConfigRoutes } from './third-party-config/routes.ts'
-import { issueTokensRoutine } from './tokens/issue.ts'
 import { tokenRoutes } from './tokens/routes.ts'
+import { issueTokensRoutine } from './tokens/routine.ts'
 import { startUpkeep } from './upkeep.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { insertApplication, requireLockedApplication } from './applications/store.ts'
+import { hasApplications, insertApplication, requireLockedApplication } from './applications/store.ts'
 import { insertBillingRule } from './billing-rules/store.ts'
 import { hashSecret, newSecret } from './callers/credentials.ts'
 import type { Sql } from './database/open.ts'
@@ -35,8 +35,7 @@ export interface Demo {
 
 /** Makes the application `demo` while there is no other: its configuration and one billing rule of each type. */
 export async function createDemoOnce(sql: Sql, parts: ConfigParts): Promise<Demo | undefined> {
-  const [known] = await sql`select 1 from application limit 1`
-  if (known !== undefined) return undefined
+  if (await hasApplications(sql)) return undefined
   const appSecret = newSecret()
   const appId = randomBytes(10).toString('hex')
   const ruleIds = await transaction(sql, async (tx) => {

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import { tryLock } from './database/advisory-lock.ts'
+import { deleteOldIdempotencyKeys } from './database/idempotency.ts'
 import type { Sql, Statements } from './database/open.ts'
 import { keepRoutines, type Routine } from './database/routine.ts'
 import { transaction } from './database/transaction.ts'
@@ -14,9 +16,6 @@ import { deleteExpiredTokens } from './tokens/store.ts'
 const everyMs = 60_000
 /** Few enough that no step holds up creates. */
 const stepRows = 2000
-
-/** Any constant that no application's lock can equal in practice; steps are the numbers after it. */
-const upkeepLock = 7_103_120_100
 
 type Step = (tx: Statements, limit: number) => Promise<number>
 
@@ -55,22 +54,12 @@ export async function runUpkeep(
     (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays),
     deleteOldEvents,
   ]
-  const runAlone = (step: Step, lock: number) =>
-    transaction(sql, async (tx) => {
-      const [row] = await tx`select pg_try_advisory_xact_lock(${lock}::bigint) as is_ours`
-      return row?.is_ours ? step(tx, stepRows) : 0
-    })
+  const runAlone = (step: Step, index: number) =>
+    transaction(sql, async (tx) => ((await tryLock(tx, `upkeep ${index}`)) ? step(tx, stepRows) : 0))
   const all = steps.map((step, index) => async () => {
-    while ((await runAlone(step, upkeepLock + index)) === stepRows);
+    while ((await runAlone(step, index)) === stepRows);
   })
   for (const part of [() => keepRoutines(sql, routines), ...all]) {
     await part().catch((error: unknown) => log.warn({ err: error }, 'a part of upkeep failed; it is tried again'))
   }
-}
-
-async function deleteOldIdempotencyKeys(sql: Statements, limit: number): Promise<number> {
-  const deleted = await sql`
-    delete from idempotency_key where (app_id, operation, key) in (
-      select app_id, operation, key from idempotency_key where created_at < now() - interval '24 hours' limit ${limit})`
-  return deleted.count
 }

@@ -54,6 +54,11 @@ export async function requireApplication(sql: Statements, appId: string): Promis
   return toApplication(row)
 }
 
+export async function hasApplications(sql: Statements): Promise<boolean> {
+  const [known] = await sql`select 1 from application limit 1`
+  return known !== undefined
+}
+
 export interface NewApplication {
   appId: string
   appName: string

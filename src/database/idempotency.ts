@@ -1,4 +1,5 @@
 import { Refusal } from '../refusals.ts'
+import { takeLock } from './advisory-lock.ts'
 import type { Statements } from './open.ts'
 
 /** What a create is kept under (contract §4.3). */
@@ -31,7 +32,7 @@ export async function keepAnswer(tx: Statements, create: KeyedCreate, answer: st
 
 /** Until the transaction ends, nobody else works under the key: for creates that no application's lock orders. */
 export async function lockKey(tx: Statements, { operation, key }: KeyedCreate): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`${operation} ${key}`}, 0))`
+  await takeLock(tx, `${operation} ${key}`)
 }
 
 /** What stands for the answer of a create that has begun: no answer is an empty text. */
@@ -62,6 +63,14 @@ export async function settleKey(sql: Statements, create: KeyedCreate, answer: st
     where app_id = ${appId} and operation = ${operation} and key = ${key} and body_hash = ${bodyHash}
       and answer = ${begun}`
   return (await findKeptAnswer(sql, create)) ?? answer
+}
+
+/** Removes, at most `limit`, keys that are kept no longer. */
+export async function deleteOldIdempotencyKeys(sql: Statements, limit: number): Promise<number> {
+  const deleted = await sql`
+    delete from idempotency_key where (app_id, operation, key) in (
+      select app_id, operation, key from idempotency_key where created_at < now() - interval '24 hours' limit ${limit})`
+  return deleted.count
 }
 
 /** SQL for a routine with `p_apps`, `p_keys` and `p_now`: the answers that are kept for its batch. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { takeLock } from './advisory-lock.ts'
 import type { Sql, Statements } from './open.ts'
 import { transaction } from './transaction.ts'
 
@@ -50,7 +51,7 @@ $routine$`
  */
 export async function installRoutines(sql: Sql, routines: readonly Routine[]): Promise<void> {
   await transaction(sql, async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended('install routines', 0))`
+    await takeLock(tx, 'install routines')
     for (const { name, definition } of routines) {
       const [known] = await tx`select 1 from pg_proc where proname = ${name} and pg_function_is_visible(oid)`
       if (known === undefined) await tx.unsafe(definition)

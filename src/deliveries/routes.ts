@@ -14,7 +14,7 @@ import { given } from '../values.ts'
 import { callbackUrlFault } from './callback-url.ts'
 import type { CallbackClient } from './client.ts'
 import { pageDeliveries, replayDeliveries, testDelivery, testType } from './contract.ts'
-import { type By, type ReplayRange, replay, requireNoReplay } from './replay.ts'
+import { type By, replay, requireNoReplay } from './replay.ts'
 import { judge, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
 import * as store from './store.ts'
@@ -90,7 +90,12 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     return delivery
   }
 
-  async function rangeOf(appId: string, timeFrom: string, timeTo: string, status: number | null): Promise<ReplayRange> {
+  async function rangeOf(
+    appId: string,
+    timeFrom: string,
+    timeTo: string,
+    status: number | null,
+  ): Promise<store.ReplayRange> {
     const [from, to] = [readMoment(timeFrom), endOf(timeTo)]
     const [firstId, lastId] = [await idAround(sql, appId, from, -1), await idAround(sql, appId, to, 1)]
     return { from, to, firstId, lastId, status }
@@ -125,8 +130,8 @@ export function deliveryRoutes(parts: Parts): Handler[] {
         return runAlone('replay', appId, async () => {
           // One with a key may have been answered before.
           if (keyed === undefined) await requireNoReplay(sql, appId)
-          const wish = given(body.id) ?? (await rangeOf(appId, first, last, given(body.status)))
-          return new JsonText(await transaction(sql, (tx) => replay(tx, caller, appId, wish, by, keyed)))
+          const selection = given(body.id) ?? (await rangeOf(appId, first, last, given(body.status)))
+          return new JsonText(await transaction(sql, (tx) => replay(tx, caller, appId, selection, by, keyed)))
         })
       },
       { check: replayConflicts },

@@ -2,7 +2,8 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import type { ShowMoment } from '../moments.ts'
-import { type DeliveryRecord, testType } from './contract.ts'
+import { invalidRequest, Refusal } from '../refusals.ts'
+import { type DeliveryRecord, maxReplayed, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
 
 const countedWaiting = 10_000
@@ -138,6 +139,148 @@ export async function insertTest(sql: Statements, delivery: Delivery, payload: s
       ${delivery.createdAt}, ${delivery.finishedAt}, ${delivery.responseStatus}, ${delivery.error},
       ${delivery.response}, ${delivery.durationMs}, ${JSON.stringify(delivery.attemptLog)}, ${delivery.nextAttemptAt},
       ${payload})`
+}
+
+/**
+ * Makes the endpoint of an application that has a callback now, or removes that of one that has none, in the
+ * transaction that saves the configuration and holds the application's lock. A new endpoint, and one that had stopped,
+ * follows the log from here on; what happened meanwhile can be replayed.
+ */
+export async function syncEndpoint(tx: Statements, appId: string, hasCallback: boolean): Promise<void> {
+  if (!hasCallback) {
+    await tx`delete from callback_endpoint where app_id = ${appId}`
+    return
+  }
+  const [newest] = await tx<[{ id: number }]>`select coalesce(max(id), 0) as id from event where app_id = ${appId}`
+  await tx`
+    insert into callback_endpoint as e (app_id, through_event_id) values (${appId}, ${newest.id})
+    on conflict (app_id) do update set
+      through_event_id = case when e.stopped_at is null then e.through_event_id else excluded.through_event_id end,
+      stopped_at = null, stopped_reason = null, failures = 0, held_until = '-infinity'`
+}
+
+/** Moves with every event that can be seen: while it stands still, no application has news. */
+export async function newsOfEvents(sql: Sql): Promise<string> {
+  const [row] = await sql<[{ news: string }]>`select sum(last_event_id)::text as news from event_head`
+  return row.news
+}
+
+/** How far an endpoint is, and what it is at. */
+export interface LockedEndpoint {
+  through: number
+  isStopped: boolean
+  /** A replay of a range is under way. */
+  isReplaying: boolean
+}
+
+/**
+ * Locks an endpoint, so that replays come one after the other, and the worker writes no outcome meanwhile. Undefined
+ * where there is none.
+ */
+export async function lockEndpoint(tx: Statements, appId: string): Promise<LockedEndpoint | undefined> {
+  const [row] = await tx`
+    select through_event_id, stopped_at, replay_next_id from callback_endpoint where app_id = ${appId} for update`
+  if (row === undefined) return undefined
+  return { through: row.through_event_id, isStopped: row.stopped_at !== null, isReplaying: row.replay_next_id !== null }
+}
+
+/** Whether a replay of a range is under way, without a lock. */
+export async function isReplaying(sql: Statements, appId: string): Promise<boolean> {
+  const [busy] = await sql`
+    select 1 from callback_endpoint where app_id = ${appId} and replay_next_id is not null`
+  return busy !== undefined
+}
+
+/** Of an application: every event of a time range, or only those whose delivery has a status. */
+export interface ReplayRange {
+  from: Date
+  to: Date
+  /** Ids around the range. */
+  firstId: number
+  lastId: number
+  status: number | null
+}
+
+/** SQL: what is set of a delivery that is to be sent at the moment. */
+const dueAt = (moment: string) =>
+  `status = ${statuses.waiting}, attempts = 0, next_attempt_at = ${moment}, finished_at = null`
+
+/** Sets one delivery waiting. Throws 60003. */
+export async function replayOne(tx: Statements, appId: string, id: number): Promise<number> {
+  const replayed = await tx`update delivery set ${tx.unsafe(dueAt('now()'))} where app_id = ${appId} and id = ${id}`
+  if (replayed.count === 0) throw new Refusal('deliveryNotFound')
+  return 1
+}
+
+/** Sets the first events of a range waiting, and answers how many it holds. Throws 10001 for too many. */
+export async function beginRange(tx: Statements, appId: string, range: ReplayRange): Promise<number> {
+  const [counted] = await tx<[{ count: number }]>`
+    select count(*)::int as count from (${eventsOf(tx, appId, range)} limit ${maxReplayed + 1}) w`
+  if (counted.count > maxReplayed) {
+    const reason = {
+      en: `holds more than ${maxReplayed} events; replay a shorter range`,
+      zh: `包含超过 ${maxReplayed} 个事件；请缩短时间范围`,
+    }
+    throw invalidRequest([{ field: 'timeTo', reason }])
+  }
+  await stepOn(tx, appId, range)
+  return counted.count
+}
+
+/** The events of a range that the callback asks for now. */
+function eventsOf(tx: Statements, appId: string, { from, to, firstId, lastId, status }: ReplayRange) {
+  // As a literal, so that every plan can use the index of deliveries that are not delivered.
+  const delivered = tx`
+    join delivery d on d.app_id = ${appId} and d.id = v.id and d.status = ${tx.unsafe(String(status))}`
+  return tx`
+    select c.app_id, v.id, v.type from third_party_config c join event v using (app_id) ${status === null ? tx`` : delivered}
+    where c.app_id = ${appId} and v.app_id = ${appId} and v.type = any(c.callback_events)
+      and v.id between ${firstId} and ${lastId} and v.time between ${from} and ${to}`
+}
+
+/** Events that one transaction sets waiting: so few that neither its endpoint nor the database is kept from the others. */
+const stepEvents = 200
+/** Replays under way that are tried until one is found that no process is at. */
+const mostTried = 10
+
+/** Sets the next events of a range waiting, and notes where to go on. The endpoint must be locked. */
+async function stepOn(tx: Statements, appId: string, range: ReplayRange): Promise<void> {
+  const step = await tx<{ id: number }[]>`
+    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, created_at, attempt_log)
+    select app_id, id, type, ${statuses.waiting}, 0, now(), now(), '[]'
+    from (${eventsOf(tx, appId, range)} order by v.id limit ${stepEvents}) as step
+    on conflict (app_id, id) do update set ${tx.unsafe(dueAt('excluded.next_attempt_at'))}
+    returning id`
+  const nextId = step.length < stepEvents ? null : Math.max(...step.map(({ id }) => id)) + 1
+  const { from, to, lastId, status } = range
+  await tx`
+    update callback_endpoint set replay_next_id = ${nextId},
+      replay_last_id = ${lastId}, replay_from = ${from}, replay_to = ${to}, replay_status = ${status}
+    where app_id = ${appId}`
+}
+
+/** One step of any replay that no process is at. Answers whether there was one. */
+export async function stepOfAny(tx: Statements): Promise<boolean> {
+  const underWay = await tx<{ app_id: string }[]>`
+    select app_id from callback_endpoint where replay_next_id is not null order by random() limit ${mostTried}`
+  for (const { app_id: appId } of underWay) if (await tryStep(tx, appId)) return true
+  return false
+}
+
+/** False when another process is at it, or has just come to its end. */
+async function tryStep(tx: Statements, appId: string): Promise<boolean> {
+  const [row] = await tx`
+    select replay_next_id, replay_last_id, replay_from, replay_to, replay_status from callback_endpoint
+    where app_id = ${appId} and replay_next_id is not null for update skip locked`
+  if (row === undefined) return false
+  await stepOn(tx, appId, {
+    firstId: row.replay_next_id,
+    lastId: row.replay_last_id,
+    from: row.replay_from,
+    to: row.replay_to,
+    status: row.replay_status,
+  })
+  return true
 }
 
 /** How many deliveries wait and how many are dead, each counted to 100,000. */

@@ -13,7 +13,7 @@ import {
   type Progress,
   type Work,
   type WorkRequest,
-} from './queue.ts'
+} from './routine.ts'
 import {
   type AttemptResult,
   failuresOfVisit,

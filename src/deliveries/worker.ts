@@ -6,9 +6,10 @@ import type { Sql } from '../database/open.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import type { CallbackClient } from './client.ts'
-import * as queue from './queue.ts'
 import { Replays } from './replay.ts'
+import * as queue from './routine.ts'
 import type { Share } from './share.ts'
+import { newsOfEvents } from './store.ts'
 import { pause, Turn, type TurnTools } from './turn.ts'
 
 export interface WorkerOptions {
@@ -174,7 +175,7 @@ export class CallbackWorker {
 
   /** While no event is written anywhere, only retries can be due, and these are looked for more rarely. */
   private async lookOnce(): Promise<void> {
-    const news = await queue.newsOfEvents(this.options.pool)
+    const news = await newsOfEvents(this.options.pool)
     const startedAt = performance.now()
     if (news === this.newsSeen && !this.isBusy() && startedAt - this.lookedAt < retryLookMs) return
     this.lookedAt = startedAt

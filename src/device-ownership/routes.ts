@@ -1,5 +1,6 @@
 import { requireApplication, requireLockedApplication } from '../applications/store.ts'
 import { applicationOf, lockApplicationFor, visibleApplications } from '../callers/permissions.ts'
+import { takeLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { type Device, showDevice, updatableMembers } from '../devices/rules.ts'
@@ -12,7 +13,7 @@ import type { ShowMoment } from '../moments.ts'
 import { Refusal, unavailable } from '../refusals.ts'
 import { given } from '../values.ts'
 import { forceUnbindDevice, getDeviceHistory, transferDevice, unbindDevice } from './contract.ts'
-import { deleteDevice, type Ending, findBindings, findOwner, lockSerial, moveDevice } from './store.ts'
+import { deleteDevice, type Ending, findBindings, findOwner, moveDevice } from './store.ts'
 
 /** An owner can change between being read and being locked; more often than this in a row, something is wrong. */
 const maxTries = 20
@@ -47,8 +48,8 @@ export function deviceOwnershipRoutes({ sql, showMoment }: { sql: Sql; showMomen
   ): Promise<Answer> {
     for (let tries = 0; tries < maxTries; tries++) {
       const answer = await transaction(sql, async (tx) => {
-        // Operators who move the same device queue here; else one of them could lose to the others again and again.
-        await lockSerial(tx, deviceNo)
+        // Before the applications' locks: operators who move the same device queue here; else one of them could lose to the others again and again.
+        await takeLock(tx, `device ${deviceNo}`)
         const owner = await findOwner(tx, deviceNo)
         if (owner === undefined) throw new Refusal('deviceNotFound')
         // In the order in which batches take them, so that two writers never wait for each other in a circle.

@@ -13,11 +13,6 @@ export interface Ending {
   reason: string | null
 }
 
-/** Waits for whoever moves or frees the serial as an operator. Comes before the applications' locks. */
-export async function lockSerial(tx: Statements, deviceNo: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`device ${deviceNo}`}, 0))`
-}
-
 /** Who holds the serial now. Without the owner's lock the answer can be outdated when it arrives. */
 export async function findOwner(sql: Statements, deviceNo: string): Promise<string | undefined> {
   const [row] = await sql`select app_id from device_binding where device_no = ${deviceNo}`

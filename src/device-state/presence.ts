@@ -1,19 +1,13 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import { tryLock } from '../database/advisory-lock.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { deviceText, showDevice } from '../devices/rules.ts'
 import type { ShowMoment } from '../moments.ts'
+import { changeStates, type StateChange } from './routine.ts'
 import { presenceTimes } from './rules.ts'
-import {
-  changeStates,
-  findSilentDevices,
-  type KnownDevice,
-  lockSilentDevices,
-  type SilentDevice,
-  type StateChange,
-  tryPresenceLock,
-} from './store.ts'
+import { findSilentDevices, type KnownDevice, lockSilentDevices, type SilentDevice } from './store.ts'
 
 /** Few enough that no step holds an application's lock for long. */
 const stepDevices = 500
@@ -38,7 +32,7 @@ export function startPresence({ config, sql, log, showMoment }: Parts): { stop()
    */
   function step(found: SilentDevice[]): Promise<number | undefined> {
     return transaction(sql, async (tx) => {
-      if (!(await tryPresenceLock(tx))) return undefined
+      if (!(await tryLock(tx, 'presence'))) return undefined
       const silent = await lockSilentDevices(tx, found, silenceMs)
       if (silent.length > 0) await changeStates(tx, silent.map(toOffline), [], new Date())
       return silent.length

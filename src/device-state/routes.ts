@@ -9,15 +9,9 @@ import { type Handler, handle, JsonText } from '../http/serve.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { reportDeviceState } from './contract.ts'
+import { changeStates, type StateChange } from './routine.ts'
 import { applyReport, isSameState, presenceTimes, type StateReport } from './rules.ts'
-import {
-  changeStates,
-  findDevices,
-  findPowerlessApplications,
-  type KnownDevice,
-  type StateChange,
-  touchPresence,
-} from './store.ts'
+import { findDevices, findPowerlessApplications, type KnownDevice, touchPresence } from './store.ts'
 
 interface Submission {
   caller: Caller

@@ -1,4 +1,5 @@
 import type { Row } from 'postgres'
+import { takeLock } from '../database/advisory-lock.ts'
 import { drawEventId, lockApplication, lowestEventId } from '../database/application-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
@@ -192,7 +193,7 @@ export async function idAround(sql: Sql, appId: string, moment: Date, side: -1 |
 export async function installEventPruning(owner: Sql, days: number): Promise<void> {
   await transaction(owner, async (tx) => {
     // Two processes may start at once.
-    await tx`select pg_advisory_xact_lock(hashtextextended('install event pruning', 0))`
+    await takeLock(tx, 'install event pruning')
     const [row] = await tx<[{ path: string }]>`select quote_ident(current_schema()) as path`
     await tx.unsafe(`
       create or replace function delete_old_events(p_limit integer) returns integer

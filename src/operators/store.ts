@@ -1,6 +1,7 @@
 import type { Row } from 'postgres'
 import type { Role } from '../callers/roles.ts'
 import { keyRole, membershipsOf } from '../callers/store.ts'
+import { takeLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { readActor } from '../events/rules.ts'
@@ -9,9 +10,6 @@ import { Refusal, tokenInvalid } from '../refusals.ts'
 import { type Account, sameName } from '../sessions/store.ts'
 import { given } from '../values.ts'
 import type { OperatorKeyRecord, OperatorRecord } from './contract.ts'
-
-/** A constant that no application's lock can equal in practice. Whoever changes accounts holds it. */
-const operatorsLock = 7_103_120_200
 
 const setUpHours = 24
 
@@ -33,7 +31,7 @@ function toOperator(row: Row, showMoment: ShowMoment): OperatorRecord {
 
 /** Changes of accounts wait for each other, so that two of them cannot each take away the other's admin. */
 export async function lockOperators(tx: Statements): Promise<void> {
-  await tx`select pg_advisory_xact_lock(${operatorsLock}::bigint)`
+  await takeLock(tx, 'operators')
 }
 
 /** Throws 10050. */

@@ -1,10 +1,9 @@
+import { tryLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { statuses } from '../deliveries/rules.ts'
 import type { ShowMoment } from '../moments.ts'
 import type { Counts, Trouble } from './contract.ts'
 
-/** A constant that no application's lock can equal in practice. */
-const countLock = 7_103_120_300
 /** Counting ten million devices takes some seconds. */
 export const countTimeoutMs = 60_000
 const mostDeliveries = 100_000
@@ -23,8 +22,7 @@ export async function findCount(sql: Statements): Promise<LastCount | undefined>
 
 /** Counts everything and keeps it, unless another process is doing so. The transaction is the caller's. */
 export async function refreshCount(tx: Statements): Promise<void> {
-  const [lock] = await tx`select pg_try_advisory_xact_lock(${countLock}::bigint) as is_ours`
-  if (!lock?.is_ours) return
+  if (!(await tryLock(tx, 'overview'))) return
   await tx.unsafe(`set local statement_timeout = ${countTimeoutMs}`)
   const deliveries = (status: number) =>
     `(select count(*)::int from (select 1 from delivery where status = ${status} limit ${mostDeliveries}) d)`

@@ -13,6 +13,7 @@ import type { ReadMoment, ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given, readBbox } from '../values.ts'
 import { deleteSite, getSite, pageSites, type SiteRegistration, saveSite, updateSite } from './contract.ts'
+import { type SiteInsert, type SiteOutcome, saveSites } from './routine.ts'
 import {
   changeSite,
   type NamedRules,
@@ -24,7 +25,6 @@ import {
   showSite,
   showWithoutId,
 } from './rules.ts'
-import { type SiteInsert, type SiteOutcome, saveSites } from './save.ts'
 import { pageOfSites, removeSite, requireSite, saveChangedSite } from './store.ts'
 
 interface Submission {

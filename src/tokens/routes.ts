@@ -7,7 +7,7 @@ import type { Sql } from '../database/open.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
 import { invalidRequest, type Reason, Refusal, refusals } from '../refusals.ts'
 import { getAuthorizationServer, issueToken, revokeToken } from './contract.ts'
-import { issueTokens, type TokenOutcome, type TokenRequest } from './issue.ts'
+import { issueTokens, type TokenOutcome, type TokenRequest } from './routine.ts'
 import { deleteToken, findClient } from './store.ts'
 
 const noStore = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' }

@@ -3,7 +3,7 @@ import pino from 'pino'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { deleteOldDeliveries } from '../../src/deliveries/store.ts'
 import { deleteOldEvents, installEventPruning } from '../../src/events/store.ts'
-import { issueTokensRoutine } from '../../src/tokens/issue.ts'
+import { issueTokensRoutine } from '../../src/tokens/routine.ts'
 import { runUpkeep } from '../../src/upkeep.ts'
 import { type OwnDatabase, Workplace } from './support.ts'
 

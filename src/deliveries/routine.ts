@@ -92,12 +92,6 @@ export async function renewLeases(sql: Sql, owner: string, appIds: string[]): Pr
   return new Map(rows.map((row) => [row.app_id, row.is_renewed]))
 }
 
-/** Moves with every event that can be seen: while it stands still, no application has news. */
-export async function newsOfEvents(sql: Sql): Promise<string> {
-  const [row] = await sql<[{ news: string }]>`select sum(last_event_id)::text as news from event_head`
-  return row.news
-}
-
 export interface WorkRequest {
   appId: string
   through: number

@@ -1,0 +1,142 @@
+import type { Caller } from '../callers/caller.ts'
+import { callerParameters, callerValues, findPowerless } from '../callers/store.ts'
+import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
+import type { Statements } from '../database/open.ts'
+import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
+import type { DeviceState } from '../devices/rules.ts'
+
+/** A new state of a device, composed from what was read. */
+export interface StateChange extends DeviceState {
+  appId: string
+  deviceNo: string
+  boundAt: Date
+  actor: string
+  rowVersion: string
+  /** What becomes of its sign of life; null leaves it as it is. */
+  sign: 'alive' | 'gone' | null
+  /** The record as JSON text. */
+  record: string
+}
+
+/** A row of a batch as it travels. */
+interface StateRow {
+  app_id: string
+  device_no: string
+  bound_at: string
+  actor: string
+  row_version: string
+  sign: StateChange['sign']
+  status: number
+  online_status: number
+  run_status: number
+  status_remark: string | null
+  version: string | null
+  battery_status: number | null
+  battery_energy: string | null
+}
+
+const toRow = (change: StateChange): StateRow => ({
+  app_id: change.appId,
+  device_no: change.deviceNo,
+  bound_at: change.boundAt.toISOString(),
+  actor: change.actor,
+  row_version: change.rowVersion,
+  sign: change.sign,
+  status: change.status,
+  online_status: change.onlineStatus,
+  run_status: change.runStatus,
+  status_remark: change.statusRemark,
+  version: change.version,
+  battery_status: change.batteryStatus,
+  battery_energy: change.batteryEnergy,
+})
+
+const text = 'text'
+const rowColumns: Record<Exclude<keyof StateRow, 'actor' | 'sign'>, string> = {
+  app_id: text,
+  device_no: text,
+  bound_at: 'timestamptz',
+  row_version: 'xid',
+  status: 'smallint',
+  online_status: 'smallint',
+  run_status: 'smallint',
+  status_remark: text,
+  version: text,
+  battery_status: 'bigint',
+  battery_energy: text,
+}
+const rows = (columns: Partial<Record<keyof StateRow, string>>) => jsonRows<StateRow>('v_rows', columns)
+
+const isChanged = '(v_is_complete or i.device_no = any(v_changed))'
+
+/**
+ * Writes a batch of state changes: locks, rows, their signs of life and events in one transaction. A row that is not
+ * the one that was read is left alone, and so is one of an application of which a caller has lost its power; neither is
+ * among the serials that are answered.
+ */
+export const changeStatesRoutine = routine(
+  'change_states',
+  { p_now: 'timestamptz', p_apps: 'text[]', p_count: 'integer', ...callerParameters, p_rows: text, p_records: text },
+  'device_no text',
+  `${lockAndNumberVariables}
+  v_rows json := p_rows;
+  v_changed text[];
+  v_powerless text[] := '{}';
+  v_is_complete boolean;`,
+  `  ${lockAndNumber}
+  ${findPowerless}
+  with changed as (
+    update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
+      status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
+      battery_energy = i.battery_energy
+    from ${rows(rowColumns)}
+    where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
+      and i.app_id <> all(v_powerless)
+    returning d.device_no
+  )
+  select array_agg(device_no) into v_changed from changed;
+  -- Nearly always; to look every row up among all of them would cost as much as writing it.
+  v_is_complete := coalesce(cardinality(v_changed), 0) = p_count;
+
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.app_id, ${eventIdOfRow}, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
+  from ${jsonRowsWithRecords<StateRow>('v_rows', { app_id: text, device_no: text, actor: text }, 'p_records')}
+  where ${isChanged};
+
+  insert into device_presence (app_id, device_no, reported_at)
+  select i.app_id, i.device_no, now() from ${rows({ app_id: text, device_no: text, sign: text })}
+  where i.sign = 'alive' and ${isChanged}
+  on conflict (app_id, device_no) do update set reported_at = excluded.reported_at;
+  delete from device_presence p using ${rows({ app_id: text, device_no: text, sign: text })}
+  where p.app_id = i.app_id and p.device_no = i.device_no and i.sign = 'gone' and ${isChanged};
+
+  return query select unnest(v_changed);`,
+)
+
+/** The order in which every writer takes the rows of a batch, so that two never wait for each other in a circle. */
+export function sortedBySerial<Item extends { deviceNo: string }>(items: readonly Item[]): Item[] {
+  return items.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
+}
+
+/**
+ * Writes state changes of different devices, which so many callers reported, in one transaction. Answers the serials that
+ * were changed.
+ */
+export async function changeStates(
+  sql: Statements,
+  changes: StateChange[],
+  callers: Iterable<Caller>,
+  now: Date,
+): Promise<string[]> {
+  const sorted = sortedBySerial(changes)
+  const apps = [...new Set(changes.map((change) => change.appId))].sort()
+  const changed = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
+    now.toISOString(),
+    textArray(apps),
+    changes.length,
+    ...callerValues(callers),
+    JSON.stringify(sorted.map(toRow)),
+    sorted.map((change) => change.record).join('\n'),
+  ])
+  return changed.map((row) => row.device_no)
+}
