@@ -68,9 +68,9 @@ export function openPools(database: Database, control: Sql) {
     control,
     /** What applications change, but for creates and states. */
     writes: database.open(3),
-    // A connection for the devices' lane, one for the sites', and one for what they look up. More would only take
+    // Two connections for the devices' lane, one for the sites', and one for what they look up. More would only take
     // turns, and each has its own plans and its own share of the processor's caches to warm.
-    creates: database.open(3, { isWritePath: true }),
+    creates: database.open(4, { isWritePath: true }),
     states: database.open(2, { isWritePath: true }),
     /** The lane of tokens. */
     tokens: database.open(1, { isWritePath: true }),

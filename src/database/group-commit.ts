@@ -12,7 +12,12 @@ export interface GroupCommitOptions<Item, Outcome> {
   /** An item that has waited longer is refused: its request has been answered 50003 already. */
   maxWaitMs: number
   onBatch(size: number): void
+  /** Batches under way at once, 1 by default: a second one begins when so many wait that they fill one by themselves. */
+  atOnce?: number
 }
+
+/** So many share what a transaction costs that to wait for more would save little. */
+const wellFilled = 64
 
 interface Waiting<Item, Outcome> {
   item: Item
@@ -23,12 +28,14 @@ interface Waiting<Item, Outcome> {
 
 /**
  * One lane of group commit: whatever arrives while a batch is being written forms the next batch. There is no timer,
- * so a lone item is written at once; a burst that arrives in one turn of the event loop rides together.
+ * so a lone item is written at once; a burst that arrives in one turn of the event loop rides together. Under load a
+ * second batch is with the database already when the first is committed: else the database would rest while answers are
+ * sent, and this process while rows are written.
  */
 export class GroupCommit<Item, Outcome> {
   private readonly options: GroupCommitOptions<Item, Outcome>
   private waiting: Waiting<Item, Outcome>[] = []
-  private running = false
+  private running = 0
 
   constructor(options: GroupCommitOptions<Item, Outcome>) {
     this.options = options
@@ -47,21 +54,26 @@ export class GroupCommit<Item, Outcome> {
     if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(unavailable())
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, since, resolve, reject })
-      if (!this.running) {
-        this.running = true
-        setImmediate(() => void this.run())
-      }
+      this.go()
     })
   }
 
+  /** Begins a batch, if one may go beside those that are under way. */
+  private go(): void {
+    const { atOnce = 1 } = this.options
+    if (this.running >= atOnce || this.waiting.length < (this.running === 0 ? 1 : wellFilled)) return
+    this.running++
+    setImmediate(() => void this.run())
+  }
+
   private async run(): Promise<void> {
-    while (this.waiting.length > 0) {
-      const batch = this.takeBatch()
-      if (batch.length === 0) continue
+    const batch = this.takeBatch()
+    if (batch.length > 0) {
       this.options.onBatch(batch.length)
       await this.writeBatch(batch)
     }
-    this.running = false
+    this.running--
+    this.go()
   }
 
   /** The longest waiting items, without those that claim what an earlier one claims; these keep their place. */

@@ -4,7 +4,7 @@ import { GroupCommit, type GroupCommitOptions } from './group-commit.ts'
 /** Opens a write path's lane of group commit, under a name of its own. */
 export type OpenLane = <Item, Outcome>(
   name: string,
-  work: Pick<GroupCommitOptions<Item, Outcome>, 'write' | 'claims'>,
+  work: Pick<GroupCommitOptions<Item, Outcome>, 'write' | 'claims' | 'atOnce'>,
 ) => GroupCommit<Item, Outcome>
 
 /** Makes what opens lanes that are alike in everything but their work, and shows each of them to operators. */

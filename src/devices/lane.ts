@@ -41,6 +41,7 @@ export function registrationLane(parts: RegistrationParts): (submission: Submiss
   const isInventoryRequired = config.inventoryPolicy === 'required'
 
   const lane = openLane<Submission, DeviceOutcome>('devices', {
+    atOnce: 2,
     claims: ({ body, idempotency }) =>
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
     async write(submissions) {

@@ -3,7 +3,7 @@ import { callerParameters, callerValues, findPowerless } from '../callers/store.
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import { keptAnswers, keptKey, keptKeys } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
-import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
+import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
 import type { RefusalName } from '../refusals.ts'
 import type { Device } from './rules.ts'
 
@@ -26,7 +26,6 @@ export type DeviceOutcome = { record: string } | { refusal: RefusalName } | { ag
 /** A row of a batch as it travels. */
 interface DeviceRow {
   app_id: string
-  actor: string
   device_no: string
   device_name: string
   tag: string | null
@@ -39,13 +38,10 @@ interface DeviceRow {
   product_picture_url: string | null
   device_type: string | null
   device_type_name: string | null
-  key?: string
-  body_hash?: string
 }
 
 const toRow = (device: DeviceInsert): DeviceRow => ({
   app_id: device.appId,
-  actor: device.actor,
   device_no: device.deviceNo,
   device_name: device.deviceName,
   tag: device.tag,
@@ -58,7 +54,6 @@ const toRow = (device: DeviceInsert): DeviceRow => ({
   product_picture_url: device.productPictureUrl,
   device_type: device.deviceType,
   device_type_name: device.deviceTypeName,
-  ...(device.idempotency && { key: device.idempotency.key, body_hash: device.idempotency.bodyHash }),
 })
 
 const text = 'text'
@@ -76,12 +71,13 @@ const deviceColumns = {
   product_picture_url: text,
   device_type: text,
   device_type_name: text,
-} satisfies Partial<Record<keyof DeviceRow, string>>
+} satisfies Record<keyof DeviceRow, string>
 const deviceNames = Object.keys(deviceColumns).join(', ')
 
-const rows = (columns: Partial<Record<keyof DeviceRow, string>>) => jsonRows<DeviceRow>('v_rows', columns)
-const rowsWithRecords = (columns: Partial<Record<keyof DeviceRow, string>>) =>
-  jsonRowsWithRecords<DeviceRow>('v_rows', columns, 'p_records')
+/** What several statements look at travels as arrays: to read the JSON once more costs more than to write a row. */
+const owned = { app_id: 'p_owners', device_no: 'p_serials' }
+const claims = arrayRows({ ...owned, key: 'p_keys' })
+const record = recordsOf('p_records')
 
 /**
  * Writes a batch of devices: locks, bindings, rows, events and idempotency keys in one transaction. The offline rule
@@ -102,14 +98,17 @@ export const registerDevicesRoutine = routine(
     p_apps: 'text[]',
     p_unknown: 'text[]',
     p_count: 'integer',
+    p_owners: 'text[]',
+    p_serials: 'text[]',
+    p_actors: 'text[]',
     p_keys: 'text[]',
+    p_body_hashes: 'text[]',
     ...callerParameters,
     p_rows: text,
     p_records: text,
   },
   'device_no text, outcome text, body_hash text, answer text',
   `${lockAndNumberVariables}
-  v_rows json := p_rows;
   v_online text[];
   v_kept text[] := '{}';
   v_bound text[];
@@ -125,7 +124,7 @@ export const registerDevicesRoutine = routine(
 
   with bound as (
     insert into device_binding (device_no, app_id, bound_at)
-    select i.device_no, i.app_id, p_now from ${rows({ app_id: text, device_no: text, key: text })}
+    select i.device_no, i.app_id, p_now from ${claims}
     where i.app_id = any(v_online) and i.device_no <> all(p_unknown)
       and (v_kept = '{}' or i.key is null or ${keptKey} <> all(v_kept))
     on conflict (device_no) do nothing
@@ -137,16 +136,16 @@ export const registerDevicesRoutine = routine(
     -- Nearly always; to look every row up among all of them would cost as much as writing it.
     v_is_complete := cardinality(v_bound) = p_count;
     insert into device (${deviceNames}, bound_at)
-    select ${deviceNames}, p_now from ${rows(deviceColumns)}
+    select ${deviceNames}, p_now from ${jsonRows<DeviceRow>('p_rows::json', deviceColumns)}
     where v_is_complete or i.device_no = any(v_bound);
     insert into event (app_id, id, type, time, actor, subject, data)
     select i.app_id, ${eventIdOfRow}, 'device.bound', p_now, i.actor, i.device_no, i.record
-    from ${rowsWithRecords({ app_id: text, device_no: text, actor: text })}
+    from ${arrayRows({ ...owned, actor: 'p_actors', record })}
     where v_is_complete or i.device_no = any(v_bound);
     if p_keys <> '{}' then
       insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
       select i.app_id, 'createDevice', i.key, i.body_hash, i.record, p_now
-      from ${rowsWithRecords({ app_id: text, device_no: text, key: text, body_hash: text })}
+      from ${arrayRows({ ...owned, key: 'p_keys', body_hash: 'p_body_hashes', record })}
       where i.key is not null and i.device_no = any(v_bound)
       on conflict (app_id, operation, key) do update
         set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
@@ -159,7 +158,7 @@ export const registerDevicesRoutine = routine(
   return query
   with held as materialized (
     select b.device_no, b.app_id from device_binding b
-    where b.device_no = any(array(select i.device_no from ${rows({ device_no: text })}))
+    where b.device_no = any(p_serials)
   ), kept as materialized (${keptAnswers('createDevice')})
   select i.device_no,
     case
@@ -174,12 +173,21 @@ export const registerDevicesRoutine = routine(
       else 'again'
     end,
     k.body_hash, k.answer
-  from ${rows({ app_id: text, device_no: text, key: text })}
+  from ${claims}
   left join application a on a.app_id = i.app_id
   left join held b on b.device_no = i.device_no
   left join kept k on k.app_id = i.app_id and k.key = i.key
   where v_bound is null or i.device_no <> all(v_bound);`,
 )
+
+/** The keys of a batch and what was sent under them; nothing where no row has one, as of most batches. */
+function keyArrays(devices: DeviceInsert[]): [string, string] {
+  if (devices.every(({ idempotency }) => idempotency === undefined)) return ['{}', '{}']
+  return [
+    textArray(devices.map(({ idempotency }) => idempotency?.key ?? null)),
+    textArray(devices.map(({ idempotency }) => idempotency?.bodyHash ?? null)),
+  ]
+}
 
 interface ExceptionRow {
   device_no: string
@@ -208,7 +216,10 @@ export async function registerDevices(
     textArray(apps),
     textArray(unknown.map((device) => device.deviceNo)),
     devices.length,
-    textArray(devices.flatMap(({ idempotency }) => idempotency?.key ?? [])),
+    textArray(sorted.map((device) => device.appId)),
+    textArray(sorted.map((device) => device.deviceNo)),
+    textArray(sorted.map((device) => device.actor)),
+    ...keyArrays(sorted),
     ...callerValues(callers),
     JSON.stringify(sorted.map(toRow)),
     sorted.map((device) => device.record).join('\n'),
