@@ -216,18 +216,25 @@ test('a device that is unbound meanwhile is told no more, and its next owner’s
     TestApplication,
   ]
   const serials = await newDevices(app, 20)
-  for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1 })
-  const unbind = (deviceNo: string, index: number) => each(index).call(unbindDevice, { deviceNo }, { token: app.token })
-  for (const answer of await Promise.all(serials.map(unbind))) expect(answer.code, answer.text).toBe(0)
+  const isUnboundOnline = async (deviceNo: string, index: number) => {
+    await report(each(0), app, deviceNo, { onlineStatus: 1 })
+    const answer = await each(index).call(unbindDevice, { deviceNo }, { token: app.token })
+    expect(answer.code, answer.text).toBe(0)
+    return answer.data.onlineStatus === 1
+  }
+  const areUnboundOnline = await Promise.all(serials.map(isUnboundOnline))
   expect(await countSigns(serials), 'signs of life that are left').toBe(0)
+  // On a busy machine a device's time may be up before it is unbound.
+  const unbound = serials.filter((_, index) => areUnboundOnline[index])
+  expect(unbound.length, said).toBeGreaterThan(1)
   // Half of them are somebody else's at once.
-  const taken = serials.slice(10)
+  const taken = unbound.slice(unbound.length / 2)
   for (const deviceNo of taken) {
     await each(1).call(createDevice, deviceBody(next.appId, { deviceNo }), { token: next.token })
   }
   const rows = await Promise.all(taken.map(rowVersion))
   await sleep(surelyMs)
-  expect(byPresence(await readStateEvents(serials)), said).toEqual([])
+  expect(byPresence(await readStateEvents(unbound)), said).toEqual([])
   expect(await Promise.all(taken.map(rowVersion)), said).toEqual(rows)
 }, 120_000)
 
