@@ -14,7 +14,7 @@ import { Reads } from './database/reads.ts'
 import type { Routine } from './database/routine.ts'
 import { Deadlines } from './deadlines.ts'
 import { openCallbackClient } from './deliveries/client.ts'
-import { showDeliveries } from './deliveries/figures.ts'
+import { registerGauges } from './deliveries/gauges.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import {
   claimEndpointsRoutine,
@@ -22,7 +22,7 @@ import {
   renewLeasesRoutine,
   writeProgressRoutine,
 } from './deliveries/routine.ts'
-import { Share } from './deliveries/share.ts'
+import { Throttle } from './deliveries/throttle.ts'
 import { CallbackWorker } from './deliveries/worker.ts'
 import { deviceInventoryRoutes } from './device-inventory/routes.ts'
 import { Catalogue } from './device-models/catalogue.ts'
@@ -34,17 +34,17 @@ import { changeStatesRoutine } from './device-state/routine.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/routine.ts'
 import { eventRoutes } from './events/routes.ts'
+import { InFlight } from './http/in-flight.ts'
 import type { HttpHandler } from './http/message.ts'
 import { type Handler, serve } from './http/serve.ts'
 import { listOf } from './http/source-address.ts'
-import { UnderWay } from './http/under-way.ts'
 import { Metrics } from './metrics.ts'
 import { momentFormat, momentReader } from './moments.ts'
 import { operations } from './operations.ts'
 import { operatorRoutes } from './operators/routes.ts'
+import { startRecorder } from './overview/recorder.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { countTimeoutMs } from './overview/store.ts'
-import { startTally } from './overview/tally.ts'
 import type { Peers } from './process/peers.ts'
 import { regionRoutes } from './regions/routes.ts'
 import type { SecretBox } from './secrets/box.ts'
@@ -126,9 +126,9 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   const { operatorKey } = config
   const callers = new CallerCache(pools.access, pools.control, peers, operatorKey ? hashSecret(operatorKey) : null)
   const access = new AccessControl(callers, rateLimiter, operatorKey)
-  const underWay = new UnderWay(config.maxWaitingCreates)
+  const inFlight = new InFlight(config.maxWaitingCreates)
   const client = openCallbackClient(config)
-  const share = new Share()
+  const throttle = new Throttle()
   const catalogue = new Catalogue(pools.creates)
   const showMoment = momentFormat(config.timeZone)
   const readMoment = momentReader(config.timeZone)
@@ -136,7 +136,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     metrics,
     // Shorter than a request is waited for: what is refused for its waiting is never written afterwards.
     { maxWaiting: config.maxWaitingCreates, maxWaitMs: config.statementTimeoutMs * 0.8 },
-    (size) => share.onBatch(size),
+    (size) => throttle.onBatch(size),
   )
   // Each on the pool for what it changes; what it reads comes with the request.
   const { control, writes, background, creates, states } = pools
@@ -162,7 +162,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     ...serviceRoutes({
       sql: control,
       metrics,
-      underWay,
+      inFlight,
       peers,
       config,
       schemaVersion,
@@ -181,7 +181,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     // A little earlier than the database gives up, so that the answer is there within the statement timeout.
     answerTimeoutMs: config.statementTimeoutMs * 0.9,
     bodyTimeoutMs: 5_000,
-    underWay,
+    inFlight,
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)
   metrics.gaugeByState(
@@ -189,21 +189,21 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     'Connections of this process’s pools to the database, by what they do.',
     () => connectionStates(pools.background, metricTimeoutMs),
   )
-  metrics.gauge('forecourt_workers', 'Processes that serve on this machine.', () => peers.crew.serving, 'service')
+  metrics.gauge('forecourt_workers', 'Processes that serve on this machine.', () => peers.workers.serving, 'service')
   peers.onAsked('metrics', () => metrics.registry.getMetricsAsJSON())
-  showDeliveries(metrics, pools.background, metricTimeoutMs)
+  registerGauges(metrics, pools.background, metricTimeoutMs)
   const worker = new CallbackWorker({
     pool: pools.callbacks,
     client,
     secrets,
-    share,
+    throttle,
     config,
     metrics,
     log,
   })
   worker.start()
   const upkeep = startUpkeep(pools.background, log, config, routines)
-  const tally = startTally(pools.background, log, metrics)
+  const recorder = startRecorder(pools.background, log, metrics)
   const presence = startPresence({ sql: background, log, config, showMoment })
   return {
     handler: withConsole(handler, config.mapTileUrl),
@@ -211,7 +211,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     async stop() {
       await worker.stop()
       upkeep.stop()
-      await tally.stop()
+      await recorder.stop()
       presence.stop()
       deadlines.stop()
     },

@@ -1,4 +1,4 @@
-/** When something's patience ends, by the monotonic clock, and what happens then. The time may move meanwhile. */
+/** When something times out, by the monotonic clock, and what happens then. The time may move meanwhile. */
 export interface Deadline {
   at: number
   expire: () => void

@@ -4,9 +4,9 @@ import { createDevice, pageDevices } from '../src/devices/contract.ts'
 import {
   countStatement,
   type DeviceFilter,
+  rangeStatement,
   type Statement,
   searchStatement,
-  stretchStatement,
 } from '../src/devices/store.ts'
 import { pageSites } from '../src/sites/contract.ts'
 import { embeddedConnection } from './faults/support.ts'
@@ -125,9 +125,9 @@ const middle = [large.appId, micros('2026-01-01T12:00:00Z'), 'SN-5']
 
 test.each(common)('a page by $what reads the index, and no more of it than the page', async ({ filter }) => {
   const fitting = { ...anyDevice, ...filter, appIds: [large.appId] }
-  for (const stretch of [{ behindApplication: '' }, { behind: middle }]) {
+  for (const range of [{ behindApplication: '' }, { behind: middle }]) {
     for (const limit of [11, 101]) {
-      const planned = await plan(stretchStatement(fitting, stretch, limit, 0))
+      const planned = await plan(rangeStatement(fitting, range, limit, 0))
       expect(scansOf(planned)).toContain('Index Only Scan by device_by_age')
       expect(scansOf(planned).join()).not.toContain('Seq Scan')
       // The few that do not fit lie between; each of the page's is read once more.
@@ -143,8 +143,8 @@ test.each(common)('a total by $what reads the index alone, and no more of it tha
 })
 
 test('a page over all applications reads the index as far as the applications that it shows', async () => {
-  for (const stretch of [{ behindApplication: 'app 8' }, { behind: ['app 8', ...middle.slice(1)] }]) {
-    const planned = await plan(stretchStatement(anyDevice, stretch, 11, 0))
+  for (const range of [{ behindApplication: 'app 8' }, { behind: ['app 8', ...middle.slice(1)] }]) {
+    const planned = await plan(rangeStatement(anyDevice, range, 11, 0))
     expect(scansOf(planned)).toContain('Index Only Scan by device_by_age')
     expect(scansOf(planned).join()).not.toContain('Seq Scan')
     expect(rowsRead(planned)).toBeLessThan(2 * 2500 + 50)

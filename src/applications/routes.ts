@@ -27,8 +27,13 @@ export function applicationRoutes(parts: Parts): Handler[] {
   const { sql, callers, config, showMoment } = parts
   const show = (application: store.Application) => store.showApplication(application, showMoment)
 
-  const tell = (tx: Statements, type: PlatformEventType, actor: string, data: ApplicationRecord, address?: string) =>
-    insertPlatformEvent(tx, { type, time: new Date(), actor, subject: data.appId, address, data })
+  const logEvent = (
+    tx: Statements,
+    type: PlatformEventType,
+    actor: string,
+    data: ApplicationRecord,
+    address?: string,
+  ) => insertPlatformEvent(tx, { type, time: new Date(), actor, subject: data.appId, address, data })
 
   /** Changes a state under the application's lock; an event is written only when something changed. */
   async function changeState(
@@ -58,7 +63,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
       rateLimitPerSecond:
         body.rateLimitPerSecond === undefined ? contract.defaultRateLimitPerSecond : body.rateLimitPerSecond,
     })
-    await tell(tx, 'application.created', actor, show(application))
+    await logEvent(tx, 'application.created', actor, show(application))
     const wanted = given(body.thirdPartyConfig)
     const { appId } = application
     const thirdPartyConfig = wanted === null ? null : await saveConfig(parts, tx, { ...wanted, appId }, actor)
@@ -97,7 +102,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
         const before = await store.requireLockedApplication(tx, body.appId)
         requireMatch(header('if-match'), etagOf(show(before)))
         const after = await store.updateApplication(tx, body.appId, change)
-        if (etagOf(show(after)) !== etagOf(show(before))) await tell(tx, 'application.updated', actor, show(after))
+        if (etagOf(show(after)) !== etagOf(show(before))) await logEvent(tx, 'application.updated', actor, show(after))
         return after
       })
       await callers.noteChange(body.appId)
@@ -139,7 +144,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
         const appSecret = newSecret()
         const overlapSeconds = given(body.overlapSeconds) ?? 0
         const rotated = show(await store.replaceSecret(tx, appId, hashSecret(appSecret), overlapSeconds))
-        await tell(tx, 'application.secretRotated', actor, rotated, sourceAddress())
+        await logEvent(tx, 'application.secretRotated', actor, rotated, sourceAddress())
         if (rotation !== undefined) await keepAnswer(tx, rotation, JSON.stringify({ ...rotated, appSecret: null }))
         return JSON.stringify({ ...rotated, appSecret })
       })

@@ -27,7 +27,7 @@ interface Asked {
   answer: Promise<Caller | undefined>
 }
 
-/** Whose power has changed: an application's, by its id, or that of operators, of whom there are few. */
+/** Whose access has changed: an application's, by its id, or that of operators, of whom there are few. */
 export const operators = ''
 
 /**
@@ -40,7 +40,7 @@ export class CallerCache {
   private readonly entries = new Map<string, Entry>()
   private readonly asked = new Map<string, Asked>()
   private readonly lookUps: GroupCommit<Credential, KnownCaller | undefined>
-  /** When the power of somebody changed last, as long as it matters. */
+  /** When the access of somebody changed last, as long as it matters. */
   private readonly changes = new Map<string, number>()
   private changedAt = Number.NEGATIVE_INFINITY
 
@@ -81,10 +81,10 @@ export class CallerCache {
   }
 
   /**
-   * Looks anew whether a caller has the power that it was admitted with; changes that were committed before this call
+   * Looks anew whether a caller has the access that it was admitted with; changes that were committed before this call
    * count. Throws 10002 and 10005.
    */
-  async requirePower(caller: Caller): Promise<void> {
+  async requireAccess(caller: Caller): Promise<void> {
     if (caller.kind !== 'application') return
     const found = await this.lookUp({ kind: 'token', hash: caller.tokenHash }, performance.now())
     if (found === undefined) throw tokenInvalid('invalid_token')

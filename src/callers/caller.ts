@@ -4,7 +4,7 @@ import type { Role } from './roles.ts'
 export interface ApplicationCaller {
   kind: 'application'
   appId: string
-  /** Of the token that it came with: what waits looks again whether it still has power. */
+  /** Of the token that it came with: what waits looks again whether it still has access. */
   tokenHash: string
   rateLimitPerSecond: number | null
 }

@@ -3,7 +3,7 @@ import type { Statements } from '../database/open.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import { actorOf, type Caller } from './caller.ts'
-import { requireApplicationExists, requirePower } from './store.ts'
+import { requireAccess, requireApplicationExists } from './store.ts'
 
 /** Refuses with 10003 unless the caller may act for the application. Answers who acts, for the event log. */
 export function requireActingFor(caller: Caller, appId: string): string {
@@ -61,11 +61,11 @@ export async function requireApplicationsOf(
 }
 
 /**
- * Locks an application for a change that the caller asked for, who may have lost the power to it while it waited: after
+ * Locks an application for a change that the caller asked for, who may have lost access to it while it waited: after
  * a freeze, a rotation or a revocation nothing is written. Throws 10002, 10004 and 10005.
  */
 export async function lockApplicationFor(tx: Statements, caller: Caller, appId: string): Promise<void> {
   await lockApplication(tx, appId)
   if (caller.kind === 'operator') await requireApplicationExists(tx, appId)
-  else await requirePower(tx, caller)
+  else await requireAccess(tx, caller)
 }

@@ -41,7 +41,7 @@ export class RateLimiter {
       bucket.tokens -= 1
       return undefined
     }
-    if (this.peers.crew.serving < 2 || now < bucket.isSpentUntil) throw tooManyRequests()
+    if (this.peers.workers.serving < 2 || now < bucket.isSpentUntil) throw tooManyRequests()
     return this.takeBorrowed(appId, bucket)
   }
 
@@ -78,7 +78,7 @@ export class RateLimiter {
 
   /** The application's bucket, filled for the time since it was last looked at. */
   private bucketOf(appId: string, limit: number, now: number): Bucket {
-    const part = limit / Math.max(1, this.peers.crew.serving)
+    const part = limit / Math.max(1, this.peers.workers.serving)
     let bucket = this.buckets.get(appId)
     if (bucket === undefined || bucket.limit !== limit) {
       if (bucket === undefined && this.buckets.size >= 100_000) this.dropFull(now)

@@ -24,24 +24,24 @@ export function callerValues(callers: Iterable<Caller>): [number, string, string
   return [appIds.size, textArray([...appIds.values()]), textArray([...appIds.keys()])]
 }
 
-/** SQL: the applications of which a caller has lost its power since it was admitted. */
-export const powerlessOf = (apps: string, tokens: string) => `array(
+/** SQL: the applications of which a caller has lost its access since it was admitted. */
+export const revokedOf = (apps: string, tokens: string) => `array(
       select c.app_id from unnest(${apps}, ${tokens}) as c (app_id, token_hash)
       where not exists (select 1 from access_token t join application a using (app_id)
         where t.token_hash = c.token_hash and a.status = 1 and ${isLiving}))`
 
 /**
- * For a routine that has the applications' locks: puts the applications of which a caller has lost its power into
- * `v_powerless`. What is nearly always so, that all have it, is found by the cheaper question.
+ * For a routine that has the applications' locks: puts the applications of which a caller has lost its access into
+ * `v_revoked`. What is nearly always so, that all have it, is found by the cheaper question.
  */
-export const findPowerless = `if p_callers > 0 and (
+export const findRevoked = `if p_callers > 0 and (
       select count(*) from access_token t join application a using (app_id)
       where t.token_hash = any(p_caller_tokens) and a.status = 1 and ${isLiving}) < p_callers then
-      v_powerless := ${powerlessOf('p_caller_apps', 'p_caller_tokens')};
+      v_revoked := ${revokedOf('p_caller_apps', 'p_caller_tokens')};
     end if;`
 
-/** Refuses an application that has lost its power since it was admitted. Throws 10002 and 10005. */
-export async function requirePower(sql: Statements, caller: Caller): Promise<void> {
+/** Refuses an application that has lost its access since it was admitted. Throws 10002 and 10005. */
+export async function requireAccess(sql: Statements, caller: Caller): Promise<void> {
   if (caller.kind !== 'application') return
   const [found] = await sql`
     select a.status, t.token_hash is not null as is_living from application a

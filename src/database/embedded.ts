@@ -177,11 +177,11 @@ async function answers(record: EmbeddedRecord): Promise<boolean> {
 }
 
 /** Runs one statement on a connection of its own, and gives up on a server that says nothing. */
-async function run(record: EmbeddedRecord, name: string, statement: string, patienceSeconds = 30): Promise<void> {
+async function run(record: EmbeddedRecord, name: string, statement: string, timeoutSeconds = 30): Promise<void> {
   const sql = postgres({ ...connectionTo(record, name), max: 1, fetch_types: false, ssl: false, onnotice: () => {} })
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('it does not answer')), patienceSeconds * 1000)
+    timer = setTimeout(() => reject(new Error('it does not answer')), timeoutSeconds * 1000)
   })
   try {
     await Promise.race([sql.unsafe(statement), silence])

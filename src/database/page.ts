@@ -35,7 +35,7 @@ export interface PageOf<Item> {
 }
 
 /** Which rows a page query asks for. */
-export interface PageWish {
+export interface PageRequest {
   pageSize: number
   /** Null for a page by cursor. */
   pageNo: number | null
@@ -46,7 +46,7 @@ export interface PageWish {
 }
 
 /** Reads the members of a page query. Throws 10001 for a cursor that is not ours, and for a page that is too far. */
-export function readWish(query: PageQuery, key: PageKey): PageWish {
+export function readPageRequest(query: PageQuery, key: PageKey): PageRequest {
   const pageSize = given(query.pageSize) ?? 10
   const cursor = given(query.cursor)
   if (cursor !== null) return { pageSize, pageNo: null, offset: 0, after: readCursor(cursor, key) }
@@ -60,7 +60,7 @@ export function readWish(query: PageQuery, key: PageKey): PageWish {
  * its key in `page_key`, as the JSON text of a list of texts. More rows than are counted count as one more.
  */
 export function toPage<Item>(
-  { pageSize, pageNo }: PageWish,
+  { pageSize, pageNo }: PageRequest,
   rows: readonly Row[],
   counted: number,
   show: (row: Row) => Item,
@@ -86,20 +86,20 @@ export async function readPage<Item>(
   query: PageQuery,
   show: (row: Row) => Item,
 ): Promise<PageOf<Item>> {
-  const wish = readWish(query, source.key)
+  const request = readPageRequest(query, source.key)
   const order = sql.unsafe(
     source.key.map(({ column }) => `page.${column} ${source.newestFirst ? 'desc' : 'asc'}`).join(', '),
   )
   const rows = await rowsOf(sql`
     select page.*, json_build_array(${keyTexts(sql, source)})::text as page_key
     from (${source.rows}) as page
-    ${wish.after === null ? sql`` : after(sql, source, wish.after)}
+    ${request.after === null ? sql`` : after(sql, source, request.after)}
     order by ${order}
-    limit ${wish.pageSize + 1} offset ${wish.offset}`)
+    limit ${request.pageSize + 1} offset ${request.offset}`)
   // The last page by number says itself how many there are, which spares a search that finds little a second scan.
-  const isLast = wish.after === null && rows.length <= wish.pageSize && (rows.length > 0 || wish.offset === 0)
-  const counted = isLast ? wish.offset + rows.length : await countRows(sql, source)
-  return toPage(wish, rows, counted, show)
+  const isLast = request.after === null && rows.length <= request.pageSize && (rows.length > 0 || request.offset === 0)
+  const counted = isLast ? request.offset + rows.length : await countRows(sql, source)
+  return toPage(request, rows, counted, show)
 }
 
 async function countRows(sql: Sql, { rows }: PageSource): Promise<number> {

@@ -3,8 +3,8 @@ import { Refusal, unavailable } from '../refusals.ts'
 import type { Database } from './database.ts'
 import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
 
-/** Reads that run at once in this process, and of them one owner's: others always find a place soon. */
-const places = 5
+/** Reads that run at once in this process, and of them one owner's: others always find room soon. */
+const slots = 5
 const mostRunning = 2
 /**
  * Beside others, an owner's reads may take half of one connection's time, and a second of theirs ahead of it: so a few
@@ -22,7 +22,7 @@ const mostWaiting = 128
 const endAgainMs = 20
 
 /** A connection that one read has for itself, so that nobody else's statement is cancelled with its own. */
-interface Place {
+interface Slot {
   sql: Sql
   connection: DriverConnection | undefined
 }
@@ -34,28 +34,15 @@ interface Owner {
   dueAt: number
   /** Looks again when they have. */
   timer: ReturnType<typeof setTimeout> | undefined
-  waiting: Set<(place: Place) => void>
-}
-
-/** Who waits for a read's answer. */
-export class Audience {
-  hasLeft = false
-  onLeave: () => void = () => {}
-
-  /** The answer will be of no use. Once: a caller may hang up and be told that it took too long. */
-  leave(): void {
-    if (this.hasLeft) return
-    this.hasLeft = true
-    this.onLeave()
-  }
+  waiting: Set<(slot: Slot) => void>
 }
 
 /**
  * Gives reads their connections. An owner has a few at once and owners take turns, so nobody's long searches hold up
- * others. A read whose audience has left leaves the queue, or is cancelled in the database.
+ * others. A read that nobody waits for any more leaves the queue, or is cancelled in the database.
  */
 export class Reads {
-  private readonly free: Place[]
+  private readonly free: Slot[]
   private readonly owners = new Map<string, Owner>()
   private readonly control: Sql
   private lastCaller = ''
@@ -64,7 +51,7 @@ export class Reads {
   /** `control` is for telling the database to end a read. */
   constructor(database: Database, control: Sql) {
     this.control = control
-    this.free = Array.from({ length: places }, () => {
+    this.free = Array.from({ length: slots }, () => {
       const sql = database.open(1)
       return { sql, connection: connectionsOf(sql)[0] }
     })
@@ -77,40 +64,41 @@ export class Reads {
     this.companyUntil = performance.now() + companyMs
   }
 
-  /** Reads once there is a place. Throws 10007 when too many of the owner's wait, and 50003 when the audience has left. */
-  async run<Answer>(name: string, audience: Audience, read: (sql: Sql) => Promise<Answer>): Promise<Answer> {
-    if (audience.hasLeft) throw unavailable()
+  /** Reads once there is a slot. Throws 10007 when too many of the owner's wait, and 50003 when nobody waits for it any more. */
+  async run<Answer>(name: string, signal: AbortSignal, read: (sql: Sql) => Promise<Answer>): Promise<Answer> {
+    if (signal.aborted) throw unavailable()
     const owner = this.owners.get(name) ?? { running: 0, dueAt: 0, timer: undefined, waiting: new Set() }
     this.owners.set(name, owner)
-    const place = this.take(owner) ?? (await this.wait(name, owner, audience))
+    const slot = this.take(owner) ?? (await this.wait(name, owner, signal))
     const beganAt = performance.now()
     let isDone = false
     let ending: Promise<void> | undefined
-    audience.onLeave = () => {
-      ending = this.end(place, () => isDone)
+    const cancel = () => {
+      ending = this.end(slot, () => isDone)
     }
+    signal.addEventListener('abort', cancel)
     try {
-      return await read(place.sql)
+      return await read(slot.sql)
     } catch (error) {
-      throw audience.hasLeft ? unavailable() : error
+      throw signal.aborted ? unavailable() : error
     } finally {
       isDone = true
       await ending
-      audience.onLeave = () => {}
+      signal.removeEventListener('abort', cancel)
       const now = performance.now()
       owner.dueAt = Math.min(Math.max(owner.dueAt, now - aheadMs) + (now - beganAt) * dueTimes, now + mostRestMs)
       owner.running--
-      this.free.push(place)
+      this.free.push(slot)
       this.letNextIn()
       this.forgetIdle(name, owner)
     }
   }
 
-  private take(owner: Owner): Place | undefined {
+  private take(owner: Owner): Slot | undefined {
     if (owner.running >= mostRunning || this.mustRest(owner)) return undefined
-    const place = this.free.pop()
-    if (place !== undefined) owner.running++
-    return place
+    const slot = this.free.pop()
+    if (slot !== undefined) owner.running++
+    return slot
   }
 
   private mustRest(owner: Owner): boolean {
@@ -126,14 +114,15 @@ export class Reads {
     return true
   }
 
-  private wait(name: string, owner: Owner, audience: Audience): Promise<Place> {
+  private wait(name: string, owner: Owner, signal: AbortSignal): Promise<Slot> {
     if (owner.waiting.size >= mostWaiting) throw new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
     return new Promise((resolve, reject) => {
       owner.waiting.add(resolve)
-      audience.onLeave = () => {
-        if (owner.waiting.delete(resolve)) reject(unavailable())
+      signal.addEventListener('abort', () => {
+        if (!owner.waiting.delete(resolve)) return
+        reject(unavailable())
         this.forgetIdle(name, owner)
-      }
+      })
     })
   }
 
@@ -146,18 +135,18 @@ export class Reads {
   private letNextIn(): void {
     for (const [name, owner] of this.owners) {
       const [next] = owner.waiting
-      const place = next && this.take(owner)
-      if (next === undefined || place === undefined) continue
+      const slot = next && this.take(owner)
+      if (next === undefined || slot === undefined) continue
       owner.waiting.delete(next)
       // Behind the others that wait, where it is looked at again.
       this.owners.delete(name)
       this.owners.set(name, owner)
-      next(place)
+      next(slot)
     }
   }
 
   /** Cancels one statement of a read after the other, until it has ended and its connection is at rest. */
-  private async end({ connection }: Place, isDone: () => boolean): Promise<void> {
+  private async end({ connection }: Slot, isDone: () => boolean): Promise<void> {
     if (connection === undefined) return
     while (!isDone() || connection.query !== null) {
       if (connection.query !== null) {

@@ -7,7 +7,7 @@ interface Watched {
   askedAt: number
   heard: number
   heardAt: number
-  patience: number
+  looksAllowed: number
 }
 
 const lookEveryMs = 250
@@ -30,10 +30,10 @@ export class SilenceWatch {
 
   /** Watches a pool, none of whose statements lets the database say nothing for longer. */
   watch(sql: Sql, longestSilenceMs: number): void {
-    const patience = Math.ceil(longestSilenceMs / lookEveryMs)
+    const looksAllowed = Math.ceil(longestSilenceMs / lookEveryMs)
     for (const connection of connectionsOf(sql)) {
       const { query, heard } = connection
-      this.watched.add({ connection, query, askedAt: this.looks, heard, heardAt: this.looks, patience })
+      this.watched.add({ connection, query, askedAt: this.looks, heard, heardAt: this.looks, looksAllowed })
     }
   }
 
@@ -56,7 +56,7 @@ export class SilenceWatch {
       one.query = query
       one.heard = heard
       const since = Math.max(one.askedAt, one.heardAt)
-      if (query !== null && this.looks - since >= one.patience) lostSince = Math.max(lostSince ?? 0, since)
+      if (query !== null && this.looks - since >= one.looksAllowed) lostSince = Math.max(lostSince ?? 0, since)
     }
     if (lostSince === undefined) return
     // Whatever took one connection has taken the others that are quiet; each request would find that out anew.

@@ -38,7 +38,7 @@ export interface CallbackClient {
   close(): void
 }
 
-/** The contract's patience with an answer (§6). */
+/** How long the contract waits for an answer (§6). */
 export const attemptTimeoutMs = 15_000
 /** Once its status is known, an answer's body gets this long. */
 const bodyTimeoutMs = 2_000

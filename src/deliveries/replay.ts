@@ -1,13 +1,13 @@
 import type { Logger } from 'pino'
 import type { Caller } from '../callers/caller.ts'
-import { requirePower } from '../callers/store.ts'
+import { requireAccess } from '../callers/store.ts'
 import { findKeptAnswer, type KeyedCreate, keepAnswer } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { Refusal } from '../refusals.ts'
+import { pause } from './sender.ts'
 import { beginRange, isReplaying, lockEndpoint, type ReplayRange, replayOne, stepOfAny } from './store.ts'
-import { pause } from './turn.ts'
 
 const lookEveryMs = 1_000
 const leastRestMs = 50
@@ -24,7 +24,7 @@ export interface By {
  * Sets one delivery waiting, or the first events of a range; a long range goes on in steps beside the requests. Answers
  * how many will be sent again, as JSON text, and for a key that was used before what was answered then.
  * Throws 10007 while a range is under way, 10008, 10042, 60003, and 10001 for a range that holds too many; 10002 and
- * 10005 when the caller lost its power while it waited.
+ * 10005 when the caller lost its access while it waited.
  */
 export async function replay(
   tx: Statements,
@@ -35,7 +35,7 @@ export async function replay(
   keyed: KeyedCreate | undefined,
 ): Promise<string> {
   const endpoint = await lockEndpoint(tx, appId)
-  await requirePower(tx, caller)
+  await requireAccess(tx, caller)
   const kept = keyed && (await findKeptAnswer(tx, keyed))
   if (kept !== undefined) return kept
   // What is set due for an endpoint that has stopped would only wait, and look as if it had been sent.

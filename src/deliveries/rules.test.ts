@@ -4,7 +4,7 @@ import {
   type AttemptResult,
   failuresOfVisit,
   holdMs,
-  inTurns,
+  interleave,
   judge,
   logAttempt,
   readRetryAfter,
@@ -91,7 +91,7 @@ describe('retries and new events', () => {
     data: string | null
   }
   const order = (retries: Item[], events: Item[], retriesPerEvent: number, position = 0, limit = 100) =>
-    [...inTurns(retries, events, { retriesPerEvent, position, limit })].map(({ name }) => name).join(' ')
+    [...interleave(retries, events, { retriesPerEvent, position, limit })].map(({ name }) => name).join(' ')
 
   test('have their turns, each in its order, and one goes on alone where the other has come to its end', () => {
     expect(order(items('r', 2), items('e', 4), 1)).toBe('e1 r1 e2 r2 e3 e4')

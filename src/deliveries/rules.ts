@@ -128,7 +128,7 @@ export interface Order {
  * Retries and new events in turn, each in its own order. Where one has come to its end the other goes on alone, unless
  * there is more behind the end. An event that nobody asked for takes no turn.
  */
-export function* inTurns<Item extends { data: string | null }>(
+export function* interleave<Item extends { data: string | null }>(
   retries: readonly Item[],
   events: readonly Item[],
   { retriesPerEvent, position, limit }: Order,

@@ -8,26 +8,26 @@ import type { SecretBox } from '../secrets/box.ts'
 import type { CallbackClient } from './client.ts'
 import { Replays } from './replay.ts'
 import * as queue from './routine.ts'
-import type { Share } from './share.ts'
+import { pause, Sender, type SenderTools } from './sender.ts'
 import { newsOfEvents } from './store.ts'
-import { pause, Turn, type TurnTools } from './turn.ts'
+import type { Throttle } from './throttle.ts'
 
 export interface WorkerOptions {
   /** Connections of the worker's own, so that requests never wait for it. */
   pool: Sql
   client: CallbackClient
   secrets: SecretBox
-  share: Share
+  throttle: Throttle
   config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'privateCallbacks'>
   metrics: Metrics
   log: Logger
 }
 
 /** Endpoints that one process sends to side by side. */
-const maxTurns = 2_000
-/** Events that wait in memory, over all turns, and in one. */
+const maxSenders = 2_000
+/** Events that wait in memory, over all senders, and in one. */
 const maxHeldEvents = 8_000
-const maxHeldInTurn = 100
+const maxHeldBySender = 100
 /** How often the queue is looked at: while there was work lately, and else. */
 const busyLookMs = 50
 const idleLookMs = 250
@@ -38,7 +38,7 @@ const longestRestMs = 3_000
 /** How often retries are looked for while no application has news, and whether the database is back. */
 const retryLookMs = 1_000
 const renewEveryMs = 8_000
-/** All turns keep their outcomes at once, so that one statement does it for many. */
+/** All senders keep their outcomes at once, so that one statement does it for many. */
 const keepEveryMs = 100
 /** What is under way when the service stops may end by itself for so long. */
 const lastAttemptsMs = 1_500
@@ -49,9 +49,9 @@ export class CallbackWorker {
   private readonly owner = randomUUID()
   private readonly options: WorkerOptions
   private readonly replays: Replays
-  private readonly turns = new Map<string, Turn>()
+  private readonly senders = new Map<string, Sender>()
   private readonly running = new Set<Promise<void>>()
-  private readonly tools: TurnTools
+  private readonly tools: SenderTools
   private looking: Promise<void> = Promise.resolve()
   /** Ends the rest between two looks. */
   private wake: () => void = () => {}
@@ -67,7 +67,7 @@ export class CallbackWorker {
 
   constructor(options: WorkerOptions) {
     this.options = options
-    const { pool, client, secrets, share, metrics, log, config } = options
+    const { pool, client, secrets, throttle, metrics, log, config } = options
     this.replays = new Replays(pool, log)
     const reads = this.lane<queue.WorkRequest, queue.Work | undefined>((sql, items) =>
       queue.readWork(sql, this.owner, items),
@@ -76,19 +76,19 @@ export class CallbackWorker {
     this.tools = {
       client,
       secrets,
-      share,
+      throttle,
       metrics,
       log,
       privateCallbacks: config.privateCallbacks,
       retryScale: config.callbackRetryScale,
       read: (request) => reads.submit(request),
       write: (progress) => writes.submit(progress),
-      mostRead: () => Math.max(4, Math.min(maxHeldInTurn, Math.floor(maxHeldEvents / (this.turns.size + 1)))),
+      mostRead: () => Math.max(4, Math.min(maxHeldBySender, Math.floor(maxHeldEvents / (this.senders.size + 1)))),
       isStopping: () => this.isStopping,
       isCrowded: () => this.isCrowded,
     }
-    const help = `Callbacks that this process is sending to, of ${maxTurns} at most.`
-    metrics.gauge('forecourt_callback_turns', help, () => this.turns.size)
+    const help = `Callbacks that this process is sending to, of ${maxSenders} at most.`
+    metrics.gauge('forecourt_callback_senders', help, () => this.senders.size)
     const isPaused = config.callbacks === 'paused' ? 1 : 0
     metrics.gauge(
       'forecourt_callbacks_paused',
@@ -104,7 +104,7 @@ export class CallbackWorker {
     this.looking = this.look()
     this.renewing = setInterval(() => void this.renew(), renewEveryMs)
     this.keeping = setInterval(() => {
-      for (const turn of this.turns.values()) turn.keepSoon()
+      for (const sender of this.senders.values()) sender.keepSoon()
     }, keepEveryMs)
   }
 
@@ -119,8 +119,8 @@ export class CallbackWorker {
     clearInterval(this.renewing)
     clearInterval(this.keeping)
     this.wake()
-    const { client, share } = this.options
-    share.stop()
+    const { client, throttle } = this.options
+    throttle.stop()
     for (let waited = 0; client.isBusy() && waited < lastAttemptsMs; waited += stopLookMs) await pause(stopLookMs)
     client.close()
     await this.replays.stop()
@@ -128,13 +128,13 @@ export class CallbackWorker {
     await Promise.all(this.running)
   }
 
-  /** Statements of many turns go to the database together: whatever waits while it is busy forms the next batch. */
+  /** Statements of many senders go to the database together: whatever waits while it is busy forms the next batch. */
   private lane<Request extends { appId: string }, Answer>(
     ask: (sql: Sql, requests: Request[]) => Promise<Answer[]>,
   ): GroupCommit<Request, Answer> {
     return new GroupCommit<Request, Answer>({
       maxBatch: 64,
-      maxWaiting: 2 * maxTurns,
+      maxWaiting: 2 * maxSenders,
       maxWaitMs: Number.POSITIVE_INFINITY,
       claims: ({ appId }) => [appId],
       write: (requests) => ask(this.options.pool, requests),
@@ -189,40 +189,41 @@ export class CallbackWorker {
     return performance.now() - this.workedAt < busyForMs
   }
 
-  /** Begins a turn for each endpoint that is free and has something to send. Answers how many. */
+  /** Starts a sender for each endpoint that is free and has something to send. Answers how many. */
   private async claim(): Promise<number> {
-    const places = maxTurns - this.turns.size
+    const places = maxSenders - this.senders.size
     this.isCrowded = places <= 0
     if (places <= 0) return 0
     const claimedAt = performance.now()
     const claims = await queue.claimEndpoints(this.options.pool, this.owner, places)
-    for (const claim of claims) this.begin(new Turn(claim, claimedAt, this.tools))
+    for (const claim of claims) this.begin(new Sender(claim, claimedAt, this.tools))
     return claims.length
   }
 
-  private begin(turn: Turn): void {
-    const { appId } = turn
-    // A turn that outlived its lease.
-    this.turns.get(appId)?.renew(0, false)
-    this.turns.set(appId, turn)
-    const run = turn
+  private begin(sender: Sender): void {
+    const { appId } = sender
+    // A sender that outlived its lease.
+    this.senders.get(appId)?.renew(0, false)
+    this.senders.set(appId, sender)
+    const run = sender
       .run()
-      .catch((error: unknown) => this.options.log.error({ err: error, appId }, 'a turn of callbacks broke off'))
+      .catch((error: unknown) => this.options.log.error({ err: error, appId }, 'a sender of callbacks broke off'))
       .finally(() => {
         this.running.delete(run)
-        if (this.turns.get(appId) === turn) this.turns.delete(appId)
+        if (this.senders.get(appId) === sender) this.senders.delete(appId)
       })
     this.running.add(run)
   }
 
   private async renew(): Promise<void> {
-    const turns = [...this.turns.values()]
-    if (turns.length === 0) return
+    const senders = [...this.senders.values()]
+    if (senders.length === 0) return
     const askedAt = performance.now()
     try {
-      const appIds = turns.map(({ appId }) => appId)
+      const appIds = senders.map(({ appId }) => appId)
       const owned = await queue.renewLeases(this.options.pool, this.owner, appIds)
-      for (const turn of turns) if (owned.get(turn.appId) !== false) turn.renew(askedAt, owned.has(turn.appId))
+      for (const sender of senders)
+        if (owned.get(sender.appId) !== false) sender.renew(askedAt, owned.has(sender.appId))
     } catch {
       // The next one may succeed; until then the leases run on.
     }

@@ -2,9 +2,9 @@ import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import type { Catalogue } from '../device-models/catalogue.ts'
 import { touchCatalogue } from '../device-models/store.ts'
+import { yielder } from '../event-loop.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
-import { pauses } from '../http/turns.ts'
 import type { ShowMoment } from '../moments.ts'
 import { type FieldFault, invalidRequest } from '../refusals.ts'
 import { deleteDeviceInventory, importDeviceInventory, pageDeviceInventory } from './contract.ts'
@@ -52,7 +52,7 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Ha
 
 /** Twenty thousand are looked through in slices, so that other requests have their turns. */
 async function repeatedSerials(entries: readonly store.NewInventoryEntry[]): Promise<FieldFault[]> {
-  const pause = pauses()
+  const pause = yielder()
   const seen = new Set<string>()
   const faults: FieldFault[] = []
   const reason = { en: 'stands in the list twice', zh: '在列表中重复' }

@@ -2,7 +2,7 @@ import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { type PageQuery, readPage } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
-import { pauses } from '../http/turns.ts'
+import { yielder } from '../event-loop.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
@@ -32,7 +32,7 @@ export async function upsertInventory(
   tx: Statements,
   entries: readonly NewInventoryEntry[],
 ): Promise<{ added: number; changed: number }> {
-  const pause = pauses()
+  const pause = yielder()
   await pause()
   // Sorted, so that two imports take the rows they share in one order.
   const sorted = entries.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))

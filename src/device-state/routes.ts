@@ -11,7 +11,7 @@ import { Refusal } from '../refusals.ts'
 import { reportDeviceState } from './contract.ts'
 import { changeStates, type StateChange } from './routine.ts'
 import { applyReport, isSameState, presenceTimes, type StateReport } from './rules.ts'
-import { findDevices, findPowerlessApplications, type KnownDevice, touchPresence } from './store.ts'
+import { findDevices, findRevokedApplications, type KnownDevice, touchPresence } from './store.ts'
 
 interface Submission {
   caller: Caller
@@ -33,7 +33,7 @@ interface Composed {
 
 /**
  * `again`: the device was changed between being read and being written; read it again. `unsure`: a caller of the
- * application has lost its power; look whether this one has.
+ * application has lost its access; look whether this one has.
  */
 type Outcome = { record: string } | { refusal: 'deviceNotFound' } | { again: true } | { unsure: true }
 
@@ -55,14 +55,14 @@ export function deviceStateRoutes({ sql, writer, openLane, callers, config, show
     async write(submissions) {
       const serials = submissions.map(({ deviceNo }) => deviceNo)
       const callers = submissions.map(({ caller }) => caller)
-      const [known, powerless] = await Promise.all([
+      const [known, revoked] = await Promise.all([
         findDevices(writer, serials, refreshMs),
         // Signs of life take no lock under which this could be looked at.
-        findPowerlessApplications(writer, callers),
+        findRevokedApplications(writer, callers),
       ])
       const now = new Date()
       const composed = submissions.map((submission) =>
-        powerless.has(submission.appId) ? undefined : compose(submission, known.get(submission.deviceNo)),
+        revoked.has(submission.appId) ? undefined : compose(submission, known.get(submission.deviceNo)),
       )
       const changes = composed.flatMap((one) => one?.change ?? [])
       const alive = composed.flatMap((one) => (one?.write === 'alive' && one.known ? [one.known.device] : []))
@@ -105,7 +105,7 @@ export function deviceStateRoutes({ sql, writer, openLane, callers, config, show
         const outcome = await lane.submit({ caller, appId, deviceNo, actor, report }, since)
         if ('record' in outcome) return new JsonText(outcome.record)
         if ('refusal' in outcome) throw new Refusal(outcome.refusal)
-        if ('unsure' in outcome) await callers.requirePower(caller)
+        if ('unsure' in outcome) await callers.requireAccess(caller)
       }
     }),
   ]

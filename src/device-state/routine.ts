@@ -1,5 +1,5 @@
 import type { Caller } from '../callers/caller.ts'
-import { callerParameters, callerValues, findPowerless } from '../callers/store.ts'
+import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
 import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
@@ -71,7 +71,7 @@ const isChanged = '(v_is_complete or i.device_no = any(v_changed))'
 
 /**
  * Writes a batch of state changes: locks, rows, their signs of life and events in one transaction. A row that is not
- * the one that was read is left alone, and so is one of an application of which a caller has lost its power; neither is
+ * the one that was read is left alone, and so is one of an application of which a caller has lost its access; neither is
  * among the serials that are answered.
  */
 export const changeStatesRoutine = routine(
@@ -81,17 +81,17 @@ export const changeStatesRoutine = routine(
   `${lockAndNumberVariables}
   v_rows json := p_rows;
   v_changed text[];
-  v_powerless text[] := '{}';
+  v_revoked text[] := '{}';
   v_is_complete boolean;`,
   `  ${lockAndNumber}
-  ${findPowerless}
+  ${findRevoked}
   with changed as (
     update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
       status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
       battery_energy = i.battery_energy
     from ${rows(rowColumns)}
     where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
-      and i.app_id <> all(v_powerless)
+      and i.app_id <> all(v_revoked)
     returning d.device_no
   )
   select array_agg(device_no) into v_changed from changed;

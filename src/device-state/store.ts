@@ -1,6 +1,6 @@
 import type { Row } from 'postgres'
 import type { Caller } from '../callers/caller.ts'
-import { callerValues, powerlessOf } from '../callers/store.ts'
+import { callerValues, revokedOf } from '../callers/store.ts'
 import { lockApplication } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
 import { textArray } from '../database/routine.ts'
@@ -44,11 +44,11 @@ export async function findDevices(
   return new Map(rows.map((row) => [row.device_no, toKnown(row)]))
 }
 
-/** The applications of which a caller has lost its power since it was admitted. */
-export async function findPowerlessApplications(sql: Statements, callers: Iterable<Caller>): Promise<Set<string>> {
+/** The applications of which a caller has lost its access since it was admitted. */
+export async function findRevokedApplications(sql: Statements, callers: Iterable<Caller>): Promise<Set<string>> {
   const [count, apps, tokens] = callerValues(callers)
   if (count === 0) return new Set()
-  const statement = `select unnest(${powerlessOf('$1::text[]', '$2::text[]')}) as app_id`
+  const statement = `select unnest(${revokedOf('$1::text[]', '$2::text[]')}) as app_id`
   const rows = await sql.unsafe(statement, [apps, tokens], { prepare: true })
   return new Set(rows.map((row) => row.app_id))
 }

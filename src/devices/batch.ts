@@ -3,9 +3,9 @@ import type { Static } from 'typebox'
 import type { Caller } from '../callers/caller.ts'
 import { claimKey, settleKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
+import { yielder } from '../event-loop.ts'
 import { preferredLanguage } from '../http/language.ts'
 import type { Idempotency } from '../http/serve.ts'
-import { pauses } from '../http/turns.ts'
 import { validator } from '../http/validate.ts'
 import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../refusals.ts'
 import { createDevices, DeviceBatchRow } from './contract.ts'
@@ -36,7 +36,7 @@ interface RowOutcome {
 /** Rows that are with the lane at once: a thousand would stand before everybody else's one. */
 const portionRows = 128
 
-/** What a caller is told that has lost its power. */
+/** What a caller is told that has lost its access. */
 const losses: ReadonlySet<RefusalName> = new Set(['tokenInvalid', 'applicationFrozen'])
 
 const readRow = validator(DeviceBatchRow, 'device', undefined)
@@ -46,9 +46,9 @@ const readRow = validator(DeviceBatchRow, 'device', undefined)
  * in order, as JSON text.
  *
  * With a key the first answer is kept whole. Each row that succeeds also keeps its own in its own transaction, so a
- * retry after a crash finds the rows that were written and writes the others. Where the caller loses its power midway,
+ * retry after a crash finds the rows that were written and writes the others. Where the caller loses its access midway,
  * the rows that were written stay, and the others are refused. Throws 10008, 50003 when there is no room for the first
- * rows, 10002 and 10005 when the caller lost its power before them.
+ * rows, 10002 and 10005 when the caller lost its access before them.
  */
 export async function registerBatch(parts: Parts, batch: Batch): Promise<string> {
   const { idempotency, appId } = batch
@@ -71,7 +71,7 @@ async function registerRows(
   { caller, appId, actor, rows, idempotency, acceptLanguage }: Batch,
 ): Promise<RowOutcome[]> {
   const language = preferredLanguage(acceptLanguage)
-  /** Once the caller has lost its power, the rows that are left need not ask. */
+  /** Once the caller has lost its access, the rows that are left need not ask. */
   let lost: Refusal | undefined
 
   async function registerRow(row: unknown, index: number): Promise<RowOutcome> {
@@ -92,7 +92,7 @@ async function registerRows(
   }
 
   const outcomes: RowOutcome[] = []
-  const pause = pauses()
+  const pause = yielder()
   for (let from = 0; from < rows.length; from += portionRows) {
     // Faulty rows wait for nothing by themselves.
     await pause()

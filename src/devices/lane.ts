@@ -34,7 +34,7 @@ export interface RegistrationParts {
 
 /**
  * The lane that registers devices, for one request or for the rows of a batch. Answers the record as JSON text, and
- * throws the registration's refusal; 10002 and 10005 where the caller has lost its power while it waited.
+ * throws the registration's refusal; 10002 and 10005 where the caller has lost its access while it waited.
  */
 export function registrationLane(parts: RegistrationParts): (submission: Submission) => Promise<string> {
   const { config, callers, catalogue, metrics, showMoment, writer, openLane } = parts
@@ -66,7 +66,7 @@ export function registrationLane(parts: RegistrationParts): (submission: Submiss
       const outcome = await lane.submit(submission, since)
       if ('record' in outcome) return outcome.record
       if ('refusal' in outcome) throw new Refusal(outcome.refusal)
-      if ('unsure' in outcome) await callers.requirePower(submission.caller)
+      if ('unsure' in outcome) await callers.requireAccess(submission.caller)
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../callers/caller.ts'
-import { callerParameters, callerValues, findPowerless } from '../callers/store.ts'
+import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import { keptAnswers, keptKey, keptKeys } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
@@ -19,7 +19,7 @@ export interface DeviceInsert extends Device {
 
 /**
  * `again`: nothing was written and nothing refused, because something moved meanwhile; compose and submit again.
- * `unsure`: nor here, because a caller of the application has lost its power; look whether this one has.
+ * `unsure`: nor here, because a caller of the application has lost its access; look whether this one has.
  */
 export type DeviceOutcome = { record: string } | { refusal: RefusalName } | { again: true } | { unsure: true }
 
@@ -85,7 +85,7 @@ const record = recordsOf('p_records')
  * because the binding's key is the serial. The serials of a batch differ from each other and come sorted, so that two
  * batches wait for each other in one order.
  *
- * Whether the callers still have power is looked at once a batch and not at each row; where one has not, the batch goes
+ * Whether the callers still have access is looked at once a batch and not at each row; where one has not, the batch goes
  * on without its application.
  *
  * Answers a row for each device that was not written, and why; usually none.
@@ -112,12 +112,12 @@ export const registerDevicesRoutine = routine(
   v_online text[];
   v_kept text[] := '{}';
   v_bound text[];
-  v_powerless text[] := '{}';
+  v_revoked text[] := '{}';
   v_is_complete boolean := false;`,
   `  ${lockAndNumber}
-  ${findPowerless}
+  ${findRevoked}
   v_online := array(select app_id from application, device_catalogue
-    where app_id = any(p_apps) and online_status = 1 and version = p_catalogue_version and app_id <> all(v_powerless));
+    where app_id = any(p_apps) and online_status = 1 and version = p_catalogue_version and app_id <> all(v_revoked));
   if p_keys <> '{}' then
     v_kept := ${keptKeys('createDevice')};
   end if;
@@ -162,7 +162,7 @@ export const registerDevicesRoutine = routine(
   ), kept as materialized (${keptAnswers('createDevice')})
   select i.device_no,
     case
-      when i.app_id = any(v_powerless) then 'unsure'
+      when i.app_id = any(v_revoked) then 'unsure'
       when k.key is not null then 'replay'
       when a.app_id is null then 'applicationNotFound'
       when a.online_status <> 1 then 'applicationOffline'

@@ -1,6 +1,14 @@
 import type { ParameterOrJSON, Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
-import { countedRows, type PageKey, type PageQuery, type PageWish, readWish, rowsOf, toPage } from '../database/page.ts'
+import {
+  countedRows,
+  type PageKey,
+  type PageQuery,
+  type PageRequest,
+  readPageRequest,
+  rowsOf,
+  toPage,
+} from '../database/page.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import type { Box } from '../values.ts'
@@ -152,8 +160,8 @@ function conditions(filter: DeviceFilter, add: AddParameter): string {
   return found.join(' and ')
 }
 
-/** Whether nothing but whose devices and when narrows a page: then it is a stretch of the index. */
-function isStretch(filter: DeviceFilter): boolean {
+/** Whether nothing but whose devices and when narrows a page: then it is a range of the index. */
+function isRange(filter: DeviceFilter): boolean {
   const { appIds, boundFrom, boundBefore, ...others } = filter
   return Object.values(others).every((value) => value === null)
 }
@@ -171,7 +179,7 @@ export function countStatement(filter: DeviceFilter): Statement {
  * How many devices fit, as far as is counted, and the page where these are all that fit: whatever is asked for, the
  * devices are looked at once, in the order that suits the database.
  */
-export function searchStatement(filter: DeviceFilter, { after, offset, pageSize }: PageWish): Statement {
+export function searchStatement(filter: DeviceFilter, { after, offset, pageSize }: PageRequest): Statement {
   return statement((add) => {
     const fitting = conditions(filter, add)
     const [appId, micros, deviceNo] = (after ?? []).map(add)
@@ -192,19 +200,19 @@ export function searchStatement(filter: DeviceFilter, { after, offset, pageSize 
   })
 }
 
-/** Where a stretch of the devices lies: in the application of a cursor and behind it, or in the applications behind. */
-export type Stretch = { behind: string[] } | { behindApplication: string }
+/** Where a range of the devices lies: in the application of a cursor and behind it, or in the applications behind. */
+export type KeyRange = { behind: string[] } | { behindApplication: string }
 
-/** A stretch of the devices that fit, in their order: as far along the index as the page's end. */
-export function stretchStatement(filter: DeviceFilter, stretch: Stretch, limit: number, offset: number): Statement {
+/** A range of the devices that fit, in their order: as far along the index as the page's end. */
+export function rangeStatement(filter: DeviceFilter, range: KeyRange, limit: number, offset: number): Statement {
   return statement((add) => {
     const fitting = conditions(filter, add)
     let within: string
-    if ('behind' in stretch) {
-      const [appId = '', micros = '', deviceNo = ''] = stretch.behind
+    if ('behind' in range) {
+      const [appId = '', micros = '', deviceNo = ''] = range.behind
       within = `app_id = ${add(appId)} and ${isBehind(add(micros), add(deviceNo))}`
     } else {
-      within = `app_id > ${add(stretch.behindApplication)}`
+      within = `app_id > ${add(range.behindApplication)}`
     }
     return `
       select ${deviceColumns}, ${keyText} as page_key from (
@@ -215,9 +223,9 @@ export function stretchStatement(filter: DeviceFilter, stretch: Stretch, limit: 
 }
 
 /** The rows of a page where more fit than are counted. */
-async function readStretches(sql: Sql, filter: DeviceFilter, { after, offset, pageSize }: PageWish): Promise<Row[]> {
+async function readRanges(sql: Sql, filter: DeviceFilter, { after, offset, pageSize }: PageRequest): Promise<Row[]> {
   const limit = pageSize + 1
-  const read = (stretch: Stretch, rows: number) => run(sql, stretchStatement(filter, stretch, rows, offset))
+  const read = (range: KeyRange, rows: number) => run(sql, rangeStatement(filter, range, rows, offset))
   if (after === null) return read({ behindApplication: '' }, limit)
   const rows = await read({ behind: after }, limit)
   if (rows.length === limit) return rows
@@ -226,22 +234,22 @@ async function readStretches(sql: Sql, filter: DeviceFilter, { after, offset, pa
 
 /** Pages through devices. Throws 10001 for a cursor that is not ours. */
 export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQuery, showMoment: ShowMoment) {
-  const wish = readWish(query, pageKey)
+  const request = readPageRequest(query, pageKey)
   const show = (row: Row) => showDevice(toDevice(row), showMoment)
-  if (isStretch(filter)) {
+  if (isRange(filter)) {
     const [rows, [total]] = await Promise.all([
-      rowsOf(readStretches(sql, filter, wish)),
+      rowsOf(readRanges(sql, filter, request)),
       run(sql, countStatement(filter)),
     ])
-    return toPage(wish, rows, total?.counted, show)
+    return toPage(request, rows, total?.counted, show)
   }
-  const found = await rowsOf(run(sql, searchStatement(filter, wish)))
+  const found = await rowsOf(run(sql, searchStatement(filter, request)))
   const counted: number = found[0]?.counted
   const rows =
     counted > countedRows
-      ? await rowsOf(readStretches(sql, filter, wish))
+      ? await rowsOf(readRanges(sql, filter, request))
       : found.filter((row) => row.device_no !== null)
-  return toPage(wish, rows, counted, show)
+  return toPage(request, rows, counted, show)
 }
 
 /** Planned for its parameters each time: an application may have ten devices or ten million. */

@@ -9,7 +9,7 @@ const jsonMediaType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i
 const formMediaType = /^application\/x-www-form-urlencoded\s*(;.*)?$/i
 
 /** How long a request is waited for, and what it is told when it took too long. */
-export interface Patience extends Deadline {
+export interface RequestTimeout extends Deadline {
   late: () => Refusal
 }
 
@@ -18,7 +18,7 @@ export interface Patience extends Deadline {
  * with its head or soon after, and what dallies is hardly ever an honest one.
  */
 class Room {
-  private readonly guests = new Map<Patience, number>()
+  private readonly guests = new Map<RequestTimeout, number>()
   private taken = 0
   private readonly most: number
 
@@ -26,7 +26,7 @@ class Room {
     this.most = most
   }
 
-  enter(guest: Patience, size: number): void {
+  enter(guest: RequestTimeout, size: number): void {
     this.guests.set(guest, size)
     this.taken += size
     if (this.taken <= this.most) return
@@ -38,7 +38,7 @@ class Room {
     }
   }
 
-  leave(guest: Patience): void {
+  leave(guest: RequestTimeout): void {
     this.taken -= this.guests.get(guest) ?? 0
     this.guests.delete(guest)
   }
@@ -57,8 +57,8 @@ export class BodyReader {
     this.ofCallers = new Room(Math.ceil(maxInFlight * 0.8))
   }
 
-  /** The whole body. Throws 10001 for one that is too large or broke off; the patience ends for one that dallies. */
-  async read(request: HttpRequest, operation: Operation, patience: Patience): Promise<Uint8Array> {
+  /** The whole body. Throws 10001 for one that is too large or broke off; the request times out for one that dallies. */
+  async read(request: HttpRequest, operation: Operation, timeout: RequestTimeout): Promise<Uint8Array> {
     const limit = operation.maxBodyBytes ?? defaultMaxBytes
     const announced = request.header('content-length')
     const size = announced === null ? limit : Number(announced)
@@ -66,8 +66,8 @@ export class BodyReader {
     if (Number.isNaN(size)) throw lengthTwice()
     if (size > limit) throw tooLarge(limit)
     const room = operation.callers.length === 0 ? this.ofAnyone : this.ofCallers
-    room.enter(patience, 1)
-    if (size > defaultMaxBytes) this.large.enter(patience, size)
+    room.enter(timeout, 1)
+    if (size > defaultMaxBytes) this.large.enter(timeout, size)
     try {
       return await request.body(limit)
     } catch (error) {
@@ -75,8 +75,8 @@ export class BodyReader {
         ? tooLarge(limit)
         : bodyFault({ en: 'broke off before its end', zh: '传输中断' })
     } finally {
-      room.leave(patience)
-      if (size > defaultMaxBytes) this.large.leave(patience)
+      room.leave(timeout)
+      if (size > defaultMaxBytes) this.large.leave(timeout)
     }
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { yielder } from '../event-loop.ts'
 import type { Reason } from '../refusals.ts'
-import { pauses } from './turns.ts'
 
 /** Deeper than any body that an operation takes, and far below what could exhaust a parser's stack. */
 const maxDepth = 32
@@ -138,7 +138,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
 /** Reads a large body without holding the event loop: its list is cut, and each piece is parsed in a turn of its own. */
 async function parseLarge(body: Uint8Array): Promise<unknown> {
   const bytes = withoutOuterSpace(body)
-  const pause = pauses()
+  const pause = yielder()
   const scan = new Scan(bytes, new Int32Array(maxDepth + 1))
   await pause()
   for (let until = largeBytes; !scan.read(Math.min(until, bytes.byteLength)); until += largeBytes) await pause()

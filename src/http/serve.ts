@@ -5,17 +5,17 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { actorOf, type Caller } from '../callers/caller.ts'
 import { databaseRefusal } from '../database/failures.ts'
 import type { Sql } from '../database/open.ts'
-import { Audience, type Reads } from '../database/reads.ts'
+import type { Reads } from '../database/reads.ts'
 import type { Deadlines } from '../deadlines.ts'
 import type { Metrics } from '../metrics.ts'
 import { type FieldFault, invalidRequest, type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
-import { BodyReader, bodyTooSlow, type Patience, readForm, readJson, requireMediaType } from './body.ts'
+import { BodyReader, bodyTooSlow, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
+import type { InFlight } from './in-flight.ts'
 import { largeBytes } from './json.ts'
 import { preferredLanguage } from './language.ts'
 import type { HttpAnswer, HttpHandler, HttpRequest } from './message.ts'
 import type { Operation } from './operation.ts'
 import { sourceAddress } from './source-address.ts'
-import type { UnderWay } from './under-way.ts'
 import { queryReader, type Validator, validator } from './validate.ts'
 
 /** What a handler is given: everything is checked, and the caller's kind is one that the operation admits. */
@@ -114,7 +114,7 @@ export interface ServeOptions {
   /** A body that has not arrived by then is refused. */
   bodyTimeoutMs: number
   /** Requests under way at once; past its limit, 50003. */
-  underWay: UnderWay
+  inFlight: InFlight
 }
 
 interface Route {
@@ -130,8 +130,8 @@ const visibleAscii = /^[\x21-\x7e]{1,255}$/
 /** Turns the operations and their handlers into one function from request to answer. */
 export function serve(handlers: readonly Handler[], options: ServeOptions): HttpHandler {
   const routes = routeTable(handlers)
-  const { underWay } = options
-  const bodies = new BodyReader(underWay.most)
+  const { inFlight } = options
+  const bodies = new BodyReader(inFlight.most)
   const logsRequests = options.log.isLevelEnabled('debug')
 
   return (request) => {
@@ -142,15 +142,15 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
     // One promise a request: each further one would cost as much as the routing.
     return new Promise((resolve, reject) => {
       let isAnswered = false
-      const patience: Patience = {
+      const timeout: RequestTimeout = {
         at: startedAt + options.answerTimeoutMs,
         late: unavailable,
-        expire: () => refuse(patience.late()),
+        expire: () => refuse(timeout.late()),
       }
       function finish(answer: HttpAnswer, code: number): void {
         if (isAnswered) return
         isAnswered = true
-        options.deadlines.leave(patience)
+        options.deadlines.leave(timeout)
         answer.headers['x-request-id'] = requestId
         // What an answer may hold is its caller's business alone: secrets, set-up links, people's names and numbers.
         answer.headers['cache-control'] ??= 'no-store'
@@ -171,14 +171,14 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       if (route === undefined) return refuse(unknownTarget(routes.get(request.path)))
       // The probes are answered however busy the service is.
       const isProbe = !request.path.startsWith('/api/')
-      if (underWay.isFull && !isProbe) return refuse(unavailable())
+      if (inFlight.isFull && !isProbe) return refuse(unavailable())
       const place = isProbe ? 0 : 1
-      underWay.count += place
-      options.deadlines.enter(patience)
-      // What was told 503 for its time still counts until it ends: the bound is on work, not on patience.
-      answerFor(route, request, options, bodies, patience).then(
+      inFlight.count += place
+      options.deadlines.enter(timeout)
+      // What was told 503 for its time still counts until it ends: the bound is on work, not on waiting.
+      answerFor(route, request, options, bodies, timeout).then(
         (outcome) => {
-          underWay.count -= place
+          inFlight.count -= place
           try {
             finish(render(outcome), 0)
           } catch (fault) {
@@ -186,7 +186,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
           }
         },
         (error: unknown) => {
-          underWay.count -= place
+          inFlight.count -= place
           refuse(error)
         },
       )
@@ -237,7 +237,7 @@ async function answerFor(
   request: HttpRequest,
   options: ServeOptions,
   bodies: BodyReader,
-  patience: Patience,
+  timeout: RequestTimeout,
 ) {
   const { operation, run } = route.handler
   const admitted = options.admit(operation, request)
@@ -252,25 +252,25 @@ async function answerFor(
   if (operation.method === 'GET') {
     const askedAt = performance.now()
     const asked = { caller, actor, body: undefined, query, idempotency: undefined, ...head }
-    const outcome = await answerGet(route.handler, asked, options, () => audienceOf(request, patience))
+    const outcome = await answerGet(route.handler, asked, options, () => abortedWith(request, timeout))
     // A read may wait for seconds; writes look again under their application's lock.
     if (caller.kind === 'application') await requireStill(route, request, options, askedAt)
     return outcome
   }
 
   const mediaType = requireMediaType(request, operation)
-  patience.at = performance.now() + options.bodyTimeoutMs
-  patience.late = bodyTooSlow
+  timeout.at = performance.now() + options.bodyTimeoutMs
+  timeout.late = bodyTooSlow
   const askedAt = performance.now()
-  const bytes = await bodies.read(request, operation, patience)
-  patience.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
-  patience.late = unavailable
-  // A body may take seconds, and a token can lose its power meanwhile.
+  const bytes = await bodies.read(request, operation, timeout)
+  timeout.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
+  timeout.late = unavailable
+  // A body may take seconds, and a token can lose its access meanwhile.
   await requireStill(route, request, options, askedAt)
   const read = mediaType === 'form' ? readForm(bytes) : readJson(bytes)
   const sent = read instanceof Promise ? await read : read
   const isLarge = bytes.byteLength > largeBytes
-  const body = isLarge && route.readBody ? await route.readBody.inTurns(sent) : (route.readBody?.(sent) ?? sent)
+  const body = isLarge && route.readBody ? await route.readBody.inSlices(sent) : (route.readBody?.(sent) ?? sent)
   const key = operation.idempotent ? request.header('idempotency-key') : null
   const idempotency = key === null ? undefined : idempotencyOf(key, bytes)
   return run({ caller, actor, body, query, idempotency, ...head })
@@ -281,21 +281,21 @@ function answerGet(
   { run, reads }: Handler,
   asked: OperationRequest,
   options: ServeOptions,
-  audience: () => Audience,
+  signal: () => AbortSignal,
 ): Promise<unknown> {
-  return reads ? options.reads.run(asked.actor, audience(), (sql) => run({ ...asked, sql })) : run(asked)
+  return reads ? options.reads.run(asked.actor, signal(), (sql) => run({ ...asked, sql })) : run(asked)
 }
 
-/** The caller, until they hang up or have been told that it took too long. */
-function audienceOf(request: HttpRequest, patience: Patience): Audience {
-  const audience = new Audience()
-  const { expire } = patience
-  patience.expire = () => {
+/** Aborted when the caller hangs up or has been told that it took too long. */
+function abortedWith(request: HttpRequest, timeout: RequestTimeout): AbortSignal {
+  const controller = new AbortController()
+  const { expire } = timeout
+  timeout.expire = () => {
     expire()
-    audience.leave()
+    controller.abort()
   }
-  request.onHangUp(() => audience.leave())
-  return audience
+  request.onHangUp(() => controller.abort())
+  return controller.signal
 }
 
 /** Looks at the caller anew where it was admitted a while ago. Throws 10002 and 10005. */

@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { yielder } from '../event-loop.ts'
 import { type FieldFault, invalidRequest, type Reason } from '../refusals.ts'
 import { coordinates, coordinatesReason, reasonKey } from '../values.ts'
-import { pauses } from './turns.ts'
 
 const absent: Reason = { en: 'is required', zh: '必填' }
 const anObject: Reason = { en: 'must be a JSON object', zh: '必须是 JSON 对象' }
@@ -27,7 +27,7 @@ type Check = (value: unknown) => boolean
 export interface Validator<Value> {
   (value: unknown): Value
   /** The same for a large value, in slices with turns of the event loop between them. */
-  inTurns(value: unknown): Promise<Value>
+  inSlices(value: unknown): Promise<Value>
 }
 
 /** Faults that are told of one body. More help nobody, and to find and tell all of a large list's would hold others up. */
@@ -59,8 +59,8 @@ export function validator<Schema extends TSchema>(
     }
     return pick(value) as Static<Schema>
   }
-  async function inTurns(value: unknown): Promise<Static<Schema>> {
-    const pause = pauses()
+  async function inSlices(value: unknown): Promise<Static<Schema>> {
+    const pause = yielder()
     const misfits: FieldFault[] = []
     for (const fault of faults(schema, value, '', root, checks)) {
       if (fault === portionIsOver) await pause()
@@ -69,7 +69,7 @@ export function validator<Schema extends TSchema>(
     requireNone(value, misfits)
     return (await pickInTurns(schema, value, pause)) as Static<Schema>
   }
-  return Object.assign(read, { inTurns })
+  return Object.assign(read, { inSlices })
 }
 
 type Pick = (value: unknown) => unknown

@@ -29,7 +29,7 @@ interface Parts extends SessionParts {
 export function operatorRoutes(parts: Parts): Handler[] {
   const { sql, callers, showMoment, readMoment } = parts
 
-  const tell = (tx: Statements, type: PlatformEventType, { actor, sourceAddress }: By, data: { id: number }) => {
+  const logEvent = (tx: Statements, type: PlatformEventType, { actor, sourceAddress }: By, data: { id: number }) => {
     const [subject, address] = [String(data.id), sourceAddress()]
     return insertPlatformEvent(tx, { type, time: new Date(), actor, subject, address, data })
   }
@@ -72,7 +72,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
           const id = await store.insertOperator(tx, { name, role, passwordHash })
           await store.replaceMemberships(tx, id, appIds)
           const operator = await store.requireOperator(tx, id, showMoment)
-          await tell(tx, 'operator.created', by, operator)
+          await logEvent(tx, 'operator.created', by, operator)
           const setUp = passwordHash === null ? await makeSetUp(tx, id) : noSetUp
           return { ...operator, ...setUp }
         })
@@ -90,9 +90,9 @@ export function operatorRoutes(parts: Parts): Handler[] {
           const after = { ...before, role: role ?? before.role, status: status ?? before.status }
           if (before.role === 'admin' && !isActiveAdmin(after)) await store.requireOtherAdmin(tx, id)
           await store.updateOperator(tx, id, { name, role, status })
-          await store.replaceMemberships(tx, id, membershipsOf(after.role, wishedMemberships(before, after, appIds)))
+          await store.replaceMemberships(tx, id, membershipsOf(after.role, requestedMemberships(before, after, appIds)))
           if (after.status !== 1) await deleteSessionsOf(tx, id, null)
-          await tell(tx, 'operator.updated', by, await store.requireOperator(tx, id, showMoment))
+          await logEvent(tx, 'operator.updated', by, await store.requireOperator(tx, id, showMoment))
         })
         return tagged(operator)
       },
@@ -104,9 +104,10 @@ export function operatorRoutes(parts: Parts): Handler[] {
         await store.lockOperators(tx)
         const before = await store.requireOperator(tx, body.id, showMoment)
         if (before.role === 'admin') await store.requireOtherAdmin(tx, body.id)
-        for (const key of await store.keysOf(tx, body.id, showMoment)) await tell(tx, 'operatorKey.deleted', by, key)
+        for (const key of await store.keysOf(tx, body.id, showMoment))
+          await logEvent(tx, 'operatorKey.deleted', by, key)
         await store.deleteOperator(tx, body.id)
-        await tell(tx, 'operator.deleted', by, before)
+        await logEvent(tx, 'operator.deleted', by, before)
         return before
       })
       await callers.noteChange(operators)
@@ -122,7 +123,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         await deleteSessionsOf(tx, body.id, null)
         await forgetBrowsers(tx, body.id)
         setUp = await makeSetUp(tx, body.id)
-        await tell(tx, 'operator.reset', by, before)
+        await logEvent(tx, 'operator.reset', by, before)
       })
       return { ...operator, ...setUp }
     }),
@@ -141,7 +142,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
           await store.updateOperator(tx, id, { passwordHash, ...(name === null ? {} : { name }) })
           await store.deleteSetUps(tx, id)
           const operator = await store.requireOperator(tx, id, showMoment)
-          await tell(tx, 'operator.setUp', { actor: `operator:${operator.name}#${id}`, sourceAddress }, operator)
+          await logEvent(tx, 'operator.setUp', { actor: `operator:${operator.name}#${id}`, sourceAddress }, operator)
           return id
         })
         const holder = { operatorId, operatorKeyId: null, settingKeyHash: null }
@@ -161,7 +162,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         return change(operatorId, async (tx) => {
           await store.updateOperator(tx, operatorId, { passwordHash })
           await deleteSessionsOf(tx, operatorId, sessionId)
-          await tell(tx, 'operator.passwordChanged', by, await store.requireOperator(tx, operatorId, showMoment))
+          await logEvent(tx, 'operator.passwordChanged', by, await store.requireOperator(tx, operatorId, showMoment))
         })
       },
       { check: ({ password, newPassword }) => passwordFaults('newPassword', newPassword, null, password) },
@@ -184,7 +185,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
           const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
           const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
           const record = await store.insertOperatorKey(tx, key, showMoment)
-          await tell(tx, 'operatorKey.created', by, record)
+          await logEvent(tx, 'operatorKey.created', by, record)
           return record
         })
         return { ...created, operatorKey }
@@ -195,7 +196,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
     handle(contract.deleteOperatorKey, async ({ body, ...by }) => {
       const deleted = await transaction(sql, async (tx) => {
         const data = await store.deleteOperatorKey(tx, body.id, showMoment)
-        await tell(tx, 'operatorKey.deleted', by, data)
+        await logEvent(tx, 'operatorKey.deleted', by, data)
         return data
       })
       await callers.noteChange(operators)
@@ -211,7 +212,11 @@ function isActiveAdmin({ role, status }: Pick<OperatorRecord, 'role' | 'status'>
 }
 
 /** Those that are given; else the ones until now, which end with the role of a developer. */
-function wishedMemberships(before: OperatorRecord, after: { role: string }, appIds: string[] | null | '' | undefined) {
+function requestedMemberships(
+  before: OperatorRecord,
+  after: { role: string },
+  appIds: string[] | null | '' | undefined,
+) {
   if (appIds !== undefined) return given(appIds)
   return after.role === 'developer' ? before.appIds : []
 }

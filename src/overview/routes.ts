@@ -10,7 +10,7 @@ import { findCount, lastDay, refreshCount } from './store.ts'
 
 const countEveryMs = 60_000
 /** A first count of a small platform is there by then. */
-const patienceMs = 1_000
+const firstCountMs = 1_000
 const shownEvents = 12
 
 interface Parts {
@@ -40,7 +40,7 @@ export function overviewRoutes({ sql: counter, log, config, showMoment }: Parts)
     if (last !== undefined && Date.now() - last.countedAt.getTime() < countEveryMs) return last
     const counted = count()
     if (last !== undefined) return last
-    await Promise.race([counted, new Promise((resolve) => setTimeout(resolve, patienceMs))])
+    await Promise.race([counted, new Promise((resolve) => setTimeout(resolve, firstCountMs))])
     return findCount(sql)
   }
 

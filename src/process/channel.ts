@@ -1,9 +1,9 @@
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
-import type { Answerer, Crew, Peers, Topic, Topics } from './peers.ts'
+import type { Answerer, Peers, Topic, Topics, WorkerStatus } from './peers.ts'
 
 /** A worker's way to its parent, and through it to the other workers. */
 export class ParentChannel implements Peers {
-  crew: Crew = { serving: 0, wanted: 1, isStarted: false }
+  workers: WorkerStatus = { serving: 0, wanted: 1, isStarted: false }
   private readonly answerers = new Map<Topic, (question: never) => unknown>()
   private readonly replies = new Map<number, (reply: unknown) => void>()
   private requests = 0
@@ -12,11 +12,11 @@ export class ParentChannel implements Peers {
   untilOrdered(): Promise<ServeOrder> {
     return new Promise((resolve) => {
       process.on('message', (message: ToWorker) => {
-        if (message.kind === 'crew') this.crew = message.crew
+        if (message.kind === 'workers') this.workers = message.workers
         else if (message.kind === 'question') void this.answer(message.id, message.asked)
         else if (message.kind === 'reply') this.takeReply(message.id, message.reply)
         else {
-          this.crew = message.crew
+          this.workers = message.workers
           resolve(message.order)
         }
       })

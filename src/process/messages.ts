@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Target } from '../database/open.ts'
-import type { Crew, Topic } from './peers.ts'
+import type { Topic, WorkerStatus } from './peers.ts'
 
 // What the parent and its workers send each other.
 
@@ -32,7 +32,7 @@ export type ToParent =
   | { kind: 'answer'; id: number; answer: unknown }
 
 export type ToWorker =
-  | { kind: 'serve'; order: ServeOrder; crew: Crew }
-  | { kind: 'crew'; crew: Crew }
+  | { kind: 'serve'; order: ServeOrder; workers: WorkerStatus }
+  | { kind: 'workers'; workers: WorkerStatus }
   | { kind: 'reply'; id: number; reply: unknown }
   | { kind: 'question'; id: number; asked: Question }

@@ -12,7 +12,7 @@ export interface Topics {
 export type Topic = keyof Topics
 
 /** Those that serve on one port. */
-export interface Crew {
+export interface WorkerStatus {
   serving: number
   wanted: number
   /** All have served at once; before that, the service is still starting. */
@@ -21,7 +21,7 @@ export interface Crew {
 
 /** The other processes of this service on this machine, as each of them sees them. */
 export interface Peers {
-  readonly crew: Crew
+  readonly workers: WorkerStatus
   /** Asks all others. Who does not answer soon is left out. */
   ask<Name extends Topic>(topic: Name, question: Topics[Name]['question']): Promise<Topics[Name]['answer'][]>
   /** How this process answers the others. */
@@ -58,7 +58,7 @@ export class Claims<Holder> {
 
 /** Of a service that is one process. */
 export class NoPeers implements Peers {
-  readonly crew: Crew = { serving: 1, wanted: 1, isStarted: true }
+  readonly workers: WorkerStatus = { serving: 1, wanted: 1, isStarted: true }
   private readonly claims = new Claims<'this process'>()
 
   async ask(): Promise<never[]> {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { StartError } from '../database/start-error.ts'
 import { type MetricsSnapshot, mergeMetrics, withoutGauges } from '../metrics.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
-import { Claims, type Crew, type Topic } from './peers.ts'
+import { Claims, type Topic, type WorkerStatus } from './peers.ts'
 
 /** For how long an answer is waited for that others need; a process that is stopped gives none. */
 const answerWithinMs: Record<Topic, number> = { rate: 250, access: 900, metrics: 3_000 }
@@ -65,7 +65,7 @@ export class Workers {
     })
     await Promise.all(Array.from({ length: this.order.config.workers }, () => this.launch()))
     this.isStarted = true
-    this.tellCrew()
+    this.tellStatus()
   }
 
   /** Lets all answer what they have accepted, and resolves when they have ended. */
@@ -88,10 +88,10 @@ export class Workers {
       }
       this.members.add(member)
       worker.on('message', (message: ToParent) => {
-        if (message.kind === 'hearing') this.send(member, { kind: 'serve', order: this.order, crew: this.crew })
+        if (message.kind === 'hearing') this.send(member, { kind: 'serve', order: this.order, workers: this.status })
         else if (message.kind === 'serving') {
           member.isServing = true
-          this.tellCrew()
+          this.tellStatus()
           resolve()
         } else if (message.kind === 'failed') reject(new StartError(message.reason))
         else void this.hear(member, message)
@@ -109,7 +109,7 @@ export class Workers {
     this.claims.releaseAllOf(member)
     for (const asked of this.asked.values()) if (asked.waiting.delete(member)) asked.settle()
     this.counted = mergeMetrics([this.counted, withoutGauges(member.metrics)]).getMetricsAsArray()
-    this.tellCrew()
+    this.tellStatus()
     if (!this.isStarted || this.stopping.signal.aborted) return
     const wasInOrder = performance.now() - member.bornAt > inOrderMs
     this.failures = wasInOrder ? 0 : this.failures + 1
@@ -130,13 +130,13 @@ export class Workers {
     return [...this.members].filter(({ isServing }) => isServing)
   }
 
-  private get crew(): Crew {
+  private get status(): WorkerStatus {
     return { serving: this.serving.length, wanted: this.order.config.workers, isStarted: this.isStarted }
   }
 
-  private tellCrew(): void {
-    const { crew } = this
-    for (const member of this.members) this.send(member, { kind: 'crew', crew })
+  private tellStatus(): void {
+    const { status } = this
+    for (const member of this.members) this.send(member, { kind: 'workers', workers: status })
   }
 
   private send({ worker }: Member, message: ToWorker): void {

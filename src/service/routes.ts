@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts'
 import { appliedVersion } from '../database/migrate.ts'
 import { isWritable, type Sql } from '../database/open.ts'
+import type { InFlight } from '../http/in-flight.ts'
 import { openApiDocument } from '../http/openapi.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
-import type { UnderWay } from '../http/under-way.ts'
 import type { Metrics } from '../metrics.ts'
 import { api } from '../operations.ts'
 import type { Peers } from '../process/peers.ts'
@@ -16,7 +16,7 @@ const json = { 'content-type': 'application/json' }
 interface Parts {
   sql: Sql
   metrics: Metrics
-  underWay: UnderWay
+  inFlight: InFlight
   peers: Peers
   config: Pick<Config, 'callbacks' | 'statementTimeoutMs'>
   schemaVersion: number
@@ -25,7 +25,7 @@ interface Parts {
 
 /** The probes, the metrics and the description of the API. */
 export function serviceRoutes(parts: Parts): Handler[] {
-  const { sql, metrics, config, underWay, peers, schemaVersion, isDistributed } = parts
+  const { sql, metrics, config, inFlight, peers, schemaVersion, isDistributed } = parts
   // Well before the request itself is given up: a probe that fails must say which check did.
   const probeMs = Math.min(2000, config.statementTimeoutMs / 2)
   let document: StaticAnswer | undefined
@@ -41,11 +41,11 @@ export function serviceRoutes(parts: Parts): Handler[] {
         { name: 'database', ok: version !== undefined },
         { name: 'writable', ok: canWrite === true },
         { name: 'migrations', ok: version === schemaVersion },
-        { name: 'capacity', ok: !underWay.isFull },
+        { name: 'capacity', ok: !inFlight.isFull },
         // Later the others go on while one is started again, so that is no reason to send nothing here.
-        { name: 'workers', ok: peers.crew.isStarted },
+        { name: 'workers', ok: peers.workers.isStarted },
       ]
-      const { serving, wanted } = peers.crew
+      const { serving, wanted } = peers.workers
       const about = { checks, distributed: isDistributed, callbacks: config.callbacks, workers: { serving, wanted } }
       if (checks.every((check) => check.ok)) return { ready: true, ...about }
       const { code, status, en } = refusals.unavailable

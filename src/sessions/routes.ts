@@ -7,7 +7,7 @@ import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../refusals.ts'
-import { tellRefused } from '../sign-in-attempts/store.ts'
+import { logRefused } from '../sign-in-attempts/store.ts'
 import { given } from '../values.ts'
 import * as contract from './contract.ts'
 import { beginSession, checkPassword, type SessionParts, type Source, withMark, withoutSession } from './sign-in.ts'
@@ -31,7 +31,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
     const known = (await findKeys(sql, [keyHash])).get(keyHash)
     if (known === undefined) {
       const attempt = { name: '', operatorId: null, address: source.sourceAddress(), knownBrowser: null }
-      await tellRefused(sql, attempt)
+      await logRefused(sql, attempt)
       throw new Refusal('signInFailed')
     }
     if (known.isUseOld) await noteUse(sql, { kind: 'key', hash: keyHash })
@@ -83,9 +83,9 @@ export function sessionRoutes(parts: Parts): Handler[] {
 
     read(contract.pageSessions, ({ sql, caller, query }) => {
       const { operatorId, sessionId, role } = caller as OperatorCaller
-      const wished = given(query.operatorId)
+      const requested = given(query.operatorId)
       if (role === 'admin') {
-        return store.pageOfSessions(sql, { ...query, operatorId: wished, sessionId: null }, showMoment)
+        return store.pageOfSessions(sql, { ...query, operatorId: requested, sessionId: null }, showMoment)
       }
       // One without an account sees the session that it is in, if it is in one.
       const own =

@@ -49,7 +49,7 @@ export async function checkPassword(sql: Sql, name: string, password: string, so
     throw error
   }
   if (account === undefined || account.passwordHash === null || !fits) {
-    await attempts.tellRefused(sql, attempt)
+    await attempts.logRefused(sql, attempt)
     throw new Refusal('signInFailed')
   }
   await attempts.forgetAttempts(sql, attempt)

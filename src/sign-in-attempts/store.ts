@@ -100,7 +100,7 @@ async function takeBack(tx: Statements, limits: Limit[], failures: number): Prom
 }
 
 /** Records a sign-in that was refused: at once, but of one name and source at most one event a minute, with a count. */
-export async function tellRefused(sql: Sql, attempt: Attempt): Promise<void> {
+export async function logRefused(sql: Sql, attempt: Attempt): Promise<void> {
   const limits = limitsOf(attempt)
   // Names that nobody has are told by their source, or made-up ones would each be an event.
   const what = attempt.operatorId === null ? 'source' : 'nameAndSource'
@@ -126,7 +126,7 @@ interface Untold {
 }
 
 async function tellUntold(tx: Statements, { key, untold, operator_id, address }: Untold): Promise<void> {
-  if (!(await tell(tx, 'session.refused', operator_id, address, { count: untold }))) return
+  if (!(await logEvent(tx, 'session.refused', operator_id, address, { count: untold }))) return
   await tx`update sign_in_attempt set untold = 0, told_at = now() where key = ${key}`
 }
 
@@ -136,12 +136,12 @@ async function tellLocked(sql: Sql, { operatorId, address }: Attempt, { limit, s
     const locked = await tx`
       update sign_in_attempt set locked_at = now()
       where key = ${limit.key} and (locked_at is null or locked_at < since)`
-    if (locked.count === 1) await tell(tx, 'session.locked', operatorId, address, { limit: limit.what, seconds })
+    if (locked.count === 1) await logEvent(tx, 'session.locked', operatorId, address, { limit: limit.what, seconds })
   })
 }
 
 /** Answers whether there was room for it. */
-async function tell(
+async function logEvent(
   tx: Statements,
   type: PlatformEventType,
   operatorId: number | null,

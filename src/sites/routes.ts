@@ -71,7 +71,7 @@ export function siteRoutes(parts: Parts): Handler[] {
         if ('record' in outcome) return new JsonText(outcome.record)
         if ('refusal' in outcome) throw new Refusal(outcome.refusal)
         if ('ruleFaults' in outcome) throw ruleRefusal(outcome.ruleFaults)
-        await callers.requirePower(caller)
+        await callers.requireAccess(caller)
       }
     }),
 

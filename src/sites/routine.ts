@@ -1,5 +1,5 @@
 import type { Caller } from '../callers/caller.ts'
-import { callerParameters, callerValues, findPowerless } from '../callers/store.ts'
+import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import { keptAnswers, keptKey, keptKeys } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
@@ -16,7 +16,7 @@ export interface SiteInsert extends SiteMembers {
   recordAfterId: string
 }
 
-/** `unsure`: nothing was written, because a caller of the application has lost its power; look whether this one has. */
+/** `unsure`: nothing was written, because a caller of the application has lost its access; look whether this one has. */
 export type SiteOutcome = { record: string } | { refusal: RefusalName } | { ruleFaults: RuleFault[] } | { unsure: true }
 
 const text = 'text'
@@ -119,9 +119,9 @@ export const saveSitesRoutine = routine(
   v_rules text[];
   v_kept text[] := '{}';
   v_ids bigint[];
-  v_powerless text[] := '{}';`,
+  v_revoked text[] := '{}';`,
   `  ${lockAndNumber}
-  ${findPowerless}
+  ${findRevoked}
   v_configured := array(select app_id from third_party_config where app_id = any(p_apps));
   v_rules := array(select app_id || ' ' || id || ' ' || rule_type from billing_rule
     where app_id = any(p_apps) and id = any(p_rules));
@@ -132,7 +132,7 @@ export const saveSitesRoutine = routine(
     select case when i.app_id = any(v_configured)
       and ${ruleFits('fast_rule_id', 1)} and ${ruleFits('slow_rule_id', 2)} and ${ruleFits('occupancy_rule_id', 3)}
       and (v_kept = '{}' or i.key is null or ${keptKey} <> all(v_kept))
-      and i.app_id <> all(v_powerless) then nextval('site_id') end
+      and i.app_id <> all(v_revoked) then nextval('site_id') end
     from ${rows({ app_id: text, key: text, ...ruleIds })} order by i.n);
 
   insert into site (id, ${siteNames}, created_at)
@@ -156,7 +156,7 @@ export const saveSitesRoutine = routine(
   end if;
   return query
   with kept as materialized (${keptAnswers('saveSite')})
-  select i.n, v_ids[i.n], i.app_id = any(v_powerless), a.app_id is not null, i.app_id = any(v_configured),
+  select i.n, v_ids[i.n], i.app_id = any(v_revoked), a.app_id is not null, i.app_id = any(v_configured),
     ${ruleType('fast_rule_id')}, ${ruleType('slow_rule_id')}, ${ruleType('occupancy_rule_id')}, k.body_hash, k.answer
   from ${rows({ app_id: text, key: text, ...ruleIds })}
   left join application a on a.app_id = i.app_id

@@ -70,14 +70,14 @@ export async function becomesReady(
 
 /** Ends a server: its clients are cut off, and what they committed is on the disk. Harsher when that takes too long. */
 export async function stopServer(server: ProcessId, cluster: string): Promise<void> {
-  for (const [name, patience] of [
+  for (const [name, timeoutMs] of [
     ['SIGINT', 8000],
     ['SIGQUIT', 6000],
   ] as const) {
     signal(server, name)
     // A stopped process would not hear the other signal.
     signal(server, 'SIGCONT')
-    if (await goneWithin(server, patience)) return
+    if (await goneWithin(server, timeoutMs)) return
   }
   signal(server, 'SIGKILL')
   await goneWithin(server, 2000)

@@ -19,20 +19,20 @@ import {
   failuresOfVisit,
   failuresUntilHeld,
   holdMs,
-  inTurns,
+  interleave,
   judge,
   logAttempt,
   retriesPerEvent,
   statuses,
   webhookIdOf,
 } from './rules.ts'
-import type { Share } from './share.ts'
 import { type Callback, composeRequest } from './sign.ts'
+import type { Throttle } from './throttle.ts'
 
-/** What every turn works with. */
-export interface TurnTools {
+/** What every sender works with. */
+export interface SenderTools {
   client: CallbackClient
-  share: Share
+  throttle: Throttle
   metrics: Metrics
   log: Logger
   /** Opens the secrets that the database holds. */
@@ -43,10 +43,10 @@ export interface TurnTools {
   read(request: WorkRequest): Promise<Work | undefined>
   /** Keeps what was done. */
   write(progress: Progress): Promise<Kept>
-  /** The most events that one turn may hold. */
+  /** The most events that one sender may hold. */
   mostRead(): number
   isStopping(): boolean
-  /** Whether others wait for a place, so that a turn that has lasted long makes room. */
+  /** Whether others wait for a place, so that a sender that has lasted long makes room. */
   isCrowded(): boolean
 }
 
@@ -60,17 +60,17 @@ const neededLeaseMs = attemptTimeoutMs + 1_000
 const databasePauseMs = 500
 const busyPauseMs = 50
 const fewestRead = 8
-const crowdedTurnMs = 5_000
+const crowdedMs = 5_000
 /** An endpoint that takes its time to fail has a place for so long, and then others have it. */
-const failingTurnMs = 300_000
+const failingMs = 300_000
 
 /** One endpoint while this process sends to it: one attempt at a time, events in order. */
-export class Turn {
+export class Sender {
   readonly appId: string
   readonly beganAt = performance.now()
   /** By this process's monotonic clock; counted from before the database was asked, so it is never too late. */
   leaseUntil: number
-  private readonly tools: TurnTools
+  private readonly tools: SenderTools
   private through: number
   /** In a row; of an endpoint that was left alone already, a whole visit counts once. */
   private failures: number
@@ -88,7 +88,7 @@ export class Turn {
   private stoppedReason: string | null = null
   private keeping: Promise<void> = Promise.resolve()
 
-  constructor(claim: Claim, claimedAt: number, tools: TurnTools) {
+  constructor(claim: Claim, claimedAt: number, tools: SenderTools) {
     this.appId = claim.appId
     this.through = claim.through
     this.failures = claim.failures
@@ -114,7 +114,7 @@ export class Turn {
     }
   }
 
-  /** Sends what was read; true when the turn is over with it. */
+  /** Sends what was read; true when the sender has ended with it. */
   private async send(work: Work, limit: number): Promise<boolean> {
     const { retries, events, version } = work
     const readAgainAt = performance.now() + readAgainAfterMs
@@ -125,7 +125,7 @@ export class Turn {
     this.isOutdated = false
     let sent = 0
     const order = { retriesPerEvent: retriesPerEvent(this.failures), position: this.position, limit }
-    for (const item of inTurns(retries, events, order)) {
+    for (const item of interleave(retries, events, order)) {
       if (this.mustEnd()) return true
       if (this.isOutdated || performance.now() > readAgainAt) {
         this.wanted = Math.max(fewestRead, sent)
@@ -152,7 +152,7 @@ export class Turn {
     }
   }
 
-  /** Takes one item; false when the turn is over with it. */
+  /** Takes one item; false when the sender has ended with it. */
   private async take(item: Item, target: Callback | string): Promise<boolean> {
     if (item.data === null) this.pass(item)
     else if (!(await this.attempt(item, item.data, target))) return false
@@ -172,8 +172,8 @@ export class Turn {
 
   /** One attempt; false when it was not made. */
   private async attempt(item: Item, data: string, target: Callback | string): Promise<boolean> {
-    const { client, share } = this.tools
-    await share.take()
+    const { client, throttle } = this.tools
+    await throttle.take()
     if (!(await this.hasLease()) || this.tools.isStopping()) return false
     const { id, type, time } = item
     const webhookId = webhookIdOf(type, id)
@@ -242,11 +242,11 @@ export class Turn {
   private mustEnd(): boolean {
     const { isStopping, isCrowded } = this.tools
     const lastedMs = performance.now() - this.beganAt
-    const isLong = (isCrowded() && lastedMs > crowdedTurnMs) || (this.heldMs > 0 && lastedMs > failingTurnMs)
+    const isLong = (isCrowded() && lastedMs > crowdedMs) || (this.heldMs > 0 && lastedMs > failingMs)
     return this.isLost || isStopping() || isLong
   }
 
-  /** Told by the worker's clock, to all turns at once. */
+  /** Told by the worker's clock, to all senders at once. */
   keepSoon(): void {
     if (this.outcomes.length > 0) void this.keep()
   }

@@ -3,7 +3,7 @@ import type { Metrics } from '../metrics.ts'
 import { countDeliveries, countEndpoints, countWaiting, lagSeconds } from './store.ts'
 
 /** Shows operators what the callbacks of all processes have before them. Nothing when the database is silent. */
-export function showDeliveries(metrics: Metrics, sql: Sql, timeoutMs: number): void {
+export function registerGauges(metrics: Metrics, sql: Sql, timeoutMs: number): void {
   metrics.gaugeByState(
     'forecourt_deliveries',
     'Deliveries that wait for another attempt, and dead ones, each counted to 100000.',

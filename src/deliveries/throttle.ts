@@ -11,7 +11,7 @@ const mostSaved = 1_000
 const tickMs = 50
 
 /** Keeps callbacks and creates from taking the processor from each other while both have more to do than it can. */
-export class Share {
+export class Throttle {
   private allowed = 0
   private queueingUntil = Number.NEGATIVE_INFINITY
   private readonly waiting: (() => void)[] = []

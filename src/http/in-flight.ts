@@ -1,5 +1,5 @@
 /** How many requests are under way in this process, and how many may be. */
-export class UnderWay {
+export class InFlight {
   count = 0
   readonly most: number
 

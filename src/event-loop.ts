@@ -7,7 +7,7 @@ let turn: Promise<void> = Promise.resolve()
  * milliseconds were used up. All such work takes turns too: between two turns of the event loop one slice of it is done,
  * however many large bodies there are.
  */
-export function pauses(): () => Promise<void> {
+export function yielder(): () => Promise<void> {
   let since = Number.NEGATIVE_INFINITY
   return async () => {
     if (performance.now() - since < sliceMs) return

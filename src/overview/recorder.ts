@@ -9,7 +9,7 @@ const everyMs = 5_000
 const lastWriteMs = 500
 
 /** Writes down, every few seconds, how many records were made and how many requests refused. */
-export function startTally(sql: Sql, log: Logger, { totals }: Metrics): { stop(): Promise<void> } {
+export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { stop(): Promise<void> } {
   const written = { creates: 0, refusals: 0 }
   let writing = Promise.resolve()
   async function write(): Promise<void> {

@@ -1,28 +1,28 @@
 import { expect, test } from 'bun:test'
-import { Share } from './share.ts'
+import { Throttle } from './throttle.ts'
 
 test('attempts begin at once unless creates queue, and then one for four of them', async () => {
-  const share = new Share()
-  expect(share.take()).toBeUndefined()
-  share.onBatch(8)
-  expect(share.take()).toBeUndefined()
+  const throttle = new Throttle()
+  expect(throttle.take()).toBeUndefined()
+  throttle.onBatch(8)
+  expect(throttle.take()).toBeUndefined()
   let begun = 0
   // What small batches had saved up is used first.
-  share.onBatch(400)
-  const taken = Array.from({ length: 150 }, () => share.take()?.then(() => begun++))
+  throttle.onBatch(400)
+  const taken = Array.from({ length: 150 }, () => throttle.take()?.then(() => begun++))
   expect(taken).not.toContain(undefined)
   await Promise.resolve()
   expect(begun).toBe(102)
-  share.stop()
+  throttle.stop()
   await Promise.all(taken)
   expect(begun).toBe(150)
 })
 
 test('attempts that creates keep waiting begin by and by, and all of them once creates are quiet', async () => {
-  const share = new Share()
-  share.onBatch(9)
-  const taken = Array.from({ length: 1_000 }, () => share.take())
+  const throttle = new Throttle()
+  throttle.onBatch(9)
+  const taken = Array.from({ length: 1_000 }, () => throttle.take())
   await Promise.all(taken)
-  expect(share.take()).toBeUndefined()
-  share.stop()
+  expect(throttle.take()).toBeUndefined()
+  throttle.stop()
 })
