@@ -124,7 +124,8 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   const metrics = new Metrics()
   const rateLimiter = new RateLimiter(peers)
   const { operatorKey } = config
-  const callers = new CallerCache(pools.access, pools.control, peers, operatorKey ? hashSecret(operatorKey) : null)
+  const settingKeyHash = operatorKey === undefined ? null : hashSecret(operatorKey)
+  const callers = new CallerCache(pools.access, pools.control, peers, settingKeyHash)
   const access = new AccessControl(callers, rateLimiter, operatorKey)
   const inFlight = new InFlight(config.maxWaitingCreates)
   const client = openCallbackClient(config)
@@ -156,8 +157,8 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
     ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
     ...deviceInventoryRoutes({ sql: control, catalogue, showMoment }),
-    ...operatorRoutes({ sql: control, callers, config, ...moments }),
-    ...sessionRoutes({ sql: control, callers, config, showMoment }),
+    ...operatorRoutes({ sql: control, callers, settingKeyHash, ...moments }),
+    ...sessionRoutes({ sql: control, callers, settingKeyHash, config, showMoment }),
     ...overviewRoutes({ sql: background, log, config, showMoment }),
     ...serviceRoutes({
       sql: control,

@@ -51,8 +51,7 @@ export async function createDemoOnce(sql: Sql, parts: ConfigParts): Promise<Demo
     const ids: number[] = []
     for (const rule of demoRules) {
       const data = await insertBillingRule(tx, { appId, ...rule }, parts.showMoment)
-      const subject = String(data.id)
-      await insertEvent(tx, { appId, type: 'billingRule.created', time: new Date(), actor, subject, data })
+      await insertEvent(tx, { appId, type: 'billingRule.created', actor, subject: data.id, data })
       ids.push(data.id)
     }
     return ids

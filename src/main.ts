@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openPools, routines } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
@@ -145,7 +146,7 @@ async function startEmbedded(config: Config, log: (message: string) => void): Pr
       })
       .catch(async (error: Error) => {
         log(`the embedded database does not start: ${error.message}`)
-        await new Promise((resolve) => setTimeout(resolve, 2000))
+        await pause(2000)
       })
       .finally(() => {
         restart = undefined

@@ -33,7 +33,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
     actor: string,
     data: ApplicationRecord,
     address?: string,
-  ) => insertPlatformEvent(tx, { type, time: new Date(), actor, subject: data.appId, address, data })
+  ) => insertPlatformEvent(tx, { type, actor, subject: data.appId, address, data })
 
   /** Changes a state under the application's lock; an event is written only when something changed. */
   async function changeState(
@@ -47,7 +47,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
       const change = changed(before)
       if (change === undefined) return before
       const after = await store.updateApplication(tx, appId, change)
-      await insertEvent(tx, { appId, type, time: new Date(), actor, subject: null, data: show(after) })
+      await insertEvent(tx, { appId, type, actor, subject: null, data: show(after) })
       return after
     })
     await callers.noteChange(appId)

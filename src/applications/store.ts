@@ -18,20 +18,21 @@ export interface Application {
   createdAt: Date
 }
 
-const columns = `app_id, app_name, online_status, status, frozen_reason, token_lifetime_seconds, rate_limit_per_second,
-  created_at`
+/** The columns of an application, by the members that they hold. */
+const columnOf = {
+  appId: 'app_id',
+  appName: 'app_name',
+  onlineStatus: 'online_status',
+  status: 'status',
+  frozenReason: 'frozen_reason',
+  tokenLifetimeSeconds: 'token_lifetime_seconds',
+  rateLimitPerSecond: 'rate_limit_per_second',
+  createdAt: 'created_at',
+} as const satisfies Record<keyof Application, string>
+const columns = Object.values(columnOf).join(', ')
 
 function toApplication(row: Row): Application {
-  return {
-    appId: row.app_id,
-    appName: row.app_name,
-    onlineStatus: row.online_status,
-    status: row.status,
-    frozenReason: row.frozen_reason,
-    tokenLifetimeSeconds: row.token_lifetime_seconds,
-    rateLimitPerSecond: row.rate_limit_per_second,
-    createdAt: row.created_at,
-  }
+  return Object.fromEntries(Object.entries(columnOf).map(([member, column]) => [member, row[column]])) as Application
 }
 
 /** The application as its operations answer it. */
@@ -80,15 +81,6 @@ export async function insertApplication(tx: Statements, application: NewApplicat
 
 export type ApplicationChange = Partial<Omit<Application, 'appId' | 'createdAt'>>
 
-const changeableColumns = {
-  appName: 'app_name',
-  onlineStatus: 'online_status',
-  status: 'status',
-  frozenReason: 'frozen_reason',
-  tokenLifetimeSeconds: 'token_lifetime_seconds',
-  rateLimitPerSecond: 'rate_limit_per_second',
-} as const satisfies Record<keyof ApplicationChange, string>
-
 /** Changes an application that exists. */
 export async function updateApplication(
   tx: Statements,
@@ -97,7 +89,7 @@ export async function updateApplication(
 ): Promise<Application> {
   const members = Object.keys(change) as (keyof ApplicationChange)[]
   if (members.length === 0) return requireApplication(tx, appId)
-  const assignments = members.map((member, index) => `${changeableColumns[member]} = $${index + 2}`)
+  const assignments = members.map((member, index) => `${columnOf[member]} = $${index + 2}`)
   const [row] = await tx.unsafe(
     `update application set ${assignments.join(', ')} where app_id = $1 returning ${columns}`,
     [appId, ...members.map((member) => change[member] ?? null)],

@@ -31,8 +31,7 @@ export function billingRuleRoutes({ sql, showMoment }: { sql: Sql; showMoment: S
           const kept = create && (await findKeptAnswer(tx, create))
           if (kept !== undefined) return kept
           const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) }, showMoment)
-          const subject = String(rule.id)
-          await insertEvent(tx, { appId, type: 'billingRule.created', time: new Date(), actor, subject, data: rule })
+          await insertEvent(tx, { appId, type: 'billingRule.created', actor, subject: rule.id, data: rule })
           const text = JSON.stringify(rule)
           if (create !== undefined) await keepAnswer(tx, create, text)
           return text
@@ -54,9 +53,7 @@ export function billingRuleRoutes({ sql, showMoment }: { sql: Sql; showMoment: S
           if (faults.length > 0) throw invalidRequest(faults)
           if (etagOf(changed) === etagOf(before)) return before
           await saveChangedBillingRule(tx, changed)
-          const subject = String(changed.id)
-          const time = new Date()
-          await insertEvent(tx, { appId, type: 'billingRule.updated', time, actor, subject, data: changed })
+          await insertEvent(tx, { appId, type: 'billingRule.updated', actor, subject: changed.id, data: changed })
           return changed
         })
         return tagged(rule)
@@ -73,8 +70,7 @@ export function billingRuleRoutes({ sql, showMoment }: { sql: Sql; showMoment: S
         // Whoever names a rule in a site holds the same lock, so nobody can between this look and the commit.
         if (await isRuleInUse(tx, appId, rule.id)) throw new Refusal('billingRuleInUse')
         await removeBillingRule(tx, rule)
-        const subject = String(rule.id)
-        await insertEvent(tx, { appId, type: 'billingRule.deleted', time: new Date(), actor, subject, data: rule })
+        await insertEvent(tx, { appId, type: 'billingRule.deleted', actor, subject: rule.id, data: rule })
         return rule
       })
     }),

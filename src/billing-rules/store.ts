@@ -1,6 +1,6 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
-import { type PageQuery, readPage } from '../database/page.ts'
+import { byId, type PageQuery, readPage } from '../database/page.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
@@ -102,6 +102,5 @@ export function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, showMome
     where app_id = ${filter.appId}
       and (${ruleName}::text is null or strpos(lower(rule_name), lower(${ruleName})) > 0)
       and (${ruleType}::smallint is null or rule_type = ${ruleType})`
-  const key = [{ column: 'id', type: 'bigint' as const }]
-  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => toRecord(row, showMoment))
+  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) => toRecord(row, showMoment))
 }

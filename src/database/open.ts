@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import postgres from 'postgres'
+import { inTime } from '../event-loop.ts'
 import type { Address } from './hosts.ts'
 import { StartError } from './start-error.ts'
 import { type Tls, takeTls } from './tls.ts'
@@ -172,6 +173,5 @@ export async function connectionStates(sql: Sql, timeoutMs: number): Promise<{ s
   const asked = sql<{ state: string; count: number }[]>`
     select coalesce(state, 'starting') as state, count(*)::int as count from pg_stat_activity
     where application_name = left(${applicationName}, 63) group by 1`
-  const late = new Promise<[]>((resolve) => setTimeout(resolve, timeoutMs, []))
-  return Promise.race([asked, late]).catch(() => [])
+  return inTime<{ state: string; count: number }[]>(asked, [], timeoutMs)
 }

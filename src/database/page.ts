@@ -17,6 +17,9 @@ export interface PageQuery {
 /** The columns of a total order, and the type that each is compared as. */
 export type PageKey = { column: string; type: 'text' | 'bigint' | 'timestamptz' }[]
 
+/** Of rows whose ids ascend. */
+export const byId: PageKey = [{ column: 'id', type: 'bigint' }]
+
 export interface PageSource {
   /** A select without order and limit. It must answer the columns of `key`. */
   rows: PendingQuery<Row[]>

@@ -1,4 +1,5 @@
 import type { Sql } from '../database/open.ts'
+import { inTime } from '../event-loop.ts'
 import type { Metrics } from '../metrics.ts'
 import { countDeliveries, countEndpoints, countWaiting, lagSeconds } from './store.ts'
 
@@ -28,9 +29,4 @@ export function registerGauges(metrics: Metrics, sql: Sql, timeoutMs: number): v
     () => inTime(lagSeconds(sql), Number.NaN, timeoutMs),
     'service',
   )
-}
-
-function inTime<Value>(asked: Promise<Value>, otherwise: Value, timeoutMs: number): Promise<Value> {
-  const late = new Promise<Value>((resolve) => setTimeout(resolve, timeoutMs, otherwise))
-  return Promise.race([asked, late]).catch(() => otherwise)
 }

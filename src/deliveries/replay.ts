@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Caller } from '../callers/caller.ts'
 import { requireAccess } from '../callers/store.ts'
@@ -6,7 +7,6 @@ import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { Refusal } from '../refusals.ts'
-import { pause } from './sender.ts'
 import { beginRange, isReplaying, lockEndpoint, type ReplayRange, replayOne, stepOfAny } from './store.ts'
 
 const lookEveryMs = 1_000
@@ -52,7 +52,7 @@ export async function replay(
       ? { id: selection }
       : { from: selection.from, to: selection.to, status: selection.status }
   const data = { appId, ...meant, replayed }
-  await insertPlatformEvent(tx, { type: 'delivery.replayed', time: new Date(), subject: appId, ...by, data })
+  await insertPlatformEvent(tx, { type: 'delivery.replayed', subject: appId, ...by, data })
   if (keyed !== undefined) await keepAnswer(tx, keyed, answer)
   return answer
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { databaseRefusal } from '../database/failures.ts'
 import type { Metrics } from '../metrics.ts'
@@ -309,8 +310,4 @@ export class Sender {
       await pause(databasePauseMs)
     }
   }
-}
-
-export function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

@@ -1,6 +1,6 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
-import { type PageQuery, readPage } from '../database/page.ts'
+import { byId, type PageQuery, readPage } from '../database/page.ts'
 import type { ShowMoment } from '../moments.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
 import { type DeliveryRecord, maxReplayed, testType } from './contract.ts'
@@ -101,8 +101,9 @@ export function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: S
   const rows = sql`
     select ${sql.unsafe(settledColumns)}, ${nextAttempt} as next_attempt_at
     from delivery where app_id = ${appId} ${conditions}`
-  const key = [{ column: 'id', type: 'bigint' as const }]
-  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => showDelivery(toDelivery(row), showMoment))
+  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) =>
+    showDelivery(toDelivery(row), showMoment),
+  )
 }
 
 /** What an application has before it; events past the first 10,000 are not counted. */

@@ -26,8 +26,7 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Ha
         const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
         if (unknown.size > 0) throw invalidRequest(unknownModels(entries, unknown))
         const counts = await store.upsertInventory(tx, entries)
-        const event = { time: new Date(), actor, subject: null, data: counts }
-        await insertPlatformEvent(tx, { type: 'deviceInventory.imported', ...event })
+        await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
         return counts
       })
       catalogue.forget()
@@ -38,8 +37,7 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Ha
       const deleted = await transaction(sql, async (tx) => {
         await touchCatalogue(tx)
         const entry = await store.deleteInventoryEntry(tx, body.deviceNo, showMoment)
-        const event = { time: new Date(), actor, subject: entry.deviceNo, data: entry }
-        await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', ...event })
+        await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: entry.deviceNo, data: entry })
         return entry
       })
       catalogue.forget()

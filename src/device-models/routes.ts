@@ -27,8 +27,7 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
       const saved = await transaction(sql, async (tx) => {
         await store.touchCatalogue(tx)
         const record = await store.upsertDeviceModel(tx, model, showMoment)
-        const event = { time: new Date(), actor, subject: record.serialPrefix, data: record }
-        await insertPlatformEvent(tx, { type: 'deviceModel.saved', ...event })
+        await insertPlatformEvent(tx, { type: 'deviceModel.saved', actor, subject: record.serialPrefix, data: record })
         return record
       })
       catalogue.forget()
@@ -39,8 +38,12 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
       const deleted = await transaction(sql, async (tx) => {
         await store.touchCatalogue(tx)
         const record = await store.deleteDeviceModel(tx, body.serialPrefix, showMoment)
-        const event = { time: new Date(), actor, subject: record.serialPrefix, data: record }
-        await insertPlatformEvent(tx, { type: 'deviceModel.deleted', ...event })
+        await insertPlatformEvent(tx, {
+          type: 'deviceModel.deleted',
+          actor,
+          subject: record.serialPrefix,
+          data: record,
+        })
         return record
       })
       catalogue.forget()

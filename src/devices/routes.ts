@@ -52,8 +52,7 @@ export function deviceRoutes(parts: Parts): Handler[] {
         if (etagOf(updatableMembers(after)) === etagOf(updatableMembers(before))) return before
         await saveChangedDevice(tx, after)
         const data = showDevice(after, showMoment)
-        const subject = after.deviceNo
-        await insertEvent(tx, { appId, type: 'device.updated', time: new Date(), actor, subject, data })
+        await insertEvent(tx, { appId, type: 'device.updated', actor, subject: after.deviceNo, data })
         return after
       })
       return tagged(showDevice(device, showMoment), etagOf(updatableMembers(device)))

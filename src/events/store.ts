@@ -2,7 +2,7 @@ import type { Row } from 'postgres'
 import { takeLock } from '../database/advisory-lock.ts'
 import { drawEventId, lockApplication, lowestEventId } from '../database/application-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
-import { type PageQuery, readPage } from '../database/page.ts'
+import { byId, type PageQuery, readPage } from '../database/page.ts'
 import { transaction } from '../database/transaction.ts'
 import type { ShowMoment } from '../moments.ts'
 import { type AuditRecord, type EventRecord, type EventType, type PlatformEventType, typesOf } from './contract.ts'
@@ -11,22 +11,19 @@ import { readActor } from './rules.ts'
 export interface NewEvent {
   appId: string
   type: EventType
-  time: Date
+  /** Now, unless it is given. */
+  time?: Date
   /** Who did it, as `actorOf` names it. */
   actor: string
   /** What it is about: a serial number or an id; null for the application itself. */
-  subject: string | null
+  subject: string | number | null
   /** The record as its operation answers it, without secrets. */
   data: object
 }
 
 /** Writes one event in the change's own transaction, which must hold the application's lock. */
 export async function insertEvent(tx: Statements, event: NewEvent): Promise<void> {
-  const id = await drawEventId(tx, event.appId, event.time)
-  await tx`
-    insert into event (app_id, id, type, time, actor, subject, data)
-    values (${event.appId}, ${id}, ${event.type}, ${event.time}, ${event.actor}, ${event.subject},
-      ${JSON.stringify(event.data)})`
+  await insertNumbered(tx, event)
 }
 
 /** The log of what happens in no application is kept as if an application without a name had it. */
@@ -41,11 +38,19 @@ export type NewPlatformEvent = Omit<NewEvent, 'appId' | 'type'> & {
 /** Writes one event of the platform itself, under the lock of that log. */
 export async function insertPlatformEvent(tx: Statements, event: NewPlatformEvent): Promise<void> {
   await lockApplication(tx, platformLog)
-  const id = await drawEventId(tx, platformLog, event.time)
+  await insertNumbered(tx, { appId: platformLog, ...event })
+}
+
+async function insertNumbered(
+  tx: Statements,
+  event: Omit<NewPlatformEvent, 'type'> & { appId: string; type: EventType | PlatformEventType },
+): Promise<void> {
+  const { appId, type, time = new Date(), actor, subject, address = null, data } = event
+  const id = await drawEventId(tx, appId, time)
   await tx`
     insert into event (app_id, id, type, time, actor, subject, address, data)
-    values (${platformLog}, ${id}, ${event.type}, ${event.time}, ${event.actor}, ${event.subject},
-      ${event.address ?? null}, ${JSON.stringify(event.data)})`
+    values (${appId}, ${id}, ${type}, ${time}, ${actor}, ${subject === null ? null : String(subject)}, ${address},
+      ${JSON.stringify(data)})`
 }
 
 /** A filter of the feed; what is null does not narrow it. */
@@ -77,10 +82,9 @@ export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: Sh
     about(sql, 'billingRule', filter.billingRuleId),
   ]
   const rows = sql`select id, type, app_id, time, actor, data from event where app_id = ${appId} ${conditions}`
-  const key = [{ column: 'id', type: 'bigint' as const }]
   return readPage(
     sql,
-    { rows, key, newestFirst: filter.newestFirst },
+    { rows, key: byId, newestFirst: filter.newestFirst },
     filter,
     (row): EventRecord => ({
       id: row.id,
@@ -122,8 +126,7 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
   const rows = sql`
     select id, type, app_id, time, actor, subject, address, data from event
     where (app_id = '' or starts_with(actor, 'operator')) ${conditions}`
-  const key = [{ column: 'id', type: 'bigint' as const }]
-  return readPage(sql, { rows, key, newestFirst: true }, filter, (row): AuditRecord => toAudit(row, showMoment))
+  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row): AuditRecord => toAudit(row, showMoment))
 }
 
 function toAudit(row: Row, showMoment: ShowMoment): AuditRecord {

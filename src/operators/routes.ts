@@ -31,7 +31,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
 
   const logEvent = (tx: Statements, type: PlatformEventType, { actor, sourceAddress }: By, data: { id: number }) => {
     const [subject, address] = [String(data.id), sourceAddress()]
-    return insertPlatformEvent(tx, { type, time: new Date(), actor, subject, address, data })
+    return insertPlatformEvent(tx, { type, actor, subject, address, data })
   }
 
   /** Changes an account under the lock of all, and ends what it may no longer do at once. */

@@ -3,7 +3,7 @@ import type { Role } from '../callers/roles.ts'
 import { keyRole, membershipsOf } from '../callers/store.ts'
 import { takeLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
-import { type PageQuery, readPage } from '../database/page.ts'
+import { byId, type PageQuery, readPage } from '../database/page.ts'
 import { readActor } from '../events/rules.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal, tokenInvalid } from '../refusals.ts'
@@ -123,8 +123,7 @@ export function pageOfOperators(sql: Sql, filter: OperatorFilter, showMoment: Sh
       and (${role}::text is null or role = ${role}) and (${status}::smallint is null or status = ${status})
       and (${appId}::text is null
         or id in (select operator_id from operator_application where app_id = ${appId}))`
-  const key = [{ column: 'id', type: 'bigint' as const }]
-  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => toOperator(row, showMoment))
+  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) => toOperator(row, showMoment))
 }
 
 /** Whether anyone has an account that was set up. */
@@ -258,6 +257,5 @@ export function pageOfOperatorKeys(
   const rows = sql`
     select ${sql.unsafe(keyColumns)} from ${sql.unsafe(keys)}
     where (${operatorId}::bigint is null or k.operator_id = ${operatorId})`
-  const key = [{ column: 'id', type: 'bigint' as const }]
-  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => toKey(row, showMoment))
+  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) => toKey(row, showMoment))
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import { appliedVersion } from '../database/migrate.ts'
 import { isWritable, type Sql } from '../database/open.ts'
+import { inTime } from '../event-loop.ts'
 import type { InFlight } from '../http/in-flight.ts'
 import { openApiDocument } from '../http/openapi.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
@@ -36,7 +37,7 @@ export function serviceRoutes(parts: Parts): Handler[] {
     handle(getHealth, async () => ({ alive: true })),
 
     handle(getReadiness, async () => {
-      const { version, canWrite } = (await Promise.race([look(), timeout(probeMs)]).catch(() => undefined)) ?? {}
+      const { version, canWrite } = (await inTime(look(), undefined, probeMs)) ?? {}
       const checks = [
         { name: 'database', ok: version !== undefined },
         { name: 'writable', ok: canWrite === true },
@@ -68,8 +69,4 @@ export function serviceRoutes(parts: Parts): Handler[] {
       return new Reply(document.answerTo(request))
     }),
   ]
-}
-
-function timeout(milliseconds: number): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds, undefined))
 }

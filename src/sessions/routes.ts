@@ -15,15 +15,11 @@ import * as store from './store.ts'
 
 interface Parts extends SessionParts {
   callers: CallerCache
-  config: Pick<
-    Config,
-    'operatorKey' | 'timeZone' | 'mapTileUrl' | 'inventoryPolicy' | 'presenceSeconds' | 'privateCallbacks'
-  >
+  config: Pick<Config, 'timeZone' | 'mapTileUrl' | 'inventoryPolicy' | 'presenceSeconds' | 'privateCallbacks'>
 }
 
 export function sessionRoutes(parts: Parts): Handler[] {
-  const { sql, callers, showMoment, config } = parts
-  const settingKeyHash = config.operatorKey === undefined ? null : hashSecret(config.operatorKey)
+  const { sql, callers, settingKeyHash, showMoment, config } = parts
 
   async function checkKey(operatorKey: string, source: Source): Promise<store.SessionHolder> {
     const keyHash = hashSecret(operatorKey)
@@ -72,8 +68,13 @@ export function sessionRoutes(parts: Parts): Handler[] {
       const ended = await transaction(sql, async (tx) => {
         const data = await store.deleteSession(tx, id, isOwn || role === 'admin' ? null : operatorId, showMoment)
         if (data === undefined) return false
-        const event = { time: new Date(), actor, subject: String(id), address: source.sourceAddress(), data }
-        await insertPlatformEvent(tx, { type: 'session.ended', ...event })
+        await insertPlatformEvent(tx, {
+          type: 'session.ended',
+          actor,
+          subject: id,
+          address: source.sourceAddress(),
+          data,
+        })
         return true
       })
       await callers.noteChange(operators)

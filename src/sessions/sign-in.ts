@@ -2,7 +2,6 @@ import { actorOf } from '../callers/caller.ts'
 import { isBehindHttps, ownCookie, ownCookieName } from '../callers/cookies.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
 import { findSessions, longestSessionDays } from '../callers/store.ts'
-import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
@@ -18,7 +17,8 @@ let decoy: Promise<string> | undefined
 
 export interface SessionParts {
   sql: Sql
-  config: Pick<Config, 'operatorKey'>
+  /** Of the operator key that the service was started with. */
+  settingKeyHash: string | null
   showMoment: ShowMoment
 }
 
@@ -58,13 +58,12 @@ export async function checkPassword(sql: Sql, name: string, password: string, so
 
 /** Begins a session and answers it, with its cookies. Throws 10031 for a holder that was shut out meanwhile. */
 export async function beginSession(
-  { sql, config, showMoment }: SessionParts,
+  { sql, settingKeyHash, showMoment }: SessionParts,
   holder: store.SessionHolder,
   source: Source,
 ): Promise<JsonText> {
   const token = newSecret()
   const tokenHash = hashSecret(token)
-  const settingKeyHash = config.operatorKey === undefined ? null : hashSecret(config.operatorKey)
   const address = source.sourceAddress()
   const userAgent =
     source
@@ -77,8 +76,7 @@ export async function beginSession(
     if (begun === undefined || begun.sessionId === null) throw new Refusal('signInFailed')
     if (holder.operatorId !== null) await store.keepBrowser(tx, holder.operatorId, tokenHash, browserMarks(source))
     const data = await store.requireSession(tx, begun.sessionId, showMoment)
-    const event = { time: new Date(), actor: actorOf(begun), subject: String(data.id), address, data }
-    await insertPlatformEvent(tx, { type: 'session.created', ...event })
+    await insertPlatformEvent(tx, { type: 'session.created', actor: actorOf(begun), subject: data.id, address, data })
     return data
   })
   return withCookies(record, [cookie(source, 'session', token, longestSessionDays)])

@@ -1,7 +1,7 @@
 import type { Row } from 'postgres'
 import { actingColumns, idleSessionHours, livingSessions, operatorOf } from '../callers/store.ts'
 import type { Sql, Statements } from '../database/open.ts'
-import { type PageQuery, readPage } from '../database/page.ts'
+import { byId, type PageQuery, readPage } from '../database/page.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import type { SessionRecord } from './contract.ts'
@@ -148,8 +148,7 @@ export function pageOfSessions(
     select ${sql.unsafe(sessionColumns)} from ${sql.unsafe(livingSessions)}
       and (${operatorId}::bigint is null or s.operator_id = ${operatorId})
       and (${sessionId}::bigint is null or s.id = ${sessionId})`
-  const key = [{ column: 'id', type: 'bigint' as const }]
-  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => toSession(row, showMoment))
+  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) => toSession(row, showMoment))
 }
 
 /** Removes, at most `limit`, sessions that have ended, and browsers that nobody signs in from any more. */

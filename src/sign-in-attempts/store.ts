@@ -158,7 +158,7 @@ async function logEvent(
   const [operator] = await tx`select name from operator where id = ${operatorId}`
   const subject = operatorId === null ? null : String(operatorId)
   const data = { operatorId, name: operator?.name ?? null, ...more }
-  await insertPlatformEvent(tx, { type, time: new Date(), actor: 'anyone', subject, address, data })
+  await insertPlatformEvent(tx, { type, actor: 'anyone', subject, address, data })
   return true
 }
 

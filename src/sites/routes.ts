@@ -87,8 +87,7 @@ export function siteRoutes(parts: Parts): Handler[] {
         const after = show(changed)
         if (etagOf(after) === etagOf(before)) return before
         await saveChangedSite(tx, changed)
-        const subject = String(site.id)
-        await insertEvent(tx, { appId, type: 'site.updated', time: new Date(), actor, subject, data: after })
+        await insertEvent(tx, { appId, type: 'site.updated', actor, subject: site.id, data: after })
         return after
       })
       return tagged(record)
@@ -102,8 +101,7 @@ export function siteRoutes(parts: Parts): Handler[] {
         const data = show(site)
         requireMatch(header('if-match'), etagOf(data))
         await removeSite(tx, site)
-        const subject = String(site.id)
-        await insertEvent(tx, { appId, type: 'site.deleted', time: new Date(), actor, subject, data })
+        await insertEvent(tx, { appId, type: 'site.deleted', actor, subject: site.id, data })
         return data
       })
     }),

@@ -6,6 +6,7 @@ import type { Sql } from '../database/open.ts'
 import { callRoutine, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
 import type { RefusalName } from '../refusals.ts'
 import { type RuleFault, ruleFaults, type SiteMembers } from './rules.ts'
+import { siteColumns, valuesByColumn } from './store.ts'
 
 /** A site that is composed and waits to be written. */
 export interface SiteInsert extends SiteMembers {
@@ -21,72 +22,16 @@ export type SiteOutcome = { record: string } | { refusal: RefusalName } | { rule
 
 const text = 'text'
 const id = 'bigint'
-const degrees = 'double precision'
+const columnTypes = Object.fromEntries(Object.values(siteColumns))
+const columnNames = Object.keys(columnTypes).join(', ')
 
-/** What a row of a batch takes over as it is, by the columns' types. */
-const siteColumns = {
-  app_id: text,
-  site_name: text,
-  contacts: text,
-  contacts_phone: text,
-  customer_service_phone: text,
-  business_week_day: text,
-  business_start_time: text,
-  business_closing_time: text,
-  site_picture_url: text,
-  fast_rule_id: id,
-  slow_rule_id: id,
-  occupancy_rule_id: id,
-  ipc_ids: text,
-  province_code: text,
-  province_name: text,
-  city_code: text,
-  city_name: text,
-  district_code: text,
-  district_name: text,
-  detail_address: text,
-  coordinates: text,
-  longitude: degrees,
-  latitude: degrees,
-}
-const siteNames = Object.keys(siteColumns).join(', ')
-
-type SiteRow = Record<keyof typeof siteColumns, string | number | null> & {
-  actor: string
-  key?: string
-  body_hash?: string
-}
-
-const toRow = (site: SiteInsert): SiteRow => ({
-  app_id: site.appId,
-  site_name: site.siteName,
-  contacts: site.contacts,
-  contacts_phone: site.contactsPhone,
-  customer_service_phone: site.customerServicePhone,
-  business_week_day: site.businessWeekDay,
-  business_start_time: site.businessStartTime,
-  business_closing_time: site.businessClosingTime,
-  site_picture_url: site.sitePictureUrl,
-  fast_rule_id: site.fastRuleId,
-  slow_rule_id: site.slowRuleId,
-  occupancy_rule_id: site.occupancyRuleId,
-  ipc_ids: site.ipcIds,
-  province_code: site.provinceCode,
-  province_name: site.provinceName,
-  city_code: site.cityCode,
-  city_name: site.cityName,
-  district_code: site.districtCode,
-  district_name: site.districtName,
-  detail_address: site.detailAddress,
-  coordinates: site.coordinates,
-  longitude: site.longitude,
-  latitude: site.latitude,
+const toRow = (site: SiteInsert) => ({
+  ...valuesByColumn(site),
   actor: site.actor,
   ...(site.idempotency && { key: site.idempotency.key, body_hash: site.idempotency.bodyHash }),
 })
 
-const rows = (columns: Partial<Record<keyof SiteRow, string>>) =>
-  jsonRowsWithRecords<SiteRow>('v_rows', columns, 'p_records')
+const rows = (columns: Record<string, string>) => jsonRowsWithRecords('v_rows', columns, 'p_records')
 
 const ruleIds = { fast_rule_id: id, slow_rule_id: id, occupancy_rule_id: id }
 /** The type of a rule that a row names; null for one that the application does not have. */
@@ -135,8 +80,8 @@ export const saveSitesRoutine = routine(
       and i.app_id <> all(v_revoked) then nextval('site_id') end
     from ${rows({ app_id: text, key: text, ...ruleIds })} order by i.n);
 
-  insert into site (id, ${siteNames}, created_at)
-  select v_ids[i.n], ${siteNames}, p_now from ${rows(siteColumns)} where v_ids[i.n] is not null;
+  insert into site (id, ${columnNames}, created_at)
+  select v_ids[i.n], ${columnNames}, p_now from ${rows(columnTypes)} where v_ids[i.n] is not null;
   insert into event (app_id, id, type, time, actor, subject, data)
   select i.app_id, ${eventIdOfRow}, 'site.created', p_now, i.actor, v_ids[i.n]::text, '{"id":' || v_ids[i.n] || i.record
   from ${rows({ app_id: text, actor: text })} where v_ids[i.n] is not null;

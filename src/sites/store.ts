@@ -1,44 +1,54 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
-import { type PageQuery, readPage } from '../database/page.ts'
+import { byId, type PageQuery, readPage } from '../database/page.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import type { Box } from '../values.ts'
-import { type Site, showSite } from './rules.ts'
+import { type Site, type SiteMembers, showSite } from './rules.ts'
 
-const columns = `id, app_id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day,
-  business_start_time, business_closing_time, site_picture_url, fast_rule_id, slow_rule_id, occupancy_rule_id, ipc_ids,
-  province_code, province_name, city_code, city_name, district_code, district_name, detail_address, coordinates,
-  longitude, latitude, created_at`
+type Members = SiteMembers & { appId: string }
+
+const text = 'text'
+const id = 'bigint'
+const degrees = 'double precision'
+
+/** The columns that hold a site's members as they are, with their types. */
+export const siteColumns = {
+  appId: ['app_id', text],
+  siteName: ['site_name', text],
+  contacts: ['contacts', text],
+  contactsPhone: ['contacts_phone', text],
+  customerServicePhone: ['customer_service_phone', text],
+  businessWeekDay: ['business_week_day', text],
+  businessStartTime: ['business_start_time', text],
+  businessClosingTime: ['business_closing_time', text],
+  sitePictureUrl: ['site_picture_url', text],
+  fastRuleId: ['fast_rule_id', id],
+  slowRuleId: ['slow_rule_id', id],
+  occupancyRuleId: ['occupancy_rule_id', id],
+  ipcIds: ['ipc_ids', text],
+  provinceCode: ['province_code', text],
+  provinceName: ['province_name', text],
+  cityCode: ['city_code', text],
+  cityName: ['city_name', text],
+  districtCode: ['district_code', text],
+  districtName: ['district_name', text],
+  detailAddress: ['detail_address', text],
+  coordinates: ['coordinates', text],
+  longitude: ['longitude', degrees],
+  latitude: ['latitude', degrees],
+} as const satisfies Record<keyof Members, readonly [column: string, type: string]>
+
+const members = Object.entries(siteColumns).map(([member, [column]]) => ({ member: member as keyof Members, column }))
+const columns = `id, ${members.map(({ column }) => column).join(', ')}, created_at`
+
+export function valuesByColumn(site: Members): Record<string, string | number | null> {
+  return Object.fromEntries(members.map(({ member, column }) => [column, site[member]]))
+}
 
 function toSite(row: Row): Site {
-  return {
-    id: row.id,
-    appId: row.app_id,
-    siteName: row.site_name,
-    contacts: row.contacts,
-    contactsPhone: row.contacts_phone,
-    customerServicePhone: row.customer_service_phone,
-    businessWeekDay: row.business_week_day,
-    businessStartTime: row.business_start_time,
-    businessClosingTime: row.business_closing_time,
-    sitePictureUrl: row.site_picture_url,
-    fastRuleId: row.fast_rule_id,
-    slowRuleId: row.slow_rule_id,
-    occupancyRuleId: row.occupancy_rule_id,
-    ipcIds: row.ipc_ids,
-    provinceCode: row.province_code,
-    provinceName: row.province_name,
-    cityCode: row.city_code,
-    cityName: row.city_name,
-    districtCode: row.district_code,
-    districtName: row.district_name,
-    detailAddress: row.detail_address,
-    coordinates: row.coordinates,
-    longitude: row.longitude,
-    latitude: row.latitude,
-    createdAt: row.created_at,
-  }
+  const kept = Object.fromEntries(members.map(({ member, column }) => [member, row[column]])) as Members
+  return { ...kept, id: row.id, createdAt: row.created_at }
 }
 
 /** The application's site with this id. Throws 30002, also for a site of another application. */
@@ -51,15 +61,7 @@ export async function requireSite(sql: Statements, appId: string, id: number): P
 /** Writes what an update can change. The transaction holds the application's lock. */
 export async function saveChangedSite(tx: Statements, site: Site): Promise<void> {
   await tx`
-    update site set site_name = ${site.siteName}, contacts = ${site.contacts}, contacts_phone = ${site.contactsPhone},
-      customer_service_phone = ${site.customerServicePhone}, business_week_day = ${site.businessWeekDay},
-      business_start_time = ${site.businessStartTime}, business_closing_time = ${site.businessClosingTime},
-      site_picture_url = ${site.sitePictureUrl}, fast_rule_id = ${site.fastRuleId}, slow_rule_id = ${site.slowRuleId},
-      occupancy_rule_id = ${site.occupancyRuleId}, ipc_ids = ${site.ipcIds}, province_code = ${site.provinceCode},
-      province_name = ${site.provinceName}, city_code = ${site.cityCode}, city_name = ${site.cityName},
-      district_code = ${site.districtCode}, district_name = ${site.districtName},
-      detail_address = ${site.detailAddress}, coordinates = ${site.coordinates}, longitude = ${site.longitude},
-      latitude = ${site.latitude}
+    update site set ${tx(valuesByColumn(site))}
     where app_id = ${site.appId} and id = ${site.id}`
 }
 
@@ -105,6 +107,5 @@ export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment
         and latitude between ${bbox.minLat} and ${bbox.maxLat}`,
   ]
   const rows = sql`select ${sql.unsafe(columns)} from site where app_id = ${appId} ${conditions}`
-  const key = [{ column: 'id', type: 'bigint' as const }]
-  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) => showSite(toSite(row), showMoment))
+  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) => showSite(toSite(row), showMoment))
 }

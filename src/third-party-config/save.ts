@@ -60,7 +60,10 @@ export async function saveConfig(
   const { config, isNew } = await upsertConfig(tx, members, parts.secrets.seal(body.appId, newSecret))
   // Before the event, so that the event is the first that a new callback gets.
   await syncEndpoint(tx, body.appId, members.callbackUrl !== null)
-  return writeSaved(parts, tx, config, actor, isNew ? newSecret : null)
+  const data = showConfig(parts, config, null)
+  const { appId, updatedAt: time } = config
+  await insertEvent(tx, { appId, type: 'thirdPartyConfig.saved', time, actor, subject: null, data })
+  return showConfig(parts, config, isNew ? newSecret : null)
 }
 
 /** Replaces the callback secret, in a transaction that has locked the application. Throws 30003. */
@@ -74,8 +77,8 @@ export async function rotateSecret(
   await replaceSecret(tx, appId, parts.secrets.seal(appId, newSecret))
   const config = await requireConfig(tx, appId)
   const data = showConfig(parts, config, null)
-  const event = { time: config.updatedAt, subject: appId, ...by, data }
-  await insertPlatformEvent(tx, { type: 'thirdPartyConfig.secretRotated', ...event })
+  const { updatedAt: time } = config
+  await insertPlatformEvent(tx, { type: 'thirdPartyConfig.secretRotated', time, subject: appId, ...by, data })
   return showConfig(parts, config, newSecret)
 }
 
@@ -84,24 +87,6 @@ export async function requireConfig(sql: Statements, appId: string): Promise<Thi
   const config = await findConfig(sql, appId)
   if (config === undefined) throw new Refusal('thirdPartyConfigMissing')
   return config
-}
-
-async function writeSaved(
-  parts: ConfigParts,
-  tx: Statements,
-  config: ThirdPartyConfig,
-  actor: string,
-  newSecret: string | null,
-): Promise<ThirdPartyConfigRecord> {
-  await insertEvent(tx, {
-    appId: config.appId,
-    type: 'thirdPartyConfig.saved',
-    time: config.updatedAt,
-    actor,
-    subject: null,
-    data: showConfig(parts, config, null),
-  })
-  return showConfig(parts, config, newSecret)
 }
 
 /** What a configuration's members may not be by a setting; `within` is put before their names. */
