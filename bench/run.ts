@@ -1,11 +1,13 @@
 // Creates per second and what they cost: Forecourt, a baseline and a floor, side by side in one run on one database.
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Figure, measure, medianFigure, requireEvents, rotated } from './measure.ts'
 import { measureMemory } from './memory.ts'
 import { measureOneConnection } from './one-connection.ts'
 import { type Bench, runBench } from './program.ts'
 import { figureHeadings, figureRow, showFigure, table, tellProgress, totalMicros } from './report.ts'
-import { type Server, startBaseline, startEcho, startForecourt } from './servers.ts'
+import { baselines, type Server, startBaseline, startEcho, startForecourt } from './servers.ts'
 
 /** The least that a row costs the database and the driver when it shares its transaction with many. */
 const floorRowMicros = 15
@@ -13,10 +15,11 @@ const floorRowMicros = 15
 await runBench(async (bench) => {
   const { cluster, options, keep } = bench
   const echo = await keep(startEcho('Echo on Bun'))
-  const baseline = await keep(startBaseline('Baseline: Fastify and pg', await cluster.createDatabase('baseline')))
-  const prepared = await keep(
-    startBaseline('Baseline, statements prepared', await cluster.createDatabase('prepared'), 'prepared'),
-  )
+  const startAs = async (name: string, database: string, args: string[]) =>
+    keep(startBaseline(name, await cluster.createDatabase(database), args))
+  const usual = buildUsual() ? [await startAs('NestJS and TypeORM', 'usual', baselines.nest)] : []
+  const plain = await startAs('Fastify and pg', 'plain', baselines.plain)
+  const prepared = await startAs('the same, statements prepared', 'prepared', baselines.prepared)
   const onBun = await keep(startForecourt('Forecourt on Bun', 'bun', await cluster.createDatabase('bun')))
   const onNode = build()
     ? [await keep(startForecourt('Forecourt on Node', 'node', await cluster.createDatabase('node')))]
@@ -26,7 +29,7 @@ await runBench(async (bench) => {
     against === undefined
       ? []
       : [await keep(startForecourt(`Bun, ${against}`, 'bun', await cluster.createDatabase('elsewhere'), {}, against))]
-  const creators = [baseline, prepared, onBun, ...elsewhere, ...onNode]
+  const creators = [...usual, plain, prepared, onBun, ...elsewhere, ...onNode]
 
   const figures = await measureInRounds(bench, [echo, ...creators])
   for (const server of creators) await requireEvents(server)
@@ -39,7 +42,7 @@ await runBench(async (bench) => {
   const memory = await measureMemory(forMemory, options)
 
   const floorMicros = (figures.get(echo)?.serverMicros ?? Number.NaN) + floorRowMicros
-  const baselineRate = figures.get(baseline)?.perSecond ?? Number.NaN
+  const baselineRate = figures.get(prepared)?.perSecond ?? Number.NaN
   const rows = [...figures].map(([server, figure]) => {
     if (server === echo) return [...figureRow(server.name, figure), '', '']
     const timesBaseline = (figure.perSecond / baselineRate).toFixed(1)
@@ -50,7 +53,7 @@ await runBench(async (bench) => {
     ]
   })
   const floor = `The floor is the echo and ${floorRowMicros} µs a row: ${floorMicros.toFixed(1)} µs.`
-  const main = table([...figureHeadings, 'rate of baseline', 'CPU of floor'], rows)
+  const main = table([...figureHeadings, 'rate of prepared', 'CPU of floor'], rows)
   process.stdout.write(`${[main, floor, oneConnection, memory].join('\n\n')}\n`)
 })
 
@@ -68,10 +71,22 @@ async function measureInRounds({ cluster, options }: Bench, servers: Server[]): 
   return new Map(servers.map((server) => [server, medianFigure(figures.get(server) ?? [])]))
 }
 
-/** Compiles the source for Node. Says so when that fails: the other figures are still worth having. */
-function build(): boolean {
-  const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build'], { encoding: 'utf8' })
-  if (status !== 0)
-    process.stderr.write(`Without Forecourt on Node, because "npm run build" fails:\n${stdout}${stderr}\n`)
-  return status === 0
+/** Compiles the source for Node. */
+const build = () => succeeds('Forecourt on Node', 'npm', ['run', '--silent', 'build'])
+
+/** Compiles what people write with the usual tools, which are installed by `npm ci --prefix bench/nest`. */
+const buildUsual = () =>
+  existsSync(join(import.meta.dirname, 'nest', 'node_modules'))
+    ? succeeds('NestJS and TypeORM', 'tsc', ['-p', join(import.meta.dirname, 'nest')])
+    : tell('Without NestJS and TypeORM: "npm ci --prefix bench/nest" installs them.')
+
+/** Says so when the command fails: the other figures are still worth having. */
+function succeeds(what: string, command: string, args: string[]): boolean {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  return status === 0 || tell(`Without ${what}, because "${command} ${args.join(' ')}" fails:\n${stdout}${stderr}`)
+}
+
+function tell(text: string): false {
+  process.stderr.write(`${text}\n`)
+  return false
 }

@@ -37,9 +37,16 @@ export async function startForecourt(
   return { name, pid: pid as number, url: service.url + path, appId, token, database, stop: () => service.stop() }
 }
 
-/** Starts the baseline with a database of its own, and an application that has a token. */
-export async function startBaseline(name: string, database: Database, ...args: 'prepared'[]): Promise<Registry> {
-  const { child, url } = await startServer('node', ['baseline.mjs', ...args], database.env)
+/** What Forecourt is measured against: files of this folder, with what they are told. */
+export const baselines = {
+  plain: ['baseline.mjs'],
+  prepared: ['baseline.mjs', 'prepared'],
+  nest: ['nest/dist/main.js'],
+}
+
+/** Starts a baseline with a database of its own, and an application that has a token. */
+export async function startBaseline(name: string, database: Database, args: string[]): Promise<Registry> {
+  const { child, url } = await startServer('node', args, database.env)
   const appId = randomBytes(10).toString('hex')
   const token = randomBytes(32).toString('base64url')
   const hash = createHash('sha256').update(token).digest('base64')
