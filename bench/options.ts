@@ -13,11 +13,14 @@ export interface Options {
   against: string | undefined
   /** For growth.ts and pages.ts: how many devices are there already. */
   devices: number
+  /** What is given beside the options. */
+  others: string[]
 }
 
 /** Reads the command line. A wrong option ends the program with one sentence. */
 export function readOptions(): Options {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
@@ -37,6 +40,7 @@ export function readOptions(): Options {
     serials,
     against: values.against === undefined ? undefined : resolve(values.against),
     devices: positive('devices', values.devices),
+    others: positionals,
   }
 }
 

@@ -20,7 +20,7 @@ export interface Server {
 /** A server that keeps what it answers. */
 export type Registry = Server & { database: Database }
 
-const path = createDevice.path
+export const createDevicePath = createDevice.path
 
 /** Starts Forecourt on a database of its own, with one application that has no rate limit. */
 export async function startForecourt(
@@ -34,7 +34,15 @@ export async function startForecourt(
   const service = await startService({ runtime, env: { DATABASE_URL: database.url, ...env }, ...from })
   const { appId, token } = await newApplication(new Client(service))
   const { pid } = service.process
-  return { name, pid: pid as number, url: service.url + path, appId, token, database, stop: () => service.stop() }
+  return {
+    name,
+    pid: pid as number,
+    url: service.url + createDevicePath,
+    appId,
+    token,
+    database,
+    stop: () => service.stop(),
+  }
 }
 
 /** What Forecourt is measured against: files of this folder, with what they are told. */
@@ -52,7 +60,7 @@ export async function startBaseline(name: string, database: Database, args: stri
   const hash = createHash('sha256').update(token).digest('base64')
   await database.sql`insert into application (app_id) values (${appId})`
   await database.sql`insert into access_token (token_hash, app_id) values (${hash}, ${appId})`
-  return { name, pid: child.pid as number, url: url + path, appId, token, database, stop: () => end(child) }
+  return { name, pid: child.pid as number, url: url + createDevicePath, appId, token, database, stop: () => end(child) }
 }
 
 export async function startEcho(name: string): Promise<Server> {
@@ -60,7 +68,7 @@ export async function startEcho(name: string): Promise<Server> {
   // Of the same lengths as the real ones.
   const appId = randomBytes(10).toString('hex')
   const token = randomBytes(32).toString('base64url')
-  return { name, pid: child.pid as number, url: url + path, appId, token, stop: () => end(child) }
+  return { name, pid: child.pid as number, url: url + createDevicePath, appId, token, stop: () => end(child) }
 }
 
 /** Starts a receiver of callbacks; answers where it listens. */
