@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, normalize } from 'node:path'
+import { projectFolder } from './harness.ts'
+
+const root = join(projectFolder, 'src')
+
+/** The folders that a folder of `src` imports from; what contracts give and take does not count. */
+function importsOf(folder: string): Set<string> {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+  const sources = files.filter((file) => file.endsWith('.ts') && !/(^|\/)contract\.ts$|\.test\.ts$/.test(file))
+  const found = sources.flatMap((file) => {
+    const imported = readFileSync(join(root, folder, file), 'utf8').matchAll(/ from '(\.[^']+)'/g)
+    return [...imported].map(([, path = '']) => normalize(join(folder, file, '..', path)))
+  })
+  const others = found.filter((path) => path.includes('/') && !path.endsWith('/contract.ts'))
+  return new Set(others.map((path) => path.split('/')[0] ?? '').filter((other) => other !== folder))
+}
+
+const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+const graph = new Map(folders.map(({ name }) => [name, importsOf(name)]))
+
+function reachableFrom(start: string): Set<string> {
+  const seen = new Set<string>()
+  const look = (folder: string) => {
+    for (const next of graph.get(folder) ?? []) {
+      if (seen.has(next)) continue
+      seen.add(next)
+      look(next)
+    }
+  }
+  look(start)
+  return seen
+}
+
+test.each([...graph.keys()])('nothing that src/%s stands on stands on it', (folder) => {
+  expect([...reachableFrom(folder)].filter((below) => reachableFrom(below).has(folder))).toEqual([])
+})
+
+test.each(['http', 'callers', 'database', 'process', 'secrets'])('src/%s knows no feature', (folder) => {
+  const common = ['http', 'callers', 'database', 'process', 'secrets']
+  expect([...reachableFrom(folder)].filter((below) => !common.includes(below))).toEqual([])
+})
