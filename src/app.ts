@@ -40,7 +40,7 @@ import { type Handler, serve } from './http/serve.ts'
 import { listOf } from './http/source-address.ts'
 import { Metrics } from './metrics.ts'
 import { momentFormat, momentReader } from './moments.ts'
-import { operations } from './operations.ts'
+import { api, operations } from './operations.ts'
 import { operatorRoutes } from './operators/routes.ts'
 import { startRecorder } from './overview/recorder.ts'
 import { overviewRoutes } from './overview/routes.ts'
@@ -166,6 +166,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
       inFlight,
       peers,
       config,
+      api,
       schemaVersion,
       isDistributed: database.isDistributed,
     }),

@@ -3,11 +3,10 @@ import { appliedVersion } from '../database/migrate.ts'
 import { isWritable, type Sql } from '../database/open.ts'
 import { inTime } from '../event-loop.ts'
 import type { InFlight } from '../http/in-flight.ts'
-import { openApiDocument } from '../http/openapi.ts'
+import { type Api, openApiDocument } from '../http/openapi.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
 import type { Metrics } from '../metrics.ts'
-import { api } from '../operations.ts'
 import type { Peers } from '../process/peers.ts'
 import { refusals } from '../refusals.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
@@ -20,13 +19,15 @@ interface Parts {
   inFlight: InFlight
   peers: Peers
   config: Pick<Config, 'callbacks' | 'statementTimeoutMs'>
+  /** What `/openapi.json` describes. */
+  api: Api
   schemaVersion: number
   isDistributed: boolean
 }
 
 /** The probes, the metrics and the description of the API. */
 export function serviceRoutes(parts: Parts): Handler[] {
-  const { sql, metrics, config, inFlight, peers, schemaVersion, isDistributed } = parts
+  const { sql, metrics, config, inFlight, peers, api, schemaVersion, isDistributed } = parts
   // Well before the request itself is given up: a probe that fails must say which check did.
   const probeMs = Math.min(2000, config.statementTimeoutMs / 2)
   let document: StaticAnswer | undefined
