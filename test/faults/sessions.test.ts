@@ -64,7 +64,7 @@ test('a session that is used lasts longer, but not beyond 14 days', async () => 
   const idOf = async (which: { cookie: string }) => (await client.call(getSession, {}, { headers: which })).data.id
   await age(headers, 1)
   await age(ancient, 13.9)
-  // Each process renews a session at its first use and then every few minutes: another process begins now.
+  // Another process knows neither of them yet, so it looks them up and renews them.
   const another = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
   for (const which of [headers, ancient]) expect((await another.call(getSession, {}, { headers: which })).code).toBe(0)
   expect(await left(headers)).toBeGreaterThan(11)
