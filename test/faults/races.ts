@@ -28,15 +28,16 @@ export function describeRaces(processes: number): void {
   let clients: Client[]
 
   beforeAll(async () => {
-    database = await place.startDatabase()
+    database = await place.findDatabase()
     // Under snapshots that outlast a lock, devices came after an offline.
-    await database.run((sql) => sql`alter database forecourt set default_transaction_isolation = 'repeatable read'`)
+    const { database: name } = database.connection
+    await database.run((sql) => sql`alter database ${sql(name)} set default_transaction_isolation = 'repeatable read'`)
     const env = { DATABASE_URL: database.url() }
     clients = await Promise.all(
       Array.from({ length: processes }, async () => new Client(await place.startService({ env }))),
     )
     // For counting only: so that to count an application's devices costs the same however many others there are.
-    await database.run((sql) => sql`create index counting on device (app_id)`)
+    await database.run((sql) => sql`create index if not exists counting on device (app_id)`)
   }, 120_000)
   afterAll(() => place.clear(), 60_000)
 

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import postgres from 'postgres'
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../src/database/embedded.ts'
 import { findProcess, goneWithin, type ProcessId, postgresProcessesIn, signal } from '../../src/database/processes.ts'
+import { coordinatorUrl, distributeOnce } from '../citus.ts'
 import { prepareDatabase, type Service, type ServiceOptions, startService } from '../harness.ts'
 
 /** FORECOURT_TEST_SEED repeats a run's choices, though not the machine's timing. */
@@ -89,10 +90,13 @@ export function postmasterPid(dataDir: string): number {
 /** A database that the test starts, kills and starts again, with the service outside. */
 export class OwnDatabase {
   readonly dataDir: string
+  /** Of one that is not ours: it is only used. */
+  private readonly given: string | undefined
   private handle: EmbeddedDatabase | undefined
 
-  constructor(dataDir: string) {
+  constructor(dataDir: string, given?: string) {
     this.dataDir = dataDir
+    this.given = given
   }
 
   async start(): Promise<this> {
@@ -108,6 +112,10 @@ export class OwnDatabase {
   }
 
   get connection(): Connection {
+    if (this.given !== undefined) {
+      const { hostname: host, port, username: user, password, pathname } = new URL(this.given)
+      return { host, port: Number(port), user, password, database: pathname.slice(1) }
+    }
     if (this.handle === undefined) throw new Error('the database was never started')
     return this.handle.connection
   }
@@ -122,6 +130,7 @@ export class OwnDatabase {
 
   /** A DATABASE_URL. */
   url(database = this.connection.database): string {
+    if (this.given !== undefined) return this.given
     const { host, port, user, password } = this.connection
     return `postgres://${user}:${password}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
   }
@@ -163,6 +172,13 @@ export class Workplace {
     const dataDir = options.dataDir ?? this.newFolder()
     if (options.dataDir === undefined && options.env?.DATABASE_URL === undefined) prepareDatabase(dataDir)
     return startService({ ...options, dataDir })
+  }
+
+  /** For tests that neither stop nor kill it: the one that is named, of a Citus coordinator, or an own one. */
+  async findDatabase(): Promise<OwnDatabase> {
+    if (coordinatorUrl === undefined) return this.startDatabase()
+    distributeOnce(coordinatorUrl)
+    return new OwnDatabase(this.newFolder(), coordinatorUrl)
   }
 
   startDatabase(): Promise<OwnDatabase> {
