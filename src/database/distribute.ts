@@ -64,12 +64,16 @@ export async function requireDistributable(sql: Statements): Promise<void> {
       'The database has no Citus extension: create it on the coordinator and on every worker, and add the workers.',
     )
   }
-  if (await findDistributed(sql)) throw new StartError('The database is distributed already.')
+  await requireUndistributed(sql)
   const [nodes] = await sql<[{ count: number }]>`
     select count(*)::int as count from pg_dist_node where isactive and shouldhaveshards`
   if (nodes.count === 0) {
     throw new StartError('The Citus cluster has no node that may hold shards: add the workers with citus_add_node.')
   }
+}
+
+async function requireUndistributed(sql: Statements): Promise<void> {
+  if (await findDistributed(sql)) throw new StartError('The database is distributed already.')
 }
 
 /**
@@ -82,6 +86,8 @@ export async function distribute(sql: Sql): Promise<void> {
     // The tables name each other, so each statement must see what the one before did on every node.
     await tx`set local citus.multi_shard_modify_mode = 'sequential'`
     await tx`lock table application in share row exclusive mode`
+    // Somebody else may have been quicker.
+    await requireUndistributed(tx)
     const [held] = await tx`select 1 from application limit 1`
     if (held !== undefined) {
       throw new StartError('The database holds data, and only an empty one can be distributed: name a new one.')

@@ -60,9 +60,9 @@ export async function requireSite(sql: Statements, appId: string, id: number): P
 
 /** Writes what an update can change. The transaction holds the application's lock. */
 export async function saveChangedSite(tx: Statements, site: Site): Promise<void> {
-  await tx`
-    update site set ${tx(valuesByColumn(site))}
-    where app_id = ${site.appId} and id = ${site.id}`
+  // On a cluster a row's application decides where it lies, so not even its old value may be set.
+  const changed = Object.entries(valuesByColumn(site)).filter(([column]) => column !== 'app_id')
+  await tx`update site set ${tx(Object.fromEntries(changed))} where app_id = ${site.appId} and id = ${site.id}`
 }
 
 /** Removes a site that exists. The transaction holds the application's lock. */

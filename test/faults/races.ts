@@ -77,15 +77,17 @@ export function describeRaces(processes: number): void {
         expect(answer.text, 'the owner is not named').not.toContain(owner)
       }
     }
-    const rows = await database.run(
-      (sql) => sql`
-      select device_no, app_id, (select count(*)::int from event e where e.subject = device_no) as events,
-        (select min(e.app_id) from event e where e.subject = device_no) as logged
-      from device where device_no in ${sql(serials)}`,
-    )
+    const rows = await database.run(async (sql) => {
+      const devices = await sql`select device_no, app_id from device where device_no in ${sql(serials)}`
+      const events = await sql`select subject, app_id from event where subject in ${sql(serials)}`
+      return devices.map(({ device_no, app_id }) => {
+        const logged = events.filter(({ subject }) => subject === device_no).map((event) => event.app_id)
+        return { app_id, logged }
+      })
+    })
     expect(rows).toHaveLength(serials.length)
     expect(
-      rows.filter((row) => row.events !== 1 || row.logged !== row.app_id),
+      rows.filter(({ app_id, logged }) => logged.length !== 1 || logged[0] !== app_id),
       said,
     ).toEqual([])
     for (const { appId } of apps) {
