@@ -155,13 +155,17 @@ function readUrl(url: string): UrlParts {
 }
 
 /**
- * Whether what the service is asked to keep can be kept: not on a standby, nor where an operator has forbidden it. It is
- * tried and not asked, because the connection of a write that is refused is closed, and the next one may know better.
+ * Whether what the service is asked to keep can be kept: not on a standby, nor where an operator has forbidden it, nor
+ * while commits wait for a synchronous standby that does not answer. The first two are tried and not asked, because the
+ * connection of a write that is refused is closed, and the next one may know better.
  */
 export async function isWritable(sql: Sql): Promise<boolean> {
   try {
     await sql`update routine set seen_at = seen_at where false`
-    return true
+    const waiting = await sql`
+      select 1 from pg_stat_activity
+      where usename = current_user and wait_event = 'SyncRep' and query_start < now() - interval '2 seconds' limit 1`
+    return waiting.length === 0
   } catch (error) {
     if ((error as { code?: string }).code === '25006') return false
     throw error

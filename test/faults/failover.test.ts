@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
-import { Client, hasOldestPostgres, newApplication } from '../harness.ts'
+import { createDevice, pageDevices } from '../../src/devices/contract.ts'
+import { Client, deviceBody, hasOldestPostgres, newApplication, newSerial } from '../harness.ts'
 import { backAfter, everyOperation, type Operations } from './every-operation.ts'
 import { type Host, startPair } from './replicated.ts'
-import { atScale, sleep, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, sleep, tell, Workplace } from './support.ts'
 import { Writers } from './writers.ts'
 
 const place = new Workplace()
@@ -72,6 +73,37 @@ test.skipIf(!hasOldestPostgres)(
     expect(await service.stop()).toBe(0)
   },
   atScale(240_000, 3_600_000),
+)
+
+test.skipIf(!hasOldestPostgres)(
+  'while the only synchronous standby is away nothing is acknowledged, readiness says so, and reads go on',
+  async () => {
+    const { primary, standby } = await startPair(place.newFolder())
+    hosts.push(primary, standby)
+    const url = `postgres://forecourt@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres`
+    const service = await place.startService({ env: { DATABASE_URL: url } })
+    const client = new Client(service)
+    const app = await newApplication(client)
+    const [body, options] = [deviceBody(app.appId), { token: app.token, headers: { 'idempotency-key': newSerial() } }]
+    const create = () => client.call(createDevice, body, options)
+    const failedChecks = async () => {
+      const { data } = (await (await fetch(`${service.url}/readyz`)).json()) as {
+        data: { checks: { name: string; ok: boolean }[] }
+      }
+      return data.checks.filter(({ ok }) => !ok).map(({ name }) => name)
+    }
+    expect(await failedChecks()).toEqual([])
+    await standby.kill()
+    expect((await create()).code).toBe(50003)
+    expect(await failedChecks()).toEqual(['writable'])
+    expect((await client.call(pageDevices, {}, { token: app.token })).status).toBe(200)
+    await standby.start()
+    expect(await becomesTrue(async () => (await create()).status === 200, backWithinMs)).toBe(true)
+    expect(await becomesTrue(async () => (await failedChecks()).length === 0, backWithinMs)).toBe(true)
+    expect(await namesIn(primary)).toEqual([body.deviceNo])
+    expect(await service.stop()).toBe(0)
+  },
+  60_000,
 )
 
 /** A former primary that wakes up and has not heard of its successor is neither written to nor read from. */
