@@ -173,7 +173,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   ]
   requireAll(handlers)
   const handler = serve(handlers, {
-    reads: new Reads(database, pools.control),
+    reads: new Reads(database),
     admit: (operation, request) => access.admit(operation, request),
     authenticate: (request) => access.authenticate(request),
     deadlines,

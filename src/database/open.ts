@@ -31,10 +31,11 @@ export interface OpenOptions {
 const applicationName = `forecourt ${hostname()} ${process.pid}`
 
 /**
- * Planning a routine's statements anew would cost more than running them. The one plan that is kept must be right when
- * the tables have grown, so it may only reach into them by their keys.
+ * Planning the write path's statements anew would cost more than running them. The one plan that is kept must be right
+ * when the tables have grown, so it may only reach into them by their keys.
  */
-const writePathSettings = {
+export const writePathSettings = {
+  plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
@@ -56,14 +57,18 @@ const answerSettings = {
   idle_session_timeout: '0',
 }
 
+/** A statement as the driver keeps it. */
+export interface DriverQuery {
+  /** Asks the database to end a statement, as the protocol does it: also what stands between knows which is meant. */
+  canceller(query: DriverQuery): Promise<void>
+}
+
 /** What our patch of the driver shows of a connection. */
 export interface DriverConnection {
   /** What the database is working on; null for nothing. */
-  readonly query: object | null
+  readonly query: DriverQuery | null
   /** Grows with all that is heard of the database. */
   readonly heard: number
-  /** The backend's process. */
-  readonly pid: number
   /** Closes it and rejects what waits on it, unless it is still being opened. */
   cut(error: Error): void
 }
@@ -97,7 +102,7 @@ export function openDatabase(options: OpenOptions): Sql {
       idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
       jit: 'off',
       ...(options.isWritePath ? writePathSettings : {}),
-      ...(options.isWritePath && !options.isDistributed ? { plan_cache_mode: 'force_generic_plan' } : {}),
+      ...(options.isDistributed ? { plan_cache_mode: 'auto' } : {}),
     } as Record<string, string | number>,
   }
   const { target, address, socket } = options

@@ -44,13 +44,10 @@ interface Owner {
 export class Reads {
   private readonly free: Slot[]
   private readonly owners = new Map<string, Owner>()
-  private readonly control: Sql
   private lastCaller = ''
   private companyUntil = 0
 
-  /** `control` is for telling the database to end a read. */
-  constructor(database: Database, control: Sql) {
-    this.control = control
+  constructor(database: Database) {
     this.free = Array.from({ length: slots }, () => {
       const sql = database.open(1)
       return { sql, connection: connectionsOf(sql)[0] }
@@ -149,9 +146,7 @@ export class Reads {
   private async end({ connection }: Slot, isDone: () => boolean): Promise<void> {
     if (connection === undefined) return
     while (!isDone() || connection.query !== null) {
-      if (connection.query !== null) {
-        await this.control`select pg_cancel_backend(${connection.pid})`.catch(() => {})
-      }
+      await connection.query?.canceller(connection.query).catch(() => {})
       await pause(endAgainMs)
     }
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { takeLock } from './advisory-lock.ts'
-import type { Sql, Statements } from './open.ts'
+import { findDistributed } from './distribute.ts'
+import { type Sql, type Statements, writePathSettings } from './open.ts'
 import { transaction } from './transaction.ts'
 
 /**
@@ -29,7 +30,9 @@ export function routine(
   body: string,
 ): Routine {
   const list = Object.entries(parameters).map(([parameter, type]) => `${parameter} ${type}`)
-  const text = `(${list.join(', ')}) returns table (${returns}) language plpgsql as $routine$
+  // Behind a pooler a session has not the settings that were asked for it.
+  const settings = Object.entries(writePathSettings).map(([name, value]) => `set ${name} = ${value}`)
+  const text = `(${list.join(', ')}) returns table (${returns}) language plpgsql ${settings.join(' ')} as $routine$
 #variable_conflict use_column
 declare
 ${variables}
@@ -52,9 +55,12 @@ $routine$`
 export async function installRoutines(sql: Sql, routines: readonly Routine[]): Promise<void> {
   await transaction(sql, async (tx) => {
     await takeLock(tx, 'install routines')
+    const isDistributed = await findDistributed(tx)
     for (const { name, definition } of routines) {
       const [known] = await tx`select 1 from pg_proc where proname = ${name} and pg_function_is_visible(oid)`
       if (known === undefined) await tx.unsafe(definition)
+      // Citus must see a statement's values to know the node that it is for.
+      if (isDistributed) await tx.unsafe(`alter function ${name} reset plan_cache_mode`)
       await tx`insert into routine (name) values (${name}) on conflict (name) do update set seen_at = now()`
     }
     const unused = await tx`

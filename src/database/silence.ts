@@ -1,9 +1,9 @@
-import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
+import { connectionsOf, type DriverConnection, type DriverQuery, type Sql } from './open.ts'
 
 /** What was seen of a connection when it was last looked at. Times are counted in looks. */
 interface Watched {
   connection: DriverConnection
-  query: object | null
+  query: DriverQuery | null
   askedAt: number
   heard: number
   heardAt: number

@@ -86,12 +86,28 @@ async function ask(sql: Sql, log: Logger): Promise<Fault | undefined> {
     throw new StartError(`Forecourt needs PostgreSQL 15 or newer, but this one is ${Math.floor(row.version / 10000)}.`)
   }
   if (row.is_standby) return { reason: 'it is a standby and cannot be written', mayPass: true }
+  await requireSettings(sql)
   const apartMs = Math.max(began - row.now, row.now - Date.now())
   if (apartMs > clockMs) {
     const seconds = Math.round(apartMs / 1000)
     log.warn({ seconds }, 'the clocks of this machine and of the database differ; set both by the network')
   }
   return undefined
+}
+
+/** A pooler may drop what its clients ask for their sessions; what is missing would change answers without a word. */
+async function requireSettings(sql: Sql): Promise<void> {
+  const { application_name: _, ...asked } = sql.options.connection
+  const missing = await sql<{ role: string; name: string; value: string }[]>`
+    select quote_ident(current_user) as role, name, quote_literal(value) as value
+    from json_each_text(${JSON.stringify(asked)}::text::json) as asked (name, value) join pg_settings using (name)
+    where source <> 'client' and setting <> value`
+  const [first] = missing
+  if (first === undefined) return
+  const statements = missing.map(({ role, name, value }) => `alter role ${role} set ${name} = ${value};`)
+  throw new StartError(
+    `Sessions lack settings that were asked for, as behind a pooler; have it reconnect after: ${statements.join(' ')}`,
+  )
 }
 
 function explainFailure(error: Error & { code?: string }): Fault {

@@ -16,7 +16,7 @@ function run(program: string, args: string[], cwd: string): void {
   if (status !== 0) throw new Error(`${program}: ${stderr}`)
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }

@@ -1,0 +1,115 @@
+import { afterAll, expect, test } from 'bun:test'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { serverUser } from '../../src/database/embedded/user.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { getMetrics } from '../../src/service/contract.ts'
+import { pageSites } from '../../src/sites/contract.ts'
+import { Client, deviceBody, newApplication, runServiceToItsEnd } from '../harness.ts'
+import { freePort } from './replicated.ts'
+import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
+
+// PgBouncer in transaction mode, where a session is another one at each statement (docs/high-availability.md).
+
+const program = '/usr/sbin/pgbouncer'
+const hasPooler = existsSync(program)
+if (!hasPooler) console.log(`Poolers are not tested: there is no ${program}.`)
+
+const place = new Workplace()
+let pooler: ChildProcess | undefined
+afterAll(async () => {
+  pooler?.kill('SIGKILL')
+  await place.clear()
+}, 60_000)
+
+const ignored = [
+  'default_transaction_isolation, IntervalStyle, extra_float_digits, bytea_output, array_nulls, transform_null_equals',
+  'lock_timeout, idle_session_timeout, statement_timeout, idle_in_transaction_session_timeout, jit',
+  'plan_cache_mode, enable_seqscan, enable_hashjoin, enable_mergejoin',
+].join(', ')
+
+test.skipIf(!hasPooler)(
+  'behind a pooler a start is refused with the settings that the role needs, and with them all is as without one',
+  async () => {
+    const database = await place.startDatabase()
+    const { user } = database.connection
+    await database.run((sql) => sql.unsafe(`alter role ${user} set extra_float_digits = 0`))
+    const env = { DATABASE_URL: await startPooler(database) }
+    const refused = await runServiceToItsEnd({ dataDir: place.newFolder(), env })
+    expect(refused.code).toBe(1)
+    const statements = [...refused.stderr.matchAll(/alter role \w+ set (\w+) = '[^']*';/g)]
+    expect(statements.map(([, name]) => name).sort()).toEqual([
+      'extra_float_digits',
+      'idle_in_transaction_session_timeout',
+      'statement_timeout',
+    ])
+    await database.run(async (sql) => {
+      for (const [statement] of statements) await sql.unsafe(statement)
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'forecourt %'`
+    })
+
+    const service = await place.startService({ env })
+    const client = new Client(service)
+    const { appId, token } = await newApplication(client)
+    const create = async () => (await client.call(createDevice, deviceBody(appId), { token })).status
+    const statuses = await Promise.all(Array.from({ length: 300 }, create))
+    expect(statuses).toEqual(statuses.map(() => 200))
+
+    // Statements without parameters, several at once on few connections: none may be lost on the way.
+    for (let scrapes = 0; scrapes < 30; scrapes++) {
+      const [{ text }] = await Promise.all([client.operate(getMetrics, {}), client.operate(getMetrics, {})])
+      expect(text.split('\n').filter((line) => / nan$/i.test(line))).toEqual([])
+    }
+
+    const longReads = async () => {
+      const [row] = await database.run(
+        (sql) => sql`
+        select count(*)::int as count from pg_stat_activity where state = 'active' and query like '%from site where%'
+          and pid <> pg_backend_pid()`,
+      )
+      return row?.count
+    }
+    await database.run(async (sql) => {
+      await sql.begin(async (tx) => {
+        await tx`lock table site in access exclusive mode`
+        const caller = new AbortController()
+        const headers = { authorization: `Bearer ${token}` }
+        const read = fetch(service.url + pageSites.path, { headers, signal: caller.signal }).catch(() => 'hung up')
+        expect(await becomesTrue(async () => (await longReads()) === 1), 'it is read').toBe(true)
+        caller.abort()
+        expect(await read).toBe('hung up')
+        expect(await becomesTrue(async () => (await longReads()) === 0, 2000), 'the read is cancelled').toBe(true)
+      })
+    })
+    expect(await service.stop()).toBe(0)
+    await database.stop()
+  },
+  60_000,
+)
+
+/** Starts PgBouncer before a database. Answers a DATABASE_URL. */
+async function startPooler(database: OwnDatabase): Promise<string> {
+  const { host, port, user, password, database: name } = database.connection
+  const folder = place.newFolder()
+  const identity = serverUser()
+  mkdirSync(folder)
+  if (identity !== undefined) chownSync(folder, identity.uid, identity.gid)
+  const listenPort = await freePort()
+  const lines = [
+    '[databases]',
+    `${name} = host=${host} port=${port} user=${user} password=${password}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${listenPort}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+    'pool_mode = transaction',
+    'default_pool_size = 40',
+    `ignore_startup_parameters = ${ignored}`,
+  ]
+  writeFileSync(join(folder, 'pgbouncer.ini'), `${lines.join('\n')}\n`)
+  const options = identity === undefined ? {} : { uid: identity.uid, gid: identity.gid }
+  pooler = spawn(program, [join(folder, 'pgbouncer.ini')], { ...options, cwd: folder, stdio: 'ignore' })
+  return `postgres://${user}@127.0.0.1:${listenPort}/${name}?prepare=false`
+}
