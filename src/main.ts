@@ -165,7 +165,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 
-await life.run(
+void life.run(
   () => start(readConfig(process.env)),
   ['SIGTERM', 'SIGINT'],
   (error) => {

@@ -27,4 +27,4 @@ async function serve(): Promise<void> {
   peers.tellServing()
 }
 
-await life.run(serve, ['SIGTERM'], (error) => peers.tellFailed((error as Error).message))
+void life.run(serve, ['SIGTERM'], (error) => peers.tellFailed((error as Error).message))

@@ -17,10 +17,15 @@ export const projectFolder = join(import.meta.dirname, '..')
 const bun = join(projectFolder, 'node_modules', '.bin', 'bun')
 
 export interface ServiceOptions {
-  /** `bun` runs the source, `node` runs dist/. Default: FORECOURT_TEST_RUNTIME, else bun. */
+  /**
+   * `bun` runs the source, or what scripts/test.ts has made of it (FORECOURT_TEST_BUNDLE); `node` runs dist/. Default:
+   * FORECOURT_TEST_RUNTIME, else bun.
+   */
   runtime?: 'bun' | 'node'
   /** Settings beside the port, the data folder and the operator key. */
   env?: Record<string, string>
+  /** On Bun: the source itself, whatever was made of it. */
+  isFromSource?: boolean
   /** Another checkout than this one, to compare with. */
   checkout?: string
   /** A folder to start on again; otherwise a fresh one that is removed at the end. */
@@ -97,8 +102,9 @@ function spawnService(options: ServiceOptions) {
   const checkout = options.checkout ?? projectFolder
   if (options.dataDir === undefined && options.env?.DATABASE_URL === undefined) prepareDatabase(dataDir)
   const operatorKey = options.env?.FORECOURT_OPERATOR_KEY ?? randomBytes(24).toString('hex')
-  const [command, ...args] =
-    runtime === 'node' ? ['node', join(checkout, 'dist', 'main.js')] : [bun, join(checkout, 'src', 'main.ts')]
+  const source = join(checkout, 'src', 'main.ts')
+  const bundle = checkout === projectFolder && options.isFromSource !== true && process.env.FORECOURT_TEST_BUNDLE
+  const [command, ...args] = runtime === 'node' ? ['node', join(checkout, 'dist', 'main.js')] : [bun, bundle || source]
   const environment: Record<string, string | undefined> = {
     ...process.env,
     // As `npm start` sets it.
