@@ -1,7 +1,7 @@
 import { describe, expect } from 'bun:test'
 import { createSession, getSession } from '../../src/sessions/contract.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
-import { browserTest, client, expectFramed, expectSoundInBothShades, narrow, visit } from './support.ts'
+import { browserTest, client, expectFramed, expectSoundInBothShades, leadTo, narrow, visit } from './support.ts'
 
 describe('one’s account', () => {
   browserTest('changes the password, and shows and ends sessions', async () => {
@@ -13,7 +13,7 @@ describe('one’s account', () => {
     await page.getByLabel('Password').fill(person.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-    await page.goto(`${client.url}/console/account`)
+    await leadTo(page, '/console/account')
     await page.getByText('This one').waitFor()
     await expectSoundInBothShades(visited, 'Your account', 'account')
 
@@ -45,7 +45,7 @@ describe('one’s account', () => {
     await page.getByLabel('Password').fill(person.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-    await page.goto(`${client.url}/console/account`)
+    await leadTo(page, '/console/account')
     await page.getByText('This one').waitFor()
     await page.getByText('2 in all').waitFor()
     const ends = page.getByRole('button', { name: /^End the session of/ })
@@ -63,7 +63,7 @@ describe('one’s account', () => {
     await page.getByRole('textbox', { name: 'Operator key' }).fill(client.operatorKey)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-    await page.goto(`${client.url}/console/account`)
+    await leadTo(page, '/console/account')
     await page.getByText('You are signed in by an operator key').waitFor()
     await page.getByText('Last used').waitFor()
     expect(await page.getByRole('button', { name: /^End the session of/ }).count()).toBe(0)

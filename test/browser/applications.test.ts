@@ -19,6 +19,7 @@ import {
   expectFramed,
   expectSound,
   expectSoundInBothShades,
+  leadTo,
   narrow,
   newSerial,
   picture,
@@ -108,7 +109,7 @@ describe('applications', () => {
     const none = await visit('/console/applications', { role: 'developer' })
     await none.page.getByText('You are not a member of any application yet.').waitFor()
     await expectFramed(none, 'Applications')
-    await none.page.goto(client.url + pageOf(appId))
+    await leadTo(none.page, pageOf(appId))
     await none.page.getByText('Your role may not see this.').waitFor()
     const { page } = await visit('/console/applications', { role: 'developer', appIds: [appId] })
     await page.getByRole('link', { name }).click()
@@ -289,10 +290,10 @@ describe('applications', () => {
       expect(await page.getByRole('button', { name: action }).count()).toBe(0)
     }
     const bare = (await client.operate(createApplication, { appName: newName() })).data
-    await page.goto(client.url + pageOf(bare.appId, 'callback'))
+    await leadTo(page, pageOf(bare.appId, 'callback'))
     await page.getByText('There is no third-party configuration yet.').waitFor()
     expect(await page.getByRole('button', { name: 'Make the configuration' }).count()).toBe(0)
-    await page.goto(client.url + pageOf('no-such-application'))
+    await leadTo(page, pageOf('no-such-application'))
     await page.getByText('There is no such application').waitFor()
   })
 
@@ -356,7 +357,7 @@ describe('applications', () => {
     await page.getByRole('button', { name: /^冻\s?结$/ }).waitFor()
     await expectFramed(visited, name)
     await picture(page, 'application-phone')
-    await page.goto(client.url + pageOf(appId, 'callback'))
+    await leadTo(page, pageOf(appId, 'callback'))
     await page.getByText('第三方配置', { exact: true }).waitFor()
     await expectFramed(visited, name)
     await picture(page, 'callback-phone')

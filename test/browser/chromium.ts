@@ -9,9 +9,10 @@ export const chromiumPath = [process.env.FORECOURT_TEST_CHROMIUM ?? known].flat(
 
 export function launchChromium(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error(`no Chromium: not ${known.join(', nor ')}`)
-  // A page lives too short for code to be optimised.
+  // A page lives too short for code to be optimised, and the same code is loaded again and again. Threads beside a
+  // page's own would only take turns with it on a machine that is busy.
   const args = [
-    '--js-flags=--no-opt',
+    '--js-flags=--no-opt --single-threaded --no-flush-bytecode --min-semi-space-size=32',
     '--no-sandbox',
     '--disable-gpu',
     '--disable-quic',

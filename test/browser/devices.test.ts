@@ -10,6 +10,7 @@ import {
   expectFramed,
   expectSound,
   expectSoundInBothShades,
+  leadTo,
   loseAnswer,
   narrow,
   newSerial,
@@ -115,7 +116,7 @@ describe('list of devices', () => {
     await picture(page, 'devices-phone')
     expect(await page.getByRole('button', { name: '在所有应用中查找设备序列号' }).count()).toBe(0)
     const other = await newApplication(client)
-    await page.goto(`${client.url}/console/devices?appId=${other.appId}`)
+    await leadTo(page, `/console/devices?appId=${other.appId}`)
     await page.getByText('您的角色无权查看此内容。').waitFor()
   })
 })
@@ -174,7 +175,7 @@ describe('a new device', () => {
     await page.getByRole('heading', { level: 1, name: 'South gate' }).waitFor()
     const { deviceBattery } = (await look(app.appId, first)).data
     expect(deviceBattery).toMatchObject({ provinceCode: '360000', cityCode: '360100' })
-    await page.goto(`${client.url}/console/devices/new?appId=${app.appId}`)
+    await leadTo(page, `/console/devices/new?appId=${app.appId}`)
     await fill(first)
     await page.getByText('There is nothing left to do').waitFor()
     await takeOffline(client, app.appId)

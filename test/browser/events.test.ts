@@ -7,7 +7,16 @@ import { pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, siteBody } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
-import { browserTest, client, expectFramed, expectSoundInBothShades, narrow, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSoundInBothShades,
+  leadTo,
+  narrow,
+  picture,
+  visit,
+} from './support.ts'
 
 /** An application in which something of every kind has happened, by itself. */
 async function eventful() {
@@ -46,7 +55,7 @@ describe('events', () => {
       `/console/sites/${appId}/${siteId}`,
     )
     await expectSoundInBothShades(visited, 'Events', 'event')
-    await page.goto(`${client.url}/console/events?appId=${appId}`)
+    await leadTo(page, `/console/events?appId=${appId}`)
     await page.getByLabel('Serial number').fill(deviceNo)
     await page.getByRole('button', { name: /^Site changed, / }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: /^Device bound, / }).waitFor()
@@ -140,7 +149,7 @@ describe('events', () => {
     expect(await page.getByRole('tab').count()).toBe(1)
     await expectFramed(visited, 'Events')
     const stranger = await newApplication(client)
-    await page.goto(`${client.url}/console/events?appId=${stranger.appId}`)
+    await leadTo(page, `/console/events?appId=${stranger.appId}`)
     await page.getByText('Your role may not see this.').waitFor()
   })
 
@@ -157,7 +166,7 @@ describe('events', () => {
     await picture(page, 'event-phone')
     const empty = await newApplication(client)
     const before = await client.operate(pageEvents, { appId: empty.appId })
-    await page.goto(`${client.url}/console/events?appId=${empty.appId}`)
+    await leadTo(page, `/console/events?appId=${empty.appId}`)
     if (before.data.list.length === 0) await page.getByText('该应用还没有事件。').waitFor()
     await page.getByLabel('设备序列号').fill('none')
     await page.getByText('没有符合筛选条件的数据。').waitFor()

@@ -6,7 +6,7 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { createOperator } from '../../src/operators/contract.ts'
 import { deviceBody, newApplication } from '../harness.ts'
 import { newRule, newSite } from './site-support.ts'
-import { browserTest, client, newSerial, visit } from './support.ts'
+import { browserTest, client, leadTo, newSerial, visit } from './support.ts'
 
 /** Text that a page which took it for markup would run. */
 const text = (index: number) => `<img src=x onerror="document.title='run'">${index}`
@@ -53,7 +53,7 @@ browserTest(
       ['/people', name],
     ]
     for (const [path, shown] of pages) {
-      await page.goto(`${client.url}/console${path}`)
+      await leadTo(page, `/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.getByText(shown.slice(0, 20)).first().waitFor({ state: 'attached' })
       const found = await page.evaluate(() => ({

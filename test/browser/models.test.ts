@@ -7,6 +7,7 @@ import {
   expectFramed,
   expectSound,
   expectSoundInBothShades,
+  leadTo,
   narrow,
   newSerial,
   picture,
@@ -139,7 +140,7 @@ describe('the inventory', () => {
     await client.operate(importDeviceInventory, { entries: [{ deviceNo, modelName }] })
     const visited = await visit('/console/models', { role: 'viewer', isDark: true })
     const { page } = visited
-    await page.goto(`${client.url}/console/models?tab=inventory&deviceNo=${deviceNo}`)
+    await leadTo(page, `/console/models?tab=inventory&deviceNo=${deviceNo}`)
     await page.getByRole('row', { name: new RegExp(deviceNo) }).waitFor()
     await expectFramed(visited, title)
     await picture(page, 'inventory-dark')

@@ -4,7 +4,7 @@ import { getDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client, newApplication, projectFolder, type Service, siteBody, startService } from '../harness.ts'
 import { newPassword } from '../people.ts'
-import { browserTest, expectFramed, newSerial, picture, visit } from './support.ts'
+import { browserTest, expectFramed, leadTo, newSerial, picture, visit } from './support.ts'
 
 // What the service that the tests share cannot show: another policy, and an only admin.
 
@@ -31,7 +31,7 @@ describe('a service of its own', () => {
     await page.getByRole('alert').getByText('Code 20014').waitFor()
     expect(await page.getByLabel('Serial number').inputValue()).toBe(deviceNo)
     expect((await through.operate(getDevice, { appId, deviceNo })).code).toBe(20002)
-    await page.goto(`${through.url}/console/models?tab=inventory`)
+    await leadTo(page, '/console/models?tab=inventory')
     await page.getByText('any other is refused with code 20014').waitFor()
     expect(faults).toEqual([])
   })
@@ -107,7 +107,7 @@ describe('a service of its own', () => {
     await page.getByLabel('The same again').fill(password)
     await page.getByRole('button', { name: 'Set up and sign in' }).click()
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-    await page.goto(`${service.url}/console/people`)
+    await leadTo(page, '/console/people')
     await page.getByRole('button', { name: `Edit ${name}` }).click()
     const form = page.getByRole('dialog')
     await form.getByText('Disabled', { exact: true }).click()

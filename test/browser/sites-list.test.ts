@@ -3,7 +3,16 @@ import type { Locator, Page } from 'playwright-core'
 import type { SiteRecord } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { newRule, newSite, withoutWebGl } from './site-support.ts'
-import { browserTest, client, expectFramed, expectSoundInBothShades, narrow, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSoundInBothShades,
+  leadTo,
+  narrow,
+  picture,
+  visit,
+} from './support.ts'
 
 const wideArea = { longitude: 115.899918, latitude: 28.676493 }
 
@@ -69,7 +78,7 @@ describe('list of sites', () => {
     await page.getByTitle(ruleName).or(page.locator('.ant-select-item-option').getByText(ruleName)).first().click()
     await page.getByText('1 in all').waitFor()
     await page.getByRole('link', { name: 'With a rule' }).waitFor()
-    await page.goto(client.url + listOf(app.appId, '&provinceCode=110000'))
+    await leadTo(page, listOf(app.appId, '&provinceCode=110000'))
     await page.getByRole('link', { name: 'In Beijing' }).waitFor()
     await page.getByText('1 in all').waitFor()
     await page.locator('.ant-cascader').getByText('北京市').waitFor()
@@ -162,7 +171,7 @@ describe('list of sites', () => {
     await page.getByText('地图上有 6 个站点。', { exact: false }).waitFor()
     await expectFramed(visited, '站点')
     await picture(page, 'sites-phone')
-    await page.goto(`${client.url}/console/sites/${app.appId}/${site?.id}`)
+    await leadTo(page, `/console/sites/${app.appId}/${site?.id}`)
     await page.getByText('site.created').waitFor()
     await expectFramed(visited, 'Riverside park')
     await picture(page, 'site-phone')
