@@ -23,7 +23,7 @@ import { type Answer, Client, deviceBody, newApplication, newSerial, siteBody, s
 
 // Never a 5xx, always the envelope, stored equals sent. The seed stands in fast-check's message.
 
-const cases = atScale(3_000, 20_000)
+const cases = atScale(1_500, 20_000)
 const sideBySide = 64
 
 const service = await startService()

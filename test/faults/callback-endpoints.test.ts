@@ -138,7 +138,7 @@ describe.concurrent('an endpoint that fails again and again', () => {
 })
 
 test('callbacks that were saved while private addresses were allowed reach none once they are refused', async () => {
-  const dataDir = place.newFolder()
+  const dataDir = place.preparedFolder()
   const allowing = await place.startService({ dataDir, env: { FORECOURT_PRIVATE_CALLBACKS: 'allow' } })
   const urls = [receiver.url('/refused'), receiver.url('/refused').replace('http:', 'https:')]
   const apps = await Promise.all(

@@ -76,7 +76,9 @@ function createAlong(client: Client, { appId, token }: Endpoint): () => Promise<
   let isRunning = true
   const creating = (async () => {
     while (isRunning) {
-      await client.call(createDevice, deviceBody(appId), { token }).catch(() => sleep(20))
+      await client.call(createDevice, deviceBody(appId), { token }).catch(() => {})
+      // As many as the callback takes: what is behind has to be waited for.
+      await sleep(20)
     }
   })()
   return () => {
@@ -246,10 +248,8 @@ describe('callbacks', () => {
     for (const { appId, token } of silent) await client.call(createDevice, deviceBody(appId), { token })
     expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 2))).toBe(true)
     for (const { path } of silent) receiver.url(path)
-    const stoppedAt = performance.now()
+    // A callback that nobody answers would take 15 s, and what has not ended after 9.5 s ends with 1.
     expect(await one.stop()).toBe(0)
-    // A callback that nobody answers would take 15 s.
-    expect(performance.now() - stoppedAt).toBeLessThan(10_000)
     expect(await other.stop()).toBe(0)
     const rows = await database.run((sql) => sql`select lease_owner, through_event_id from callback_endpoint`)
     expect(rows.map((row) => row.lease_owner)).toEqual(silent.map(() => null))

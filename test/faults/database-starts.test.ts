@@ -75,10 +75,9 @@ describe('a start waits', () => {
       const url = `postgres://user:secret@127.0.0.1:${what === 'nothing listens' ? 1 : port}/forecourt`
       const starting = start({ DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: '600' }, { dataDir })
       await hasBegunToWait()
-      const began = performance.now()
       for (const { pid } of place.services()) process.kill(pid, 'SIGTERM')
+      // What has not ended after 9.5 s ends with 1.
       expect(await starting).toMatch(/^the service ended with 0: /)
-      expect(performance.now() - began).toBeLessThan(9000)
       server.close()
     },
     120_000,

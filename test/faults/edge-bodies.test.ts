@@ -6,7 +6,7 @@ import { createDevices } from '../../src/devices/contract.ts'
 import { getHealth } from '../../src/service/contract.ts'
 import { issueToken } from '../../src/tokens/contract.ts'
 import { Client, newApplication } from '../harness.ts'
-import { becomesTrue, sleep, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, sleep, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
@@ -54,8 +54,9 @@ test('of a thousand faults and more a thousand are told', async () => {
   expect(await service.stop()).toBe(0)
 }, 120_000)
 
+const bodies = atScale(50, 100)
 /** A list of its pieces would be some hundred bytes for each of a body. */
-const grownAtMostMegabytes = 160
+const grownAtMostMegabytes = 1.6 * bodies
 
 test('bodies in chunks of one byte take no more memory than others', async () => {
   const service = await place.startService()
@@ -63,7 +64,7 @@ test('bodies in chunks of one byte take no more memory than others', async () =>
   const { hostname, port } = new URL(service.url)
   const lines = [`POST ${issueToken.path} HTTP/1.1`, `Host: ${hostname}`, 'Content-Type: application/json']
   const unfinished = `${lines.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\n0\r\n'.repeat(60_000)}`
-  const sockets = Array.from({ length: 100 }, () => connect(Number(port), hostname))
+  const sockets = Array.from({ length: bodies }, () => connect(Number(port), hostname))
   let closed = 0
   for (const socket of sockets) {
     socket.on('error', () => {})
@@ -100,6 +101,7 @@ async function holdsNobodyUp<Answer extends { status: number }>(
     const began = performance.now()
     await client.call(getHealth, {})
     longest = Math.max(longest, performance.now() - began)
+    await sleep(5)
   }
   const answer = await done
   tell(`${what}: ${answer.status}, others waited ${longest.toFixed(0)} ms at most`)

@@ -13,14 +13,14 @@ const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
 /** Each is a file for the service and one for this process, and both need some more. */
-const wanted = atScale(5000, 10_000)
+const wanted = atScale(2500, 10_000)
 const openFiles = Number(
   /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? wanted,
 )
 const count = Math.min(wanted, openFiles - 500)
 if (count < wanted) tell(`only ${count} of ${wanted} connections: this machine lets a process open ${openFiles} files`)
 /** Of the kinds that cost less than the dearest. */
-const fewer = Math.min(atScale(2000, wanted), count)
+const fewer = Math.min(atScale(1000, wanted), count)
 
 /** What an ordinary request may take right after a crowd has gone: within a second, and some more on a busy machine. */
 const answeredWithinMs = 10_000
@@ -164,7 +164,9 @@ describe('the service lives, stays small and goes on answering beside', () => {
     const chunked = lines.replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked')
     const requests = [lines + text, `${chunked}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`]
     for (const request of requests) {
-      for (let bytes = 1; bytes < request.length; bytes++) {
+      // In the gate after every fourth byte, from another one at each run.
+      const step = atScale(4, 1)
+      for (let bytes = 1 + Math.floor(Math.random() * step); bytes < request.length; bytes += step) {
         const connection = await RawConnection.open(service.url)
         connection?.send(request.slice(0, bytes))
         if (bytes % 2 === 0) await sleep(1)

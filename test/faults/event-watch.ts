@@ -31,7 +31,7 @@ export class EventWatch {
         }
         this.looks++
         // Often enough to come between any two batches now and then, without taking the machine for itself.
-        await sleep(2)
+        await sleep(5)
       }
     })
     // A test that has failed before does not stop its watch.

@@ -7,7 +7,7 @@ import { createDevice, createDevices, updateDevice } from '../../src/devices/con
 import { pageEvents } from '../../src/events/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import { atScale, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
 // A sequence's ids are drawn in order and become visible in the order of the commits. A follower who remembers the last
 // id that it saw would miss what commits behind it, unless one lock orders both.
@@ -15,7 +15,7 @@ import { type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from '.
 const place = new Workplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
-const slowTransactions = 4
+const slowTransactions = atScale(2, 4)
 const slowMs = 1000
 let database: OwnDatabase
 let both: Client[]
@@ -69,7 +69,7 @@ function follow(app: TestApplication): { stop(lastId: number): Promise<Followed[
         const page: Page = await step(client, app, seen, cursor)
         seen.push(...page.list.map(({ id }) => id))
         cursor = page.nextCursor
-        if (page.list.length === 0) await sleep(10)
+        if (page.list.length === 0) await sleep(40)
       }
       return { name: `${name}, process ${index + 1}`, seen }
     }),
@@ -122,7 +122,11 @@ async function followWhileWritten(isLocked: boolean) {
   const following = [app, neighbour].map((one) => ({ one, feed: follow(one) }))
   let running = true
   const writers = Array.from({ length: 8 }, async (_, index) => {
-    while (running) await write(each(index), index % 4 === 3 ? neighbour : app)
+    while (running) {
+      await write(each(index), index % 4 === 3 ? neighbour : app)
+      // No more than the slowest follower reads, who would otherwise be behind what he is to miss.
+      await sleep(20 + random() * 20)
+    }
   })
   const slow: number[] = []
   await database.run(async (connection) => {

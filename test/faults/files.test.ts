@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pageApplications } from '../../src/applications/contract.ts'
+import { readConfig } from '../../src/config.ts'
 import { Client, runServiceToItsEnd } from '../harness.ts'
-import { becomesTrue, Workplace } from './support.ts'
+import { atScale, becomesTrue, Workplace } from './support.ts'
 
 // Settings that are secret, read from files.
 
@@ -17,9 +18,9 @@ function fileOf(text: string): string {
   return path
 }
 
-const dataDir = place.newFolder()
+const dataDir = place.preparedFolder()
 
-test.each(['', '\n', '\r\n', ' \n\n'])(
+test.each(atScale(['', ' \r\n\n'], ['', '\n', '\r\n', ' \n\n']))(
   'an operator key is read from a file that ends in %j',
   async (end) => {
     const operatorKey = randomBytes(24).toString('hex')
@@ -60,9 +61,12 @@ test.each(['FORECOURT_OPERATOR_KEY', 'DATABASE_URL'])(
       [blank, '', `${name}_FILE names ${blank}, which is empty.`],
       [given, 'y'.repeat(40), `${name} and ${name}_FILE are both set; one must go.`],
     ]
-    for (const [file, beside, words] of cases) {
+    const envOf = (beside: string, file: string) => ({ [name]: beside, [`${name}_FILE`]: file })
+    for (const [file, beside, words] of cases) expect(() => readConfig(envOf(beside, file))).toThrow(words)
+    // In the gate one of them ends a start.
+    for (const [file, beside, words] of cases.slice(0, atScale(1, cases.length))) {
       const dataDir = place.newFolder()
-      const ended = await runServiceToItsEnd({ dataDir, env: { [name]: beside, [`${name}_FILE`]: file } })
+      const ended = await runServiceToItsEnd({ dataDir, env: envOf(beside, file) })
       expect([ended.code, ended.stdout, ended.stderr]).toEqual([1, '', `${words}\n`])
     }
   },

@@ -145,7 +145,7 @@ describe.each([
   },
 ])('killing $name', ({ name, victims }) => {
   test(`${kills} times mid-write loses nothing that was acknowledged, and keys settle the rest`, async () => {
-    const dataDir = place.newFolder()
+    const dataDir = place.preparedFolder()
     let service = await place.startService({ dataDir })
     const ledger = new Ledger(await newApplication(new Client(service)), service)
     while (ledger.killed < kills || (!ledger.isTold && ledger.killed < mostKills)) {

@@ -5,7 +5,17 @@ import { transferDevice, unbindDevice } from '../../src/device-ownership/contrac
 import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, type Service, type TestApplication } from '../harness.ts'
-import { becomesTrue, distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
+import {
+  atScale,
+  becomesTrue,
+  distribution,
+  type OwnDatabase,
+  randomNumbers,
+  seed,
+  sleep,
+  tell,
+  Workplace,
+} from './support.ts'
 
 const place = new Workplace()
 const random = randomNumbers(seed)
@@ -87,7 +97,7 @@ const countSigns = (serials: string[]) =>
 
 test('a device that reported and stays silent is taken offline after the time-out, not before, and told once', async () => {
   const app = await newApplication(each(0))
-  const serials = await newDevices(app, 200)
+  const serials = await newDevices(app, atScale(80, 200))
   const state = { onlineStatus: 1, runStatus: 1, version: '2.4', batteryEnergy: '80%' }
   const reports = await Promise.all(
     serials.map(async (deviceNo, index) => {
@@ -262,7 +272,7 @@ test('a device that is transferred meanwhile is taken offline in its new ownerâ€
 
 test('a report that arrives when the time is up wins: after its answer the device is online', async () => {
   const app = await newApplication(each(0))
-  const serials = await newDevices(app, 150)
+  const serials = await newDevices(app, atScale(50, 150))
   const lost: string[] = []
   const offline = { before: 0, reports: 0 }
   const end = performance.now() + 8000

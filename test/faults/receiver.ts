@@ -27,7 +27,7 @@ export const answerWith =
 
 /** A receiver of callbacks on loopback: keeps what arrives and answers as it is told, by path. */
 export class Receiver {
-  readonly received: Received[] = []
+  private readonly received = new Map<string, Received[]>()
   private readonly answers = new Map<string, Answer>()
   private readonly server: Server
   private readonly connections = new Map<Socket, number>()
@@ -53,7 +53,7 @@ export class Receiver {
 
   /** What has arrived at an endpoint, in the order in which it did. */
   at(path: string): Received[] {
-    return this.received.filter((received) => received.path === path)
+    return [...(this.received.get(path) ?? [])]
   }
 
   /** Waits for so many callbacks at an endpoint, and answers them. */
@@ -81,7 +81,9 @@ export class Receiver {
       text,
       connection: this.connections.get(request.socket) ?? 0,
     }
-    this.received.push(received)
+    const all = this.received.get(path)
+    if (all === undefined) this.received.set(path, [received])
+    else all.push(received)
     const answer = this.answers.get(path) ?? answerWith(404)
     answer(received, response, request.socket)
   }

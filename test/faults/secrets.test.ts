@@ -29,15 +29,18 @@ beforeAll(async () => {
   receiver = await Receiver.start()
   database = await place.startDatabase()
 }, 120_000)
-beforeEach(async () => {
-  const name = `secrets_${++databases}`
-  await database.run((sql) => sql.unsafe(`create database ${name}`))
-  url = database.url(name)
-})
+beforeEach(() => newDatabase('forecourt'))
 afterAll(async () => {
   await receiver.stop()
   await place.clear()
 }, 120_000)
+
+/** Each test has a database of its own: with the schema, as that of forecourt has it, or empty. */
+async function newDatabase(template: 'forecourt' | 'template1'): Promise<void> {
+  const name = `secrets_${++databases}`
+  await database.run((sql) => sql.unsafe(`create database ${name} template ${template}`))
+  url = database.url(name)
+}
 
 const key = () => randomBytes(32).toString('base64')
 
@@ -98,7 +101,7 @@ const withDatabase: OwnDatabase['run'] = (use) =>
   withSql({ ...database.connection, database: `secrets_${databases}` }, use)
 
 test('no table holds a callback secret as it was shown, and what is held survives a restart', async () => {
-  const dataDir = place.newFolder()
+  const dataDir = place.preparedFolder()
   const env = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
   const first = await place.startService({ dataDir, env })
   const endpoint = await newEndpoint(first)
@@ -143,6 +146,7 @@ test('processes of one database share a file; one with a key of its own is refus
 }, 60_000)
 
 test('first starts with folders of their own on one empty database share one key', async () => {
+  await newDatabase('template1')
   const services = await Promise.all([1, 2, 3, 4].map(() => place.startService({ env: settings() })))
   const [one, two, three, four] = services
   if (one === undefined || two === undefined || three === undefined || four === undefined)

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
+import { ConfigError, readConfig } from '../../src/config.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import {
@@ -79,7 +80,7 @@ test('starts again and again on one folder, and leaves nothing running', async (
   const took: number[] = []
   for (let start = 0; start < atScale(1, 4); start++) {
     const began = performance.now()
-    const service = await place.startService({ dataDir })
+    const service = await place.startService({ dataDir, isFromSource: true })
     took.push(performance.now() - began)
     expect(await service.stop()).toBe(0)
     expect(databaseProcesses(dataDir)).toEqual([])
@@ -115,7 +116,7 @@ test('of four instances that start at once on an empty data folder one runs, and
 
 test('a taken port is refused by its number, and the database is not left running', async () => {
   const port = await silentPort()
-  expect(await refusal({ env: { FORECOURT_PORT: String(port) } })).toBe(
+  expect(await refusal({ dataDir: place.preparedFolder(), env: { FORECOURT_PORT: String(port) } })).toBe(
     `Port ${port} on 127.0.0.1 is taken by another program.`,
   )
 }, 120_000)
@@ -124,7 +125,9 @@ test("another instance's port is refused too, and is free again at once when tha
   const first = await place.startService()
   const { port } = new URL(first.url)
   const env = { FORECOURT_PORT: port }
-  expect(await refusal({ env })).toBe(`Port ${port} on 127.0.0.1 is taken by another program.`)
+  expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(
+    `Port ${port} on 127.0.0.1 is taken by another program.`,
+  )
   // Connections that the service closes keep the port's name for a minute.
   await Promise.all(Array.from({ length: 8 }, () => fetch(`${first.url}/healthz`)))
   expect(await first.stop()).toBe(0)
@@ -216,10 +219,30 @@ describe('a setting that cannot be used is named in one sentence:', () => {
     ['FORECOURT_STATEMENT_TIMEOUT_MS', '-1'],
     ['FORECOURT_MAX_WAITING_CREATES', '1.5'],
   ]
+  /** In the gate the others are told by what the start reads them with. */
+  const startedWith = atScale(
+    ['FORECOURT_HOST', 'FORECOURT_OPERATOR_KEY', 'DATABASE_URL'],
+    bad.map(([setting]) => setting),
+  )
+
+  function sentence(env: Record<string, string>): string {
+    try {
+      readConfig(env)
+    } catch (error) {
+      expect(error).toBeInstanceOf(ConfigError)
+      expect((error as Error).message).toMatch(/^[A-Z][^\n]{10,300}\.$/)
+      return (error as Error).message
+    }
+    throw new Error('it may be used')
+  }
+
   test.each(bad)(
     '%s is %s',
     async (setting, value, named = new RegExp(setting)) => {
-      const words = await refusal({ env: { [setting]: value } })
+      // Only the address is tried after the database has been started.
+      const dataDir = setting === 'FORECOURT_HOST' ? place.preparedFolder() : place.newFolder()
+      const env = { [setting]: value }
+      const words = startedWith.includes(setting) ? await refusal({ dataDir, env }) : sentence(env)
       expect(words).toMatch(named)
       // A key is a secret even when it is a bad one.
       if (setting === 'FORECOURT_OPERATOR_KEY') expect(words).not.toContain(value)
@@ -236,7 +259,7 @@ describe('a setting that cannot be used is named in one sentence:', () => {
 })
 
 test('an embedded database that a killed server has left is taken over or replaced, with all that was acknowledged', async () => {
-  const dataDir = place.newFolder()
+  const dataDir = place.preparedFolder()
   let service = await place.startService({ dataDir })
   const app = await newApplication(new Client(service))
   const created: string[] = []

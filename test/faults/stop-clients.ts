@@ -1,7 +1,7 @@
 import { createDevice } from '../../src/devices/contract.ts'
 import { deviceBody, type Service, type TestApplication } from '../harness.ts'
 import { RawConnection, rawPost } from './raw-connection.ts'
-import { sleep } from './support.ts'
+import { atScale, sleep } from './support.ts'
 
 /** What clients saw while the service went away. */
 export interface Seen {
@@ -75,8 +75,8 @@ const newConnectionEach: ClientKind = async (service, app, seen) => {
 }
 
 const clients: { kind: ClientKind; count: number }[] = [
-  { kind: keepAlive({ kind: 'a busy connection' }), count: 16 },
-  { kind: keepAlive({ kind: 'a slow body', pauseMs: 300 }), count: 6 },
+  { kind: keepAlive({ kind: 'a busy connection' }), count: atScale(6, 16) },
+  { kind: keepAlive({ kind: 'a slow body', pauseMs: 300 }), count: atScale(3, 6) },
   { kind: newConnectionEach, count: 4 },
 ]
 

@@ -46,12 +46,16 @@ export function distribution(milliseconds: number[]): string {
 /** Always a disk: there a commit takes its time, and a kill falls into it. */
 export const onDisk = '/var/tmp'
 
-/** Polls until it is true; false when it has not become so in time, which is long where no promise names one. */
+/**
+ * Polls until it is true, the more seldom the longer it lasts; false when it has not become so in time, which is long
+ * where no promise names one.
+ */
 export async function becomesTrue(look: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<boolean> {
-  const end = performance.now() + withinMs
+  const began = performance.now()
   while (!(await look())) {
-    if (performance.now() > end) return false
-    await sleep(10)
+    const waited = performance.now() - began
+    if (waited > withinMs) return false
+    await sleep(Math.min(200, 10 + waited / 20))
   }
   return true
 }
@@ -168,9 +172,16 @@ export class Workplace {
     return join(this.home, `d${this.folders}`)
   }
 
+  /** The path of a data folder whose database has been made: where making it is not what matters. */
+  preparedFolder(): string {
+    const dataDir = this.newFolder()
+    prepareDatabase(dataDir)
+    return dataDir
+  }
+
   startService(options: ServiceOptions = {}): Promise<Service> {
-    const dataDir = options.dataDir ?? this.newFolder()
-    if (options.dataDir === undefined && options.env?.DATABASE_URL === undefined) prepareDatabase(dataDir)
+    const isOnUrl = options.env?.DATABASE_URL !== undefined
+    const dataDir = options.dataDir ?? (isOnUrl ? this.newFolder() : this.preparedFolder())
     return startService({ ...options, dataDir })
   }
 

@@ -37,7 +37,7 @@ let service: Service
 let client: Client
 
 beforeAll(async () => {
-  dataDir = place.newFolder()
+  dataDir = place.preparedFolder()
   service = await start(dataDir)
   client = new Client(service)
 }, 120_000)
@@ -93,7 +93,7 @@ const many = <T>(count: number, make: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => make(index)))
 
 test('it starts as one service: one ready line, one link for the first admin, and all workers serve', async () => {
-  const fresh = await start(place.newFolder(), { FORECOURT_OPERATOR_KEY: '', FORECOURT_LOG_LEVEL: 'debug' })
+  const fresh = await start(place.preparedFolder(), { FORECOURT_OPERATOR_KEY: '', FORECOURT_LOG_LEVEL: 'debug' })
   const lines = fresh.stdout().split('\n')
   expect(lines.filter((line) => line.startsWith('Forecourt is ready at '))).toHaveLength(1)
   expect(lines.filter((line) => line.startsWith('Set up the first operator'))).toHaveLength(1)
@@ -133,6 +133,7 @@ test('while a killed worker is away the others answer, and another takes its pla
       if (answer === undefined) seen.failed++
       else if (answer.code === 0) seen.created.push(body.deviceNo)
       else seen.refused.push(answer.text)
+      await sleep(10)
     }
   })
   await becomesTrue(() => seen.created.length > 50)
@@ -180,9 +181,8 @@ test('one that is told to stop, and the whole service, drop nothing that they to
     const before = seen.created.length
     const running = workersOf(service)
     expect(running).toHaveLength(workers)
-    const began = performance.now()
+    // What does not end within its 9.5 seconds ends with 1.
     expect((await Promise.all([service.stop(), ...all]))[0], service.stderr()).toBe(0)
-    expect(performance.now() - began).toBeLessThan(10_000)
     told('and the service', seen)
     expect(seen.dropped).toEqual([])
     expect(seen.created.length).toBeGreaterThan(before)
@@ -280,7 +280,7 @@ test('a port that is taken, by a program or by another service’s workers, is o
   const ports = [(program.address() as { port: number }).port, Number(new URL(service.url).port)]
   for (const port of ports) {
     const env = { FORECOURT_WORKERS: '2', FORECOURT_PORT: String(port) }
-    const { code, stdout, stderr } = await runServiceToItsEnd({ dataDir: place.newFolder(), env })
+    const { code, stdout, stderr } = await runServiceToItsEnd({ dataDir: place.preparedFolder(), env })
     expect(code).toBe(1)
     expect(stdout).toBe('')
     expect(stderr).toBe(`Port ${port} on 127.0.0.1 is taken by another program.\n`)
