@@ -72,13 +72,17 @@ async function measureInRounds({ cluster, options }: Bench, servers: Server[]): 
 }
 
 /** Compiles the source for Node. */
-const build = () => succeeds('Forecourt on Node', 'npm', ['run', '--silent', 'build'])
+function build(): boolean {
+  return succeeds('Forecourt on Node', 'npm', ['run', '--silent', 'build'])
+}
 
 /** Compiles what people write with the usual tools, which are installed by `npm ci --prefix bench/nest`. */
-const buildUsual = () =>
-  existsSync(join(import.meta.dirname, 'nest', 'node_modules'))
-    ? succeeds('NestJS and TypeORM', 'tsc', ['-p', join(import.meta.dirname, 'nest')])
+function buildUsual(): boolean {
+  const folder = join(import.meta.dirname, 'nest')
+  return existsSync(join(folder, 'node_modules'))
+    ? succeeds('NestJS and TypeORM', join(import.meta.dirname, '..', 'node_modules', '.bin', 'tsc'), ['-p', folder])
     : tell('Without NestJS and TypeORM: "npm ci --prefix bench/nest" installs them.')
+}
 
 /** Says so when the command fails: the other figures are still worth having. */
 function succeeds(what: string, command: string, args: string[]): boolean {
