@@ -33,7 +33,9 @@ export class Receiver {
   private readonly connections = new Map<Socket, number>()
 
   private constructor() {
-    this.server = createServer((request, response) => void this.take(request, response))
+    // Longer than a busy machine rests between two callbacks.
+    const options = { keepAliveTimeout: 60_000 }
+    this.server = createServer(options, (request, response) => void this.take(request, response))
     this.server.on('connection', (socket) => {
       this.connections.set(socket, this.connections.size + 1)
     })
