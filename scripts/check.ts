@@ -18,7 +18,7 @@ interface Step {
 const faultsOnNode = ['edge-connections', 'silent-connections', 'outages', 'stopping'].map(
   (name) => `test/faults/${name}.test.ts`,
 )
-const onNode = { FORECOURT_TEST_RUNTIME: 'node', FORECOURT_TEST_SIDE_BY_SIDE: '2' }
+const onNode = { FORECOURT_TEST_RUNTIME: 'node', FORECOURT_TEST_SIDE_BY_SIDE: '3' }
 
 const stages: Step[][] = [
   [
