@@ -23,7 +23,7 @@ import {
 import { NestFactory } from '@nestjs/core'
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm'
 import { IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator'
-import { Column, type DataSource, Entity, PrimaryColumn, PrimaryGeneratedColumn, QueryFailedError, type Repository } from 'typeorm'
+import { Column, DataSource, Entity, PrimaryColumn, PrimaryGeneratedColumn, QueryFailedError, type Repository } from 'typeorm'
 
 const divisions: { code: string; name: string }[] = createRequire(import.meta.url)('lcn/data/data.json')
 const names = new Map(divisions.map(({ code, name }) => [code, name]))
