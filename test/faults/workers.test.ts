@@ -222,7 +222,8 @@ test('a rate limit holds over all workers, and one connection may use all of it'
   const passed = burst.filter(({ code }) => code !== 10007).length
   const most = limit * (1 + (performance.now() - began) / 1000)
   tell(`of a burst of ${3 * limit} at a limit of ${limit}, ${passed} passed; at most ${most.toFixed(0)} may`)
-  expect(passed).toBeGreaterThanOrEqual(limit)
+  // A part of a request that each worker has left adds up to none before it is asked for again.
+  expect(passed).toBeGreaterThan(limit - workers)
   expect(passed).toBeLessThanOrEqual(most + 1)
   // Over seconds.
   let count = 0
