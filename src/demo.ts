@@ -88,7 +88,7 @@ function commands(url: string, appId: string, appSecret: string, [fast, slow, oc
     coordinates: '115.899918,28.676493',
   }
   const post = (path: string, body: object) =>
-    `curl -s ${url}${path} \\\n  -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body)}'`
+    `curl -s -w '\\n' ${url}${path} \\\n  -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body)}'`
   return `
 The application "demo" is ready. Its secret is shown only this once. Paste these commands into a shell:
 

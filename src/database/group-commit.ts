@@ -9,7 +9,7 @@ export interface GroupCommitOptions<Item, Outcome> {
   maxBatch: number
   /** Items that may wait; past it, submissions are refused with 50003. */
   maxWaiting: number
-  /** An item that has waited longer is refused: its request has been answered 50003 already. */
+  /** An item that has waited longer is refused, so that nothing is written for a request that was told 50003. */
   maxWaitMs: number
   onBatch(size: number): void
   /** Batches under way at once, 1 by default: a second one begins when so many wait that they fill one by themselves. */

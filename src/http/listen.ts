@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Logger } from 'pino'
 import { refusals } from '../refusals.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
+import { collect, Pieces } from './pieces.ts'
 
 // The one file that knows the runtime.
 
@@ -226,41 +227,6 @@ class BunRequest implements HttpRequest {
     }
     if (this.request.body === null) return Promise.resolve(new Uint8Array())
     return collect(this.request.body as unknown as AsyncIterable<Uint8Array>, limitBytes)
-  }
-}
-
-async function collect(pieces: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
-  const kept = new Pieces()
-  for await (const piece of pieces) {
-    if (kept.size + piece.byteLength > limitBytes) throw new BodyTooLarge()
-    kept.add(piece)
-  }
-  return kept.whole
-}
-
-/** A body as it arrives. It is kept in one buffer, because a list of pieces of one byte would take fifty times more. */
-class Pieces {
-  size = 0
-  private bytes: Uint8Array = new Uint8Array()
-
-  add(piece: Uint8Array): void {
-    const size = this.size + piece.byteLength
-    if (this.size === 0) {
-      // Most bodies are in one piece.
-      this.bytes = piece
-    } else {
-      if (size > this.bytes.byteLength) {
-        const larger = new Uint8Array(Math.max(size, this.bytes.byteLength * 2))
-        larger.set(this.whole)
-        this.bytes = larger
-      }
-      this.bytes.set(piece, this.size)
-    }
-    this.size = size
-  }
-
-  get whole(): Uint8Array {
-    return this.bytes.subarray(0, this.size)
   }
 }
 

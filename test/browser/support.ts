@@ -180,14 +180,9 @@ async function expectAccessible(page: Page, runOnly?: string[]): Promise<void> {
   await settle(page)
   // By the debugger's own world, because the page's policy lets no other script in.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
-  const findings = await page.evaluate(
-    async (options) => {
-      const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }
-      return (await axe.run(options)).violations
-    },
-    // Its preloading is for media, which no page plays.
-    { resultTypes: ['violations'], preload: false, ...(runOnly && { runOnly }) },
-  )
+  // Its preloading is for media, which no page plays.
+  const options = JSON.stringify({ resultTypes: ['violations'], preload: false, ...(runOnly && { runOnly }) })
+  const findings = await page.evaluate<Violation[]>(`axe.run(${options}).then(({ violations }) => violations)`)
   const serious = findings.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   expect(
     serious.map(
