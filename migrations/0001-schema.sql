@@ -294,7 +294,7 @@ create table callback_endpoint (
   replay_next_id bigint,
   replay_last_id bigint,
   replay_from timestamptz,
-  replay_to timestamptz,
+  replay_before timestamptz,
   -- Null for deliveries of any status, and events that have none.
   replay_status smallint,
   -- The one process that sends. Whoever finds it expired takes over.
@@ -314,6 +314,8 @@ create table delivery (
   status smallint not null check (status in (1, 2, 3)),
   attempts integer not null,
   next_attempt_at timestamptz,
+  -- The event's own time; of a test, when it was sent.
+  event_time timestamptz not null,
   created_at timestamptz not null,
   finished_at timestamptz,
   -- Of the newest attempt.

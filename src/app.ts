@@ -39,7 +39,7 @@ import type { HttpHandler } from './http/message.ts'
 import { type Handler, serve } from './http/serve.ts'
 import { listOf } from './http/source-address.ts'
 import { Metrics } from './metrics.ts'
-import { momentFormat, momentReader } from './moments.ts'
+import { momentFormat, momentReader, timeRangeReader } from './moments.ts'
 import { api, operations } from './operations.ts'
 import { operatorRoutes } from './operators/routes.ts'
 import { startRecorder } from './overview/recorder.ts'
@@ -141,12 +141,12 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   )
   // Each on the pool for what it changes; what it reads comes with the request.
   const { control, writes, background, creates, states } = pools
-  const moments = { showMoment, readMoment }
+  const moments = { showMoment, readTimeRange: timeRangeReader(readMoment) }
   const inLane = { openLane, callers, metrics, config }
   const handlers = [
     ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter }),
     ...siteRoutes({ sql: writes, writer: creates, ...inLane, ...moments }),
-    ...billingRuleRoutes({ sql: writes, showMoment }),
+    ...billingRuleRoutes({ sql: writes, ...moments }),
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
     ...deviceRoutes({ sql: writes, writer: creates, catalogue, log, ...inLane, ...moments }),
     ...deviceOwnershipRoutes({ sql: writes, showMoment }),
@@ -157,7 +157,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
     ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
     ...deviceInventoryRoutes({ sql: control, catalogue, showMoment }),
-    ...operatorRoutes({ sql: control, callers, settingKeyHash, ...moments }),
+    ...operatorRoutes({ sql: control, callers, settingKeyHash, showMoment, readMoment }),
     ...sessionRoutes({ sql: control, callers, settingKeyHash, config, showMoment }),
     ...overviewRoutes({ sql: background, log, config, showMoment }),
     ...serviceRoutes({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Check } from 'typebox/value'
-import { momentFormat, momentReader } from './moments.ts'
+import { momentFormat, momentReader, timeRangeReader } from './moments.ts'
 import { momentText } from './values.ts'
 
 describe('a moment is read as the instant that shows it', () => {
@@ -53,6 +53,14 @@ test('a moment is a day of the calendar and a time of the day', () => {
     '2024-01-00 00:00:00',
     '2024-01-01 24:00:00',
     '2024-01-01T00:00:00',
+    '2024-01-01 00:00:00Z',
+    '2024-01-01T00:00:00 08:00',
+    '2024-01-01T00:00:00+0800',
+    '2024-01-01T00:00:00+24:00',
+    '2024-01-01T00:00:00.Z',
+    '2024-01-01T24:00:00Z',
+    '2023-02-29T00:00:00Z',
+    '2024-01-01T00:00Z',
     '2024-01-01',
     '1899-12-31 23:59:59',
     '3000-01-01 00:00:00',
@@ -60,6 +68,33 @@ test('a moment is a day of the calendar and a time of the day', () => {
   ]) {
     expect(Check(momentText, text), text).toBe(false)
   }
+})
+
+test('a moment of RFC 3339 is its instant, to the millisecond', () => {
+  for (const [text, instant] of [
+    ['2024-10-27T02:30:00Z', '2024-10-27T02:30:00.000Z'],
+    ['2024-10-27t02:30:00.5z', '2024-10-27T02:30:00.500Z'],
+    ['2024-10-27T02:30:00.123999999+08:00', '2024-10-26T18:30:00.123Z'],
+    ['2024-02-29T23:59:59-00:30', '2024-03-01T00:29:59.000Z'],
+  ] as const) {
+    expect(Check(momentText, text), text).toBe(true)
+    expect(berlin(text).toISOString()).toBe(instant)
+  }
+})
+
+test('a time filter holds all of the second that it ends with, or of the millisecond', () => {
+  const read = timeRangeReader(berlin)
+  const ends = (timeFrom: string | null, timeTo: string) => {
+    const { from, before } = read({ timeFrom, timeTo })
+    return [from?.toISOString(), before?.toISOString()]
+  }
+  expect(read({ timeFrom: '', timeTo: null })).toEqual({ from: null, before: null })
+  expect(ends('2024-10-27 02:30:00', '2024-10-27 02:30:00')).toEqual([
+    '2024-10-27T00:30:00.000Z',
+    '2024-10-27T01:30:01.000Z',
+  ])
+  expect(ends(null, '2024-10-27T02:30:00Z')).toEqual([undefined, '2024-10-27T02:30:01.000Z'])
+  expect(ends(null, '2024-10-27T02:30:00.25Z')).toEqual([undefined, '2024-10-27T02:30:00.251Z'])
 })
 
 test('every day that momentText admits is a day of the calendar, and every such day is admitted', () => {

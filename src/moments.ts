@@ -1,8 +1,20 @@
+import { given } from './values.ts'
+
 /** Shows an instant as `yyyy-MM-dd HH:mm:ss` in the service's time zone. */
 export type ShowMoment = (instant: Date) => string
 
-/** Reads a moment of the service's time zone; one that the clocks repeat is its first occurrence, or its last. */
+/** Reads a moment of the service's time zone, or of RFC 3339; one that the clocks repeat is its first occurrence, or its last. */
 export type ReadMoment = (text: string, occurrence?: Occurrence) => Date
+
+/** The instants that a time filter admits; null where it has no bound. */
+export interface TimeRange {
+  from: Date | null
+  /** The first instant that does not fit any more. */
+  before: Date | null
+}
+
+/** Reads the members of a time filter. What is given as the end counts whole: its second, or its millisecond. */
+export type ReadTimeRange = (filter: { timeFrom?: string | null; timeTo?: string | null }) => TimeRange
 
 /** Makes the function that shows instants in one time zone. */
 export function momentFormat(timeZone: string): ShowMoment {
@@ -38,6 +50,7 @@ export function momentReader(timeZone: string): ReadMoment {
   const show = momentFormat(timeZone)
   const offsetAt = (instant: number) => asUtc(show(new Date(instant))) - instant
   return (text, occurrence = 'first') => {
+    if (!text.includes(' ')) return new Date(inMilliseconds(text))
     const shown = asUtc(text)
     // No zone is a day away from UTC, so whatever change of the clocks touches the moment lies between these two.
     const offsets = [offsetAt(shown - dayMs), offsetAt(shown + dayMs)]
@@ -45,6 +58,22 @@ export function momentReader(timeZone: string): ReadMoment {
     const late = shown - Math.min(...offsets)
     const instants = [early, late].filter((instant) => show(new Date(instant)) === text)
     return new Date((occurrence === 'first' ? instants[0] : instants.at(-1)) ?? changeBetween(early, late, offsetAt))
+  }
+}
+
+/** Finer fractions of a second than milliseconds are cut off. */
+function inMilliseconds(rfc3339: string): string {
+  return rfc3339.toUpperCase().replace(/(\.\d{3})\d+/, '$1')
+}
+
+/** Makes the function that reads time filters with the moments of one time zone. */
+export function timeRangeReader(readMoment: ReadMoment): ReadTimeRange {
+  return (filter) => {
+    const [first, last] = [given(filter.timeFrom), given(filter.timeTo)]
+    return {
+      from: first === null ? null : readMoment(first),
+      before: last === null ? null : new Date(readMoment(last, 'last').getTime() + (last.includes('.') ? 1 : 1000)),
+    }
   }
 }
 

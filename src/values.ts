@@ -227,15 +227,21 @@ export const moment = Type.String({ description: 'yyyy-MM-dd HH:mm:ss in the ser
 const dayOfYear = String.raw`((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)`
 const leapYear = String.raw`((19|2\d)(0[48]|[2468][048]|[13579][26])|2[048]00)`
 
-/** A moment as callers name it: a real day, in the service's time zone. `ReadMoment` makes it an instant. */
+const calendarDay = String.raw`((19|2\d)\d\d-${dayOfYear}|${leapYear}-02-29)`
+const zoneOffset = String.raw`([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)`
+
+/** A moment as callers name it: of a real day, in the service's time zone or RFC 3339. `ReadMoment` makes it an instant. */
 export const momentText = Type.String({
-  pattern: String.raw`^((19|2\d)\d\d-${dayOfYear}|${leapYear}-02-29) ${hourMinuteSecond}$`,
-  description: 'yyyy-MM-dd HH:mm:ss in the service’s time zone',
+  pattern: String.raw`^${calendarDay}( ${hourMinuteSecond}|[Tt]${hourMinuteSecond}(\.\d{1,9})?${zoneOffset})$`,
+  description: 'yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339, in a query with %2B for +',
   [reasonKey]: {
-    en: 'must be a moment, yyyy-MM-dd HH:mm:ss, of the years 1900 to 2999',
-    zh: '必须是 yyyy-MM-dd HH:mm:ss 格式的时间，1900 至 2999 年',
+    en: 'must be a moment, yyyy-MM-dd HH:mm:ss or RFC 3339 (in a query with %2B for +), of the years 1900 to 2999',
+    zh: '必须是 yyyy-MM-dd HH:mm:ss 格式或 RFC 3339 格式的时间（在查询串中 + 写作 %2B），1900 至 2999 年',
   } satisfies Reason,
 })
+
+/** The time filters of page operations (contract §5). */
+export const timeRange = { timeFrom: optional(momentText), timeTo: optional(momentText) }
 
 /** Query members of every page operation (contract §5). */
 export const pageQuery = {

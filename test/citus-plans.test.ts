@@ -125,8 +125,8 @@ async function liveOneLife(client: Client): Promise<void> {
   await ask(getSite, { appId, id: site.id })
   const time = '2026-01-01 00:00:00'
   const bbox = '110,20,120,30'
-  const filters = { siteName: 'o', contacts: 'w', provinceCode: '360000', billRuleId: rule, bbox }
-  await ask(pageSites, { appId, ...filters, createTimeFrom: time })
+  const filters = { siteName: 'o', contacts: 'w', provinceCode: '360000', billingRuleId: rule, bbox }
+  await ask(pageSites, { appId, ...filters, timeFrom: time })
   await client.call(deleteBillingRule, { appId, id: rule }, { token })
   await ask(deleteSite, { appId, id: site.id })
   await ask(deleteBillingRule, { appId, id: rule })

@@ -98,8 +98,7 @@ const anyDevice: DeviceFilter = {
   status: null,
   onlineStatus: null,
   runStatus: null,
-  boundFrom: null,
-  boundBefore: null,
+  bound: { from: null, before: null },
   bbox: null,
 }
 const common: { what: string; filter: Partial<DeviceFilter> }[] = [
@@ -107,7 +106,7 @@ const common: { what: string; filter: Partial<DeviceFilter> }[] = [
   { what: 'a state that most have', filter: { status: 1 } },
   {
     what: 'a time',
-    filter: { boundFrom: new Date('2026-01-01T10:00:00Z'), boundBefore: new Date('2026-01-02T10:00:00Z') },
+    filter: { bound: { from: new Date('2026-01-01T10:00:00Z'), before: new Date('2026-01-02T10:00:00Z') } },
   },
 ]
 const rare: { what: string; filter: Partial<DeviceFilter> }[] = [

@@ -39,9 +39,8 @@ const anything: SiteFilter = {
   provinceCode: null,
   cityCode: null,
   districtCode: null,
-  billRuleId: null,
-  createdFrom: null,
-  createdBefore: null,
+  billingRuleId: null,
+  created: { from: null, before: null },
   bbox: null,
 }
 const hours = (count: number) => new Date(Date.now() - count * 3_600_000)
@@ -57,7 +56,7 @@ const filters: { what: string; filter: Partial<SiteFilter>; indexes: string[] }[
   { what: 'a district that has none', filter: { districtCode: 'x' }, indexes: ['site_by_filter'] },
   {
     what: 'a few hours long ago',
-    filter: { createdFrom: hours(500), createdBefore: hours(490) },
+    filter: { created: { from: hours(500), before: hours(490) } },
     indexes: ['site_by_filter'],
   },
   {
@@ -67,7 +66,7 @@ const filters: { what: string; filter: Partial<SiteFilter>; indexes: string[] }[
   },
   {
     what: 'a billing rule that none of them names',
-    filter: { billRuleId: 1_000_000 },
+    filter: { billingRuleId: 1_000_000 },
     indexes: ['site_by_fast_rule', 'site_by_slow_rule', 'site_by_occupancy_rule'],
   },
 ]

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
 import {
+  freeText,
   integer,
   moment,
   money,
@@ -12,6 +13,7 @@ import {
   pageOf,
   pageQuery,
   timeOfDay,
+  timeRange,
 } from '../values.ts'
 
 const folder = '/api/charging/v1/billingRule'
@@ -104,8 +106,9 @@ export const pageBillingRules = operation({
   query: Type.Object({
     appId: ownAppId,
     ...pageQuery,
-    ruleName: optional(name),
+    ruleName: optional(freeText(64, 'a part of the name, in upper or lower case')),
     ruleType: optional(oneOf(1, 2, 3)),
+    ...timeRange,
   }),
   data: pageOf(BillingRuleRecord),
   refusals: ['applicationNotFound'],

@@ -5,7 +5,7 @@ import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
-import type { ShowMoment } from '../moments.ts'
+import type { ReadTimeRange, ShowMoment } from '../moments.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
 import { deleteBillingRule, getBillingRule, pageBillingRules, saveBillingRule, updateBillingRule } from './contract.ts'
 import { changeRule, readTerms, ruleFaults, updateFaults } from './rules.ts'
@@ -18,7 +18,13 @@ import {
   saveChangedBillingRule,
 } from './store.ts'
 
-export function billingRuleRoutes({ sql, showMoment }: { sql: Sql; showMoment: ShowMoment }): Handler[] {
+interface Parts {
+  sql: Sql
+  showMoment: ShowMoment
+  readTimeRange: ReadTimeRange
+}
+
+export function billingRuleRoutes({ sql, showMoment, readTimeRange }: Parts): Handler[] {
   return [
     handle(
       saveBillingRule,
@@ -82,7 +88,7 @@ export function billingRuleRoutes({ sql, showMoment }: { sql: Sql; showMoment: S
 
     read(pageBillingRules, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
-      return pageOfBillingRules(sql, { ...query, appId }, showMoment)
+      return pageOfBillingRules(sql, { ...query, appId, created: readTimeRange(query) }, showMoment)
     }),
   ]
 }

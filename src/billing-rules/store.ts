@@ -1,7 +1,7 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageQuery, readPage } from '../database/page.ts'
-import type { ShowMoment } from '../moments.ts'
+import type { ShowMoment, TimeRange } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import type { BillingRuleRecord } from './contract.ts'
@@ -92,15 +92,19 @@ export interface BillingRuleFilter extends PageQuery {
   appId: string
   ruleName?: string | null
   ruleType?: number | null | ''
+  created: TimeRange
 }
 
 export function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, showMoment: ShowMoment) {
+  const { from, before } = filter.created
   const ruleName = given(filter.ruleName)
   const ruleType = given(filter.ruleType)
   const rows = sql`
     select ${sql.unsafe(columns)} from billing_rule
     where app_id = ${filter.appId}
       and (${ruleName}::text is null or strpos(lower(rule_name), lower(${ruleName})) > 0)
-      and (${ruleType}::smallint is null or rule_type = ${ruleType})`
+      and (${ruleType}::smallint is null or rule_type = ${ruleType})
+      and (${from}::timestamptz is null or created_at >= ${from})
+      and (${before}::timestamptz is null or created_at < ${before})`
   return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) => toRecord(row, showMoment))
 }

@@ -4,7 +4,6 @@ import { operation } from '../http/operation.ts'
 import {
   integer,
   moment,
-  momentText,
   nullable,
   oneOf,
   optional,
@@ -12,6 +11,7 @@ import {
   pageOf,
   pageQuery,
   textOneOf,
+  timeRange,
 } from '../values.ts'
 
 const folder = '/api/event/v1/delivery'
@@ -26,6 +26,7 @@ const DeliveryRecord = Type.Object({
   eventId: nullable(Type.Integer({ description: 'null for a test' })),
   appId: Type.String(),
   type: Type.String({ description: 'of the event; test for a test' }),
+  time: Type.String({ description: 'of the event; of a test, when it was sent' }),
   status: Type.Integer({ description: '1 waiting for an attempt, 2 delivered, 3 dead' }),
   attempts: Type.Integer({ description: 'since it was made or replayed' }),
   createTime: moment,
@@ -72,8 +73,7 @@ export const pageDeliveries = operation({
     status,
     type: optional(textOneOf(deliveryTypes)),
     eventId: optional(integer()),
-    createTimeFrom: optional(momentText),
-    createTimeTo: optional(momentText),
+    ...timeRange,
   }),
   data: Type.Object({ ...pageOf(DeliveryRecord).properties, ...Waiting.properties }),
   refusals: ['applicationNotFound'],
@@ -89,8 +89,7 @@ export const replayDeliveries = operation({
   body: Type.Object({
     appId: ownAppId,
     id: optional(integer()),
-    timeFrom: optional(momentText),
-    timeTo: optional(momentText),
+    ...timeRange,
     status,
   }),
   data: Type.Object({ replayed: Type.Integer({ description: 'how many will be sent again' }) }),

@@ -50,12 +50,14 @@ export async function replay(
   const meant =
     typeof selection === 'number'
       ? { id: selection }
-      : { from: selection.from, to: selection.to, status: selection.status }
+      : { timeFrom: selection.from, timeTo: lastOf(selection), status: selection.status }
   const data = { appId, ...meant, replayed }
   await insertPlatformEvent(tx, { type: 'delivery.replayed', subject: appId, ...by, data })
   if (keyed !== undefined) await keepAnswer(tx, keyed, answer)
   return answer
 }
+
+const lastOf = ({ before }: ReplayRange) => new Date(before.getTime() - 1)
 
 /** Says at little cost what `replay` would say of a range after more. Throws 10007 while one is under way. */
 export async function requireNoReplay(sql: Statements, appId: string): Promise<void> {

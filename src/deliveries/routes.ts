@@ -6,7 +6,7 @@ import { transaction } from '../database/transaction.ts'
 import { idAround, insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import type { Metrics } from '../metrics.ts'
-import type { ReadMoment, ShowMoment } from '../moments.ts'
+import type { ReadTimeRange, ShowMoment } from '../moments.ts'
 import type { Peers } from '../process/peers.ts'
 import { invalidRequest, Refusal, unavailable } from '../refusals.ts'
 import type { SecretBox } from '../secrets/box.ts'
@@ -15,7 +15,7 @@ import { callbackUrlFault } from './callback-url.ts'
 import type { CallbackClient } from './client.ts'
 import { pageDeliveries, replayDeliveries, testDelivery, testType } from './contract.ts'
 import { type By, replay, requireNoReplay } from './replay.ts'
-import { judge, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
+import { judge, type ReplayRequest, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
 import * as store from './store.ts'
 
@@ -36,15 +36,12 @@ interface Parts {
   metrics: Metrics
   config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'privateCallbacks'>
   showMoment: ShowMoment
-  readMoment: ReadMoment
+  readTimeRange: ReadTimeRange
 }
 
 export function deliveryRoutes(parts: Parts): Handler[] {
-  const { sql, peers, client, secrets, metrics, config, showMoment, readMoment } = parts
+  const { sql, peers, client, secrets, metrics, config, showMoment, readTimeRange } = parts
   const isPaused = config.callbacks === 'paused'
-
-  /** A moment is shown to the second, so the last one counts whole. */
-  const endOf = (moment: string) => new Date(readMoment(moment, 'last').getTime() + 999)
 
   /** One at a time of an application, because each may take long. Throws 10007 for another. */
   async function runAlone<Answer>(what: 'test' | 'replay', appId: string, run: () => Promise<Answer>): Promise<Answer> {
@@ -80,7 +77,8 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     metrics.observeAttempt(status, result.durationMs / 1000)
     const { responseStatus, error, durationMs } = told
     const attempt = { time: createdAt.toISOString(), responseStatus, error, durationMs }
-    const made = { appId, id, type: testType, status, attempts: 1, createdAt, finishedAt: new Date() }
+    const times = { eventTime: createdAt, createdAt, finishedAt: new Date() }
+    const made = { appId, id, type: testType, status, attempts: 1, ...times }
     const delivery = { ...made, ...told, nextAttemptAt: null, attemptLog: [attempt] }
     await transaction(sql, async (tx) => {
       await store.insertTest(tx, delivery, testData)
@@ -90,28 +88,25 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     return delivery
   }
 
-  async function rangeOf(
-    appId: string,
-    timeFrom: string,
-    timeTo: string,
-    status: number | null,
-  ): Promise<store.ReplayRange> {
-    const [from, to] = [readMoment(timeFrom), endOf(timeTo)]
-    const [firstId, lastId] = [await idAround(sql, appId, from, -1), await idAround(sql, appId, to, 1)]
-    return { from, to, firstId, lastId, status }
+  /** What a request for a replay names: one delivery, or a time range. Throws 10001 for neither. */
+  async function selectionOf(appId: string, body: ReplayRequest): Promise<number | store.ReplayRange> {
+    const id = given(body.id)
+    if (id !== null) return id
+    const { from, before } = readTimeRange(body)
+    if (from === null || before === null) throw invalidRequest(replayGaps(body))
+    const [firstId, lastId] = [await idAround(sql, appId, from, -1), await idAround(sql, appId, before, 1)]
+    return { from, before, firstId, lastId, status: given(body.status) }
   }
 
   return [
     read(pageDeliveries, async ({ sql, caller, query }) => {
-      const [createdFrom, createdTo] = [given(query.createTimeFrom), given(query.createTimeTo)]
       const filter = {
         ...query,
         appId: await requireApplicationOf(sql, caller, query.appId),
         status: given(query.status),
         type: given(query.type),
         eventId: given(query.eventId),
-        createdFrom: createdFrom === null ? null : readMoment(createdFrom),
-        createdTo: createdTo === null ? null : endOf(createdTo),
+        time: readTimeRange(query),
         isPaused,
       }
       const page = await store.pageOfDeliveries(sql, filter, showMoment)
@@ -124,17 +119,16 @@ export function deliveryRoutes(parts: Parts): Handler[] {
         const gaps = replayGaps(body)
         if (gaps.length > 0) throw invalidRequest(gaps)
         const appId = await requireApplicationOf(sql, caller, body.appId)
-        const [first, last] = [given(body.timeFrom) ?? '', given(body.timeTo) ?? '']
         const keyed = idempotency && { appId, operation: replayDeliveries.id, ...idempotency }
         const by = { actor, address: sourceAddress() }
         return runAlone('replay', appId, async () => {
           // One with a key may have been answered before.
           if (keyed === undefined) await requireNoReplay(sql, appId)
-          const selection = given(body.id) ?? (await rangeOf(appId, first, last, given(body.status)))
+          const selection = await selectionOf(appId, body)
           return new JsonText(await transaction(sql, (tx) => replay(tx, caller, appId, selection, by, keyed)))
         })
       },
-      { check: replayConflicts },
+      { check: (body) => replayConflicts(body, readTimeRange(body)) },
     ),
 
     handle(testDelivery, async ({ caller, actor, sourceAddress, body }) => {

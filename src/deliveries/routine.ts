@@ -146,7 +146,7 @@ export const readWorkRoutine = routine(
     from e cross join (
       select * from event where app_id = v_request.app_id and id > v_request.through order by id limit v_request.size) v
     union all
-    select v_request.app_id, d.id, d.type, coalesce(v.time, d.created_at), coalesce(d.payload, v.data), true, d.attempts,
+    select v_request.app_id, d.id, d.type, d.event_time, coalesce(d.payload, v.data), true, d.attempts,
       d.attempt_log
     from e cross join (
       select * from delivery where app_id = v_request.app_id and status = ${statuses.waiting} and next_attempt_at <= now()
@@ -191,6 +191,8 @@ export async function readWork(sql: Sql, owner: string, requests: WorkRequest[])
 export interface Outcome {
   id: number
   type: string
+  /** Of the event. */
+  time: Date
   status: number
   attempts: number
   /** Until the next attempt; null when there is none. */
@@ -254,11 +256,11 @@ export const writeProgressRoutine = routine(
     return next;
   end loop;
   if p_outcomes <> '[]' then
-    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, created_at, finished_at,
+    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, finished_at,
       response_status, error, response, duration_ms, attempt_log)
-    select o.app_id, o.id, o.type, o.status, o.attempts, now() + o.delay_ms * interval '1 ms', now(),
+    select o.app_id, o.id, o.type, o.status, o.attempts, now() + o.delay_ms * interval '1 ms', o.time, now(),
       case when o.delay_ms is null then now() end, o.response_status, o.error, o.response, o.duration_ms, o.attempt_log
-    from json_to_recordset(p_outcomes::json) as o (app_id text, id bigint, type text, status smallint,
+    from json_to_recordset(p_outcomes::json) as o (app_id text, id bigint, type text, time timestamptz, status smallint,
       attempts integer, delay_ms float8, response_status integer, error text, response text, duration_ms integer,
       attempt_log text)
     where o.app_id = any(v_taken)
@@ -291,6 +293,7 @@ export async function writeProgress(sql: Sql, owner: string, progress: Progress[
       app_id: appId,
       id: outcome.id,
       type: outcome.type,
+      time: outcome.time,
       status: outcome.status,
       attempts: outcome.attempts,
       delay_ms: outcome.delayMs,

@@ -1,3 +1,4 @@
+import type { TimeRange } from '../moments.ts'
 import type { FieldFault } from '../refusals.ts'
 import { given } from '../values.ts'
 import { testType } from './contract.ts'
@@ -146,7 +147,7 @@ export function* interleave<Item extends { data: string | null }>(
   }
 }
 
-interface ReplayRequest {
+export interface ReplayRequest {
   id?: number | null | ''
   timeFrom?: string | null
   timeTo?: string | null
@@ -156,15 +157,14 @@ interface ReplayRequest {
 const fault = (field: string, en: string, zh: string): FieldFault => ({ field, reason: { en, zh } })
 
 /** What does not go together in a request for a replay: it names one delivery or a time range. */
-export function replayConflicts(body: ReplayRequest): FieldFault[] {
+export function replayConflicts(body: ReplayRequest, { from, before }: TimeRange): FieldFault[] {
   const [timeFrom, timeTo, status] = [given(body.timeFrom), given(body.timeTo), given(body.status)]
   if (given(body.id) !== null) {
     return Object.entries({ timeFrom, timeTo, status })
       .filter(([, value]) => value !== null)
       .map(([field]) => fault(field, 'must not be given together with id', '不得与 id 同时给出'))
   }
-  // Written alike, so they compare as they are.
-  return timeFrom !== null && timeTo !== null && timeTo < timeFrom
+  return from !== null && before !== null && before <= from
     ? [fault('timeTo', 'must not be earlier than timeFrom', '不得早于 timeFrom')]
     : []
 }

@@ -164,10 +164,10 @@ export class Sender {
   private pass(item: Item): void {
     if (!item.isRetry) this.through = item.id
     else {
-      const { id, type, attempts, attemptLog } = item
+      const { id, type, time, attempts, attemptLog } = item
       const error = 'the event is kept no longer'
       const nothing = { delayMs: null, responseStatus: null, response: null, durationMs: null }
-      this.outcomes.push({ id, type, attempts, attemptLog, status: statuses.dead, error, ...nothing })
+      this.outcomes.push({ id, type, time, attempts, attemptLog, status: statuses.dead, error, ...nothing })
     }
   }
 
@@ -190,13 +190,14 @@ export class Sender {
 
   private settle(item: Item, result: AttemptResult, startedAt: Date): void {
     const { metrics, log, retryScale } = this.tools
-    const { id, type } = item
+    const { id, type, time } = item
     const { retryAfterMs, ...told } = result
     const attempts = item.attempts + 1
     const { status, delayMs } = judge(result, { type, attempts }, retryScale)
     this.outcomes.push({
       id,
       type,
+      time,
       status,
       attempts,
       delayMs,

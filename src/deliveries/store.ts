@@ -1,7 +1,8 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageQuery, readPage } from '../database/page.ts'
-import type { ShowMoment } from '../moments.ts'
+import { within } from '../events/store.ts'
+import type { ShowMoment, TimeRange } from '../moments.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
 import { type DeliveryRecord, maxReplayed, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
@@ -15,6 +16,7 @@ export interface Delivery {
   status: number
   attempts: number
   nextAttemptAt: Date | null
+  eventTime: Date
   createdAt: Date
   finishedAt: Date | null
   responseStatus: number | null
@@ -24,7 +26,7 @@ export interface Delivery {
   attemptLog: LoggedAttempt[]
 }
 
-const settledColumns = `app_id, id, type, status, attempts, created_at, finished_at, response_status, error, response,
+const settledColumns = `app_id, id, type, status, attempts, event_time, created_at, finished_at, response_status, error, response,
   duration_ms, attempt_log`
 
 function toDelivery(row: Row): Delivery {
@@ -35,6 +37,7 @@ function toDelivery(row: Row): Delivery {
     status: row.status,
     attempts: row.attempts,
     nextAttemptAt: row.next_attempt_at,
+    eventTime: row.event_time,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
     responseStatus: row.response_status,
@@ -54,6 +57,7 @@ export function showDelivery(delivery: Delivery, showMoment: ShowMoment): Delive
     eventId: type === testType ? null : id,
     appId,
     type,
+    time: showMoment(delivery.eventTime),
     status,
     attempts,
     createTime: showMoment(delivery.createdAt),
@@ -76,14 +80,14 @@ export interface DeliveryFilter extends PageQuery {
   status: number | null
   type: string | null
   eventId: number | null
-  createdFrom: Date | null
-  createdTo: Date | null
+  /** Of the event. */
+  time: TimeRange
   /** No attempt has a time while nothing is sent. */
   isPaused: boolean
 }
 
-export function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: ShowMoment) {
-  const { appId, status, type, eventId, createdFrom, createdTo } = filter
+export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: ShowMoment) {
+  const { appId, status, type, eventId, time } = filter
   // Of one that waits: when it is due and nothing is in the way; null when nothing is sent at all.
   const nextAttempt = filter.isPaused
     ? sql`null::timestamptz`
@@ -95,8 +99,7 @@ export function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: S
     status === null ? sql`` : sql.unsafe(`and status = ${status}`),
     type === null ? sql`` : sql`and type = ${type}`,
     eventId === null ? sql`` : sql`and id = ${eventId} and type <> ${testType}`,
-    createdFrom === null ? sql`` : sql`and created_at >= ${createdFrom}`,
-    createdTo === null ? sql`` : sql`and created_at <= ${createdTo}`,
+    ...(await within(sql, appId, 'event_time', time)),
   ]
   const rows = sql`
     select ${sql.unsafe(settledColumns)}, ${nextAttempt} as next_attempt_at
@@ -137,7 +140,7 @@ export async function insertTest(sql: Statements, delivery: Delivery, payload: s
   await sql`
     insert into delivery (${sql.unsafe(settledColumns)}, next_attempt_at, payload)
     values (${delivery.appId}, ${delivery.id}, ${delivery.type}, ${delivery.status}, ${delivery.attempts},
-      ${delivery.createdAt}, ${delivery.finishedAt}, ${delivery.responseStatus}, ${delivery.error},
+      ${delivery.eventTime}, ${delivery.createdAt}, ${delivery.finishedAt}, ${delivery.responseStatus}, ${delivery.error},
       ${delivery.response}, ${delivery.durationMs}, ${JSON.stringify(delivery.attemptLog)}, ${delivery.nextAttemptAt},
       ${payload})`
 }
@@ -195,7 +198,8 @@ export async function isReplaying(sql: Statements, appId: string): Promise<boole
 /** Of an application: every event of a time range, or only those whose delivery has a status. */
 export interface ReplayRange {
   from: Date
-  to: Date
+  /** The first instant behind it. */
+  before: Date
   /** Ids around the range. */
   firstId: number
   lastId: number
@@ -229,14 +233,14 @@ export async function beginRange(tx: Statements, appId: string, range: ReplayRan
 }
 
 /** The events of a range that the callback asks for now. */
-function eventsOf(tx: Statements, appId: string, { from, to, firstId, lastId, status }: ReplayRange) {
+function eventsOf(tx: Statements, appId: string, { from, before, firstId, lastId, status }: ReplayRange) {
   // As a literal, so that every plan can use the index of deliveries that are not delivered.
   const delivered = tx`
     join delivery d on d.app_id = ${appId} and d.id = v.id and d.status = ${tx.unsafe(String(status))}`
   return tx`
-    select c.app_id, v.id, v.type from third_party_config c join event v using (app_id) ${status === null ? tx`` : delivered}
+    select c.app_id, v.id, v.type, v.time from third_party_config c join event v using (app_id) ${status === null ? tx`` : delivered}
     where c.app_id = ${appId} and v.app_id = ${appId} and v.type = any(c.callback_events)
-      and v.id between ${firstId} and ${lastId} and v.time between ${from} and ${to}`
+      and v.id between ${firstId} and ${lastId} and v.time >= ${from} and v.time < ${before}`
 }
 
 /** Events that one transaction sets waiting: so few that neither its endpoint nor the database is kept from the others. */
@@ -247,16 +251,16 @@ const mostTried = 10
 /** Sets the next events of a range waiting, and notes where to go on. The endpoint must be locked. */
 async function stepOn(tx: Statements, appId: string, range: ReplayRange): Promise<void> {
   const step = await tx<{ id: number }[]>`
-    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, created_at, attempt_log)
-    select app_id, id, type, ${statuses.waiting}, 0, now(), now(), '[]'
+    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, attempt_log)
+    select app_id, id, type, ${statuses.waiting}, 0, now(), time, now(), '[]'
     from (${eventsOf(tx, appId, range)} order by v.id limit ${stepEvents}) as step
     on conflict (app_id, id) do update set ${tx.unsafe(dueAt('excluded.next_attempt_at'))}
     returning id`
   const nextId = step.length < stepEvents ? null : Math.max(...step.map(({ id }) => id)) + 1
-  const { from, to, lastId, status } = range
+  const { from, before, lastId, status } = range
   await tx`
     update callback_endpoint set replay_next_id = ${nextId},
-      replay_last_id = ${lastId}, replay_from = ${from}, replay_to = ${to}, replay_status = ${status}
+      replay_last_id = ${lastId}, replay_from = ${from}, replay_before = ${before}, replay_status = ${status}
     where app_id = ${appId}`
 }
 
@@ -271,14 +275,14 @@ export async function stepOfAny(tx: Statements): Promise<boolean> {
 /** False when another process is at it, or has just come to its end. */
 async function tryStep(tx: Statements, appId: string): Promise<boolean> {
   const [row] = await tx`
-    select replay_next_id, replay_last_id, replay_from, replay_to, replay_status from callback_endpoint
+    select replay_next_id, replay_last_id, replay_from, replay_before, replay_status from callback_endpoint
     where app_id = ${appId} and replay_next_id is not null for update skip locked`
   if (row === undefined) return false
   await stepOn(tx, appId, {
     firstId: row.replay_next_id,
     lastId: row.replay_last_id,
     from: row.replay_from,
-    to: row.replay_to,
+    before: row.replay_before,
     status: row.replay_status,
   })
   return true

@@ -27,7 +27,11 @@ export const pageDeviceInventory = operation({
   method: 'GET',
   path: `${folder}/page`,
   callers: ['operator'],
-  query: Type.Object({ ...pageQuery, deviceNo: optional(deviceNo), modelName: optional(name) }),
+  query: Type.Object({
+    ...pageQuery,
+    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number; ASCII letters match in both cases' }),
+    modelName: optional(name),
+  }),
   data: pageOf(InventoryEntry),
   refusals: [],
 })

@@ -73,7 +73,7 @@ export function pageOfInventory(sql: Sql, filter: InventoryFilter, showMoment: S
   const modelName = given(filter.modelName)
   const rows = sql`
     select device_no, model_name, created_at from device_inventory
-    where (${deviceNo}::text is null or starts_with(device_no, ${deviceNo}))
+    where (${deviceNo}::text is null or strpos(lower(device_no collate "C"), lower(${deviceNo} collate "C")) > 0)
       and (${modelName}::text is null or strpos(lower(model_name), lower(${modelName})) > 0)`
   const key = [{ column: 'device_no', type: 'text' as const }]
   return readPage(sql, { rows, key, newestFirst: false }, filter, (row) => toRecord(row, showMoment))

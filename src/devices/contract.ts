@@ -11,7 +11,6 @@ import {
   FieldFaults,
   freeText,
   moment,
-  momentText,
   name,
   nullable,
   oneOf,
@@ -21,6 +20,7 @@ import {
   pageQuery,
   shownKey,
   tag,
+  timeRange,
 } from '../values.ts'
 
 /** The document's defaults (§4.2), also beside a district of another province. */
@@ -187,8 +187,7 @@ export const pageDevices = operation({
     status: optional(oneOf(1, 2)),
     onlineStatus: optional(oneOf(1, 2)),
     runStatus: optional(oneOf(0, 1, 2)),
-    timeFrom: optional(momentText),
-    timeTo: optional(momentText),
+    ...timeRange,
     bbox: optional(bbox),
   }),
   data: pageOf(DeviceRecord),

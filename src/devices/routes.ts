@@ -11,7 +11,7 @@ import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
-import type { ReadMoment } from '../moments.ts'
+import type { ReadTimeRange } from '../moments.ts'
 import { given, readBbox } from '../values.ts'
 import { registerBatch } from './batch.ts'
 import { createDevice, createDevices, getDevice, pageDevices, updateDevice } from './contract.ts'
@@ -22,11 +22,11 @@ import { pageOfDevices, requireDevice, saveChangedDevice } from './store.ts'
 interface Parts extends RegistrationParts {
   sql: Sql
   log: Logger
-  readMoment: ReadMoment
+  readTimeRange: ReadTimeRange
 }
 
 export function deviceRoutes(parts: Parts): Handler[] {
-  const { sql, log, showMoment, readMoment } = parts
+  const { sql, log, showMoment, readTimeRange } = parts
   const register = registrationLane(parts)
 
   return [
@@ -65,7 +65,7 @@ export function deviceRoutes(parts: Parts): Handler[] {
     }),
 
     read(pageDevices, async ({ sql, caller, query }) => {
-      const [from, to, bbox] = [given(query.timeFrom), given(query.timeTo), given(query.bbox)]
+      const bbox = given(query.bbox)
       const filter = {
         appIds: await requireApplicationsOf(sql, caller, query.appId),
         deviceNo: given(query.deviceNo),
@@ -78,9 +78,7 @@ export function deviceRoutes(parts: Parts): Handler[] {
         status: given(query.status),
         onlineStatus: given(query.onlineStatus),
         runStatus: given(query.runStatus),
-        boundFrom: from === null ? null : readMoment(from),
-        // A moment is shown to the second, so the last one counts whole.
-        boundBefore: to === null ? null : new Date(readMoment(to, 'last').getTime() + 1000),
+        bound: readTimeRange(query),
         bbox: bbox === null ? null : readBbox(bbox),
       }
       return pageOfDevices(sql, filter, query, showMoment)

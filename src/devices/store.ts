@@ -9,7 +9,7 @@ import {
   rowsOf,
   toPage,
 } from '../database/page.ts'
-import type { ShowMoment } from '../moments.ts'
+import type { ShowMoment, TimeRange } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import type { Box } from '../values.ts'
 import { type Device, showDevice } from './rules.ts'
@@ -93,9 +93,7 @@ export interface DeviceFilter {
   status: number | null
   onlineStatus: number | null
   runStatus: number | null
-  boundFrom: Date | null
-  /** The first moment that does not fit any more. */
-  boundBefore: Date | null
+  bound: TimeRange
   bbox: Box | null
 }
 
@@ -131,10 +129,10 @@ function whose({ appIds }: DeviceFilter, add: AddParameter): string {
 
 /** What a device must fulfil. Everything that is looked at is in the index `device_by_age`, but for long tags. */
 function conditions(filter: DeviceFilter, add: AddParameter): string {
-  const { deviceNo, deviceName, tag, boundFrom, boundBefore, bbox } = filter
+  const { deviceNo, deviceName, tag, bound, bbox } = filter
   const found = [whose(filter, add)]
-  if (boundFrom !== null) found.push(`bound_at >= ${add(boundFrom)}`)
-  if (boundBefore !== null) found.push(`bound_at < ${add(boundBefore)}`)
+  if (bound.from !== null) found.push(`bound_at >= ${add(bound.from)}`)
+  if (bound.before !== null) found.push(`bound_at < ${add(bound.before)}`)
   const equal = {
     status: filter.status,
     online_status: filter.onlineStatus,
@@ -162,7 +160,7 @@ function conditions(filter: DeviceFilter, add: AddParameter): string {
 
 /** Whether nothing but whose devices and when narrows a page: then it is a range of the index. */
 function isRange(filter: DeviceFilter): boolean {
-  const { appIds, boundFrom, boundBefore, ...others } = filter
+  const { appIds, bound, ...others } = filter
   return Object.values(others).every((value) => value === null)
 }
 

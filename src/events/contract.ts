@@ -5,7 +5,6 @@ import {
   deviceNo,
   integer,
   moment,
-  momentText,
   nullable,
   optional,
   ownAppId,
@@ -14,6 +13,7 @@ import {
   reasonKey,
   text,
   textOneOf,
+  timeRange,
 } from '../values.ts'
 
 /** Every type of event (contract §6). */
@@ -98,8 +98,7 @@ export const pageEvents = operation({
       }),
     ),
     type: optional(textOneOf(eventTypes)),
-    timeFrom: optional(momentText),
-    timeTo: optional(momentText),
+    ...timeRange,
     deviceNo: optional(deviceNo),
     siteId: optional(integer()),
     billingRuleId: optional(integer()),
@@ -132,8 +131,7 @@ export const pageAudit = operation({
     type: optional(textOneOf(auditTypes)),
     subject: optional(text(64, 'a serial number or an id')),
     beforeId: optional(integer()),
-    timeFrom: optional(momentText),
-    timeTo: optional(momentText),
+    ...timeRange,
   }),
   data: pageOf(AuditRecord),
   refusals: [],

@@ -1,20 +1,16 @@
 import { requireApplicationOf } from '../callers/permissions.ts'
 import { type Handler, read } from '../http/serve.ts'
-import type { ReadMoment, ShowMoment } from '../moments.ts'
+import type { ReadTimeRange, ShowMoment } from '../moments.ts'
 import { given } from '../values.ts'
 import { pageAudit, pageEvents } from './contract.ts'
 import { pageOfAudit, pageOfEvents } from './store.ts'
 
-export function eventRoutes({ showMoment, readMoment }: { showMoment: ShowMoment; readMoment: ReadMoment }): Handler[] {
-  function range(query: { timeFrom?: string | null; timeTo?: string | null }) {
-    const [timeFrom, timeTo] = [given(query.timeFrom), given(query.timeTo)]
-    return {
-      timeFrom: timeFrom === null ? null : readMoment(timeFrom),
-      // A moment is shown to the second, so the last one counts whole.
-      timeTo: timeTo === null ? null : new Date(readMoment(timeTo, 'last').getTime() + 999),
-    }
-  }
+interface Parts {
+  showMoment: ShowMoment
+  readTimeRange: ReadTimeRange
+}
 
+export function eventRoutes({ showMoment, readTimeRange }: Parts): Handler[] {
   return [
     read(pageEvents, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
@@ -24,7 +20,7 @@ export function eventRoutes({ showMoment, readMoment }: { showMoment: ShowMoment
         type: given(query.type),
         afterId: given(query.afterId),
         beforeId: given(query.beforeId),
-        ...range(query),
+        time: readTimeRange(query),
         deviceNo: given(query.deviceNo),
         siteId: given(query.siteId),
         billingRuleId: given(query.billingRuleId),
@@ -44,7 +40,7 @@ export function eventRoutes({ showMoment, readMoment }: { showMoment: ShowMoment
           type: given(query.type),
           subject: given(query.subject),
           beforeId: given(query.beforeId),
-          ...range(query),
+          time: readTimeRange(query),
         },
         showMoment,
       ),

@@ -4,7 +4,7 @@ import { drawEventId, lockApplication, lowestEventId } from '../database/applica
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageQuery, readPage } from '../database/page.ts'
 import { transaction } from '../database/transaction.ts'
-import type { ShowMoment } from '../moments.ts'
+import type { ShowMoment, TimeRange } from '../moments.ts'
 import { type AuditRecord, type EventRecord, type EventType, type PlatformEventType, typesOf } from './contract.ts'
 import { readActor } from './rules.ts'
 
@@ -59,8 +59,7 @@ export interface EventFilter extends PageQuery {
   type: EventType | null
   afterId: number | null
   beforeId: number | null
-  timeFrom: Date | null
-  timeTo: Date | null
+  time: TimeRange
   /** Each names one record: the events of its kind about it. */
   deviceNo: string | null
   siteId: number | null
@@ -70,13 +69,12 @@ export interface EventFilter extends PageQuery {
 
 /** Pages through an application's events by id. Writers hold the application's lock, so a later id is never seen first. */
 export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: ShowMoment) {
-  const { appId, type, afterId, beforeId, timeFrom, timeTo } = filter
+  const { appId, type, afterId, beforeId, time } = filter
   const conditions = [
     afterId === null ? sql`` : sql`and id > ${afterId}`,
     beforeId === null ? sql`` : sql`and id < ${beforeId}`,
     type === null ? sql`` : sql`and type = ${type}`,
-    timeFrom === null ? sql`` : sql`and time >= ${timeFrom} and id >= ${await idAround(sql, appId, timeFrom, -1)}`,
-    timeTo === null ? sql`` : sql`and time <= ${timeTo} and id <= ${await idAround(sql, appId, timeTo, 1)}`,
+    ...(await within(sql, appId, 'time', time)),
     about(sql, 'device', filter.deviceNo),
     about(sql, 'site', filter.siteId),
     about(sql, 'billingRule', filter.billingRuleId),
@@ -106,13 +104,12 @@ export interface AuditFilter extends PageQuery {
   type: string | null
   subject: string | null
   beforeId: number | null
-  timeFrom: Date | null
-  timeTo: Date | null
+  time: TimeRange
 }
 
 /** Pages through what operators and their keys did, and the platform's own log, by the index that holds nothing else. */
 export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMoment) {
-  const { appId, actor, actorId, type, subject, beforeId, timeFrom, timeTo } = filter
+  const { appId, actor, actorId, type, subject, beforeId, time } = filter
   const conditions = [
     appId === null ? sql`` : sql`and app_id = ${appId}`,
     actor === null ? sql`` : sql`and starts_with(actor, ${actor})`,
@@ -120,8 +117,8 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
     type === null ? sql`` : sql`and type = ${type}`,
     subject === null ? sql`` : sql`and subject = ${subject}`,
     beforeId === null ? sql`` : sql`and id < ${beforeId}`,
-    timeFrom === null ? sql`` : sql`and time >= ${timeFrom}`,
-    timeTo === null ? sql`` : sql`and time <= ${timeTo}`,
+    time.from === null ? sql`` : sql`and time >= ${time.from}`,
+    time.before === null ? sql`` : sql`and time < ${time.before}`,
   ]
   const rows = sql`
     select id, type, app_id, time, actor, subject, address, data from event
@@ -168,6 +165,15 @@ function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: strin
   const named = String(subject)
   return sql`
     and hashtext(subject) = hashtext(${named}) and subject = ${named} and type in (${sql.unsafe(types.join(', '))})`
+}
+
+/** Conditions on a column that holds the time of an application's events, with the ids around, which an index finds. */
+export async function within(sql: Sql, appId: string, column: 'time' | 'event_time', { from, before }: TimeRange) {
+  const time = sql.unsafe(column)
+  return [
+    from === null ? sql`` : sql`and ${time} >= ${from} and id >= ${await idAround(sql, appId, from, -1)}`,
+    before === null ? sql`` : sql`and ${time} < ${before} and id <= ${await idAround(sql, appId, before, 1)}`,
+  ]
 }
 
 /** An event carries the moment at which its change was composed; by how much the ids can be out of step with that. */

@@ -10,7 +10,6 @@ import {
   freeText,
   integer,
   moment,
-  momentText,
   name,
   nullable,
   optional,
@@ -20,6 +19,7 @@ import {
   phone,
   text,
   timeOfDay,
+  timeRange,
 } from '../values.ts'
 
 /** What create site takes (document §4.1). `rushing` means slow charging and `placeholder` means occupancy. */
@@ -144,9 +144,8 @@ export const pageSites = operation({
     provinceCode: optional(divisionCode),
     cityCode: optional(divisionCode),
     districtCode: optional(divisionCode),
-    billRuleId: optional(integer()),
-    createTimeFrom: optional(momentText),
-    createTimeTo: optional(momentText),
+    billingRuleId: optional(integer()),
+    ...timeRange,
     bbox: optional(bbox),
   }),
   data: pageOf(SiteRecord),

@@ -9,7 +9,7 @@ import { insertEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, type Idempotency, JsonText, read } from '../http/serve.ts'
 import type { Metrics } from '../metrics.ts'
-import type { ReadMoment, ShowMoment } from '../moments.ts'
+import type { ReadTimeRange, ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given, readBbox } from '../values.ts'
 import { deleteSite, getSite, pageSites, type SiteRegistration, saveSite, updateSite } from './contract.ts'
@@ -42,11 +42,11 @@ interface Parts {
   callers: CallerCache
   metrics: Metrics
   showMoment: ShowMoment
-  readMoment: ReadMoment
+  readTimeRange: ReadTimeRange
 }
 
 export function siteRoutes(parts: Parts): Handler[] {
-  const { sql, writer, openLane, callers, metrics, showMoment, readMoment } = parts
+  const { sql, writer, openLane, callers, metrics, showMoment, readTimeRange } = parts
   const show = (site: Site) => showSite(site, showMoment)
 
   const lane = openLane<Submission, SiteOutcome>('sites', {
@@ -113,7 +113,7 @@ export function siteRoutes(parts: Parts): Handler[] {
 
     read(pageSites, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
-      const [from, to, bbox] = [given(query.createTimeFrom), given(query.createTimeTo), given(query.bbox)]
+      const bbox = given(query.bbox)
       const filter = {
         ...query,
         appId,
@@ -122,10 +122,8 @@ export function siteRoutes(parts: Parts): Handler[] {
         provinceCode: given(query.provinceCode),
         cityCode: given(query.cityCode),
         districtCode: given(query.districtCode),
-        billRuleId: given(query.billRuleId),
-        createdFrom: from === null ? null : readMoment(from),
-        // A moment is shown to the second, so the last one counts whole.
-        createdBefore: to === null ? null : new Date(readMoment(to, 'last').getTime() + 1000),
+        billingRuleId: given(query.billingRuleId),
+        created: readTimeRange(query),
         bbox: bbox === null ? null : readBbox(bbox),
       }
       return pageOfSites(sql, filter, showMoment)

@@ -1,7 +1,7 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageQuery, readPage } from '../database/page.ts'
-import type { ShowMoment } from '../moments.ts'
+import type { ShowMoment, TimeRange } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import type { Box } from '../values.ts'
 import { type Site, type SiteMembers, showSite } from './rules.ts'
@@ -82,25 +82,23 @@ export interface SiteFilter extends PageQuery {
   cityCode: string | null
   districtCode: string | null
   /** In any of the three fields that name one. */
-  billRuleId: number | null
-  createdFrom: Date | null
-  /** The first moment that does not fit any more. */
-  createdBefore: Date | null
+  billingRuleId: number | null
+  created: TimeRange
   bbox: Box | null
 }
 
 /** Pages through an application's sites by id, newest first. */
 export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment) {
-  const { appId, siteName, contacts, provinceCode, cityCode, districtCode, billRuleId, bbox } = filter
+  const { appId, siteName, contacts, provinceCode, cityCode, districtCode, billingRuleId, created, bbox } = filter
   const conditions = [
     siteName === null ? sql`` : sql`and strpos(lower(site_name), lower(${siteName})) > 0`,
     contacts === null ? sql`` : sql`and strpos(lower(contacts), lower(${contacts})) > 0`,
     provinceCode === null ? sql`` : sql`and province_code = ${provinceCode}`,
     cityCode === null ? sql`` : sql`and city_code = ${cityCode}`,
     districtCode === null ? sql`` : sql`and district_code = ${districtCode}`,
-    billRuleId === null ? sql`` : sql`and ${billRuleId} in (${sql.unsafe(ruleColumns.join(', '))})`,
-    filter.createdFrom === null ? sql`` : sql`and created_at >= ${filter.createdFrom}`,
-    filter.createdBefore === null ? sql`` : sql`and created_at < ${filter.createdBefore}`,
+    billingRuleId === null ? sql`` : sql`and ${billingRuleId} in (${sql.unsafe(ruleColumns.join(', '))})`,
+    created.from === null ? sql`` : sql`and created_at >= ${created.from}`,
+    created.before === null ? sql`` : sql`and created_at < ${created.before}`,
     bbox === null
       ? sql``
       : sql`and longitude between ${bbox.minLng} and ${bbox.maxLng}

@@ -75,7 +75,7 @@ describe('billing rules', () => {
     const sites = page
       .getByRole('row', { name: /Slow, all day/ })
       .getByRole('link', { name: 'Sites that use Slow, all day' })
-    expect(await sites.getAttribute('href')).toContain(`billRuleId=${always.id}`)
+    expect(await sites.getAttribute('href')).toContain(`billingRuleId=${always.id}`)
     await page.getByLabel('Name', { exact: true }).fill('no such rule')
     await page.getByText('Nothing fits these filters.').waitFor()
     await page.getByRole('button', { name: 'Clear the filters' }).click()

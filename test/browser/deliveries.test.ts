@@ -91,7 +91,7 @@ describe('deliveries', () => {
 
     const from = encodeURIComponent('2020-01-01 00:00:00')
     const to = encodeURIComponent('2099-12-31 23:59:59')
-    await page.goto(client.url + address(appId, `&createTimeFrom=${from}&createTimeTo=${to}`))
+    await page.goto(client.url + address(appId, `&timeFrom=${from}&timeTo=${to}`))
     await page.getByRole('button', { name: 'Send a time range again' }).click()
     const range = page.getByRole('dialog', { name: 'Send a time range again' })
     await range.getByText('Every event of this time').waitFor()

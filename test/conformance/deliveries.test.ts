@@ -33,6 +33,7 @@ const recordMembers = [
   'response',
   'responseStatus',
   'status',
+  'time',
   'type',
 ]
 
@@ -103,11 +104,14 @@ describe('pageDeliveries', () => {
     expect([await count({ type: 'site.created' }), await count({ type: 'test' })]).toEqual([0, 0])
     expect((await listOf(unheard, { eventId: newest?.eventId })).map(({ id }) => id)).toEqual([Number(newest?.id)])
     expect(await count({ eventId: 0 })).toBe(0)
-    expect(await count({ createTimeFrom: newest?.createTime, createTimeTo: always.timeTo })).toBeGreaterThan(0)
-    expect(await count({ createTimeTo: newest?.createTime })).toBeGreaterThan(0)
-    expect(await count({ createTimeFrom: '2999-01-01 00:00:00' })).toBe(0)
-    expect(await count({ createTimeTo: '2000-01-01 00:00:00' })).toBe(0)
-    expect(await count({ status: '', type: '', eventId: '', createTimeFrom: '', createTimeTo: '' })).toBe(3)
+    // Of the event, whenever it was sent.
+    const { list: events } = expectSuccess(await client.call(pageEvents, { order: 'desc' }, { token: unheard.token }))
+    expect(newest?.time).toBe(String(events[0]?.time))
+    expect(await count({ timeFrom: newest?.time, timeTo: newest?.time })).toBeGreaterThan(0)
+    expect(await count({ timeTo: newest?.time })).toBe(3)
+    expect(await count({ timeFrom: '2999-01-01 00:00:00' })).toBe(0)
+    expect(await count({ timeTo: '2000-01-01 00:00:00' })).toBe(0)
+    expect(await count({ status: '', type: '', eventId: '', timeFrom: '', timeTo: '' })).toBe(3)
   })
 
   test('names every faulty filter', async () => {
@@ -115,8 +119,8 @@ describe('pageDeliveries', () => {
       status: 4,
       type: 'device',
       eventId: -1,
-      createTimeFrom: 'today',
-      createTimeTo: '2026-02-30 00:00:00',
+      timeFrom: 'today',
+      timeTo: '2026-02-30 00:00:00',
     }
     expectFaults(await page(unheard, faulty), Object.keys(faulty))
     expectFaults(await page(unheard, { cursor: 'x', pageSize: 101 }), ['pageSize'])

@@ -190,7 +190,7 @@ test('deleting an entry that does not exist is 404 with a code of the device ban
   }
 })
 
-test('pageDeviceInventory finds entries by their serial’s beginning and by a part of their model’s name', async () => {
+test('pageDeviceInventory finds entries by parts of their serial and of their model’s name', async () => {
   const base = newSerial()
   const entries = [
     { deviceNo: `${base}b`, modelName: barrier.modelName },
@@ -202,6 +202,7 @@ test('pageDeviceInventory finds entries by their serial’s beginning and by a p
     expectSuccess(await client.operate(pageDeviceInventory, filter)).list.map((entry) => entry.deviceNo)
   expect(await found({ deviceNo: base })).toEqual([`${base}B`, `${base}a`, `${base}b`])
   expect(await found({ deviceNo: base, modelName: `gate ${unique}` })).toEqual([`${base}a`])
+  expect(await found({ deviceNo: base.slice(1).toLowerCase() })).toEqual([`${base}B`, `${base}a`, `${base}b`])
   expect(await found({ deviceNo: `${base}_` })).toEqual([])
   expect(await found({ deviceNo: `%${base}` })).toEqual([])
 })

@@ -68,10 +68,10 @@ test('pageSites finds sites by the codes of their region', async () => {
 })
 
 test('pageSites finds the sites that name a billing rule in any of the three fields', async () => {
-  expect(await found({ billRuleId: fast })).toEqual(namesOf(west, north))
-  expect(await found({ billRuleId: slow })).toEqual(namesOf(south))
-  expect(await found({ billRuleId: occupancy })).toEqual(namesOf(lake))
-  expect(await found({ billRuleId: 0 })).toEqual([])
+  expect(await found({ billingRuleId: fast })).toEqual(namesOf(west, north))
+  expect(await found({ billingRuleId: slow })).toEqual(namesOf(south))
+  expect(await found({ billingRuleId: occupancy })).toEqual(namesOf(lake))
+  expect(await found({ billingRuleId: 0 })).toEqual([])
 })
 
 test('pageSites finds the sites within a box, its edges included, and never one without coordinates', async () => {
@@ -113,30 +113,27 @@ test('pageSites finds sites by their creation time, both ends included to the se
   await Bun.sleep(2100)
   const second = await newSite(application)
   expect(second.createTime > first.createTime).toBe(true)
-  expect(await pages({ createTimeFrom: first.createTime, createTimeTo: second.createTime })).toEqual([
-    second.id,
-    first.id,
-  ])
-  expect(await pages({ createTimeTo: first.createTime })).toEqual([first.id])
-  expect(await pages({ createTimeFrom: second.createTime })).toEqual([second.id])
-  expect(await pages({ createTimeFrom: second.createTime, createTimeTo: first.createTime })).toEqual([])
-  expect(await pages({ createTimeFrom: '1900-01-01 00:00:00', createTimeTo: '2999-12-31 23:59:59' })).toHaveLength(2)
-  expect(await pages({ createTimeFrom: '', createTimeTo: '' })).toHaveLength(2)
+  expect(await pages({ timeFrom: first.createTime, timeTo: second.createTime })).toEqual([second.id, first.id])
+  expect(await pages({ timeTo: first.createTime })).toEqual([first.id])
+  expect(await pages({ timeFrom: second.createTime })).toEqual([second.id])
+  expect(await pages({ timeFrom: second.createTime, timeTo: first.createTime })).toEqual([])
+  expect(await pages({ timeFrom: '1900-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' })).toHaveLength(2)
+  expect(await pages({ timeFrom: '', timeTo: '' })).toHaveLength(2)
+  const between = new Date(Date.parse(`${first.createTime.replace(' ', 'T')}+08:00`) + 1000).toISOString()
+  expect([await pages({ timeTo: between }), await pages({ timeFrom: between })]).toEqual([[first.id], [second.id]])
+  const rfc3339 = `${second.createTime.replace(' ', 'T')}+08:00`
+  expect(await pages({ timeFrom: rfc3339, timeTo: rfc3339 })).toEqual([second.id])
 })
 
 test('pageSites refuses a moment that no calendar or clock shows, in the caller’s language', async () => {
   for (const moment of ['2026-02-29 00:00:00', '2026-01-01', '2026-01-01T00:00:00', '2026-01-01 24:00:00', 'x', '0']) {
-    const answer = await client.call(
-      pageSites,
-      { createTimeFrom: moment, createTimeTo: moment },
-      { token: owner.token },
-    )
-    const reasons = expectFaults(answer, ['createTimeFrom', 'createTimeTo'])
-    expect(reasons.createTimeFrom).toContain('yyyy-MM-dd HH:mm:ss')
+    const answer = await client.call(pageSites, { timeFrom: moment, timeTo: moment }, { token: owner.token })
+    const reasons = expectFaults(answer, ['timeFrom', 'timeTo'])
+    expect(reasons.timeFrom).toContain('yyyy-MM-dd HH:mm:ss')
   }
   const headers = { 'accept-language': 'zh-CN' }
-  const chinese = await client.call(pageSites, { createTimeFrom: 'x' }, { token: owner.token, headers })
-  expect(expectFaults(chinese, ['createTimeFrom']).createTimeFrom).toContain('格式的时间')
+  const chinese = await client.call(pageSites, { timeFrom: 'x' }, { token: owner.token, headers })
+  expect(expectFaults(chinese, ['timeFrom']).timeFrom).toContain('RFC 3339')
 })
 
 test('pageSites shows a changed site as it is, in its place, and a deleted one no more', async () => {

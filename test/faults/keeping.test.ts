@@ -91,9 +91,9 @@ test('events that are old are found without reading those that are not', async (
 
 test('deliveries go after their days, but not while they wait for an attempt that is near', async () => {
   await sql`
-    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, created_at, attempt_log)
+    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, attempt_log)
     select name, n, 'device.bound', case when n % 10 = 0 then 1 when n % 10 = 1 then 3 else 2 end, 1,
-      case when n % 20 = 0 then now() when n % 10 = 0 then now() - interval '31 days' end,
+      case when n % 20 = 0 then now() when n % 10 = 0 then now() - interval '31 days' end, now(),
       now() - interval '40 days' + n * interval '0.1 day' - interval '1 hour', '[]'
     from unnest(array['follows', 'silent']) as name, generate_series(1, 400) as n`
   const removed = await removeAll(() => deleteOldDeliveries(sql, 50, 30))
@@ -113,8 +113,8 @@ test('what cannot be removed keeps nothing else', async () => {
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
     values ('silent', 'createDevice', 'k', '', '', now() - interval '2 days')`
   await sql`
-    insert into delivery (app_id, id, type, status, attempts, created_at, attempt_log)
-    values ('silent', 9000, 'device.bound', 2, 1, now() - interval '40 days', '[]')`
+    insert into delivery (app_id, id, type, status, attempts, event_time, created_at, attempt_log)
+    values ('silent', 9000, 'device.bound', 2, 1, now(), now() - interval '40 days', '[]')`
   await sql`create function refuse() returns trigger language plpgsql as 'begin raise ''full''; end'`
   await sql`create trigger refuse before delete on idempotency_key for each row execute function refuse()`
   const warnings: string[] = []

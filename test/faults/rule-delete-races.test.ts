@@ -79,7 +79,7 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
       ...naming.map((send) => sleep(Math.max(0, lead)).then(() => within(4, send))),
     ])
     const codes = named.map(({ code }) => code)
-    const page = await either().call(pageSites, { billRuleId: id, pageSize: 100 }, { token })
+    const page = await either().call(pageSites, { billingRuleId: id, pageSize: 100 }, { token })
     const rule = await either().call(getBillingRule, { id }, { token })
     const told = `${said}, round ${round}: delete ${deleted.text}, sites ${codes}`
     lead += deleted.code === 0 ? -1 : 1

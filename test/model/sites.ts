@@ -130,12 +130,12 @@ interface PageSites {
 const shenzhen = '113,22,115,23'
 
 async function pageSites(world: World, client: Client, { siteName, bbox, rule, ...rest }: PageSites): Promise<void> {
-  const billRuleId = ruleOf(world, askedOf(world, rest.asking), rule, 'fastChargeBillRuleId') ?? undefined
-  await page(world, client, 'site', rest, { siteName, bbox, billRuleId }, ({ members }) => {
-    const isNamed = (Object.keys(ruleFields) as RuleField[]).some((field) => members[field] === billRuleId)
+  const billingRuleId = ruleOf(world, askedOf(world, rest.asking), rule, 'fastChargeBillRuleId') ?? undefined
+  await page(world, client, 'site', rest, { siteName, bbox, billingRuleId }, ({ members }) => {
+    const isNamed = (Object.keys(ruleFields) as RuleField[]).some((field) => members[field] === billingRuleId)
     const isInside = bbox === undefined || members.longitude === 114.05
     const name = String(members.siteName).toLowerCase()
-    return isInside && (billRuleId === undefined || isNamed) && name.includes((siteName ?? '').toLowerCase())
+    return isInside && (billingRuleId === undefined || isNamed) && name.includes((siteName ?? '').toLowerCase())
   })
 }
 

@@ -52,7 +52,7 @@ export function DeleteRule({ rule, onClose, onDeleted }: DeleteRuleProps) {
       onClose={close}
     >
       <p>
-        {t(isInUse ? 'inUse' : 'deleteWords')} <Link to={paths.sites({ appId, billRuleId: id })}>{t('sites')}</Link>
+        {t(isInUse ? 'inUse' : 'deleteWords')} <Link to={paths.sites({ appId, billingRuleId: id })}>{t('sites')}</Link>
       </p>
     </Confirm>
   )

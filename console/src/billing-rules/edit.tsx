@@ -103,7 +103,7 @@ function Rule({ appId, id }: { appId: string; id: number }) {
       actions={
         rule && (
           <Space wrap>
-            <Link to={paths.sites({ appId, billRuleId: id })}>{t('sites')}</Link>
+            <Link to={paths.sites({ appId, billingRuleId: id })}>{t('sites')}</Link>
             <Link to={paths.events({ tab: 'feed', appId, billingRuleId: id })}>{t('history')}</Link>
             {may(deleteBillingRule) && (
               <Button danger onClick={() => setDeleting(true)}>

@@ -158,7 +158,7 @@ function useColumns(choose: (rule: BillingRuleRecord) => void): Column<BillingRu
       key: 'sites',
       title: t('sitesShort'),
       render: (_, { appId, id, ruleName }) => (
-        <Link to={paths.sites({ appId, billRuleId: id })} aria-label={t('sitesOf', { name: ruleName })}>
+        <Link to={paths.sites({ appId, billingRuleId: id })} aria-label={t('sitesOf', { name: ruleName })}>
           {t('sitesShort')}
         </Link>
       ),

@@ -16,7 +16,7 @@ import { DeliveryState } from './state.tsx'
 import { useTexts } from './texts.ts'
 import { Waiting } from './waiting.tsx'
 
-const filterNames = ['appId', 'status', 'type', 'eventId', 'createTimeFrom', 'createTimeTo'] as const
+const filterNames = ['appId', 'status', 'type', 'eventId', 'timeFrom', 'timeTo'] as const
 const refetchInterval = 10_000
 
 /** What was sent to an application's callback, and what came of it. */
@@ -42,8 +42,8 @@ export function Page() {
           appId={appId}
           isOpen={isRangeOpen}
           // What is looked at is most likely what is meant.
-          from={values.createTimeFrom}
-          to={values.createTimeTo}
+          from={values.timeFrom}
+          to={values.timeTo}
           status={values.status}
           onClose={() => setRangeOpen(false)}
         />
@@ -76,10 +76,10 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
         width={200}
       />
       <RangeFilter
-        label={t('created')}
-        from={values.createTimeFrom}
-        to={values.createTimeTo}
-        onChange={(createTimeFrom, createTimeTo) => set({ createTimeFrom, createTimeTo })}
+        label={t('eventTime')}
+        from={values.timeFrom}
+        to={values.timeTo}
+        onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
       />
     </FilterBar>
   )
@@ -152,7 +152,8 @@ function useColumns(open: (delivery: DeliveryRecord) => void): Column<DeliveryRe
         <Short text={error ?? (responseStatus === null ? common('unknown') : `HTTP ${responseStatus}`)} />
       ),
     },
-    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number' },
+    { key: 'time', title: t('eventTime'), dataIndex: 'time', className: 'number' },
+    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: true },
     {
       key: 'nextAttemptTime',
       title: t('nextAttempt'),

@@ -132,6 +132,7 @@ function useItems(delivery: DeliveryRecord) {
       </span>,
     ],
     ['eventId', t('eventId'), eventId],
+    ['time', t('eventTime'), delivery.time],
     ['createTime', t('created'), delivery.createTime],
     ['nextAttemptTime', t('nextAttempt'), delivery.nextAttemptTime],
     ['finishTime', t('finished'), delivery.finishTime],

@@ -23,9 +23,9 @@ const filterNames = [
   'provinceCode',
   'cityCode',
   'districtCode',
-  'billRuleId',
-  'createTimeFrom',
-  'createTimeTo',
+  'billingRuleId',
+  'timeFrom',
+  'timeTo',
   'bbox',
 ] as const
 
@@ -64,17 +64,17 @@ function Sites({ appId }: { appId: string }) {
         <ApplicationFilter
           value={appId}
           // Rules and places of one application mean nothing in another.
-          onChange={(chosen) => set({ appId: chosen, billRuleId: '', bbox: '' })}
+          onChange={(chosen) => set({ appId: chosen, billingRuleId: '', bbox: '' })}
         />
         <TextFilter label={t('siteName')} value={values.siteName} onChange={(siteName) => set({ siteName })} />
         <TextFilter label={t('contacts')} value={values.contacts} onChange={(contacts) => set({ contacts })} />
         <RegionFilter values={values} onChange={set} />
-        <RuleFilter appId={appId} value={values.billRuleId} onChange={(billRuleId) => set({ billRuleId })} />
+        <RuleFilter appId={appId} value={values.billingRuleId} onChange={(billingRuleId) => set({ billingRuleId })} />
         <RangeFilter
           label={t('created')}
-          from={values.createTimeFrom}
-          to={values.createTimeTo}
-          onChange={(createTimeFrom, createTimeTo) => set({ createTimeFrom, createTimeTo })}
+          from={values.timeFrom}
+          to={values.timeTo}
+          onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
         />
         {values.bbox !== '' && <AreaFilter bbox={values.bbox} onClear={() => set({ bbox: '' })} />}
         <span style={{ flex: 1 }} />

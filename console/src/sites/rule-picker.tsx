@@ -68,11 +68,11 @@ export function RuleFilter({ appId, value, onChange }: RuleFilterProps) {
   const id = useId()
   return (
     <label htmlFor={id}>
-      {t('billRuleId')}
+      {t('billingRuleId')}
       <RulePicker
         id={id}
         appId={appId}
-        label={t('billRuleId')}
+        label={t('billingRuleId')}
         placeholder={t('anyRule')}
         value={value === '' ? null : Number(value)}
         onChange={(chosen) => onChange(chosen === null ? '' : String(chosen))}
