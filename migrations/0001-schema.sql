@@ -249,11 +249,12 @@ create index event_by_type on event (app_id, type, id);
 create index event_of_audit on event (id) where app_id = '' or starts_with(actor, 'operator');
 
 create table idempotency_key (
+  -- The application, or "operator" and its id where a write is about none.
   app_id text collate "C" not null,
   operation text not null,
   key text collate "C" not null,
   body_hash text not null,
-  -- The record that the first answer carried.
+  -- The data that the first answer carried, without secrets.
   answer text not null,
   created_at timestamptz not null,
   primary key (app_id, operation, key)

@@ -248,7 +248,7 @@ export const refusals = {
     status: 503,
     en: 'The service cannot answer right now. Please try again.',
     zh: '服务暂时不可用，请稍后重试。',
-    when: 'The database is away or the service is overloaded. `Retry-After` says when to come back. A create that was under way may have happened: retry it with its `Idempotency-Key`.',
+    when: 'The database is away or the service is overloaded. `Retry-After` says when to come back. A write that was under way may have happened: retry it with its `Idempotency-Key`.',
   },
 } as const satisfies Record<string, RefusalKind>
 

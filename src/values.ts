@@ -12,6 +12,9 @@ export const reasonKey = 'x-reason'
 /** What the OpenAPI document shows in the place of a schema that the service itself checks otherwise. */
 export const shownKey = 'x-shown'
 
+/** Marks a secret that is shown once. */
+export const onceKey = 'x-shown-once'
+
 /** Required text of 1 to `max` characters, at least one of them not white space. */
 export function text(max: number, description?: string) {
   return Type.String({
@@ -53,6 +56,11 @@ export function given<Value>(value: Value | null | undefined | ''): Exclude<Valu
 /** A member of an answer that may be unknown. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
+}
+
+/** A secret that is kept nowhere as it is: shown to whom it was made for, null in every other answer. */
+export function shownOnce(description: string) {
+  return nullable(Type.String({ description, [onceKey]: true }))
 }
 
 /**

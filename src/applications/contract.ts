@@ -14,6 +14,7 @@ import {
   pageQuery,
   reasonKey,
   reasonText,
+  shownOnce,
 } from '../values.ts'
 
 const folder = '/api/platform/v1/application'
@@ -45,9 +46,7 @@ export type ApplicationRecord = Static<typeof ApplicationRecord>
 
 const ApplicationWithSecret = Type.Object({
   ...ApplicationRecord.properties,
-  appSecret: nullable(
-    Type.String({ description: 'shown once; only its SHA-256 is kept, so the answer to a retry has null' }),
-  ),
+  appSecret: shownOnce('shown once; only its SHA-256 is kept, so the answer to a retry has null'),
 })
 
 export const createApplication = operation({

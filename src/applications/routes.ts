@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { CallerCache } from '../callers/cache.ts'
+import { keyOwnerOf } from '../callers/caller.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
 import { requireActingFor, visibleApplications } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
-import { findKeptAnswer, keepAnswer, lockKey } from '../database/idempotency.ts'
+import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import type { EventType, PlatformEventType } from '../events/contract.ts'
 import { insertEvent, insertPlatformEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, JsonText, read } from '../http/serve.ts'
+import { type Handler, handle, read } from '../http/serve.ts'
 import { type ConfigParts, configFaults, saveConfig } from '../third-party-config/save.ts'
 import { given } from '../values.ts'
 import type { ApplicationRecord } from './contract.ts'
@@ -73,21 +74,8 @@ export function applicationRoutes(parts: Parts): Handler[] {
   return [
     handle(
       contract.createApplication,
-      async ({ body, actor, idempotency }) => {
-        const appSecret = newSecret()
-        // The application is yet to be made, so the key is the operators' own.
-        const create = idempotency && { appId: '', operation: contract.createApplication.id, ...idempotency }
-        const answer = await transaction(sql, async (tx) => {
-          if (create === undefined) return JSON.stringify(await make(tx, body, appSecret, actor))
-          await lockKey(tx, create)
-          const kept = await findKeptAnswer(tx, create)
-          if (kept !== undefined) return kept
-          const made = await make(tx, body, appSecret, actor)
-          await keepAnswer(tx, create, JSON.stringify(withoutSecrets(made)))
-          return JSON.stringify(made)
-        })
-        return new JsonText(answer)
-      },
+      ({ caller, body, actor, idempotency }) =>
+        transaction(sql, (tx) => once(tx, idempotency, keyOwnerOf(caller), () => make(tx, body, newSecret(), actor))),
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, config, 'thirdPartyConfig.') },
     ),
 
@@ -136,20 +124,18 @@ export function applicationRoutes(parts: Parts): Handler[] {
     handle(contract.rotateApplicationSecret, async ({ caller, body, actor, idempotency, sourceAddress }) => {
       const { appId } = body
       requireActingFor(caller, appId)
-      const rotation = idempotency && { appId, operation: contract.rotateApplicationSecret.id, ...idempotency }
       const answer = await transaction(sql, async (tx) => {
         await store.requireLockedApplication(tx, appId)
-        const kept = rotation && (await findKeptAnswer(tx, rotation))
-        if (kept !== undefined) return kept
-        const appSecret = newSecret()
-        const overlapSeconds = given(body.overlapSeconds) ?? 0
-        const rotated = show(await store.replaceSecret(tx, appId, hashSecret(appSecret), overlapSeconds))
-        await logEvent(tx, 'application.secretRotated', actor, rotated, sourceAddress())
-        if (rotation !== undefined) await keepAnswer(tx, rotation, JSON.stringify({ ...rotated, appSecret: null }))
-        return JSON.stringify({ ...rotated, appSecret })
+        return once(tx, idempotency, appId, async () => {
+          const appSecret = newSecret()
+          const overlapSeconds = given(body.overlapSeconds) ?? 0
+          const rotated = show(await store.replaceSecret(tx, appId, hashSecret(appSecret), overlapSeconds))
+          await logEvent(tx, 'application.secretRotated', actor, rotated, sourceAddress())
+          return { ...rotated, appSecret }
+        })
       })
       await callers.noteChange(appId)
-      return new JsonText(answer)
+      return answer
     }),
 
     read(contract.getApplication, async ({ sql, caller, query }) => {
@@ -164,14 +150,3 @@ export function applicationRoutes(parts: Parts): Handler[] {
 }
 
 type CreateBody = Static<NonNullable<typeof contract.createApplication.body>>
-type Made = Static<typeof contract.createApplication.data>
-
-/** Secrets are kept nowhere, so a retry finds its application but not them; both can be rotated. */
-function withoutSecrets(made: Made): Made {
-  const { thirdPartyConfig: config } = made
-  return {
-    ...made,
-    appSecret: null,
-    thirdPartyConfig: config === null ? null : { ...config, callbackSecret: null },
-  }
-}

@@ -83,6 +83,7 @@ export const deleteBillingRule = operation({
   ...ofOne,
   body: Type.Object({ appId: ownAppId, id }),
   refusals: ['applicationNotFound', 'billingRuleNotFound', 'billingRuleInUse'],
+  idempotent: true,
   conditional: true,
 })
 

@@ -1,10 +1,10 @@
 import { applicationOf, lockApplicationFor, requireApplicationOf } from '../callers/permissions.ts'
-import { findKeptAnswer, keepAnswer } from '../database/idempotency.ts'
+import { once } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, JsonText, read } from '../http/serve.ts'
+import { type Handler, handle, read } from '../http/serve.ts'
 import type { ReadTimeRange, ShowMoment } from '../moments.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
 import { deleteBillingRule, getBillingRule, pageBillingRules, saveBillingRule, updateBillingRule } from './contract.ts'
@@ -31,18 +31,14 @@ export function billingRuleRoutes({ sql, showMoment, readTimeRange }: Parts): Ha
       async ({ caller, actor, body, idempotency }) => {
         const { ruleName, ruleType } = body
         const appId = applicationOf(caller, body.appId)
-        const create = idempotency && { appId, operation: saveBillingRule.id, ...idempotency }
-        const answer = await transaction(sql, async (tx) => {
+        return transaction(sql, async (tx) => {
           await lockApplicationFor(tx, caller, appId)
-          const kept = create && (await findKeptAnswer(tx, create))
-          if (kept !== undefined) return kept
-          const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) }, showMoment)
-          await insertEvent(tx, { appId, type: 'billingRule.created', actor, subject: rule.id, data: rule })
-          const text = JSON.stringify(rule)
-          if (create !== undefined) await keepAnswer(tx, create, text)
-          return text
+          return once(tx, idempotency, appId, async () => {
+            const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) }, showMoment)
+            await insertEvent(tx, { appId, type: 'billingRule.created', actor, subject: rule.id, data: rule })
+            return rule
+          })
         })
-        return new JsonText(answer)
       },
       { check: ruleFaults },
     ),
@@ -67,17 +63,19 @@ export function billingRuleRoutes({ sql, showMoment, readTimeRange }: Parts): Ha
       { check: updateFaults },
     ),
 
-    handle(deleteBillingRule, async ({ caller, actor, body, header }) => {
+    handle(deleteBillingRule, async ({ caller, actor, body, header, idempotency }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
-        const rule = await requireBillingRule(tx, appId, body.id, showMoment)
-        requireMatch(header('if-match'), etagOf(rule))
-        // Whoever names a rule in a site holds the same lock, so nobody can between this look and the commit.
-        if (await isRuleInUse(tx, appId, rule.id)) throw new Refusal('billingRuleInUse')
-        await removeBillingRule(tx, rule)
-        await insertEvent(tx, { appId, type: 'billingRule.deleted', actor, subject: rule.id, data: rule })
-        return rule
+        return once(tx, idempotency, appId, async () => {
+          const rule = await requireBillingRule(tx, appId, body.id, showMoment)
+          requireMatch(header('if-match'), etagOf(rule))
+          // Whoever names a rule in a site holds the same lock, so nobody can between this look and the commit.
+          if (await isRuleInUse(tx, appId, rule.id)) throw new Refusal('billingRuleInUse')
+          await removeBillingRule(tx, rule)
+          await insertEvent(tx, { appId, type: 'billingRule.deleted', actor, subject: rule.id, data: rule })
+          return rule
+        })
       })
     }),
 

@@ -35,3 +35,9 @@ export function actorOf(caller: Caller): string {
   const id = caller.operatorId ?? caller.operatorKeyId
   return `${caller.source}:${caller.name}${id === null ? '' : `#${id}`}`
 }
+
+/** Whose an operator's idempotency keys are, where a write is about no application; no application's id has a space. */
+export function keyOwnerOf(caller: Caller): string {
+  if (caller.kind === 'application') return caller.appId
+  return `operator ${caller.operatorId ?? caller.operatorKeyId ?? ''}`
+}

@@ -2,67 +2,121 @@ import { Refusal } from '../refusals.ts'
 import { takeLock } from './advisory-lock.ts'
 import type { Statements } from './open.ts'
 
-/** What a create is kept under (contract §4.3). */
-export interface KeyedCreate {
-  appId: string
+/** The `Idempotency-Key` of a request (contract §4.3). */
+export interface RequestKey {
+  operation: string
+  key: string
+  bodyHash: string
+  /** Where the answer holds secrets, which are kept nowhere: the members that lead to each. */
+  secrets: readonly (readonly string[])[]
+  /** Whether the answer is the one that was kept. */
+  isReplayed: boolean
+}
+
+/** What a write is kept under. */
+export interface KeyedWrite {
+  /** The application, or the operator where the write is about no application. */
+  owner: string
   operation: string
   key: string
   bodyHash: string
 }
 
-/** The answer that is kept for the key, if any. The transaction must hold the application's lock. Throws 10008. */
-export async function findKeptAnswer(tx: Statements, create: KeyedCreate): Promise<string | undefined> {
-  const [kept] = await tx`
+/**
+ * Carries out a write at most once for its request's key: a second request is answered what the first was, but for the
+ * secrets. Nothing is kept of a write that answers nothing. Before it, the transaction takes only locks that every
+ * request with this key takes. Throws 10008.
+ */
+export async function once<Data extends object | undefined>(
+  tx: Statements,
+  request: RequestKey | undefined,
+  owner: string,
+  write: () => Promise<Data>,
+): Promise<Data> {
+  if (request === undefined) return write()
+  const keyed = { owner, ...request }
+  await takeLock(tx, `${owner} ${request.operation} ${request.key}`)
+  const kept = await findReplay<Data>(tx, request, owner)
+  if (kept !== undefined) return kept
+  const data = await write()
+  if (data !== undefined) await keepAnswer(tx, keyed, JSON.stringify(withoutSecrets(data, request.secrets)))
+  return data
+}
+
+/** What was answered to the first request with this key, if one succeeded. Throws 10008. */
+export async function findReplay<Data>(
+  sql: Statements,
+  request: RequestKey | undefined,
+  owner: string,
+): Promise<Data | undefined> {
+  if (request === undefined) return undefined
+  const kept = await findKeptAnswer(sql, { owner, ...request })
+  if (kept === undefined) return undefined
+  request.isReplayed = true
+  return JSON.parse(kept)
+}
+
+function withoutSecrets(data: object, secrets: RequestKey['secrets']): object {
+  const shown: Record<string, unknown> = { ...data }
+  for (const [member = '', ...within] of secrets) {
+    const value = shown[member]
+    if (within.length === 0) shown[member] = null
+    else if (typeof value === 'object' && value !== null) shown[member] = withoutSecrets(value, [within])
+  }
+  return shown
+}
+
+/** The answer that is kept for the key, if any. Throws 10008. */
+async function findKeptAnswer(sql: Statements, write: KeyedWrite): Promise<string | undefined> {
+  const [kept] = await sql`
     select body_hash, answer from idempotency_key
-    where app_id = ${create.appId} and operation = ${create.operation} and key = ${create.key}
+    where app_id = ${write.owner} and operation = ${write.operation} and key = ${write.key}
       and created_at > now() - interval '24 hours'`
   if (kept === undefined) return undefined
-  if (kept.body_hash !== create.bodyHash) throw new Refusal('idempotencyKeyReused')
+  if (kept.body_hash !== write.bodyHash) throw new Refusal('idempotencyKeyReused')
   return kept.answer
 }
 
-/** Keeps the answer of a create that succeeded, in the create's own transaction. */
-export async function keepAnswer(tx: Statements, create: KeyedCreate, answer: string): Promise<void> {
+/** Keeps the answer of a write that succeeded, in the write's own transaction. */
+async function keepAnswer(tx: Statements, write: KeyedWrite, answer: string): Promise<void> {
   await tx`
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
-    values (${create.appId}, ${create.operation}, ${create.key}, ${create.bodyHash}, ${answer}, now())
+    values (${write.owner}, ${write.operation}, ${write.key}, ${write.bodyHash}, ${answer}, now())
     on conflict (app_id, operation, key) do update
       set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`
 }
 
-/** Until the transaction ends, nobody else works under the key: for creates that no application's lock orders. */
-export async function lockKey(tx: Statements, { operation, key }: KeyedCreate): Promise<void> {
-  await takeLock(tx, `${operation} ${key}`)
-}
-
-/** What stands for the answer of a create that has begun: no answer is an empty text. */
+/** What stands for the answer of a batch that has begun: no answer is an empty text. */
 const begun = ''
 
 /**
- * Claims a key before a create that takes several transactions. Answers what is kept for it when it was claimed and
- * the create came to its end before; nothing when it is to be carried out, or carried on. Throws 10008.
+ * Claims a key before a batch, which takes several transactions. Answers what is kept for it when it was claimed and the
+ * batch came to its end before; nothing when it is to be carried out, or carried on. Throws 10008.
  */
-export async function claimKey(sql: Statements, create: KeyedCreate): Promise<string | undefined> {
+export async function claimKey(sql: Statements, write: KeyedWrite): Promise<string | undefined> {
   await sql`
     delete from idempotency_key
-    where app_id = ${create.appId} and operation = ${create.operation} and key = ${create.key}
+    where app_id = ${write.owner} and operation = ${write.operation} and key = ${write.key}
       and created_at <= now() - interval '24 hours'`
   await sql`
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
-    values (${create.appId}, ${create.operation}, ${create.key}, ${create.bodyHash}, ${begun}, now())
+    values (${write.owner}, ${write.operation}, ${write.key}, ${write.bodyHash}, ${begun}, now())
     on conflict (app_id, operation, key) do nothing`
-  const kept = await findKeptAnswer(sql, create)
+  const kept = await findKeptAnswer(sql, write)
   return kept === begun ? undefined : kept
 }
 
-/** Keeps the answer of a create whose key was claimed, unless another request with it came first. Answers the one kept. */
-export async function settleKey(sql: Statements, create: KeyedCreate, answer: string): Promise<string> {
-  const { appId, operation, key, bodyHash } = create
-  await sql`
+/**
+ * Keeps the answer of a batch whose key was claimed. Answers the one of another request with the key that came first, if
+ * there is one.
+ */
+export async function settleKey(sql: Statements, write: KeyedWrite, answer: string): Promise<string | undefined> {
+  const { owner, operation, key, bodyHash } = write
+  const settled = await sql`
     update idempotency_key set answer = ${answer}
-    where app_id = ${appId} and operation = ${operation} and key = ${key} and body_hash = ${bodyHash}
+    where app_id = ${owner} and operation = ${operation} and key = ${key} and body_hash = ${bodyHash}
       and answer = ${begun}`
-  return (await findKeptAnswer(sql, create)) ?? answer
+  return settled.count === 1 ? undefined : findKeptAnswer(sql, write)
 }
 
 /** Removes, at most `limit`, keys that are kept no longer. */

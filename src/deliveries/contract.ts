@@ -106,6 +106,7 @@ export const testDelivery = operation({
   body: Type.Object({ appId: ownAppId }),
   data: DeliveryRecord,
   refusals: ['applicationNotFound', 'callbackMissing', 'tooManyRequests'],
+  idempotent: true,
   // The attempt's own time, and a little for the database.
   answerTimeoutMs: 18_000,
 })

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Caller } from '../callers/caller.ts'
 import { requireAccess } from '../callers/store.ts'
-import { findKeptAnswer, type KeyedCreate, keepAnswer } from '../database/idempotency.ts'
+import { once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
@@ -22,7 +22,7 @@ export interface By {
 
 /**
  * Sets one delivery waiting, or the first events of a range; a long range goes on in steps beside the requests. Answers
- * how many will be sent again, as JSON text, and for a key that was used before what was answered then.
+ * how many will be sent again, and for a key that was used before what was answered then.
  * Throws 10007 while a range is under way, 10008, 10042, 60003, and 10001 for a range that holds too many; 10002 and
  * 10005 when the caller lost its access while it waited.
  */
@@ -32,29 +32,27 @@ export async function replay(
   appId: string,
   selection: number | ReplayRange,
   by: By,
-  keyed: KeyedCreate | undefined,
-): Promise<string> {
+  idempotency: RequestKey | undefined,
+): Promise<{ replayed: number }> {
   const endpoint = await lockEndpoint(tx, appId)
   await requireAccess(tx, caller)
-  const kept = keyed && (await findKeptAnswer(tx, keyed))
-  if (kept !== undefined) return kept
-  // What is set due for an endpoint that has stopped would only wait, and look as if it had been sent.
-  if (endpoint === undefined || endpoint.isStopped) throw new Refusal('callbackMissing')
-  if (endpoint.isReplaying) throw busy()
-  const replayed =
-    typeof selection === 'number'
-      ? await replayOne(tx, appId, selection)
-      : // Events that are not taken yet are sent anyway.
-        await beginRange(tx, appId, { ...selection, lastId: Math.min(selection.lastId, endpoint.through) })
-  const answer = JSON.stringify({ replayed })
-  const meant =
-    typeof selection === 'number'
-      ? { id: selection }
-      : { timeFrom: selection.from, timeTo: lastOf(selection), status: selection.status }
-  const data = { appId, ...meant, replayed }
-  await insertPlatformEvent(tx, { type: 'delivery.replayed', subject: appId, ...by, data })
-  if (keyed !== undefined) await keepAnswer(tx, keyed, answer)
-  return answer
+  return once(tx, idempotency, appId, async () => {
+    // What is set due for an endpoint that has stopped would only wait, and look as if it had been sent.
+    if (endpoint === undefined || endpoint.isStopped) throw new Refusal('callbackMissing')
+    if (endpoint.isReplaying) throw busy()
+    const replayed =
+      typeof selection === 'number'
+        ? await replayOne(tx, appId, selection)
+        : // Events that are not taken yet are sent anyway.
+          await beginRange(tx, appId, { ...selection, lastId: Math.min(selection.lastId, endpoint.through) })
+    const meant =
+      typeof selection === 'number'
+        ? { id: selection }
+        : { timeFrom: selection.from, timeTo: lastOf(selection), status: selection.status }
+    const data = { appId, ...meant, replayed }
+    await insertPlatformEvent(tx, { type: 'delivery.replayed', subject: appId, ...by, data })
+    return { replayed }
+  })
 }
 
 const lastOf = ({ before }: ReplayRange) => new Date(before.getTime() - 1)

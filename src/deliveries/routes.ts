@@ -1,10 +1,11 @@
 import { requireApplicationOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { drawEventId } from '../database/application-lock.ts'
+import { findReplay, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { idAround, insertPlatformEvent } from '../events/store.ts'
-import { type Handler, handle, JsonText, read } from '../http/serve.ts'
+import { type Handler, handle, read } from '../http/serve.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ReadTimeRange, ShowMoment } from '../moments.ts'
 import type { Peers } from '../process/peers.ts'
@@ -13,7 +14,7 @@ import type { SecretBox } from '../secrets/box.ts'
 import { given } from '../values.ts'
 import { callbackUrlFault } from './callback-url.ts'
 import type { CallbackClient } from './client.ts'
-import { pageDeliveries, replayDeliveries, testDelivery, testType } from './contract.ts'
+import { type DeliveryRecord, pageDeliveries, replayDeliveries, testDelivery, testType } from './contract.ts'
 import { type By, replay, requireNoReplay } from './replay.ts'
 import { judge, type ReplayRequest, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
@@ -55,7 +56,9 @@ export function deliveryRoutes(parts: Parts): Handler[] {
   }
 
   /** Sends a test to the callback and keeps what came of it. Throws 10007 soon after another one, and 10042. */
-  async function sendTest(appId: string, by: By): Promise<store.Delivery> {
+  async function sendTest(appId: string, by: By, idempotency: RequestKey | undefined): Promise<DeliveryRecord> {
+    const first = await findReplay<DeliveryRecord>(sql, idempotency, appId)
+    if (first !== undefined) return first
     const waitMs = testEveryMs - ((await store.sinceTest(sql, appId)) ?? testEveryMs)
     if (waitMs > 0) throw tooSoon(waitMs)
     const configured = await store.findCallback(sql, appId)
@@ -80,12 +83,14 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     const times = { eventTime: createdAt, createdAt, finishedAt: new Date() }
     const made = { appId, id, type: testType, status, attempts: 1, ...times }
     const delivery = { ...made, ...told, nextAttemptAt: null, attemptLog: [attempt] }
-    await transaction(sql, async (tx) => {
-      await store.insertTest(tx, delivery, testData)
-      const data = { appId, id, url: configured.url, status, responseStatus, error }
-      await insertPlatformEvent(tx, { type: 'delivery.tested', time: createdAt, subject: appId, ...by, data })
-    })
-    return delivery
+    return transaction(sql, (tx) =>
+      once(tx, idempotency, appId, async () => {
+        await store.insertTest(tx, delivery, testData)
+        const data = { appId, id, url: configured.url, status, responseStatus, error }
+        await insertPlatformEvent(tx, { type: 'delivery.tested', time: createdAt, subject: appId, ...by, data })
+        return store.showDelivery(delivery, showMoment)
+      }),
+    )
   }
 
   /** What a request for a replay names: one delivery, or a time range. Throws 10001 for neither. */
@@ -119,22 +124,21 @@ export function deliveryRoutes(parts: Parts): Handler[] {
         const gaps = replayGaps(body)
         if (gaps.length > 0) throw invalidRequest(gaps)
         const appId = await requireApplicationOf(sql, caller, body.appId)
-        const keyed = idempotency && { appId, operation: replayDeliveries.id, ...idempotency }
         const by = { actor, address: sourceAddress() }
         return runAlone('replay', appId, async () => {
           // One with a key may have been answered before.
-          if (keyed === undefined) await requireNoReplay(sql, appId)
+          if (idempotency === undefined) await requireNoReplay(sql, appId)
           const selection = await selectionOf(appId, body)
-          return new JsonText(await transaction(sql, (tx) => replay(tx, caller, appId, selection, by, keyed)))
+          return transaction(sql, (tx) => replay(tx, caller, appId, selection, by, idempotency))
         })
       },
       { check: (body) => replayConflicts(body, readTimeRange(body)) },
     ),
 
-    handle(testDelivery, async ({ caller, actor, sourceAddress, body }) => {
+    handle(testDelivery, async ({ caller, actor, sourceAddress, body, idempotency }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const by = { actor, address: sourceAddress() }
-      return store.showDelivery(await runAlone('test', appId, () => sendTest(appId, by)), showMoment)
+      return runAlone('test', appId, () => sendTest(appId, by, idempotency))
     }),
   ]
 }

@@ -18,6 +18,7 @@ export const importDeviceInventory = operation({
   }),
   data: Type.Object({ added: Type.Integer(), changed: Type.Integer() }),
   refusals: [],
+  idempotent: true,
   maxBodyBytes: 8 * 1024 * 1024,
 })
 
@@ -45,4 +46,5 @@ export const deleteDeviceInventory = operation({
   body: Type.Object({ deviceNo }),
   data: InventoryEntry,
   refusals: ['inventoryEntryNotFound'],
+  idempotent: true,
 })

@@ -1,3 +1,5 @@
+import { keyOwnerOf } from '../callers/caller.ts'
+import { once } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import type { Catalogue } from '../device-models/catalogue.ts'
@@ -18,28 +20,32 @@ interface Parts {
 
 export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Handler[] {
   return [
-    handle(importDeviceInventory, async ({ body: { entries }, actor }) => {
+    handle(importDeviceInventory, async ({ caller, body: { entries }, actor, idempotency }) => {
       const twice = await repeatedSerials(entries)
       if (twice.length > 0) throw invalidRequest(twice)
-      const imported = await transaction(sql, async (tx) => {
-        await touchCatalogue(tx)
-        const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
-        if (unknown.size > 0) throw invalidRequest(unknownModels(entries, unknown))
-        const counts = await store.upsertInventory(tx, entries)
-        await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
-        return counts
-      })
+      const imported = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          await touchCatalogue(tx)
+          const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
+          if (unknown.size > 0) throw invalidRequest(unknownModels(entries, unknown))
+          const counts = await store.upsertInventory(tx, entries)
+          await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
+          return counts
+        }),
+      )
       catalogue.forget()
       return imported
     }),
 
-    handle(deleteDeviceInventory, async ({ body, actor }) => {
-      const deleted = await transaction(sql, async (tx) => {
-        await touchCatalogue(tx)
-        const entry = await store.deleteInventoryEntry(tx, body.deviceNo, showMoment)
-        await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: entry.deviceNo, data: entry })
-        return entry
-      })
+    handle(deleteDeviceInventory, async ({ caller, body, actor, idempotency }) => {
+      const deleted = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          await touchCatalogue(tx)
+          const data = await store.deleteInventoryEntry(tx, body.deviceNo, showMoment)
+          await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: data.deviceNo, data })
+          return data
+        }),
+      )
       catalogue.forget()
       return deleted
     }),

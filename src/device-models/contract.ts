@@ -32,6 +32,7 @@ export const saveDeviceModel = operation({
   }),
   data: DeviceModelRecord,
   refusals: [],
+  idempotent: true,
 })
 
 export const deleteDeviceModel = operation({
@@ -43,6 +44,7 @@ export const deleteDeviceModel = operation({
   body: Type.Object({ serialPrefix }),
   data: DeviceModelRecord,
   refusals: ['deviceModelNotFound'],
+  idempotent: true,
 })
 
 export const pageDeviceModels = operation({

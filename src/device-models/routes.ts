@@ -1,3 +1,5 @@
+import { keyOwnerOf } from '../callers/caller.ts'
+import { once } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
@@ -16,7 +18,7 @@ interface Parts {
 
 export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handler[] {
   return [
-    handle(saveDeviceModel, async ({ body, actor }) => {
+    handle(saveDeviceModel, async ({ caller, body, actor, idempotency }) => {
       const model = {
         serialPrefix: body.serialPrefix,
         modelName: body.modelName,
@@ -24,28 +26,27 @@ export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handle
         deviceType: given(body.deviceType),
         deviceTypeName: given(body.deviceTypeName),
       }
-      const saved = await transaction(sql, async (tx) => {
-        await store.touchCatalogue(tx)
-        const record = await store.upsertDeviceModel(tx, model, showMoment)
-        await insertPlatformEvent(tx, { type: 'deviceModel.saved', actor, subject: record.serialPrefix, data: record })
-        return record
-      })
+      const saved = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          await store.touchCatalogue(tx)
+          const data = await store.upsertDeviceModel(tx, model, showMoment)
+          await insertPlatformEvent(tx, { type: 'deviceModel.saved', actor, subject: data.serialPrefix, data })
+          return data
+        }),
+      )
       catalogue.forget()
       return saved
     }),
 
-    handle(deleteDeviceModel, async ({ body, actor }) => {
-      const deleted = await transaction(sql, async (tx) => {
-        await store.touchCatalogue(tx)
-        const record = await store.deleteDeviceModel(tx, body.serialPrefix, showMoment)
-        await insertPlatformEvent(tx, {
-          type: 'deviceModel.deleted',
-          actor,
-          subject: record.serialPrefix,
-          data: record,
-        })
-        return record
-      })
+    handle(deleteDeviceModel, async ({ caller, body, actor, idempotency }) => {
+      const deleted = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          await store.touchCatalogue(tx)
+          const data = await store.deleteDeviceModel(tx, body.serialPrefix, showMoment)
+          await insertPlatformEvent(tx, { type: 'deviceModel.deleted', actor, subject: data.serialPrefix, data })
+          return data
+        }),
+      )
       catalogue.forget()
       return deleted
     }),

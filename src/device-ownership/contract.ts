@@ -12,6 +12,7 @@ export const unbindDevice = operation({
   body: Type.Object({ appId: ownAppId, deviceNo, reason: optional(reasonText) }),
   data: DeviceRecord,
   refusals: ['applicationNotFound', 'deviceNotFound'],
+  idempotent: true,
   conditional: true,
 })
 
@@ -45,6 +46,7 @@ export const forceUnbindDevice = operation({
   body: Type.Object({ deviceNo, reason: reasonText }),
   data: DeviceRecord,
   refusals: ['deviceNotFound'],
+  idempotent: true,
 })
 
 export const transferDevice = operation({
@@ -56,4 +58,5 @@ export const transferDevice = operation({
   body: Type.Object({ deviceNo, targetAppId: appId, reason: reasonText }),
   data: DeviceRecord,
   refusals: ['applicationNotFound', 'applicationOffline', 'deviceNotFound', 'deviceAlreadyYours'],
+  idempotent: true,
 })

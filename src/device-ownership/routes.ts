@@ -1,14 +1,17 @@
 import { requireApplication, requireLockedApplication } from '../applications/store.ts'
+import { keyOwnerOf } from '../callers/caller.ts'
 import { applicationOf, lockApplicationFor, visibleApplications } from '../callers/permissions.ts'
 import { takeLock } from '../database/advisory-lock.ts'
+import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
+import type { DeviceRecord } from '../devices/contract.ts'
 import { type Device, showDevice, updatableMembers } from '../devices/rules.ts'
 import { requireDevice } from '../devices/store.ts'
 import type { EventType } from '../events/contract.ts'
 import { insertEvent } from '../events/store.ts'
 import { etagOf, requireMatch } from '../http/etag.ts'
-import { type Handler, handle, read } from '../http/serve.ts'
+import { type Handler, handle, type OperationRequest, read } from '../http/serve.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal, unavailable } from '../refusals.ts'
 import { given } from '../values.ts'
@@ -41,35 +44,39 @@ export function deviceOwnershipRoutes({ sql, showMoment }: { sql: Sql; showMomen
    * Runs a change of the serial's owner under the locks of its owner and of the application named beside. Throws
    * 20002 when nobody holds the serial.
    */
-  async function underOwnersLock<Answer>(
+  async function underOwnersLock(
+    { caller, idempotency }: Pick<OperationRequest, 'caller' | 'idempotency'>,
     deviceNo: string,
     beside: string | undefined,
-    change: (tx: Statements, device: Device) => Promise<Answer>,
-  ): Promise<Answer> {
+    change: (tx: Statements, device: Device) => Promise<DeviceRecord>,
+  ): Promise<DeviceRecord> {
+    const step = async (tx: Statements) => {
+      // Before the applications' locks: operators who move the same device queue here; else one of them could lose to the others again and again.
+      await takeLock(tx, `device ${deviceNo}`)
+      const owner = await findOwner(tx, deviceNo)
+      if (owner === undefined) throw new Refusal('deviceNotFound')
+      // In the order in which batches take them, so that two writers never wait for each other in a circle.
+      for (const appId of [...new Set([owner, beside ?? owner])].sort()) await requireLockedApplication(tx, appId)
+      if ((await findOwner(tx, deviceNo)) !== owner) return undefined
+      return change(tx, await requireDevice(tx, owner, deviceNo))
+    }
     for (let tries = 0; tries < maxTries; tries++) {
-      const answer = await transaction(sql, async (tx) => {
-        // Before the applications' locks: operators who move the same device queue here; else one of them could lose to the others again and again.
-        await takeLock(tx, `device ${deviceNo}`)
-        const owner = await findOwner(tx, deviceNo)
-        if (owner === undefined) throw new Refusal('deviceNotFound')
-        // In the order in which batches take them, so that two writers never wait for each other in a circle.
-        for (const appId of [...new Set([owner, beside ?? owner])].sort()) await requireLockedApplication(tx, appId)
-        if ((await findOwner(tx, deviceNo)) !== owner) return undefined
-        return { done: await change(tx, await requireDevice(tx, owner, deviceNo)) }
-      })
-      if (answer !== undefined) return answer.done
+      const answer = await transaction(sql, (tx) => once(tx, idempotency, keyOwnerOf(caller), () => step(tx)))
+      if (answer !== undefined) return answer
     }
     throw unavailable()
   }
 
   return [
-    handle(unbindDevice, async ({ caller, actor, body, header }) => {
+    handle(unbindDevice, async ({ caller, actor, body, header, idempotency }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
-        const device = await requireDevice(tx, appId, body.deviceNo)
-        requireMatch(header('if-match'), etagOf(updatableMembers(device)))
-        return unbind(tx, device, { at: new Date(), by: actor, reason: given(body.reason) })
+        return once(tx, idempotency, appId, async () => {
+          const device = await requireDevice(tx, appId, body.deviceNo)
+          requireMatch(header('if-match'), etagOf(updatableMembers(device)))
+          return unbind(tx, device, { at: new Date(), by: actor, reason: given(body.reason) })
+        })
       })
     }),
 
@@ -84,15 +91,16 @@ export function deviceOwnershipRoutes({ sql, showMoment }: { sql: Sql; showMomen
       return { list }
     }),
 
-    handle(forceUnbindDevice, async ({ actor, body }) =>
-      underOwnersLock(body.deviceNo, undefined, (tx, device) =>
-        unbind(tx, device, { at: new Date(), by: actor, reason: body.reason }),
+    handle(forceUnbindDevice, async ({ body, ...request }) =>
+      underOwnersLock(request, body.deviceNo, undefined, (tx, device) =>
+        unbind(tx, device, { at: new Date(), by: request.actor, reason: body.reason }),
       ),
     ),
 
-    handle(transferDevice, async ({ actor, body: { deviceNo, targetAppId, reason } }) => {
+    handle(transferDevice, async ({ body: { deviceNo, targetAppId, reason }, ...request }) => {
+      const { actor } = request
       await requireApplication(sql, targetAppId)
-      return underOwnersLock(deviceNo, targetAppId, async (tx, device) => {
+      return underOwnersLock(request, deviceNo, targetAppId, async (tx, device) => {
         const target = await requireApplication(tx, targetAppId)
         if (target.onlineStatus !== 1) throw new Refusal('applicationOffline')
         if (device.appId === targetAppId) throw new Refusal('deviceAlreadyYours')

@@ -1,14 +1,13 @@
 import type { Logger } from 'pino'
 import type { Static } from 'typebox'
 import type { Caller } from '../callers/caller.ts'
-import { claimKey, settleKey } from '../database/idempotency.ts'
+import { claimKey, type RequestKey, settleKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { yielder } from '../event-loop.ts'
 import { preferredLanguage } from '../http/language.ts'
-import type { Idempotency } from '../http/serve.ts'
 import { validator } from '../http/validate.ts'
 import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../refusals.ts'
-import { createDevices, DeviceBatchRow } from './contract.ts'
+import { DeviceBatchRow } from './contract.ts'
 import type { Submission } from './lane.ts'
 
 interface Parts {
@@ -22,7 +21,7 @@ interface Batch {
   appId: string
   actor: string
   rows: readonly unknown[]
-  idempotency: Idempotency | undefined
+  idempotency: RequestKey | undefined
   acceptLanguage: string | null
 }
 
@@ -53,13 +52,19 @@ const readRow = validator(DeviceBatchRow, 'device', undefined)
 export async function registerBatch(parts: Parts, batch: Batch): Promise<string> {
   const { idempotency, appId } = batch
   if (idempotency === undefined) return answerOf(await registerRows(parts, batch))
-  const create = { appId, operation: createDevices.id, ...idempotency }
-  const kept = await claimKey(parts.sql, create)
-  if (kept !== undefined) return kept
+  const keyed = { owner: appId, ...idempotency }
+  const kept = await claimKey(parts.sql, keyed)
+  if (kept !== undefined) {
+    idempotency.isReplayed = true
+    return kept
+  }
   const outcomes = await registerRows(parts, batch)
   const answer = answerOf(outcomes)
   // What the service could not decide, a retry shall.
-  return outcomes.some((outcome) => outcome.isUndecided) ? answer : settleKey(parts.sql, create, answer)
+  if (outcomes.some((outcome) => outcome.isUndecided)) return answer
+  const first = await settleKey(parts.sql, keyed, answer)
+  idempotency.isReplayed = first !== undefined
+  return first ?? answer
 }
 
 function answerOf(outcomes: RowOutcome[]): string {

@@ -1,10 +1,10 @@
 import type { CallerCache } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
 import type { Config } from '../config.ts'
+import type { RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql } from '../database/open.ts'
 import type { Catalogue, SerialLookup } from '../device-models/catalogue.ts'
-import type { Idempotency } from '../http/serve.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
@@ -18,7 +18,7 @@ export interface Submission {
   caller: Caller
   body: DeviceRegistration
   actor: string
-  idempotency: Idempotency | undefined
+  idempotency: RequestKey | undefined
 }
 
 export interface RegistrationParts {

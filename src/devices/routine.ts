@@ -1,7 +1,7 @@
 import type { Caller } from '../callers/caller.ts'
 import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
-import { keptAnswers, keptKey, keptKeys } from '../database/idempotency.ts'
+import { keptAnswers, keptKey, keptKeys, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
 import type { RefusalName } from '../refusals.ts'
@@ -12,7 +12,7 @@ export interface DeviceInsert extends Device {
   actor: string
   /** The inventory policy refuses the serial. It is told only when nothing that comes earlier refuses. */
   isUnknown: boolean
-  idempotency: { key: string; bodyHash: string } | undefined
+  idempotency: RequestKey | undefined
   /** The record as JSON text. */
   record: string
 }
@@ -234,7 +234,10 @@ function toOutcome(device: DeviceInsert, exception: ExceptionRow | undefined): D
   if (outcome === 'again') return { again: true }
   if (outcome === 'unsure') return { unsure: true }
   if (outcome !== 'replay') return { refusal: outcome }
-  return body_hash === device.idempotency?.bodyHash && answer !== null
-    ? { record: answer }
-    : { refusal: 'idempotencyKeyReused' }
+  const { idempotency } = device
+  if (idempotency === undefined || body_hash !== idempotency.bodyHash || answer === null) {
+    return { refusal: 'idempotencyKeyReused' }
+  }
+  idempotency.isReplayed = true
+  return { record: answer }
 }

@@ -105,7 +105,8 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'Makes a retry safe: the same key and body get the first answer again. Kept 24 hours.',
+  description:
+    'Makes a retry safe: the same key and body, byte for byte, get the first answer again, with null for a secret that is shown once. Kept 24 hours.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 }
 
@@ -120,6 +121,13 @@ const ifMatch = {
 
 const etagHeader = {
   ETag: { description: 'names this state of the record, for `If-Match`', schema: { type: 'string' } },
+}
+
+const replayedHeader = {
+  'Idempotency-Replayed': {
+    description: 'true for the answer of an earlier request with the same `Idempotency-Key`',
+    schema: { const: 'true' },
+  },
 }
 
 function queryParameters(query: TObject | undefined): Json[] {
@@ -158,7 +166,9 @@ function responses(operation: Operation): Json {
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
     },
   ])
-  const answered = { description: 'success', ...(operation.tagged ? { headers: etagHeader } : {}), content: success }
+  const headers = { ...(operation.tagged && etagHeader), ...(operation.idempotent && replayedHeader) }
+  const hasHeaders = Object.keys(headers).length > 0
+  const answered = { description: 'success', ...(hasHeaders && { headers }), content: success }
   return Object.fromEntries([['200', answered], ...refused])
 }
 

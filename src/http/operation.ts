@@ -18,7 +18,7 @@ export interface Operation<
   data: Data
   /** The refusals beyond those that every operation of its kind can give. */
   refusals: readonly RefusalName[]
-  /** Takes an `Idempotency-Key` (contract §4.3). */
+  /** Takes an `Idempotency-Key` (contract §4.3): a write that would have another effect, or answer, a second time. */
   idempotent?: boolean
   /** Answers the record's `ETag`. */
   tagged?: boolean

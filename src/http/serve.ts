@@ -4,11 +4,13 @@ import type { Logger } from 'pino'
 import type { Static, TObject, TSchema } from 'typebox'
 import { actorOf, type Caller } from '../callers/caller.ts'
 import { databaseRefusal } from '../database/failures.ts'
+import type { RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import type { Reads } from '../database/reads.ts'
 import type { Deadlines } from '../deadlines.ts'
 import type { Metrics } from '../metrics.ts'
 import { type FieldFault, invalidRequest, type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
+import { onceKey } from '../values.ts'
 import { BodyReader, bodyTooSlow, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
 import type { InFlight } from './in-flight.ts'
 import { largeBytes } from './json.ts'
@@ -25,8 +27,8 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
   actor: string
   body: Body
   query: Query
-  /** The key of a create that may be retried, with the SHA-256 of the body that it stands for. */
-  idempotency: Idempotency | undefined
+  /** The key of a write that may be retried, with the SHA-256 of the body that it stands for. */
+  idempotency: RequestKey | undefined
   header(name: string): string | null
   /** The caller's address, behind trusted proxies as well. */
   sourceAddress(): string
@@ -35,11 +37,6 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
 /** What a handler is given that reads the database: a connection for this request alone. */
 export interface ReadRequest<Query = unknown> extends OperationRequest<undefined, Query> {
   sql: Sql
-}
-
-export interface Idempotency {
-  key: string
-  bodyHash: string
 }
 
 /** The data of an answer that is JSON text already, because the write path serialised it once. */
@@ -59,6 +56,14 @@ export class Reply {
   readonly answer: HttpAnswer
   constructor(answer: HttpAnswer) {
     this.answer = answer
+  }
+}
+
+/** An answer that an earlier request with the same key had. */
+class Replayed {
+  readonly outcome: unknown
+  constructor(outcome: unknown) {
+    this.outcome = outcome
   }
 }
 
@@ -119,6 +124,7 @@ export interface ServeOptions {
 
 interface Route {
   handler: Handler
+  secrets: RequestKey['secrets']
   readBody: Validator<unknown> | undefined
   readQuery: ((query: string) => unknown) | undefined
 }
@@ -218,17 +224,36 @@ function twoHosts(): Refusal {
 function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route>> {
   const routes = new Map<string, Map<string, Route>>()
   for (const handler of handlers) {
-    const { method, path, id, body, query } = handler.operation
+    const { method, path, id, body, query, data } = handler.operation
     const methods = routes.get(path) ?? new Map<string, Route>()
     if (methods.has(method)) throw new Error(`${id}: ${method} ${path} is taken`)
     methods.set(method, {
       handler,
+      secrets: secretsOf(data),
       readBody: body === undefined ? undefined : validator(body, 'body', handler.check),
       readQuery: query === undefined ? undefined : queryReader(query),
     })
     routes.set(path, methods)
   }
   return routes
+}
+
+/** Where answers of a schema hold secrets that are shown once. */
+function secretsOf(schema: TSchema): string[][] {
+  const {
+    properties,
+    anyOf,
+    [onceKey]: isSecret,
+  } = schema as {
+    properties?: Record<string, TSchema>
+    anyOf?: TSchema[]
+    [onceKey]?: true
+  }
+  if (isSecret) return [[]]
+  const members = Object.entries(properties ?? {}).flatMap(([member, memberSchema]) =>
+    secretsOf(memberSchema).map((path) => [member, ...path]),
+  )
+  return [...members, ...(anyOf ?? []).flatMap(secretsOf)]
 }
 
 /** The order of checks is the contract's: token, then what was sent, then what the operation itself decides. */
@@ -272,8 +297,10 @@ async function answerFor(
   const isLarge = bytes.byteLength > largeBytes
   const body = isLarge && route.readBody ? await route.readBody.inSlices(sent) : (route.readBody?.(sent) ?? sent)
   const key = operation.idempotent ? request.header('idempotency-key') : null
-  const idempotency = key === null ? undefined : idempotencyOf(key, bytes)
-  return run({ caller, actor, body, query, idempotency, ...head })
+  if (key === null) return run({ caller, actor, body, query, idempotency: undefined, ...head })
+  const idempotency = requestKeyOf(route, key, bytes)
+  const outcome = await run({ caller, actor, body, query, idempotency, ...head })
+  return idempotency.isReplayed ? new Replayed(outcome) : outcome
 }
 
 /** What reads the database waits for a connection of its own. */
@@ -309,16 +336,22 @@ async function requireStill(
   if (isLongAgo && route.handler.operation.callers.length > 0) await options.authenticate(request)
 }
 
-function idempotencyOf(key: string, bytes: Uint8Array): Idempotency {
+function requestKeyOf({ handler, secrets }: Route, key: string, bytes: Uint8Array): RequestKey {
   if (!visibleAscii.test(key)) {
     const reason = { en: 'must be 1 to 255 visible ASCII characters', zh: '必须是 1 至 255 个可见 ASCII 字符' }
     throw invalidRequest([{ field: 'Idempotency-Key', reason }])
   }
-  return { key, bodyHash: createHash('sha256').update(bytes).digest('base64') }
+  const bodyHash = createHash('sha256').update(bytes).digest('base64')
+  return { operation: handler.operation.id, key, bodyHash, secrets, isReplayed: false }
 }
 
 function render(outcome: unknown): HttpAnswer {
   if (outcome instanceof Reply) return outcome.answer
+  if (outcome instanceof Replayed) {
+    const answer = render(outcome.outcome)
+    answer.headers['idempotency-replayed'] = 'true'
+    return answer
+  }
   const isText = outcome instanceof JsonText
   const data = isText ? outcome.text : JSON.stringify(outcome)
   return {

@@ -14,6 +14,7 @@ import {
   pageOf,
   pageQuery,
   reasonKey,
+  shownOnce,
   text,
   textOneOf,
 } from '../values.ts'
@@ -67,9 +68,7 @@ export const OperatorRecord = Type.Object({
 export type OperatorRecord = Static<typeof OperatorRecord>
 
 const setUpMembers = {
-  setUpPath: nullable(
-    Type.String({ description: 'where the person sets a password, beneath the service’s address; shown once' }),
-  ),
+  setUpPath: shownOnce('where the person sets a password, beneath the service’s address; shown once'),
   setUpExpireTime: nullable(moment),
 }
 const OperatorWithSetUp = Type.Object({ ...OperatorRecord.properties, ...setUpMembers })
@@ -83,6 +82,7 @@ export const createOperator = operation({
   body: Type.Object({ name: newName, role, password: optional(password), appIds }),
   data: OperatorWithSetUp,
   refusals: ['operatorNameTaken', 'applicationNotFound'],
+  idempotent: true,
 })
 
 export const updateOperator = operation({
@@ -113,6 +113,7 @@ export const deleteOperator = operation({
   body: Type.Object({ id: integer() }),
   data: OperatorRecord,
   refusals: ['operatorNotFound', 'lastAdmin'],
+  idempotent: true,
 })
 
 export const resetOperator = operation({
@@ -124,6 +125,7 @@ export const resetOperator = operation({
   body: Type.Object({ id: integer() }),
   data: OperatorWithSetUp,
   refusals: ['operatorNotFound', 'lastAdmin'],
+  idempotent: true,
 })
 
 export const setUpOperator = operation({
@@ -212,9 +214,10 @@ export const createOperatorKey = operation({
   body: Type.Object({ name: newName, role: textOneOf(keyRoles), expireTime: optional(keyExpiry) }),
   data: Type.Object({
     ...OperatorKeyRecord.properties,
-    operatorKey: Type.String({ description: 'shown once; only its SHA-256 is kept' }),
+    operatorKey: shownOnce('shown once; only its SHA-256 is kept, so the answer to a retry has null'),
   }),
   refusals: ['operatorNameTaken'],
+  idempotent: true,
 })
 
 export const deleteOperatorKey = operation({
@@ -226,6 +229,7 @@ export const deleteOperatorKey = operation({
   body: Type.Object({ id: integer() }),
   data: OperatorKeyRecord,
   refusals: ['operatorKeyNotFound'],
+  idempotent: true,
 })
 
 export const pageOperatorKeys = operation({

@@ -1,6 +1,7 @@
 import { type CallerCache, operators } from '../callers/cache.ts'
-import type { OperatorCaller } from '../callers/caller.ts'
+import { keyOwnerOf, type OperatorCaller } from '../callers/caller.ts'
 import { hashSecret, newOperatorKey, newSecret } from '../callers/credentials.ts'
+import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import type { PlatformEventType } from '../events/contract.ts'
@@ -67,15 +68,17 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const appIds = membershipsOf(role, given(body.appIds))
         const password = given(body.password)
         const passwordHash = password === null ? null : await hashPassword(password)
-        return transaction(sql, async (tx) => {
-          await store.lockOperators(tx)
-          const id = await store.insertOperator(tx, { name, role, passwordHash })
-          await store.replaceMemberships(tx, id, appIds)
-          const operator = await store.requireOperator(tx, id, showMoment)
-          await logEvent(tx, 'operator.created', by, operator)
-          const setUp = passwordHash === null ? await makeSetUp(tx, id) : noSetUp
-          return { ...operator, ...setUp }
-        })
+        return transaction(sql, (tx) =>
+          once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+            await store.lockOperators(tx)
+            const id = await store.insertOperator(tx, { name, role, passwordHash })
+            await store.replaceMemberships(tx, id, appIds)
+            const operator = await store.requireOperator(tx, id, showMoment)
+            await logEvent(tx, 'operator.created', by, operator)
+            const setUp = passwordHash === null ? await makeSetUp(tx, id) : noSetUp
+            return { ...operator, ...setUp }
+          }),
+        )
       },
       { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },
     ),
@@ -100,32 +103,38 @@ export function operatorRoutes(parts: Parts): Handler[] {
     ),
 
     handle(contract.deleteOperator, async ({ body, ...by }) => {
-      const operator = await transaction(sql, async (tx) => {
-        await store.lockOperators(tx)
-        const before = await store.requireOperator(tx, body.id, showMoment)
-        if (before.role === 'admin') await store.requireOtherAdmin(tx, body.id)
-        for (const key of await store.keysOf(tx, body.id, showMoment))
-          await logEvent(tx, 'operatorKey.deleted', by, key)
-        await store.deleteOperator(tx, body.id)
-        await logEvent(tx, 'operator.deleted', by, before)
-        return before
-      })
+      const operator = await transaction(sql, (tx) =>
+        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+          await store.lockOperators(tx)
+          const before = await store.requireOperator(tx, body.id, showMoment)
+          if (before.role === 'admin') await store.requireOtherAdmin(tx, body.id)
+          for (const key of await store.keysOf(tx, body.id, showMoment))
+            await logEvent(tx, 'operatorKey.deleted', by, key)
+          await store.deleteOperator(tx, body.id)
+          await logEvent(tx, 'operator.deleted', by, before)
+          return before
+        }),
+      )
       await callers.noteChange(operators)
       return operator
     }),
 
     handle(contract.resetOperator, async ({ body, ...by }) => {
-      let setUp = {} as Awaited<ReturnType<typeof makeSetUp>>
-      const operator = await change(body.id, async (tx) => {
-        const before = await store.requireOperator(tx, body.id, showMoment)
-        if (before.role === 'admin' && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
-        await store.updateOperator(tx, body.id, { passwordHash: null })
-        await deleteSessionsOf(tx, body.id, null)
-        await forgetBrowsers(tx, body.id)
-        setUp = await makeSetUp(tx, body.id)
-        await logEvent(tx, 'operator.reset', by, before)
-      })
-      return { ...operator, ...setUp }
+      const reset = await transaction(sql, (tx) =>
+        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+          await store.lockOperators(tx)
+          const before = await store.requireOperator(tx, body.id, showMoment)
+          if (before.role === 'admin' && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
+          await store.updateOperator(tx, body.id, { passwordHash: null })
+          await deleteSessionsOf(tx, body.id, null)
+          await forgetBrowsers(tx, body.id)
+          const setUp = await makeSetUp(tx, body.id)
+          await logEvent(tx, 'operator.reset', by, before)
+          return { ...(await store.requireOperator(tx, body.id, showMoment)), ...setUp }
+        }),
+      )
+      await callers.noteChange(operators)
+      return reset
     }),
 
     handle(
@@ -176,29 +185,32 @@ export function operatorRoutes(parts: Parts): Handler[] {
 
     handle(
       contract.createOperatorKey,
-      async ({ body, caller, ...by }) => {
+      async ({ body, caller, idempotency, ...by }) => {
         const operatorKey = newOperatorKey()
         const { operatorId, operatorKeyId } = caller as OperatorCaller
         const { name, role } = body
         const expiresAt = keyEnd(given(body.expireTime))
-        const created = await transaction(sql, async (tx) => {
-          const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
-          const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
-          const record = await store.insertOperatorKey(tx, key, showMoment)
-          await logEvent(tx, 'operatorKey.created', by, record)
-          return record
-        })
-        return { ...created, operatorKey }
+        return transaction(sql, (tx) =>
+          once(tx, idempotency, keyOwnerOf(caller), async () => {
+            const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
+            const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
+            const record = await store.insertOperatorKey(tx, key, showMoment)
+            await logEvent(tx, 'operatorKey.created', by, record)
+            return { ...record, operatorKey }
+          }),
+        )
       },
       { check: ({ name }) => nameFaults(name) },
     ),
 
     handle(contract.deleteOperatorKey, async ({ body, ...by }) => {
-      const deleted = await transaction(sql, async (tx) => {
-        const data = await store.deleteOperatorKey(tx, body.id, showMoment)
-        await logEvent(tx, 'operatorKey.deleted', by, data)
-        return data
-      })
+      const deleted = await transaction(sql, (tx) =>
+        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+          const data = await store.deleteOperatorKey(tx, body.id, showMoment)
+          await logEvent(tx, 'operatorKey.deleted', by, data)
+          return data
+        }),
+      )
       await callers.noteChange(operators)
       return deleted
     }),

@@ -76,6 +76,7 @@ export const deleteSession = operation({
   body: Type.Object({ id: optional(integer()) }),
   data: Type.Object({ ended: Type.Boolean() }),
   refusals: ['sessionNotFound'],
+  idempotent: true,
 })
 
 export const pageSessions = operation({

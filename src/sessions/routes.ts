@@ -1,8 +1,9 @@
 import { type CallerCache, operators } from '../callers/cache.ts'
-import type { OperatorCaller } from '../callers/caller.ts'
+import { keyOwnerOf, type OperatorCaller } from '../callers/caller.ts'
 import { hashSecret } from '../callers/credentials.ts'
 import { findKeys, noteUse } from '../callers/store.ts'
 import type { Config } from '../config.ts'
+import { once } from '../database/idempotency.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
@@ -58,28 +59,26 @@ export function sessionRoutes(parts: Parts): Handler[] {
       return { timeZone, mapTileUrl, inventoryPolicy, presenceSeconds, privateCallbacks }
     }),
 
-    handle(contract.deleteSession, async ({ caller, actor, body, ...source }) => {
+    handle(contract.deleteSession, async ({ caller, actor, body, idempotency, ...source }) => {
       const { sessionId, operatorId, role } = caller as OperatorCaller
       const id = given(body.id) ?? sessionId
       if (id === null) throw invalidRequest([noSession])
       const isOwn = id === sessionId
       // A key has no sessions but the one that it is used in.
       if (!isOwn && role !== 'admin' && operatorId === null) throw new Refusal('sessionNotFound')
-      const ended = await transaction(sql, async (tx) => {
-        const data = await store.deleteSession(tx, id, isOwn || role === 'admin' ? null : operatorId, showMoment)
-        if (data === undefined) return false
-        await insertPlatformEvent(tx, {
-          type: 'session.ended',
-          actor,
-          subject: id,
-          address: source.sourceAddress(),
-          data,
-        })
-        return true
-      })
+      const ended = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          const data = await store.deleteSession(tx, id, isOwn || role === 'admin' ? null : operatorId, showMoment)
+          if (data === undefined) return undefined
+          const address = source.sourceAddress()
+          await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data })
+          return { ended: true }
+        }),
+      )
       await callers.noteChange(operators)
-      if (!ended && !isOwn) throw new Refusal('sessionNotFound')
-      return isOwn ? withoutSession({ ended }, source) : { ended }
+      if (isOwn) return withoutSession(ended ?? { ended: false }, source)
+      if (ended === undefined) throw new Refusal('sessionNotFound')
+      return ended
     }),
 
     read(contract.pageSessions, ({ sql, caller, query }) => {

@@ -116,6 +116,7 @@ export const deleteSite = operation({
   ...ofOne,
   body: Type.Object({ appId: ownAppId, id }),
   refusals: ['applicationNotFound', 'siteNotFound'],
+  idempotent: true,
   conditional: true,
 })
 

@@ -2,12 +2,13 @@ import { findRuleTypes } from '../billing-rules/store.ts'
 import type { CallerCache } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
 import { applicationOf, lockApplicationFor, requireActingFor, requireApplicationOf } from '../callers/permissions.ts'
+import { once, type RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
-import { type Handler, handle, type Idempotency, JsonText, read } from '../http/serve.ts'
+import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ReadTimeRange, ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
@@ -31,7 +32,7 @@ interface Submission {
   caller: Caller
   body: SiteRegistration
   actor: string
-  idempotency: Idempotency | undefined
+  idempotency: RequestKey | undefined
 }
 
 interface Parts {
@@ -93,16 +94,18 @@ export function siteRoutes(parts: Parts): Handler[] {
       return tagged(record)
     }),
 
-    handle(deleteSite, async ({ caller, actor, body, header }) => {
+    handle(deleteSite, async ({ caller, actor, body, header, idempotency }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
-        const site = await requireSite(tx, appId, body.id)
-        const data = show(site)
-        requireMatch(header('if-match'), etagOf(data))
-        await removeSite(tx, site)
-        await insertEvent(tx, { appId, type: 'site.deleted', actor, subject: site.id, data })
-        return data
+        return once(tx, idempotency, appId, async () => {
+          const site = await requireSite(tx, appId, body.id)
+          const data = show(site)
+          requireMatch(header('if-match'), etagOf(data))
+          await removeSite(tx, site)
+          await insertEvent(tx, { appId, type: 'site.deleted', actor, subject: site.id, data })
+          return data
+        })
       })
     }),
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../callers/caller.ts'
 import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
-import { keptAnswers, keptKey, keptKeys } from '../database/idempotency.ts'
+import { keptAnswers, keptKey, keptKeys, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { callRoutine, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
 import type { RefusalName } from '../refusals.ts'
@@ -12,7 +12,7 @@ import { siteColumns, valuesByColumn } from './store.ts'
 export interface SiteInsert extends SiteMembers {
   appId: string
   actor: string
-  idempotency: { key: string; bodyHash: string } | undefined
+  idempotency: RequestKey | undefined
   /** The record as JSON text, from the comma behind its id on. */
   recordAfterId: string
 }
@@ -149,7 +149,10 @@ function toOutcome(site: SiteInsert, row: SavedRow): SiteOutcome {
   if (row.id !== null) return { record: `{"id":${row.id}${site.recordAfterId}` }
   if (row.is_unsure) return { unsure: true }
   if (row.answer !== null) {
-    return row.body_hash === site.idempotency?.bodyHash ? { record: row.answer } : { refusal: 'idempotencyKeyReused' }
+    const { idempotency } = site
+    if (idempotency === undefined || row.body_hash !== idempotency.bodyHash) return { refusal: 'idempotencyKeyReused' }
+    idempotency.isReplayed = true
+    return { record: row.answer }
   }
   if (!row.has_application) return { refusal: 'applicationNotFound' }
   if (!row.has_config) return { refusal: 'thirdPartyConfigMissing' }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { eventTypes } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
-import { moment, name, nullable, optional, ownAppId, reasonKey, text, textOneOf } from '../values.ts'
+import { moment, name, nullable, optional, ownAppId, reasonKey, shownOnce, text, textOneOf } from '../values.ts'
 
 const folder = '/api/charging/v1/thirdPartyConfig'
 
@@ -24,7 +24,7 @@ export const ThirdPartyConfigRecord = Type.Object({
   operatorId: nullable(Type.String()),
   callbackUrl: nullable(Type.String()),
   callbackEvents: Type.Array(Type.String()),
-  callbackSecret: nullable(Type.String({ description: 'shown when it is made or rotated; null from then on' })),
+  callbackSecret: shownOnce('shown when it is made or rotated; null from then on'),
   callbackStopTime: nullable(
     Type.String({ description: 'when the callback said that it is gone; saving the configuration lifts it' }),
   ),
@@ -42,6 +42,7 @@ export const saveThirdPartyConfig = operation({
   body: Type.Object({ appId: ownAppId, ...thirdPartyConfigMembers }),
   data: ThirdPartyConfigRecord,
   refusals: ['applicationNotFound'],
+  idempotent: true,
   tagged: true,
   conditional: true,
 })
@@ -55,6 +56,7 @@ export const rotateCallbackSecret = operation({
   body: Type.Object({ appId: ownAppId }),
   data: ThirdPartyConfigRecord,
   refusals: ['applicationNotFound', 'thirdPartyConfigMissing'],
+  idempotent: true,
 })
 
 export const getThirdPartyConfig = operation({

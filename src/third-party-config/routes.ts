@@ -1,5 +1,6 @@
 import { applicationOf, lockApplicationFor, requireApplicationOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
+import { once } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
@@ -27,28 +28,31 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
   return [
     handle(
       saveThirdPartyConfig,
-      async ({ caller, actor, body, header }) => {
+      async ({ caller, actor, body, header, idempotency }) => {
         const appId = applicationOf(caller, body.appId)
         const ifMatch = header('if-match')
         const record = await transaction(sql, async (tx) => {
           await lockApplicationFor(tx, caller, appId)
-          if (ifMatch !== null) {
-            const config = await findConfig(tx, appId)
-            if (config === undefined) throw new Refusal('preconditionFailed')
-            requireMatch(ifMatch, tagOf(showConfig(parts, config, null)))
-          }
-          return saveConfig(parts, tx, { ...body, appId }, actor)
+          return once(tx, idempotency, appId, async () => {
+            if (ifMatch !== null) {
+              const config = await findConfig(tx, appId)
+              if (config === undefined) throw new Refusal('preconditionFailed')
+              requireMatch(ifMatch, tagOf(showConfig(parts, config, null)))
+            }
+            return saveConfig(parts, tx, { ...body, appId }, actor)
+          })
         })
         return tagged(record, tagOf(record))
       },
       { check: (body) => configFaults(body, parts.config) },
     ),
 
-    handle(rotateCallbackSecret, async ({ caller, body, actor, sourceAddress }) => {
+    handle(rotateCallbackSecret, async ({ caller, body, actor, sourceAddress, idempotency }) => {
       const appId = applicationOf(caller, body.appId)
       return transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
-        return rotateSecret(parts, tx, appId, { actor, address: sourceAddress() })
+        const rotate = () => rotateSecret(parts, tx, appId, { actor, address: sourceAddress() })
+        return once(tx, idempotency, appId, rotate)
       })
     }),
 

@@ -21,7 +21,7 @@ import {
 } from '../../src/operators/contract.ts'
 import { getOverview } from '../../src/overview/contract.ts'
 import { createSession, getSession } from '../../src/sessions/contract.ts'
-import { deviceBody, newApplication, newSerial } from '../harness.ts'
+import { deviceBody, newApplication, newSerial, shownSecret } from '../harness.ts'
 import { cookieOf, newPassword, newPerson, signIn } from '../people.ts'
 import { client, expectFaults, expectNow, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
@@ -201,7 +201,7 @@ describe('an operator key', () => {
     const name = newName()
     const made = expectSuccess(await client.operate(createOperatorKey, { name, role: 'operator' }))
     expect(made.operatorKey).toMatch(/^fok_[A-Za-z0-9_-]{43}$/)
-    const token = made.operatorKey
+    const token = shownSecret(made.operatorKey)
     const { appId } = expectSuccess(await client.call(createApplication, { appName: 'by key' }, { token }))
     expectRefusal(await client.call(createOperator, { name: newName(), role: 'viewer' }, { token }), 'notPermitted')
     const listed = await client.operate(pageOperatorKeys, {})
@@ -227,13 +227,14 @@ describe('an operator key', () => {
     const owned = { operatorId: person.id, operatorName: person.name, role: 'admin', status: 1 }
     expect(made).toMatchObject(owned)
     // What a key makes is its owner's.
-    const second = await client.call(createOperatorKey, { name: newName(), role: 'admin' }, { token: made.operatorKey })
+    const first = shownSecret(made.operatorKey)
+    const second = await client.call(createOperatorKey, { name: newName(), role: 'admin' }, { token: first })
     expect(expectSuccess(second)).toMatchObject(owned)
     // What the key of the settings makes is nobody's.
     const bare = expectSuccess(await client.operate(createOperatorKey, { name: newName(), role: 'viewer' }))
     expect([bare.operatorId, bare.operatorName]).toEqual([null, null])
 
-    const tokens = [made.operatorKey, second.data.operatorKey]
+    const tokens = [first, shownSecret(second.data.operatorKey)]
     const keySession = { cookie: cookieOf(await client.call(createSession, { operatorKey: tokens[0] })) }
     const listed = async () =>
       expectSuccess(await client.operate(pageOperatorKeys, { operatorId: String(person.id) })).list

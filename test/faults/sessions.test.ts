@@ -12,7 +12,7 @@ import { deleteExpiredSetUps } from '../../src/operators/store.ts'
 import { getOverview } from '../../src/overview/contract.ts'
 import { createSession, getSession } from '../../src/sessions/contract.ts'
 import { deleteEndedSessions } from '../../src/sessions/store.ts'
-import { Client, newSerial } from '../harness.ts'
+import { Client, newSerial, shownSecret } from '../harness.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'
 
@@ -101,7 +101,8 @@ test('a key lasts 180 days when nothing is said, and 366 at most', async () => {
 })
 
 test('a key shows its last use, to the minute', async () => {
-  const { id, operatorKey } = (await client.operate(createOperatorKey, { name: newSerial('key'), role: 'viewer' })).data
+  const made = (await client.operate(createOperatorKey, { name: newSerial('key'), role: 'viewer' })).data
+  const [id, operatorKey] = [made.id, shownSecret(made.operatorKey)]
   const lastUse = async () =>
     (await client.operate(pageOperatorKeys, {})).data.list.find((key) => key.id === id)?.lastUseTime
   expect(await lastUse()).toBeNull()
@@ -119,7 +120,8 @@ test('a key shows its last use, to the minute', async () => {
 
 test('a key ends when it was said to', async () => {
   const key = { name: newSerial('key'), role: 'viewer', expireTime: dayHence(1) }
-  const { id, operatorKey } = (await client.operate(createOperatorKey, key)).data
+  const made = (await client.operate(createOperatorKey, key)).data
+  const [id, operatorKey] = [made.id, shownSecret(made.operatorKey)]
   expect((await client.call(getOverview, {}, { token: operatorKey })).code).toBe(0)
   await database.run((sql) => sql`update operator_key set expires_at = now() where id = ${id}`)
   await sleep(lookAgainMs)
@@ -152,7 +154,7 @@ test('a key or an account that is gone makes no key any more, also where it is s
   const [person] = [await newPerson(client, 'admin'), await newPerson(client, 'admin')]
   const session = { headers: await signIn(client, person) }
   const key = (await client.call(createOperatorKey, { name: newSerial('key'), role: 'admin' }, session)).data
-  for (const caller of [{ token: key.operatorKey }, session]) {
+  for (const caller of [{ token: shownSecret(key.operatorKey) }, session]) {
     // Now the other process knows the caller for half a second.
     expect((await another.call(getSession, {}, caller)).code).toBe(0)
     const gone =

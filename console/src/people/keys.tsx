@@ -65,7 +65,7 @@ export function Keys() {
       </Drawer>
       <SecretOnce
         title={t('keyTitle', { name: made?.name ?? '' })}
-        secrets={made && { [t('key')]: made.operatorKey }}
+        secrets={made?.operatorKey ? { [t('key')]: made.operatorKey } : undefined}
         onClose={() => setMade(undefined)}
       />
       <RevokeKey operatorKey={chosen} onClose={() => setChosen(undefined)} />
