@@ -336,6 +336,24 @@ create index delivery_undelivered on delivery (app_id, status, id) where status 
 create index delivery_by_type on delivery (app_id, type, id);
 create index delivery_by_age on delivery (app_id, created_at);
 
+-- Why writes were refused, of each application the newest thousand. What was sent is not kept.
+create sequence refusal_id;
+create table refusal (
+  app_id text collate "C" not null,
+  id bigint not null default nextval('refusal_id'),
+  time timestamptz not null,
+  request_id text not null,
+  operation text not null,
+  code integer not null,
+  -- What it was about: a serial number, a site's or a rule's id, or a site's name.
+  subject text,
+  actor text not null,
+  -- JSON text: the faulty fields, each with its reason in both languages.
+  errors text,
+  primary key (app_id, id)
+);
+create index refusal_by_age on refusal (app_id, time);
+
 -- The people who run the platform, their keys and their sessions, and what the overview counts.
 
 create sequence operator_id;

@@ -46,6 +46,8 @@ import { startRecorder } from './overview/recorder.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { countTimeoutMs } from './overview/store.ts'
 import type { Peers } from './process/peers.ts'
+import { RefusalRecorder } from './refusal-log/recorder.ts'
+import { refusalRoutes } from './refusal-log/routes.ts'
 import { regionRoutes } from './regions/routes.ts'
 import type { SecretBox } from './secrets/box.ts'
 import { serviceRoutes } from './service/routes.ts'
@@ -153,6 +155,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     ...deviceStateRoutes({ sql: writes, writer: states, openLane, callers, config, showMoment }),
     ...eventRoutes(moments),
     ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config, ...moments }),
+    ...refusalRoutes(moments),
     ...regionRoutes(),
     ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
     ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
@@ -172,8 +175,10 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     }),
   ]
   requireAll(handlers)
+  const refusalRecorder = new RefusalRecorder(pools.background, log)
   const handler = serve(handlers, {
     reads: new Reads(database),
+    noteRefusal: (refused) => refusalRecorder.note(refused),
     admit: (operation, request) => access.admit(operation, request),
     authenticate: (request) => access.authenticate(request),
     deadlines,
@@ -213,7 +218,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
     async stop() {
       await worker.stop()
       upkeep.stop()
-      await recorder.stop()
+      await Promise.all([recorder.stop(), refusalRecorder.stop()])
       presence.stop()
       deadlines.stop()
     },

@@ -34,6 +34,8 @@ export interface Config {
   /** How long deliveries and events are kept. */
   deliveryDays: number
   eventDays: number
+  /** How long refused writes are told. */
+  refusalDays: number
   presenceSeconds: number
   /** Whose `X-Forwarded-For` is believed; undefined for nobody's. */
   trustedProxies: Network[] | undefined
@@ -113,6 +115,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     callbackRetryScale: share('FORECOURT_CALLBACK_RETRY_SCALE', 1),
     deliveryDays: integer('FORECOURT_DELIVERY_DAYS', 30, 1, 36_500),
     eventDays: integer('FORECOURT_EVENT_DAYS', 400, 1, 36_500),
+    refusalDays: integer('FORECOURT_REFUSAL_DAYS', 7, 1, 36_500),
     presenceSeconds: integer('FORECOURT_PRESENCE_SECONDS', 300, 1, 86_400),
     trustedProxies: readProxies(read('FORECOURT_TRUSTED_PROXIES')),
     secretsKeyFile: read('FORECOURT_SECRETS_KEY_FILE'),

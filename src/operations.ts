@@ -12,6 +12,7 @@ import type { Api } from './http/openapi.ts'
 import type { Operation } from './http/operation.ts'
 import * as operators from './operators/contract.ts'
 import * as overview from './overview/contract.ts'
+import * as refusalLog from './refusal-log/contract.ts'
 import * as regions from './regions/contract.ts'
 import * as service from './service/contract.ts'
 import * as sessions from './sessions/contract.ts'
@@ -51,6 +52,7 @@ export const operations = [
   deliveries.pageDeliveries,
   deliveries.replayDeliveries,
   deliveries.testDelivery,
+  refusalLog.pageRefusals,
   regions.getRegionTree,
   regions.getRegion,
   applications.createApplication,

@@ -259,6 +259,8 @@ interface RefusalDetails {
   status?: number
   errors?: FieldFault[]
   headers?: Record<string, string>
+  /** The application that called, of a request that is refused before anybody else is told of its caller. */
+  appId?: string
 }
 
 /** A refusal on its way to the caller. `refusals` holds its public words; it never carries inner ones. */
@@ -267,6 +269,7 @@ export class Refusal extends Error {
   readonly status: number
   readonly errors: FieldFault[] | undefined
   readonly headers: Record<string, string>
+  readonly appId: string | undefined
 
   constructor(refusal: RefusalName, details: RefusalDetails = {}) {
     super(refusal)
@@ -274,6 +277,7 @@ export class Refusal extends Error {
     this.status = details.status ?? refusals[refusal].status
     this.errors = details.errors
     this.headers = details.headers ?? {}
+    this.appId = details.appId
   }
 }
 

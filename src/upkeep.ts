@@ -9,6 +9,7 @@ import { deleteOldDeliveries } from './deliveries/store.ts'
 import { deleteOldEvents } from './events/store.ts'
 import { deleteExpiredSetUps } from './operators/store.ts'
 import { deleteOldMinutes } from './overview/store.ts'
+import { deleteOldRefusals } from './refusal-log/store.ts'
 import { deleteEndedSessions } from './sessions/store.ts'
 import { clearAttempts } from './sign-in-attempts/store.ts'
 import { deleteExpiredTokens } from './tokens/store.ts'
@@ -34,14 +35,14 @@ export function startUpkeep(sql: Sql, log: Logger, config: Config, routines: rea
 }
 
 /**
- * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens, sessions, deliveries and events
- * by their settings; and says which routines are in use. One process at a time does a step; the others leave it to that
+ * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens, sessions, deliveries, events and
+ * refusals by their settings; and says which routines are in use. One process at a time does a step; the others leave it to that
  * one. What fails keeps nothing else from its turn: it is tried again in the next round.
  */
 export async function runUpkeep(
   sql: Sql,
   log: Logger,
-  { deliveryDays }: Pick<Config, 'deliveryDays'>,
+  { deliveryDays, refusalDays }: Pick<Config, 'deliveryDays' | 'refusalDays'>,
   routines: readonly Routine[],
 ): Promise<void> {
   const steps: Step[] = [
@@ -53,6 +54,7 @@ export async function runUpkeep(
     deleteOldMinutes,
     (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays),
     deleteOldEvents,
+    (tx, limit) => deleteOldRefusals(tx, limit, refusalDays),
   ]
   const runAlone = (step: Step, index: number) =>
     transaction(sql, async (tx) => ((await tryLock(tx, `upkeep ${index}`)) ? step(tx, stepRows) : 0))

@@ -41,7 +41,9 @@ export class AccessControl {
   admit(operation: Admission, request: RequestHead): Caller | Promise<Caller> {
     if (operation.callers.length === 0) return nobody
     const permitted = (caller: Caller) => {
-      if (!mayCall(operation, caller)) throw new Refusal('notPermitted')
+      if (!mayCall(operation, caller)) {
+        throw new Refusal('notPermitted', caller.kind === 'application' ? { appId: caller.appId } : {})
+      }
       return caller
     }
     const limited = (caller: Caller) => {

@@ -142,6 +142,6 @@ export class CallerCache {
 }
 
 function callerOf({ caller, isFrozen }: KnownCaller): Caller {
-  if (isFrozen) throw new Refusal('applicationFrozen')
+  if (isFrozen) throw new Refusal('applicationFrozen', caller.kind === 'application' ? { appId: caller.appId } : {})
   return caller
 }

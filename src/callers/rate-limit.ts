@@ -41,7 +41,7 @@ export class RateLimiter {
       bucket.tokens -= 1
       return undefined
     }
-    if (this.peers.workers.serving < 2 || now < bucket.isSpentUntil) throw tooManyRequests()
+    if (this.peers.workers.serving < 2 || now < bucket.isSpentUntil) throw tooManyRequests(appId)
     return this.takeBorrowed(appId, bucket)
   }
 
@@ -49,7 +49,7 @@ export class RateLimiter {
     bucket.waiting++
     try {
       while (bucket.tokens < oneToken) {
-        if (performance.now() < bucket.isSpentUntil) throw tooManyRequests()
+        if (performance.now() < bucket.isSpentUntil) throw tooManyRequests(appId)
         bucket.asking ??= this.borrow(appId, bucket).finally(() => {
           bucket.asking = undefined
         })
@@ -98,4 +98,4 @@ export class RateLimiter {
   }
 }
 
-const tooManyRequests = () => new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
+const tooManyRequests = (appId: string) => new Refusal('tooManyRequests', { appId, headers: { 'retry-after': '1' } })

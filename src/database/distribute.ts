@@ -21,6 +21,7 @@ export const applicationTables = [
   'idempotency_key',
   'callback_endpoint',
   'delivery',
+  'refusal',
 ]
 
 /** By the serial number: who holds a serial is the one thing that crosses applications. */

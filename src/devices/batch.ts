@@ -23,6 +23,7 @@ interface Batch {
   rows: readonly unknown[]
   idempotency: RequestKey | undefined
   acceptLanguage: string | null
+  noteRefusedRow(refusal: Refusal, subject: string | null): void
 }
 
 interface RowOutcome {
@@ -73,7 +74,7 @@ function answerOf(outcomes: RowOutcome[]): string {
 
 async function registerRows(
   { log, register }: Parts,
-  { caller, appId, actor, rows, idempotency, acceptLanguage }: Batch,
+  { caller, appId, actor, rows, idempotency, acceptLanguage, noteRefusedRow }: Batch,
 ): Promise<RowOutcome[]> {
   const language = preferredLanguage(acceptLanguage)
   /** Once the caller has lost its access, the rows that are left need not ask. */
@@ -92,7 +93,9 @@ async function registerRows(
       const refusal = error instanceof Refusal ? error : unavailable()
       if (losses.has(refusal.refusal)) lost = refusal
       const isUndecided = refusal === lost || refusal.refusal === 'unavailable'
-      return { text: refusedText(row, refusal, language), isUndecided }
+      const deviceNo = serialOf(row)
+      noteRefusedRow(refusal, deviceNo)
+      return { text: refusedText(deviceNo, refusal, language), isUndecided }
     }
   }
 
@@ -108,11 +111,15 @@ async function registerRows(
   return outcomes
 }
 
-function refusedText(row: unknown, refusal: Refusal, language: keyof Reason): string {
+/** The serial number that a row names; null where it names none. */
+function serialOf(row: unknown): string | null {
+  const sent = (row as { deviceNo?: unknown } | null)?.deviceNo
+  return typeof sent === 'string' ? sent : null
+}
+
+function refusedText(deviceNo: string | null, refusal: Refusal, language: keyof Reason): string {
   const { code, [language]: msg } = refusals[refusal.refusal]
   const errors = refusal.errors?.map(({ field, reason }) => ({ field, reason: reason[language] }))
-  const sent = (row as { deviceNo?: unknown } | null)?.deviceNo
-  const deviceNo = typeof sent === 'string' ? sent : null
   return resultText(deviceNo, code, msg, errors === undefined ? 'null' : JSON.stringify({ errors }))
 }
 

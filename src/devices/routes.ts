@@ -35,10 +35,10 @@ export function deviceRoutes(parts: Parts): Handler[] {
       return new JsonText(await register({ caller, body, actor, idempotency }))
     }),
 
-    handle(createDevices, async ({ caller, actor, body, idempotency, header }) => {
+    handle(createDevices, async ({ caller, actor, body, idempotency, header, noteRefusedRow }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
       const acceptLanguage = header('accept-language')
-      const batch = { caller, appId, actor, rows: body.devices, idempotency, acceptLanguage }
+      const batch = { caller, appId, actor, rows: body.devices, idempotency, acceptLanguage, noteRefusedRow }
       return new JsonText(await registerBatch({ sql, log, register }, batch))
     }),
 

@@ -32,6 +32,8 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
   header(name: string): string | null
   /** The caller's address, behind trusted proxies as well. */
   sourceAddress(): string
+  /** Tells of a row that was refused, in a request that as a whole is not. */
+  noteRefusedRow(refusal: Refusal, subject: string | null): void
 }
 
 /** What a handler is given that reads the database: a connection for this request alone. */
@@ -104,8 +106,23 @@ export function read<Body extends TObject, Query extends TObject, Data extends T
   return { operation: operation as unknown as Operation, run: run as Handler['run'], reads: true }
 }
 
+/** A write that was refused, or a row of one. */
+export interface RefusedWrite {
+  refusal: Refusal
+  operation: Operation
+  requestId: string
+  /** Undefined when it was refused before its caller was told. */
+  caller: Caller | undefined
+  /** As it was sent, with whatever faults it has; undefined when it was not read. */
+  body: unknown
+  /** What a row is about; for a whole request its body says so. */
+  subject?: string | null
+}
+
 export interface ServeOptions {
   reads: Reads
+  /** Is told of every refused write; it may not throw, and nobody waits for it. */
+  noteRefusal(refused: RefusedWrite): void
   /** Answers who calls an operation, and refuses who may not. */
   admit(operation: Operation, request: HttpRequest): Caller | Promise<Caller>
   /** Answers who calls as far as anybody knows by now. */
@@ -129,6 +146,15 @@ interface Route {
   readQuery: ((query: string) => unknown) | undefined
 }
 
+/** A request on its way to its answer. */
+interface Pending extends RequestTimeout {
+  requestId: string
+  /** Known once it is admitted. */
+  caller: Caller | undefined
+  /** As it was sent; known once it is read. */
+  body: unknown
+}
+
 const tokenTrustedForMs = 50
 const saneRequestId = /^[\w.:-]{1,128}$/
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
@@ -148,15 +174,18 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
     // One promise a request: each further one would cost as much as the routing.
     return new Promise((resolve, reject) => {
       let isAnswered = false
-      const timeout: RequestTimeout = {
+      const pending: Pending = {
         at: startedAt + options.answerTimeoutMs,
         late: unavailable,
-        expire: () => refuse(timeout.late()),
+        expire: () => refuse(pending.late()),
+        requestId,
+        caller: undefined,
+        body: undefined,
       }
       function finish(answer: HttpAnswer, code: number): void {
         if (isAnswered) return
         isAnswered = true
-        options.deadlines.leave(timeout)
+        options.deadlines.leave(pending)
         answer.headers['x-request-id'] = requestId
         // What an answer may hold is its caller's business alone: secrets, set-up links, people's names and numbers.
         answer.headers['cache-control'] ??= 'no-store'
@@ -166,6 +195,10 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       function refuse(error: unknown): void {
         try {
           const refusal = asRefusal(error, requestId, route, options.log)
+          if (!isAnswered && route?.handler.operation.method === 'POST') {
+            const { caller, body } = pending
+            options.noteRefusal({ refusal, operation: route.handler.operation, requestId, caller, body })
+          }
           const language = preferredLanguage(request.header('accept-language'))
           finish(renderRefusal(refusal, language, route), refusals[refusal.refusal].code)
         } catch (fault) {
@@ -180,9 +213,9 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       if (inFlight.isFull && !isProbe) return refuse(unavailable())
       const place = isProbe ? 0 : 1
       inFlight.count += place
-      options.deadlines.enter(timeout)
+      options.deadlines.enter(pending)
       // What was told 503 for its time still counts until it ends: the bound is on work, not on waiting.
-      answerFor(route, request, options, bodies, timeout).then(
+      answerFor(route, request, options, bodies, pending).then(
         (outcome) => {
           inFlight.count -= place
           try {
@@ -262,14 +295,17 @@ async function answerFor(
   request: HttpRequest,
   options: ServeOptions,
   bodies: BodyReader,
-  timeout: RequestTimeout,
+  pending: Pending,
 ) {
   const { operation, run } = route.handler
   const admitted = options.admit(operation, request)
   const caller = admitted instanceof Promise ? await admitted : admitted
+  pending.caller = caller
   const head = {
     header: (name: string) => request.header(name),
     sourceAddress: () => sourceAddress(request, options.trustedProxies),
+    noteRefusedRow: (refusal: Refusal, subject: string | null) =>
+      options.noteRefusal({ refusal, operation, requestId: pending.requestId, caller, body: pending.body, subject }),
   }
   const query = route.readQuery?.(request.query)
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
@@ -277,23 +313,24 @@ async function answerFor(
   if (operation.method === 'GET') {
     const askedAt = performance.now()
     const asked = { caller, actor, body: undefined, query, idempotency: undefined, ...head }
-    const outcome = await answerGet(route.handler, asked, options, () => abortedWith(request, timeout))
+    const outcome = await answerGet(route.handler, asked, options, () => abortedWith(request, pending))
     // A read may wait for seconds; writes look again under their application's lock.
     if (caller.kind === 'application') await requireStill(route, request, options, askedAt)
     return outcome
   }
 
   const mediaType = requireMediaType(request, operation)
-  timeout.at = performance.now() + options.bodyTimeoutMs
-  timeout.late = bodyTooSlow
+  pending.at = performance.now() + options.bodyTimeoutMs
+  pending.late = bodyTooSlow
   const askedAt = performance.now()
-  const bytes = await bodies.read(request, operation, timeout)
-  timeout.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
-  timeout.late = unavailable
+  const bytes = await bodies.read(request, operation, pending)
+  pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
+  pending.late = unavailable
   // A body may take seconds, and a token can lose its access meanwhile.
   await requireStill(route, request, options, askedAt)
   const read = mediaType === 'form' ? readForm(bytes) : readJson(bytes)
   const sent = read instanceof Promise ? await read : read
+  pending.body = sent
   const isLarge = bytes.byteLength > largeBytes
   const body = isLarge && route.readBody ? await route.readBody.inSlices(sent) : (route.readBody?.(sent) ?? sent)
   const key = operation.idempotent ? request.header('idempotency-key') : null

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import pino from 'pino'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
+import { transaction } from '../../src/database/transaction.ts'
 import { deleteOldDeliveries } from '../../src/deliveries/store.ts'
 import { deleteOldEvents, installEventPruning } from '../../src/events/store.ts'
+import { deleteOldRefusals, keepRefusals } from '../../src/refusal-log/store.ts'
 import { issueTokensRoutine } from '../../src/tokens/routine.ts'
 import { runUpkeep } from '../../src/upkeep.ts'
 import { type OwnDatabase, Workplace } from './support.ts'
@@ -108,6 +110,43 @@ test('deliveries go after their days, but not while they wait for an attempt tha
   ])
 })
 
+test('refusals of an application are bounded by its minute and its thousand, and go after their days', async () => {
+  const [from] = await sql`select date_trunc('minute', now()) - interval '20 minutes' as minute`
+  const refusalsAt = (minute: number, count: number, appId = 'follows') =>
+    Array.from({ length: count }, (_, n) => ({
+      appId,
+      time: new Date(from?.minute.getTime() + minute * 60_000 + (n % 60) * 1000),
+      requestId: `${minute} ${n}`,
+      operation: 'createDevice',
+      code: 20017,
+      subject: 'SN-1',
+      actor: `application:${appId}`,
+      errors: null,
+    }))
+  const keep = (batch: ReturnType<typeof refusalsAt>) => transaction(sql, (tx) => keepRefusals(tx, batch))
+  const kept = async (appId: string) => {
+    const rows = await sql`select request_id from refusal where app_id = ${appId} order by id`
+    return rows.map((row) => row.request_id)
+  }
+  // As two processes would, at once: the second has room for 100.
+  await Promise.all([keep(refusalsAt(1, 200)), keep(refusalsAt(1, 200))])
+  expect(await kept('follows')).toHaveLength(300)
+  await keep(refusalsAt(1, 1))
+  expect(await kept('follows')).toHaveLength(300)
+  await keep([...refusalsAt(2, 3, 'behind'), ...refusalsAt(2, 3, 'no-such-application')])
+  expect(await kept('behind')).toHaveLength(3)
+  expect(await kept('no-such-application')).toEqual([])
+  for (const minute of [2, 3, 4]) await keep(refusalsAt(minute, 300))
+  const newest = await kept('follows')
+  expect(newest).toHaveLength(1000)
+  expect([newest[0], newest.at(-1)]).toEqual(['1 0', '4 299'])
+
+  await sql`update refusal set time = time - interval '8 days' where app_id = 'behind' or request_id like '2 %'`
+  expect(await removeAll(() => deleteOldRefusals(sql, 200, 7))).toEqual([200, 103, 0])
+  expect(await kept('behind')).toEqual([])
+  expect(await kept('follows')).toHaveLength(700)
+})
+
 test('what cannot be removed keeps nothing else', async () => {
   await sql`
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
@@ -118,7 +157,7 @@ test('what cannot be removed keeps nothing else', async () => {
   await sql`create function refuse() returns trigger language plpgsql as 'begin raise ''full''; end'`
   await sql`create trigger refuse before delete on idempotency_key for each row execute function refuse()`
   const warnings: string[] = []
-  await runUpkeep(sql, pino({}, { write: (line) => void warnings.push(line) }), { deliveryDays: 30 }, [
+  await runUpkeep(sql, pino({}, { write: (line) => void warnings.push(line) }), { deliveryDays: 30, refusalDays: 7 }, [
     issueTokensRoutine,
   ])
   await sql`drop trigger refuse on idempotency_key`
@@ -130,6 +169,6 @@ test('what cannot be removed keeps nothing else', async () => {
     return [row?.deliveries, row?.keys]
   }
   expect(await left()).toEqual([0, 1])
-  await runUpkeep(sql, pino({ level: 'silent' }), { deliveryDays: 30 }, [issueTokensRoutine])
+  await runUpkeep(sql, pino({ level: 'silent' }), { deliveryDays: 30, refusalDays: 7 }, [issueTokensRoutine])
   expect(await left()).toEqual([0, 0])
 })

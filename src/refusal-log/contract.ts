@@ -1,0 +1,57 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../http/operation.ts'
+import { type RefusalName, refusals } from '../refusals.ts'
+import {
+  anyAppId,
+  FieldFaults,
+  freeText,
+  integer,
+  moment,
+  nullable,
+  optional,
+  pageOf,
+  pageQuery,
+  text,
+  textOneOf,
+  timeRange,
+} from '../values.ts'
+
+const names = Object.keys(refusals) as RefusalName[]
+
+export const RefusalRecord = Type.Object({
+  time: moment,
+  requestId: Type.String({ description: 'the `X-Request-Id` of the answer' }),
+  appId: Type.String(),
+  operation: Type.String({ description: 'the operation’s id in this document' }),
+  code: Type.Integer(),
+  name: textOneOf(names, 'the code’s name'),
+  errors: nullable(FieldFaults.properties.errors),
+  subject: nullable(
+    Type.String({
+      description: 'what it was about: a serial number, the id of a site or a rule, or a new site’s name',
+    }),
+  ),
+  actor: Type.String({ description: 'who called: application:…, operator:… or operatorKey:…' }),
+})
+export type RefusalRecord = Static<typeof RefusalRecord>
+
+export const pageRefusals = operation({
+  id: 'pageRefusals',
+  summary:
+    'Pages through the writes that were refused, rows of batches too, newest first; over several applications, by application first. Of each application the newest 1000 are kept, and at most 300 a minute.',
+  method: 'GET',
+  path: '/api/event/v1/refusal/page',
+  callers: ['application', 'operator'],
+  query: Type.Object({
+    appId: anyAppId,
+    ...pageQuery,
+    ...timeRange,
+    code: optional(integer(1, 99_999)),
+    operation: optional(text(64, 'the id of an operation')),
+    deviceNo: optional(freeText(64, 'a part of the serial number; ASCII letters match in both cases')),
+    subject: optional(freeText(64, 'a whole serial number, the id of a site or a rule, or a new site’s name')),
+    requestId: optional(text(128, 'the `X-Request-Id` of an answer')),
+  }),
+  data: pageOf(RefusalRecord),
+  refusals: ['applicationNotFound'],
+})

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'bun:test'
+import { freezeApplication, unfreezeApplication, updateApplication } from '../../src/applications/contract.ts'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
+import { pageRefusals, type RefusalRecord } from '../../src/refusal-log/contract.ts'
+import { saveSite, updateSite } from '../../src/sites/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
+import {
+  bearer,
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectNow,
+  expectRefusal,
+  expectSuccess,
+  newBareApplication,
+  post,
+} from './support.ts'
+
+/** The log is written beside requests, so it is asked until it tells what is waited for. */
+async function refusalsOf(
+  { token }: Pick<TestApplication, 'token'>,
+  count: number,
+  query: Record<string, unknown> = {},
+): Promise<RefusalRecord[]> {
+  const deadline = performance.now() + 20_000
+  for (;;) {
+    const { list } = expectSuccess(await client.call(pageRefusals, { pageSize: 100, ...query }, { token }))
+    if (list.length >= count || performance.now() > deadline) {
+      expect(list).toHaveLength(count)
+      return list
+    }
+    await Bun.sleep(100)
+  }
+}
+
+describe('pageRefusals', () => {
+  test('tells of each refused write what it was about and why, newest first', async () => {
+    const app = await newApplication(client)
+    const { appId, token } = app
+    const deviceNo = newSerial()
+    expectSuccess(await createDeviceOf(app, { deviceNo }))
+    const again = await createDeviceOf(app, { deviceNo })
+    expectRefusal(again, 'deviceAlreadyYours')
+    expectFaults(await createDeviceOf(app, { deviceNo, coordinates: '28.6,115.8', deviceName: ' ' }), [
+      'coordinates',
+      'deviceName',
+    ])
+    expectRefusal(await client.call(updateSite, { id: 1, siteName: 'x' }, { token }), 'siteNotFound')
+
+    const [site, faulty, bound] = await refusalsOf(app, 3)
+    expect(bound).toEqual({
+      time: expect.any(String),
+      requestId: again.headers.get('x-request-id') ?? '',
+      appId,
+      operation: 'createDevice',
+      code: 20017,
+      name: 'deviceAlreadyYours',
+      errors: null,
+      subject: deviceNo,
+      actor: `application:${appId}`,
+    })
+    expectNow(bound?.time ?? '')
+    expect([faulty?.code, faulty?.subject, faulty?.errors?.map(({ field }) => field).sort()]).toEqual([
+      10001,
+      deviceNo,
+      ['coordinates', 'deviceName'],
+    ])
+    expect([site?.operation, site?.code, site?.subject]).toEqual(['updateSite', 30002, '1'])
+  })
+
+  test('tells the reasons in the language that is asked for', async () => {
+    const app = await newApplication(client)
+    expectFaults(await createDeviceOf(app, { districtCode: '' }), ['districtCode'])
+    await refusalsOf(app, 1)
+    const options = { token: app.token, headers: { 'accept-language': 'zh' } }
+    const { list } = expectSuccess(await client.call(pageRefusals, {}, options))
+    expect(list[0]?.errors?.[0]?.reason).toMatch(/^必须/)
+  })
+
+  test('tells of rows of a batch, and not of those that were made', async () => {
+    const app = await newApplication(client)
+    const [there, fresh] = [newSerial(), newSerial()]
+    expectSuccess(await createDeviceOf(app, { deviceNo: there }))
+    const { appId, ...device } = deviceBody(app.appId)
+    const devices = [{ ...device, deviceNo: there }, { ...device, deviceNo: fresh }, { deviceNo: 'a b' }, null]
+    const batch = await client.call(createDevices, { devices }, { token: app.token })
+    expectSuccess(batch)
+    const list = await refusalsOf(app, 3)
+    expect(new Set(list.map((row) => row.requestId))).toEqual(new Set([batch.headers.get('x-request-id') ?? '']))
+    expect(list.map((row) => [row.operation, row.code, row.subject]).sort()).toEqual([
+      ['createDevices', 10001, null],
+      ['createDevices', 10001, 'a b'],
+      ['createDevices', 20017, there],
+    ])
+  })
+
+  test('tells what is refused before a body is read, and of a frozen application afterwards', async () => {
+    const app = await newApplication(client, { rateLimitPerSecond: 1 })
+    const { appId, token } = app
+    await Promise.all(Array.from({ length: 10 }, () => post(createDevice.path, '{}', bearer(token))))
+    expectSuccess(await client.operate(updateApplication, { appId, rateLimitPerSecond: null }))
+    expectSuccess(await client.operate(freezeApplication, { appId, reason: 'test' }))
+    expectRefusal(await createDeviceOf(app), 'applicationFrozen')
+    expectSuccess(await client.operate(unfreezeApplication, { appId }))
+    expectRefusal(await post(createDevice.path, '{}', { authorization: `Bearer ${token}` }), 'invalidRequest', {
+      status: 415,
+    })
+    expectRefusal(await client.call(freezeApplication, { appId, reason: 'mine' }, { token }), 'notPermitted')
+    await refusalsOf(app, 1, { operation: 'freezeApplication', code: 10003 })
+    await refusalsOf(app, 1, { code: 10005 })
+    const { list } = expectSuccess(await client.operate(pageRefusals, { appId, code: 10007 }))
+    expect(list.length).toBeGreaterThan(0)
+    expect(list[0]).toMatchObject({ subject: null, actor: `application:${appId}`, name: 'tooManyRequests' })
+  })
+
+  test('leaves out reads, successes, and calls of nobody that is known', async () => {
+    const app = await newApplication(client)
+    const { appId, appSecret, token } = app
+    expectRefusal(await client.call(getDevice, { deviceNo: 'none' }, { token }), 'deviceNotFound')
+    expectRefusal(await client.call(createDevice, deviceBody(appId), { token: 'x' }), 'tokenInvalid')
+    const wrong = { grant_type: 'client_credentials', client_id: appId, client_secret: `${appSecret}x` }
+    expect((await client.call(issueToken, wrong)).code).toBe(10030)
+    expectSuccess(await createDeviceOf(app))
+    expectRefusal(await client.call(updateSite, { id: 7 }, { token }), 'siteNotFound')
+    expect((await refusalsOf(app, 1)).map((row) => row.subject)).toEqual(['7'])
+  })
+
+  test('keeps neither bodies nor secrets, whatever is sent', async () => {
+    const app = await newApplication(client)
+    const { appId, token, appSecret } = app
+    const odd = { deviceNo: `a\u0000b\ud800${'c'.repeat(100)}`, deviceName: appSecret, tag: token }
+    expectRefusal(await createDeviceOf(app, odd), 'invalidRequest')
+    expectRefusal(await client.call(createDevice, { appId, deviceNo: [appSecret] }, { token }), 'invalidRequest')
+    expectRefusal(await post(createDevice.path, `{"x":"${appSecret}`, bearer(token)), 'invalidRequest')
+    const text = JSON.stringify(await refusalsOf(app, 3))
+    expect(text).not.toContain(appSecret)
+    expect(text).not.toContain(token)
+    expect(text).toContain('a\ufffdb\ufffdccc')
+    expect(text).not.toContain('c'.repeat(65))
+  })
+
+  test('is narrowed by code, operation, serial, subject, request and time', async () => {
+    const app = await newBareApplication()
+    const { appId, token } = app
+    const deviceNo = newSerial('Find')
+    await takeOffline(client, appId)
+    const refused = await createDeviceOf(app, { deviceNo })
+    expectRefusal(refused, 'applicationOffline')
+    const site = await client.call(saveSite, siteBody(appId, { siteName: 'Find me' }), { token })
+    expectRefusal(site, 'thirdPartyConfigMissing')
+    expectFaults(await client.call(saveBillingRule, { appId, ruleType: 3 }, { token }), [
+      ...['ruleName', 'freeMinutes', 'unitMinutes', 'unitPrice'],
+    ])
+    await refusalsOf(app, 3)
+    const requestId = refused.headers.get('x-request-id') ?? ''
+    for (const query of [{ code: 10006 }, { operation: 'createDevice' }, { deviceNo: 'find-' }, { requestId }]) {
+      expect((await refusalsOf(app, 1, query)).map((row) => row.subject)).toEqual([deviceNo])
+    }
+    for (const query of [{ subject: 'Find me' }, { code: 30003 }]) {
+      expect((await refusalsOf(app, 1, query)).map((row) => row.operation)).toEqual(['saveSite'])
+    }
+    await refusalsOf(app, 0, { deviceNo: 'Find me' })
+    const [{ time = '' } = {}] = await refusalsOf(app, 1, { code: 10006 })
+    await refusalsOf(app, 3, { timeFrom: time })
+    await refusalsOf(app, 1, { timeFrom: time, timeTo: time, code: 10006 })
+    await refusalsOf(app, 0, { timeTo: '2020-01-01 00:00:00' })
+    expectFaults(await client.call(pageRefusals, { code: 0, timeFrom: 'x', cursor: 'y' }, { token }), [
+      'code',
+      'timeFrom',
+    ])
+  })
+
+  test('goes on by cursor', async () => {
+    const app = await newApplication(client)
+    for (let id = 1; id <= 5; id++) await client.call(updateSite, { id }, { token: app.token })
+    await refusalsOf(app, 5)
+    const seen: (string | null)[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const query: Record<string, unknown> = { pageSize: 2, cursor }
+      const page = expectSuccess(await client.call(pageRefusals, query, { token: app.token }))
+      expect([page.total, page.totalIsExact]).toEqual([5, true])
+      seen.push(...page.list.map((row) => row.subject))
+      cursor = page.nextCursor
+    }
+    expect(seen).toEqual(['5', '4', '3', '2', '1'])
+  })
+
+  test('shows operators every application, or the one that they name, and developers theirs', async () => {
+    const [mine, other] = await Promise.all([newApplication(client), newApplication(client)])
+    const requestId = newSerial('req')
+    const headers = { 'x-request-id': requestId }
+    for (const app of [mine, other]) await client.call(updateSite, { id: 1 }, { token: app.token, headers })
+    // An operator's own refused write is told to the application that it names.
+    await client.operate(createDevice, { appId: mine.appId }, { headers })
+    await Promise.all([refusalsOf(mine, 2), refusalsOf(other, 1)])
+    const apps = async (query: Record<string, unknown>, options = {}) =>
+      expectSuccess(await client.operate(pageRefusals, { requestId, ...query }, options)).list.map((row) => row.appId)
+    expect(await apps({})).toEqual(
+      [mine.appId, other.appId].sort().flatMap((appId) => (appId === mine.appId ? [appId, appId] : [appId])),
+    )
+    expect(await apps({ appId: other.appId })).toEqual([other.appId])
+    const developer = await signIn(client, await newPerson(client, 'developer', [mine.appId]))
+    expect(await apps({}, { token: undefined, headers: developer })).toEqual([mine.appId, mine.appId])
+    // Nobody writes into another's log by naming it.
+    await client.call(createDevice, { appId: other.appId }, { headers: { ...developer, ...headers } })
+    await client.call(createDevice, deviceBody(other.appId), { token: mine.token, headers })
+    expect((await refusalsOf(mine, 3)).map((row) => row.code)).toContain(10003)
+    await refusalsOf(other, 1)
+  })
+})
