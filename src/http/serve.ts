@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
-import type { Static, TObject, TSchema } from 'typebox'
+import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { actorOf, type Caller } from '../callers/caller.ts'
 import { databaseRefusal } from '../database/failures.ts'
 import type { RequestKey } from '../database/idempotency.ts'
@@ -264,7 +264,8 @@ function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route
       handler,
       secrets: secretsOf(data),
       readBody: body === undefined ? undefined : validator(body, 'body', handler.check),
-      readQuery: query === undefined ? undefined : queryReader(query),
+      // Probes and pages beside the API take what their callers add.
+      readQuery: query !== undefined || path.startsWith('/api/') ? queryReader(query ?? Type.Object({})) : undefined,
     })
     routes.set(path, methods)
   }

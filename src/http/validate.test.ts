@@ -29,9 +29,23 @@ test('the alternatives of an optional object and members that are absent stay wh
   }
 })
 
-test('a query is answered with its declared members only', () => {
-  const read = queryReader(Type.Object({ id: Type.Integer() }))
-  expect<unknown>(read('id=7&role=admin&__proto__=x&role=again')).toStrictEqual({ id: 7 })
+test('a query is answered as it is, or refused with every member that is undeclared, given twice or wrong', () => {
+  const read = queryReader(Type.Object({ id: Type.Integer(), no: Type.Optional(Type.Integer()) }))
+  expect<unknown>(read('id=7')).toStrictEqual({ id: 7 })
+  const told = (query: string) => {
+    try {
+      return read(query)
+    } catch (error) {
+      return (error as Refusal).errors?.map(({ field, reason }) => `${field} ${reason.en}`)
+    }
+  }
+  expect(told('id=7&role=admin&__proto__=x&role=again&no=1&no=2')).toEqual([
+    'role is not known to this operation',
+    '__proto__ is not known to this operation',
+    'no is given twice',
+  ])
+  expect(told('no=x')).toEqual(['id is required', 'no does not have the documented type'])
+  expect(told(Array.from({ length: 2000 }, (_, index) => `m${index}`).join('&'))).toHaveLength(1000)
 })
 
 test('of the faults of a list the first thousand are told, and what the members are together is not asked then', () => {

@@ -7,6 +7,8 @@ import { coordinates, coordinatesReason, reasonKey } from '../values.ts'
 const absent: Reason = { en: 'is required', zh: '必填' }
 const anObject: Reason = { en: 'must be a JSON object', zh: '必须是 JSON 对象' }
 const anArray: Reason = { en: 'must be a JSON array', zh: '必须是 JSON 数组' }
+const unknown: Reason = { en: 'is not known to this operation', zh: '不是本操作的参数' }
+const twice: Reason = { en: 'is given twice', zh: '重复给出' }
 const misfit: Reason = { en: 'does not have the documented type', zh: '类型与文档不符' }
 
 /** A schema as JSON Schema shows it. */
@@ -208,25 +210,32 @@ function sizeReason(shape: Shape): Reason {
     : { en: `must hold ${least} to ${shape.maxItems} items`, zh: `必须有 ${least} 至 ${shape.maxItems} 项` }
 }
 
-/** Reads a query string for a schema: members that the schema calls integers become numbers. Throws 10001. */
+/**
+ * Reads a query string for a schema: members that the schema calls integers become numbers. Throws 10001, also for
+ * members that the schema doesn't declare: a misspelt filter must not answer everything.
+ */
 export function queryReader<Schema extends TObject>(schema: Schema): (query: string) => Static<Schema> {
-  const check = validator(schema, 'query', undefined)
+  const checks = new Map<TSchema, Check>()
   const integers = new Set(
     Object.entries(schema.properties).flatMap(([member, memberSchema]) => (isInteger(memberSchema) ? [member] : [])),
   )
   return (query) => {
     const value: Record<string, unknown> = {}
-    const twice: FieldFault[] = []
+    const wrong = new Map<string, Reason>()
     for (const [member, written] of new URLSearchParams(query)) {
-      if (!Object.hasOwn(schema.properties, member)) continue
-      if (Object.hasOwn(value, member)) {
-        twice.push({ field: member, reason: { en: 'is given twice', zh: '重复给出' } })
-      }
-      value[member] = integers.has(member) && /^(0|[1-9]\d{0,15})$/.test(written) ? Number(written) : written
+      if (!Object.hasOwn(schema.properties, member)) wrong.set(member, unknown)
+      else if (Object.hasOwn(value, member)) wrong.set(member, twice)
+      else value[member] = integers.has(member) ? wholeNumber(written) : written
     }
-    if (twice.length > 0) throw invalidRequest(twice)
-    return check(value)
+    if (wrong.size === 0 && fits(schema, value, checks)) return value as Static<Schema>
+    const misfits = told(faults(schema, value, '', 'query', checks)).filter(({ field }) => !wrong.has(field))
+    throw invalidRequest([...[...wrong].map(([field, reason]) => ({ field, reason })), ...misfits].slice(0, mostTold))
   }
+}
+
+/** The number, or the text as it is where it is none. */
+function wholeNumber(written: string): number | string {
+  return /^(0|[1-9]\d{0,15})$/.test(written) ? Number(written) : written
 }
 
 function isInteger(schema: TSchema): boolean {

@@ -267,18 +267,19 @@ for (const operation of [
   rotateApplicationSecret,
   getApplication,
 ]) {
+  const reason = operation.method === 'POST' ? { reason: 'test' } : {}
   test(`${operation.id} of an unknown application is applicationNotFound`, async () => {
     for (const appId of ['no-such-application', "' or 1=1 --", '𠮷']) {
-      const answer = await client.operate(operation, { appId, reason: 'test' })
+      const answer = await client.operate(operation, { appId, ...reason })
       expectRefusal(answer, 'applicationNotFound')
       expect(answer.data).toBeNull()
     }
   })
 
   test(`${operation.id} wants the appId`, async () => {
-    expectFaults(await client.operate(operation, { reason: 'test' }), ['appId'])
-    expectFaults(await client.operate(operation, { reason: 'test', appId: '' }), ['appId'])
-    expectFaults(await client.operate(operation, { reason: 'test', appId: 'x'.repeat(65) }), ['appId'])
+    expectFaults(await client.operate(operation, reason), ['appId'])
+    expectFaults(await client.operate(operation, { ...reason, appId: '' }), ['appId'])
+    expectFaults(await client.operate(operation, { ...reason, appId: 'x'.repeat(65) }), ['appId'])
   })
 }
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import { operations } from '../../src/operations.ts'
+import { pageSites } from '../../src/sites/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
 import { newApplication } from '../harness.ts'
 import { client, expectFaults, expectSuccess, post, RawConnection } from './support.ts'
 
@@ -73,11 +75,46 @@ test('404 and 405 are told in Chinese too', async () => {
   }
 })
 
-test('a query beside a write is ignored', async () => {
+test('a query beside a write is refused, each member by its name', async () => {
   const { token } = await newApplication(client)
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const answer = await post(`${createPath}?appId=x&deviceNo=y`, '{}', headers)
-  expectFaults(answer, ['appId', 'deviceNo', 'deviceName', 'districtCode', 'coordinates'])
+  expectFaults(answer, ['appId', 'deviceNo'])
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  expectFaults(
+    await post(`${issueToken.path}?client_id=x`, 'grant_type=client_credentials', form),
+    ['client_id'],
+    'invalidRequest',
+    {
+      beside: ['error', 'error_description'],
+    },
+  )
+})
+
+test('a query that an operation doesn’t know is refused by every one under /api/, and by no probe', async () => {
+  for (const { method, path, callers } of operations) {
+    const headers = callers.length === 0 ? {} : { authorization: `Bearer ${client.operatorKey}` }
+    const url = `${path}?coluor=red&__proto__=x`
+    const answer = await client.send<{ errors: { field: string }[] } | null>(url, {
+      method,
+      headers: method === 'POST' ? { ...headers, 'content-type': 'application/json' } : headers,
+      ...(method === 'POST' && { body: '{}' }),
+    })
+    if (path.startsWith('/api/')) {
+      const callable = callers.length === 0 || callers.includes('operator')
+      const told = answer.data?.errors.map(({ field }) => field)
+      expect([path, answer.code, told?.slice(0, 2)]).toEqual(
+        callable ? [path, 10001, ['coluor', '__proto__']] : [path, 10003, undefined],
+      )
+    } else expect([path, answer.status]).toEqual([path, 200])
+  }
+})
+
+test('every faulty member of a query is told at once', async () => {
+  const { token } = await newApplication(client)
+  const query = 'appld=1&pageSize=x&pageNo=1&pageNo=2&siteName=a'
+  const answer = await client.send(`${pageSites.path}?${query}`, { headers: { authorization: `Bearer ${token}` } })
+  expectFaults(answer, ['appld', 'pageSize', 'pageNo'])
 })
 
 test('a probe that speaks HTTP/1.0 and names no host is answered', async () => {
