@@ -147,7 +147,7 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
   const inLane = { openLane, callers, metrics, config }
   const handlers = [
     ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter }),
-    ...siteRoutes({ sql: writes, writer: creates, ...inLane, ...moments }),
+    ...siteRoutes({ sql: writes, writer: creates, log, ...inLane, ...moments }),
     ...billingRuleRoutes({ sql: writes, ...moments }),
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
     ...deviceRoutes({ sql: writes, writer: creates, catalogue, log, ...inLane, ...moments }),

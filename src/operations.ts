@@ -26,6 +26,7 @@ export const operations = [
   tokens.revokeToken,
   tokens.getAuthorizationServer,
   sites.saveSite,
+  sites.saveSites,
   sites.updateSite,
   sites.deleteSite,
   sites.getSite,

@@ -1,4 +1,4 @@
-import Type, { type TSchema, type TUnsafe } from 'typebox'
+import Type, { type TSchema, type TString, type TUnsafe } from 'typebox'
 import type { Reason } from './refusals.ts'
 
 // Contract §2. Everything a string may not hold stands in its pattern, so that the compiled check, the OpenAPI
@@ -275,3 +275,30 @@ export function pageOf<Schema extends TSchema>(schema: Schema) {
 export const FieldFaults = Type.Object({
   errors: Type.Array(Type.Object({ field: Type.String(), reason: Type.String() })),
 })
+
+/** The rows of a batch. Each is checked by itself, so that a faulty one is an outcome and not the end of the request. */
+export function batchOf(row: TSchema, description?: string) {
+  return Type.Array(Type.Unknown({ [shownKey]: row }), {
+    minItems: 1,
+    maxItems: 1000,
+    ...(description === undefined ? {} : { description }),
+  })
+}
+
+/** The answer of every batch: one outcome a row, in order, each with the member that names the row. */
+export function outcomesOf<const Name extends string, Schema extends TSchema>(name: Name, schema: Schema) {
+  const named = { [name]: nullable(Type.String()) } as Record<Name, ReturnType<typeof nullable<TString>>>
+  return Type.Object({
+    results: Type.Array(
+      Type.Object({
+        ...named,
+        code: Type.Integer(),
+        msg: Type.String(),
+        data: Type.Union([schema, Type.Null(), FieldFaults]),
+      }),
+    ),
+  })
+}
+
+/** The largest body of a batch (contract §2): room for a thousand rows, even with long names, remarks and addresses. */
+export const batchBytes = 4 * 1024 * 1024

@@ -36,6 +36,7 @@ const inputs: Record<string, unknown> = {
   revokeToken: 'open',
   getAuthorizationServer: 'open',
   saveSite: siteBody(owner.appId),
+  saveSites: { appId: owner.appId, sites: [siteBody(owner.appId)] },
   updateSite: { appId: owner.appId, id: site, siteName: 'taken over' },
   deleteSite: { appId: owner.appId, id: site },
   getSite: { appId: owner.appId, id: site },
@@ -107,6 +108,7 @@ const inputs: Record<string, unknown> = {
 /** Who of the operators may call what: a(dmin), o(perator), v(iewer), d(eveloper). */
 const admitted: Record<string, string> = {
   saveSite: 'aod',
+  saveSites: 'aod',
   updateSite: 'aod',
   deleteSite: 'aod',
   getSite: 'aovd',

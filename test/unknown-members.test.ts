@@ -10,12 +10,13 @@ import { importDeviceInventory } from '../src/device-inventory/contract.ts'
 import { saveDeviceModel } from '../src/device-models/contract.ts'
 import { forceUnbindDevice, transferDevice, unbindDevice } from '../src/device-ownership/contract.ts'
 import { reportDeviceState } from '../src/device-state/contract.ts'
-import { createDevice, createDevices, DeviceBatchRow, updateDevice } from '../src/devices/contract.ts'
+import { createDevice, createDevices, updateDevice } from '../src/devices/contract.ts'
 import type { Operation } from '../src/http/operation.ts'
 import { operations } from '../src/operations.ts'
 import { createOperator, createOperatorKey, updateOperator } from '../src/operators/contract.ts'
-import { saveSite, updateSite } from '../src/sites/contract.ts'
+import { saveSite, saveSites, updateSite } from '../src/sites/contract.ts'
 import { saveThirdPartyConfig } from '../src/third-party-config/contract.ts'
+import { shownKey } from '../src/values.ts'
 import {
   Client,
   deviceBody,
@@ -82,6 +83,7 @@ const writes: [Operation, Body][] = [
   [updateApplication, ({ appId, name }) => ({ appId, appName: name })],
   [saveThirdPartyConfig, ({ appId, name }) => ({ appId, operatorName: name })],
   [saveSite, ({ appId, name }) => siteBody(appId, { siteName: name })],
+  [saveSites, ({ appId, name }) => ({ appId, sites: [siteBody(appId, { siteName: name })] })],
   [updateSite, withId(saveSite, ({ appId }) => siteBody(appId), { contacts: 'Li Na' })],
   [saveBillingRule, ({ appId, name }) => ({ appId, ruleName: name, ruleType: 1, periods })],
   [updateBillingRule, withId(saveBillingRule, occupancyRule, { unitMinutes: 2 })],
@@ -143,19 +145,20 @@ interface Shape {
   properties?: Record<string, TSchema>
   items?: TSchema
   anyOf?: TSchema[]
+  [shownKey]?: Shape
 }
 
 /** The body as JSON text, with all names added wherever an object stands that does not declare them. */
 function loaded(body: unknown, schema: Shape, value: unknown): string {
-  const within = [schema, ...((schema.anyOf ?? []) as Shape[])]
+  // A batch's rows are checked one by one, by a schema of their own.
+  const whole = schema[shownKey] ?? schema
+  const within = [whole, ...((whole.anyOf ?? []) as Shape[])]
   if (Array.isArray(body)) {
     const items = within.find((option) => option.items !== undefined)?.items ?? {}
     return `[${body.map((item) => loaded(item, items, value)).join(',')}]`
   }
   if (typeof body !== 'object' || body === null) return JSON.stringify(body)
-  // A batch's rows are checked one by one, by a schema of their own.
-  const declared: Record<string, TSchema> =
-    within.find((option) => option.properties !== undefined)?.properties ?? DeviceBatchRow.properties
+  const declared: Record<string, TSchema> = within.find((option) => option.properties !== undefined)?.properties ?? {}
   const own = Object.entries(body).map(([member, text]) => [member, loaded(text, declared[member] ?? {}, value)])
   const added = names
     .filter((name) => !Object.hasOwn(declared, name) && !Object.hasOwn(body, name))

@@ -4,21 +4,22 @@ import {
   address,
   anyAppId,
   appId,
+  batchBytes,
+  batchOf,
   bbox,
   coordinates,
   deviceNo,
   divisionCode,
-  FieldFaults,
   freeText,
   moment,
   name,
   nullable,
   oneOf,
   optional,
+  outcomesOf,
   ownAppId,
   pageOf,
   pageQuery,
-  shownKey,
   tag,
   timeRange,
 } from '../values.ts'
@@ -100,9 +101,6 @@ export const createDevice = operation({
   idempotent: true,
 })
 
-/** Of a batch (contract §2): room for a thousand devices, even with long names, remarks and addresses. */
-const batchBytes = 4 * 1024 * 1024
-
 export const createDevices = operation({
   id: 'createDevices',
   summary: 'Registers up to 1000 devices; one outcome a row, in order, and one that is refused stops no other.',
@@ -111,23 +109,9 @@ export const createDevices = operation({
   callers: ['application', 'operator'],
   body: Type.Object({
     appId: ownAppId,
-    // Each row is checked by itself, so that a faulty one is an outcome and not the end of the request.
-    devices: Type.Array(Type.Unknown({ [shownKey]: DeviceBatchRow }), {
-      minItems: 1,
-      maxItems: 1000,
-      description: 'each as create takes it, without appId',
-    }),
+    devices: batchOf(DeviceBatchRow, 'each as create takes it, without appId'),
   }),
-  data: Type.Object({
-    results: Type.Array(
-      Type.Object({
-        deviceNo: nullable(Type.String()),
-        code: Type.Integer(),
-        msg: Type.String(),
-        data: Type.Union([DeviceRecord, Type.Null(), FieldFaults]),
-      }),
-    ),
-  }),
+  data: outcomesOf('deviceNo', DeviceRecord),
   refusals: ['applicationNotFound'],
   idempotent: true,
   maxBodyBytes: batchBytes,

@@ -9,12 +9,13 @@ import {
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
+import { runBatch } from '../http/batch.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
+import { validator } from '../http/validate.ts'
 import type { ReadTimeRange } from '../moments.ts'
 import { given, readBbox } from '../values.ts'
-import { registerBatch } from './batch.ts'
-import { createDevice, createDevices, getDevice, pageDevices, updateDevice } from './contract.ts'
+import { createDevice, createDevices, DeviceBatchRow, getDevice, pageDevices, updateDevice } from './contract.ts'
 import { type RegistrationParts, registrationLane } from './lane.ts'
 import { changeDevice, showDevice, updatableMembers } from './rules.ts'
 import { pageOfDevices, requireDevice, saveChangedDevice } from './store.ts'
@@ -25,8 +26,10 @@ interface Parts extends RegistrationParts {
   readTimeRange: ReadTimeRange
 }
 
+const readRow = validator(DeviceBatchRow, 'device', undefined)
+
 export function deviceRoutes(parts: Parts): Handler[] {
-  const { sql, log, showMoment, readTimeRange } = parts
+  const { sql, showMoment, readTimeRange } = parts
   const register = registrationLane(parts)
 
   return [
@@ -35,11 +38,15 @@ export function deviceRoutes(parts: Parts): Handler[] {
       return new JsonText(await register({ caller, body, actor, idempotency }))
     }),
 
-    handle(createDevices, async ({ caller, actor, body, idempotency, header, noteRefusedRow }) => {
+    handle(createDevices, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
-      const acceptLanguage = header('accept-language')
-      const batch = { caller, appId, actor, rows: body.devices, idempotency, acceptLanguage, noteRefusedRow }
-      return new JsonText(await registerBatch({ sql, log, register }, batch))
+      return runBatch(parts, request, {
+        owner: appId,
+        rows: body.devices,
+        name: 'deviceNo',
+        readRow,
+        write: (row, key) => register({ caller, body: { ...row, appId }, actor, idempotency: key }),
+      })
     }),
 
     handle(updateDevice, async ({ caller, actor, body, header }) => {

@@ -3,6 +3,8 @@ import { operation } from '../http/operation.ts'
 import {
   address,
   appId,
+  batchBytes,
+  batchOf,
   bbox,
   closingTime,
   coordinates,
@@ -13,6 +15,7 @@ import {
   name,
   nullable,
   optional,
+  outcomesOf,
   ownAppId,
   pageOf,
   pageQuery,
@@ -90,6 +93,22 @@ export const saveSite = operation({
   data: SiteRecord,
   refusals: ['applicationNotFound', 'thirdPartyConfigMissing', 'billingRuleNotFound', 'billingRuleWrongType'],
   idempotent: true,
+})
+
+/** One row of saveBatch: as create site takes it, without the application. */
+export const SiteBatchRow = Type.Omit(SiteRegistration, ['appId'])
+
+export const saveSites = operation({
+  id: 'saveSites',
+  summary: 'Creates up to 1000 sites; one outcome a row, in order, and one that is refused stops no other.',
+  method: 'POST',
+  path: `${folder}/saveBatch`,
+  callers: ['application', 'operator'],
+  body: Type.Object({ appId: ownAppId, sites: batchOf(SiteBatchRow, 'each as save takes it, without appId') }),
+  data: outcomesOf('siteName', SiteRecord),
+  refusals: ['applicationNotFound'],
+  idempotent: true,
+  maxBodyBytes: batchBytes,
 })
 
 const id = integer(1)

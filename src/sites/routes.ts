@@ -1,79 +1,49 @@
+import type { Logger } from 'pino'
 import { findRuleTypes } from '../billing-rules/store.ts'
-import type { CallerCache } from '../callers/cache.ts'
-import type { Caller } from '../callers/caller.ts'
 import { applicationOf, lockApplicationFor, requireActingFor, requireApplicationOf } from '../callers/permissions.ts'
-import { once, type RequestKey } from '../database/idempotency.ts'
-import type { OpenLane } from '../database/lanes.ts'
+import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
+import { runBatch } from '../http/batch.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
-import type { Metrics } from '../metrics.ts'
-import type { ReadTimeRange, ShowMoment } from '../moments.ts'
-import { Refusal } from '../refusals.ts'
+import { validator } from '../http/validate.ts'
+import type { ReadTimeRange } from '../moments.ts'
 import { given, readBbox } from '../values.ts'
-import { deleteSite, getSite, pageSites, type SiteRegistration, saveSite, updateSite } from './contract.ts'
-import { type SiteInsert, type SiteOutcome, saveSites } from './routine.ts'
-import {
-  changeSite,
-  type NamedRules,
-  type RuleFault,
-  readSite,
-  ruleFaults,
-  rulesGiven,
-  type Site,
-  showSite,
-  showWithoutId,
-} from './rules.ts'
+import { deleteSite, getSite, pageSites, SiteBatchRow, saveSite, saveSites, updateSite } from './contract.ts'
+import { type SiteLaneParts, siteLane } from './lane.ts'
+import { changeSite, type NamedRules, ruleFaults, ruleRefusal, rulesGiven, type Site, showSite } from './rules.ts'
 import { pageOfSites, removeSite, requireSite, saveChangedSite } from './store.ts'
 
-interface Submission {
-  caller: Caller
-  body: SiteRegistration
-  actor: string
-  idempotency: RequestKey | undefined
-}
-
-interface Parts {
+interface Parts extends SiteLaneParts {
   sql: Sql
-  /** For the lane's batches. */
-  writer: Sql
-  openLane: OpenLane
-  callers: CallerCache
-  metrics: Metrics
-  showMoment: ShowMoment
+  log: Logger
   readTimeRange: ReadTimeRange
 }
 
-export function siteRoutes(parts: Parts): Handler[] {
-  const { sql, writer, openLane, callers, metrics, showMoment, readTimeRange } = parts
-  const show = (site: Site) => showSite(site, showMoment)
+const readRow = validator(SiteBatchRow, 'site', undefined)
 
-  const lane = openLane<Submission, SiteOutcome>('sites', {
-    claims: ({ body, idempotency }) => (idempotency === undefined ? [] : [`${body.appId} ${idempotency.key}`]),
-    async write(submissions) {
-      const now = new Date()
-      const createTime = showMoment(now)
-      const sites = submissions.map((submission) => composeSite(submission, createTime))
-      const callers = submissions.map(({ caller }) => caller)
-      const outcomes = await saveSites(writer, sites, callers, now)
-      metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
-      return outcomes
-    },
-  })
+export function siteRoutes(parts: Parts): Handler[] {
+  const { sql, showMoment, readTimeRange } = parts
+  const save = siteLane(parts)
+  const show = (site: Site) => showSite(site, showMoment)
 
   return [
     handle(saveSite, async ({ caller, body, idempotency }) => {
       const actor = requireActingFor(caller, body.appId)
-      const since = performance.now()
-      for (;;) {
-        const outcome = await lane.submit({ caller, body, actor, idempotency }, since)
-        if ('record' in outcome) return new JsonText(outcome.record)
-        if ('refusal' in outcome) throw new Refusal(outcome.refusal)
-        if ('ruleFaults' in outcome) throw ruleRefusal(outcome.ruleFaults)
-        await callers.requireAccess(caller)
-      }
+      return new JsonText(await save({ caller, body, actor, idempotency }))
+    }),
+
+    handle(saveSites, async ({ caller, actor, body, ...request }) => {
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      return runBatch(parts, request, {
+        owner: appId,
+        rows: body.sites,
+        name: 'siteName',
+        readRow,
+        write: (row, key) => save({ caller, body: { ...row, appId }, actor, idempotency: key }),
+      })
     }),
 
     handle(updateSite, async ({ caller, actor, body, header }) => {
@@ -147,25 +117,4 @@ async function requireFittingRules(tx: Statements, appId: string, named: NamedRu
     occupancy: typeOf(occupancyRuleId),
   })
   if (faults.length > 0) throw ruleRefusal(faults)
-}
-
-/** A rule that does not exist comes before one of the wrong type; every field that shares the refusal is named. */
-function ruleRefusal(faults: RuleFault[]): Refusal {
-  const refusal = faults.some((fault) => fault.refusal === 'billingRuleNotFound')
-    ? 'billingRuleNotFound'
-    : 'billingRuleWrongType'
-  const reason =
-    refusal === 'billingRuleNotFound'
-      ? { en: 'is not a billing rule of this application', zh: '不是该应用的计费规则' }
-      : { en: 'is a billing rule of another type', zh: '计费规则类型不符' }
-  return new Refusal(refusal, {
-    errors: faults.filter((fault) => fault.refusal === refusal).map(({ field }) => ({ field, reason })),
-  })
-}
-
-function composeSite({ body, actor, idempotency }: Submission, createTime: string): SiteInsert {
-  const { appId } = body
-  const site = readSite(body)
-  const record = showWithoutId(appId, site, createTime)
-  return { ...site, appId, actor, idempotency, recordAfterId: `,${JSON.stringify(record).slice(1)}` }
 }

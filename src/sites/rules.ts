@@ -1,5 +1,6 @@
 import { ruleType } from '../billing-rules/contract.ts'
 import type { ShowMoment } from '../moments.ts'
+import { Refusal } from '../refusals.ts'
 import { given, readCoordinates } from '../values.ts'
 import type { SiteRecord, SiteRegistration, SiteUpdate } from './contract.ts'
 
@@ -139,5 +140,19 @@ export function ruleFaults(
   return fields.flatMap(({ field, id, type, wanted }) => {
     if (id === null || type === wanted) return []
     return [{ field, refusal: type === null ? 'billingRuleNotFound' : 'billingRuleWrongType' } as const]
+  })
+}
+
+/** A rule that does not exist comes before one of the wrong type; every field that shares the refusal is named. */
+export function ruleRefusal(faults: RuleFault[]): Refusal {
+  const refusal = faults.some((fault) => fault.refusal === 'billingRuleNotFound')
+    ? 'billingRuleNotFound'
+    : 'billingRuleWrongType'
+  const reason =
+    refusal === 'billingRuleNotFound'
+      ? { en: 'is not a billing rule of this application', zh: '不是该应用的计费规则' }
+      : { en: 'is a billing rule of another type', zh: '计费规则类型不符' }
+  return new Refusal(refusal, {
+    errors: faults.filter((fault) => fault.refusal === refusal).map(({ field }) => ({ field, reason })),
   })
 }

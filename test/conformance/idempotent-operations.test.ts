@@ -16,7 +16,7 @@ import {
   resetOperator,
 } from '../../src/operators/contract.ts'
 import { createSession, deleteSession, getSession } from '../../src/sessions/contract.ts'
-import { deleteSite, saveSite } from '../../src/sites/contract.ts'
+import { deleteSite, saveSite, saveSites } from '../../src/sites/contract.ts'
 import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
 import { cookieOf, newPerson } from '../people.ts'
@@ -67,6 +67,7 @@ async function newCalledBack() {
 
 const cases: Case[] = [
   { operation: saveSite, prepare: async () => siteBody(appId) },
+  { operation: saveSites, prepare: async () => ({ appId, sites: [siteBody(appId), {}] }) },
   { operation: deleteSite, prepare: async () => ({ appId, id: expectSuccess(await saveSiteOf(owner)).id }) },
   {
     operation: saveBillingRule,

@@ -1,0 +1,127 @@
+import type { Logger } from 'pino'
+import { claimKey, type RequestKey, settleKey } from '../database/idempotency.ts'
+import type { Statements } from '../database/open.ts'
+import { yielder } from '../event-loop.ts'
+import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../refusals.ts'
+import { preferredLanguage } from './language.ts'
+import { JsonText, type OperationRequest } from './serve.ts'
+
+/** A request of many rows, each of which is a write by itself. */
+interface Batch<Row> {
+  /** Whose its key is. */
+  owner: string
+  /** As they were sent. */
+  rows: readonly unknown[]
+  /** The member that names a row, in the row and in its outcome. */
+  name: string
+  /** Throws 10001. */
+  readRow(row: unknown): Row
+  /** Carries one row out, at most once for its key: answers what the operation of one would, as JSON text. */
+  write(row: Row, key: RequestKey | undefined): Promise<string>
+}
+
+type BatchRequest = Pick<OperationRequest, 'idempotency' | 'header' | 'noteRefusedRow'>
+
+interface Parts {
+  /** For the keys of whole batches. */
+  sql: Statements
+  log: Logger
+}
+
+interface RowOutcome {
+  /** The row's result as JSON text. */
+  text: string
+  /** Nothing was decided about the row, so that it can be tried again. */
+  isUndecided: boolean
+}
+
+/** Rows that are with the lane at once: a thousand would stand before everybody else's one. */
+const portionRows = 128
+
+/** What a caller is told that has lost its access. */
+const losses: ReadonlySet<RefusalName> = new Set(['tokenInvalid', 'applicationFrozen'])
+
+/**
+ * Carries out the rows of a batch, each by itself: what is refused or faulty is that row's outcome. Answers the outcomes,
+ * in order.
+ *
+ * With a key the first answer is kept whole. Each row that succeeds also keeps its own in its own transaction, so a
+ * retry after a crash finds the rows that were written and writes the others. Where the caller loses its access midway,
+ * the rows that were written stay, and the others are refused. Throws 10008, 50003 when there is no room for the first
+ * rows, 10002 and 10005 when the caller lost its access before them.
+ */
+export async function runBatch<Row>(parts: Parts, request: BatchRequest, batch: Batch<Row>): Promise<JsonText> {
+  const { sql } = parts
+  const { idempotency } = request
+  if (idempotency === undefined) return new JsonText(answerOf(await writeRows(parts, request, batch)))
+  const keyed = { owner: batch.owner, ...idempotency }
+  const kept = await claimKey(sql, keyed)
+  if (kept !== undefined) {
+    idempotency.isReplayed = true
+    return new JsonText(kept)
+  }
+  const outcomes = await writeRows(parts, request, batch)
+  const answer = answerOf(outcomes)
+  // What the service could not decide, a retry shall.
+  if (outcomes.some((outcome) => outcome.isUndecided)) return new JsonText(answer)
+  const first = await settleKey(sql, keyed, answer)
+  idempotency.isReplayed = first !== undefined
+  return new JsonText(first ?? answer)
+}
+
+function answerOf(outcomes: RowOutcome[]): string {
+  return `{"results":[${outcomes.map(({ text }) => text).join(',')}]}`
+}
+
+async function writeRows<Row>(
+  { log }: Parts,
+  { idempotency, header, noteRefusedRow }: BatchRequest,
+  { rows, name, readRow, write }: Batch<Row>,
+): Promise<RowOutcome[]> {
+  const language = preferredLanguage(header('accept-language'))
+  /** Once the caller has lost its access, the rows that are left need not ask. */
+  let lost: Refusal | undefined
+
+  async function writeRow(row: unknown, index: number): Promise<RowOutcome> {
+    const subject = nameOf(row, name)
+    const named = `{${JSON.stringify(name)}:${JSON.stringify(subject)}`
+    try {
+      if (lost !== undefined) throw lost
+      const read = readRow(row)
+      // A caller's own keys hold no space, so the two can never be mistaken for each other.
+      const record = await write(read, idempotency && { ...idempotency, key: `batch ${idempotency.key} ${index}` })
+      return { text: `${named},"code":0,"msg":"success","data":${record}}`, isUndecided: false }
+    } catch (error) {
+      if (!(error instanceof Refusal)) log.error({ err: error, row: index }, 'a row of a batch failed')
+      const refusal = error instanceof Refusal ? error : unavailable()
+      if (losses.has(refusal.refusal)) lost = refusal
+      const isUndecided = refusal === lost || refusal.refusal === 'unavailable'
+      noteRefusedRow(refusal, subject)
+      return { text: `${named},${refusedText(refusal, language)}}`, isUndecided }
+    }
+  }
+
+  const outcomes: RowOutcome[] = []
+  const pause = yielder()
+  for (let from = 0; from < rows.length; from += portionRows) {
+    // Faulty rows wait for nothing by themselves.
+    await pause()
+    const portion = rows.slice(from, from + portionRows)
+    outcomes.push(...(await Promise.all(portion.map((row, index) => writeRow(row, from + index)))))
+    if (from === 0 && outcomes.every((outcome) => outcome.isUndecided)) throw lost ?? unavailable()
+  }
+  return outcomes
+}
+
+/** What a row is called, where it is a text. */
+function nameOf(row: unknown, member: string): string | null {
+  const name = (row as Record<string, unknown> | null)?.[member]
+  return typeof name === 'string' ? name : null
+}
+
+function refusedText(refusal: Refusal, language: keyof Reason): string {
+  const { code, [language]: msg } = refusals[refusal.refusal]
+  const errors = refusal.errors?.map(({ field, reason }) => ({ field, reason: reason[language] }))
+  const data = errors === undefined ? null : { errors }
+  return `"code":${code},"msg":${JSON.stringify(msg)},"data":${JSON.stringify(data)}`
+}

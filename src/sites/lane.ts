@@ -1,0 +1,67 @@
+import type { CallerCache } from '../callers/cache.ts'
+import type { Caller } from '../callers/caller.ts'
+import type { RequestKey } from '../database/idempotency.ts'
+import type { OpenLane } from '../database/lanes.ts'
+import type { Sql } from '../database/open.ts'
+import type { Metrics } from '../metrics.ts'
+import type { ShowMoment } from '../moments.ts'
+import { Refusal } from '../refusals.ts'
+import type { SiteRegistration } from './contract.ts'
+import { type SiteInsert, type SiteOutcome, saveSites } from './routine.ts'
+import { readSite, ruleRefusal, showWithoutId } from './rules.ts'
+
+/** A site that a caller wants created. */
+interface Submission {
+  caller: Caller
+  body: SiteRegistration
+  actor: string
+  idempotency: RequestKey | undefined
+}
+
+export interface SiteLaneParts {
+  /** For the lane's batches. */
+  writer: Sql
+  openLane: OpenLane
+  callers: CallerCache
+  metrics: Metrics
+  showMoment: ShowMoment
+}
+
+/**
+ * The lane that creates sites, for one request or for the rows of a batch. Answers the record as JSON text, and throws
+ * the refusal; 10002 and 10005 where the caller has lost its access while it waited.
+ */
+export function siteLane(parts: SiteLaneParts): (submission: Submission) => Promise<string> {
+  const { writer, openLane, callers, metrics, showMoment } = parts
+
+  const lane = openLane<Submission, SiteOutcome>('sites', {
+    claims: ({ body, idempotency }) => (idempotency === undefined ? [] : [`${body.appId} ${idempotency.key}`]),
+    async write(submissions) {
+      const now = new Date()
+      const createTime = showMoment(now)
+      const sites = submissions.map((submission) => composeSite(submission, createTime))
+      const callers = submissions.map(({ caller }) => caller)
+      const outcomes = await saveSites(writer, sites, callers, now)
+      metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
+      return outcomes
+    },
+  })
+
+  return async (submission) => {
+    const since = performance.now()
+    for (;;) {
+      const outcome = await lane.submit(submission, since)
+      if ('record' in outcome) return outcome.record
+      if ('refusal' in outcome) throw new Refusal(outcome.refusal)
+      if ('ruleFaults' in outcome) throw ruleRefusal(outcome.ruleFaults)
+      await callers.requireAccess(submission.caller)
+    }
+  }
+}
+
+function composeSite({ body, actor, idempotency }: Submission, createTime: string): SiteInsert {
+  const { appId } = body
+  const site = readSite(body)
+  const record = showWithoutId(appId, site, createTime)
+  return { ...site, appId, actor, idempotency, recordAfterId: `,${JSON.stringify(record).slice(1)}` }
+}

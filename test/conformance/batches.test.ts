@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'bun:test'
+import type { Static, TObject, TSchema } from 'typebox'
+import { pageEvents } from '../../src/events/contract.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { saveSite, saveSites } from '../../src/sites/contract.ts'
+import { newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { client, expectFaults, expectRefusal, expectSuccess, newBareApplication, newRule } from './support.ts'
+
+// What a batch answers and does is what its rows would, sent one after another (contract §5).
+
+interface Outcome {
+  code: number
+  msg: string
+  data: unknown
+}
+
+/** One application's rows, ready to be sent. */
+interface Case {
+  single: Operation
+  batch: Operation
+  /** The list's name in the body of the batch, and the member that names a row in its outcome. */
+  list: string
+  name: string
+  by?: 'operator'
+  /** Rows of every fate for an application, and whatever they need. The same for every application, but for serials. */
+  rows(application: TestApplication): Promise<Record<string, unknown>[]>
+  /** A row that is no object, as the batch takes it, and which field is told of it. */
+  faulty: { row: unknown; field: string }
+  /** Whether the batch holds rows as the operation of one takes them, or their names alone. */
+  bare?: true
+  /** What the batch takes beside the list. */
+  beside?: Record<string, unknown>
+}
+
+const cases: Case[] = [
+  {
+    single: saveSite as unknown as Operation,
+    batch: saveSites as unknown as Operation,
+    list: 'sites',
+    name: 'siteName',
+    async rows(application) {
+      const [fast, slow] = [await newRule(application, 1), await newRule(application, 2)]
+      const { appId, ...site } = siteBody('')
+      return [
+        { ...site, siteName: 'one', fastChargeBillRuleId: fast, coordinates: '115.9,28.7', tag: 'unknown' },
+        { ...site, siteName: 'two', fastChargeBillRuleId: slow },
+        { ...site, siteName: 'three', rushingBillRuleId: fast + 1_000_000, placeholderBillRuleId: slow },
+        { ...site, siteName: 'four', contacts: '', districtCode: 7, coordinates: '28.7,115.9' },
+        { siteName: ['five'] },
+        { ...site, siteName: 'one', rushingBillRuleId: slow, detailAddress: '' },
+        { ...site, siteName: 'one', rushingBillRuleId: slow, detailAddress: '' },
+      ]
+    },
+    faulty: { row: 'no site', field: 'site' },
+  },
+]
+
+/** An answer's or an event's data without what no two applications share. */
+function neutral(data: unknown, { appId }: TestApplication): unknown {
+  const text = JSON.stringify(data, (member, value) => {
+    if (member === 'id' || /BillRuleId$/.test(member)) return value === null ? null : 'number'
+    return /Time$/.test(member) && value !== null ? 'time' : value
+  })
+  return JSON.parse(text.replaceAll(appId, 'app').replace(/SN-\w+/g, 'serial'))
+}
+
+async function eventsOf({ appId }: TestApplication) {
+  const { list } = expectSuccess(await client.operate(pageEvents, { appId, pageSize: '100' }))
+  return list.map(({ type, actor, data }) => ({ type, actor, data }))
+}
+
+function call<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  operation: Operation<Body, Query, Data>,
+  by: Case['by'],
+  application: TestApplication,
+  body: object,
+  headers: Record<string, string> = {},
+) {
+  const token = by === 'operator' ? client.operatorKey : application.token
+  return client.call(operation, body, { token, headers })
+}
+
+for (const { single, batch, list, name, by, rows, faulty, bare, beside = {} } of cases) {
+  const send = (application: TestApplication, sent: unknown[], headers: Record<string, string> = {}) => {
+    const about = by === 'operator' ? {} : { appId: application.appId }
+    return call(batch, by, application, { ...about, ...beside, [list]: sent }, headers)
+  }
+  const outcomes = (answer: { data: unknown }) => (answer.data as { results: Outcome[] }).results
+  const sentAs = (row: Record<string, unknown>) => (bare ? row[name] : row)
+
+  describe(batch.id, () => {
+    test('answers and does what its rows would one after another', async () => {
+      const [one, many] = [await newApplication(client), await newApplication(client)]
+      const singles: unknown[] = []
+      for (const row of await rows(one)) {
+        const { code, msg, data } = await call(single, by, one, {
+          ...(by ? {} : { appId: one.appId }),
+          ...beside,
+          ...row,
+        })
+        singles.push(neutral({ code, msg, data }, one))
+      }
+      const sent = await rows(many)
+      const answer = await send(many, sent.map(sentAs))
+      expectSuccess(answer as never)
+      const told = outcomes(answer).map((outcome) => {
+        expect(Object.keys(outcome)).toEqual([name, 'code', 'msg', 'data'])
+        const { [name]: _, ...rest } = outcome as unknown as Record<string, unknown>
+        return neutral(rest, many)
+      })
+      expect(told).toEqual(singles)
+      const named = sent.map((row) => (typeof row[name] === 'string' ? row[name] : null))
+      expect(outcomes(answer).map((outcome) => (outcome as unknown as Record<string, unknown>)[name])).toEqual(named)
+      expect(neutral(await eventsOf(many), many)).toEqual(neutral(await eventsOf(one), one))
+    })
+
+    test('tells of a row that is no row, and stops no other for it', async () => {
+      const application = await newApplication(client)
+      const [good] = await rows(application)
+      const answer = await send(application, [faulty.row, sentAs(good as Record<string, unknown>)])
+      expect(outcomes(answer).map(({ code }) => code)).toEqual([10001, 0])
+      expect(outcomes(answer)[0]?.data).toMatchObject({ errors: [{ field: faulty.field }] })
+    })
+
+    test('takes 1 to 1000 rows, and more than 64 KiB', async () => {
+      const application = await newApplication(client)
+      expectFaults(await send(application, []), [list])
+      expectFaults(await send(application, Array(1001).fill(null)), [list])
+      const wide = Array(1000).fill({ remark: 'x'.repeat(1000) })
+      expect(outcomes(await send(application, wide))).toHaveLength(1000)
+    })
+
+    test('with a key is done once, and its rows’ keys are nobody else’s', async () => {
+      const application = await newApplication(client)
+      const sent = (await rows(application)).map(sentAs)
+      const headers = { 'idempotency-key': newSerial('key') }
+      const before = (await eventsOf(application)).length
+      const both = await Promise.all([send(application, sent, headers), send(application, sent, headers)])
+      const done = (await eventsOf(application)).length - before
+      expect(both[1]?.text).toBe(both[0]?.text as string)
+      const again = await send(application, sent, headers)
+      expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([both[0]?.text as string, 'true'])
+      expect((await eventsOf(application)).length - before).toBe(done)
+      expectRefusal(await send(application, sent.slice(1), headers), 'idempotencyKeyReused')
+    })
+  })
+}
+
+test('a batch of sites is refused for another application, and without its configuration row by row', async () => {
+  const [owner, other] = [await newApplication(client), await newBareApplication()]
+  const sites = [siteBody(''), siteBody('')]
+  expectRefusal(await client.call(saveSites, { appId: other.appId, sites }, { token: owner.token }), 'notPermitted')
+  const { results } = expectSuccess(await client.call(saveSites, { sites }, { token: other.token })) as Static<
+    typeof saveSites.data
+  >
+  expect(results.map(({ code }) => code)).toEqual([30003, 30003])
+})
