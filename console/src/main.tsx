@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client'
 import { RouterProvider } from 'react-router/dom'
 import { ForecourtError } from '../../src/sdk/client.ts'
 import { router } from './routes.tsx'
+import 'antd/dist/antd.css'
 import './style.css'
 import { Theme } from './theme.tsx'
 

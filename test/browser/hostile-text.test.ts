@@ -40,8 +40,9 @@ browserTest(
       void dialog.dismiss()
     })
     const serial = encodeURIComponent(deviceNo)
+    // Of lists that all tests share the own rows are asked for: others make rows meanwhile.
     const pages: [path: string, shown: string][] = [
-      ['/applications', text(11)],
+      [`/applications?appName=${encodeURIComponent(text(11))}`, text(11)],
       [`/applications/${appId}`, text(11)],
       [`/sites?appId=${appId}`, text(9)],
       [`/sites/${appId}/${site.id}`, text(9)],
@@ -50,7 +51,7 @@ browserTest(
       [`/billing-rules?appId=${appId}`, text(8)],
       [`/models?serialPrefix=${encodeURIComponent(serialPrefix)}`, text(3)],
       [`/events?appId=${appId}`, deviceNo],
-      ['/people', name],
+      [`/people?name=${encodeURIComponent(name)}`, name],
     ]
     for (const [path, shown] of pages) {
       await leadTo(page, `/console${path}`)

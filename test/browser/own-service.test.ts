@@ -8,8 +8,32 @@ import { browserTest, expectFramed, leadTo, newSerial, picture, visit } from './
 
 // What the service that the tests share cannot show: another policy, and an only admin.
 
+const tilesAsked: string[] = []
+const tile = await Bun.file(join(projectFolder, 'docs', 'pictures', 'overview.png')).bytes()
+const tiles = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch(request) {
+    tilesAsked.push(new URL(request.url).pathname)
+    return new Response(tile, { headers: { 'content-type': 'image/png', 'access-control-allow-origin': '*' } })
+  },
+})
+
 const services: Service[] = []
-afterAll(() => Promise.all(services.map((service) => service.stop())))
+afterAll(async () => {
+  await Promise.all(services.map((service) => service.stop()))
+  await tiles.stop(true)
+})
+
+/** Of another policy, and with a base map. */
+let ofOtherSettings: Promise<Service> | undefined
+function startOfOtherSettings(): Promise<Service> {
+  ofOtherSettings ??= startOwn({
+    FORECOURT_INVENTORY_POLICY: 'required',
+    FORECOURT_MAP_TILES: `http://127.0.0.1:${tiles.port}/base/{z}/{x}/{y}.png`,
+  })
+  return ofOtherSettings
+}
 
 async function startOwn(env: Record<string, string>): Promise<Service> {
   const service = await startService({ env })
@@ -19,7 +43,7 @@ async function startOwn(env: Record<string, string>): Promise<Service> {
 
 describe('a service of its own', () => {
   browserTest('that wants serials in its inventory says so, and explains the refusal of one that is not', async () => {
-    const through = new Client(await startOwn({ FORECOURT_INVENTORY_POLICY: 'required' }))
+    const through = new Client(await startOfOtherSettings())
     const { appId } = await newApplication(through)
     const { page, faults } = await visit(`/console/devices/new?appId=${appId}`, { role: 'operator', through })
     const deviceNo = newSerial()
@@ -70,31 +94,18 @@ describe('a service of its own', () => {
   })
 
   browserTest('draws the base map that it is set to, from there and from nowhere else', async () => {
-    const asked: string[] = []
-    const tile = await Bun.file(join(projectFolder, 'docs', 'pictures', 'overview.png')).bytes()
-    const tiles = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      fetch(request) {
-        asked.push(new URL(request.url).pathname)
-        return new Response(tile, { headers: { 'content-type': 'image/png', 'access-control-allow-origin': '*' } })
-      },
-    })
-    const through = new Client(
-      await startOwn({ FORECOURT_MAP_TILES: `http://127.0.0.1:${tiles.port}/base/{z}/{x}/{y}.png` }),
-    )
+    const through = new Client(await startOfOtherSettings())
     const app = await newApplication(through)
     await through.call(saveSite, siteBody(app.appId, { coordinates: '115.899918,28.676493' }), { token: app.token })
     const visited = await visit(`/console/sites?appId=${app.appId}&view=map`, { role: 'viewer', through })
     await visited.page.locator('.maplibregl-canvas').waitFor()
     const until = Date.now() + 20_000
-    while (asked.length === 0 && Date.now() < until) await Bun.sleep(50)
-    expect(asked.length).toBeGreaterThan(0)
-    for (const path of asked) expect(path).toMatch(/^\/base\/\d+\/\d+\/\d+\.png$/)
+    while (tilesAsked.length === 0 && Date.now() < until) await Bun.sleep(50)
+    expect(tilesAsked.length).toBeGreaterThan(0)
+    for (const path of tilesAsked) expect(path).toMatch(/^\/base\/\d+\/\d+\/\d+\.png$/)
     expect(await visited.page.getByText('No base map is configured.').count()).toBe(0)
     await expectFramed(visited, 'Sites')
     await picture(visited.page, 'sites-tiles')
-    await tiles.stop(true)
   })
 
   browserTest('keeps its only admin, who set the account up by the link of the first start', async () => {

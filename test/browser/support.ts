@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
+import { atScale } from '../faults/support.ts'
 import { type Client, newSerial, target } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { chromiumPath, launchChromium } from './chromium.ts'
@@ -204,10 +205,14 @@ export async function expectSound(visited: Visited, title: string): Promise<void
   await expectAccessible(visited.page)
 }
 
-/** The same in the light and in the dark, with a picture of each. */
+/**
+ * The same in the light and in the dark, with a picture of each. In the gate the dark of two full pages stands for that
+ * of all, which take their colours from the same theme.
+ */
 export async function expectSoundInBothShades(visited: Visited, title: string, name: string): Promise<void> {
   await expectSound(visited, title)
   await picture(visited.page, name)
+  if (!atScale(['overview', 'device'].includes(name), true)) return
   await showIn(visited.page, 'dark')
   await visited.page.locator('html[data-shade=dark]').waitFor()
   // Nothing but the colours is another.
