@@ -69,7 +69,7 @@ describe.concurrent('a replay', () => {
 
 describe('a long replay', () => {
   const always = { timeFrom: '2000-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
-  const events = atScale(3_000, 5_000)
+  const events = atScale(2_000, 5_000)
 
   /** Events of an application, as if they had been sent long ago. */
   async function makeEvents({ service }: CallbackBed, appId: string): Promise<void> {

@@ -75,7 +75,7 @@ async function busyService(database: OwnDatabase) {
   const wrong: string[] = []
   let running = true
   const loops = Object.entries(operations).flatMap(([name, operation]) =>
-    Array.from({ length: 3 }, async () => {
+    Array.from({ length: atScale(1, 3) }, async () => {
       while (running) {
         const answer = await operation().catch(() => undefined)
         const outcome = answer === undefined ? 'no answer' : String(answer.status)
@@ -207,7 +207,7 @@ test('a server whose connections are cut one by one under every kind of operatio
   const busy = await busyService(database)
   let cuts = 0
   await database.run(async (sql) => {
-    for (const end = performance.now() + atScale(2000, 6000); performance.now() < end; ) {
+    for (const end = performance.now() + atScale(1500, 6000); performance.now() < end; ) {
       await sleep(random() * 30)
       // What an administrator, a failover and a proxy's restart do: a random connection of the service ends.
       const ended = await sql`

@@ -17,7 +17,7 @@ import { EventWatch } from './event-watch.ts'
 import { atScale, distribution, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
 const toggleRounds = atScale(1, 10)
-const togglesOfRound = atScale(60, 100)
+const togglesOfRound = atScale(40, 100)
 const toggles = toggleRounds * togglesOfRound
 
 /** The races of creates and of the offline toggle, against so many processes on one database. */

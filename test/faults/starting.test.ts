@@ -290,7 +290,7 @@ test('an embedded database that a killed server has left is taken over or replac
 describe.each(['SIGKILL', 'SIGTERM'] as const)('a first start that %s ends', (name) => {
   test('at any moment is followed by one that works', async () => {
     const dataDir = place.newFolder()
-    for (let attempt = 0; attempt < atScale(2, 6); attempt++) {
+    for (let attempt = 0; attempt < atScale(1, 6); attempt++) {
       const starting = place.startService({ dataDir }).catch((error: Error) => error)
       const at = random() * 1200
       await sleep(at)
