@@ -35,6 +35,7 @@ import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/routine.ts'
 import { eventRoutes } from './events/routes.ts'
 import { InFlight } from './http/in-flight.ts'
+import { listen } from './http/listen.ts'
 import type { HttpHandler } from './http/message.ts'
 import { type Handler, serve } from './http/serve.ts'
 import { listOf } from './http/source-address.ts'
@@ -45,7 +46,8 @@ import { operatorRoutes } from './operators/routes.ts'
 import { startRecorder } from './overview/recorder.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { countTimeoutMs } from './overview/store.ts'
-import type { Peers } from './process/peers.ts'
+import type { Peers } from './peers.ts'
+import type { Lifetime } from './process/lifetime.ts'
 import { RefusalRecorder } from './refusal-log/recorder.ts'
 import { refusalRoutes } from './refusal-log/routes.ts'
 import { regionRoutes } from './regions/routes.ts'
@@ -102,7 +104,7 @@ export const routines: Routine[] = [
   writeProgressRoutine,
 ]
 
-export interface App {
+interface App {
   handler: HttpHandler
   /** Ends the callbacks that are under way, within 2 seconds; requests go on. */
   stopCallbacks(): Promise<void>
@@ -110,7 +112,7 @@ export interface App {
   stop(): Promise<void>
 }
 
-export interface AppOptions {
+interface AppOptions {
   config: Config
   log: Logger
   secrets: SecretBox
@@ -121,7 +123,7 @@ export interface AppOptions {
 }
 
 /** Joins the parts: operations and handlers on the one side, the database on the other. */
-export function createApp({ config, log, secrets, database, pools, schemaVersion, peers }: AppOptions): App {
+function createApp({ config, log, secrets, database, pools, schemaVersion, peers }: AppOptions): App {
   const deadlines = new Deadlines()
   const metrics = new Metrics()
   const rateLimiter = new RateLimiter(peers)
@@ -223,4 +225,15 @@ export function createApp({ config, log, secrets, database, pools, schemaVersion
       deadlines.stop()
     },
   }
+}
+
+/** Serves in this process until its lifetime ends. Answers the address. */
+export async function startServer(life: Lifetime, parts: AppOptions): Promise<string> {
+  const { config, log } = parts
+  const app = createApp(parts)
+  life.onStop(() => app.stop())
+  const listener = await listen(config.host, config.port, app.handler, { log, isShared: config.workers > 1 })
+  // Together: a test of a callback is a request that ends with its attempt.
+  life.onStop(() => Promise.all([app.stopCallbacks(), listener.stop()]))
+  return listener.url
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { openPools, routines } from './app.ts'
+import { openPools, routines, startServer } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { Database } from './database/database.ts'
 import { findDistributed } from './database/distribute.ts'
@@ -19,12 +19,11 @@ import { findPort, ListenError, urlOf } from './http/listen.ts'
 import { openLog } from './log.ts'
 import { momentFormat } from './moments.ts'
 import { makeFirstSetUp } from './operators/routes.ts'
+import { NoPeers } from './peers.ts'
 import { Lifetime } from './process/lifetime.ts'
 import type { ServeOrder } from './process/messages.ts'
-import { NoPeers } from './process/peers.ts'
 import { Workers } from './process/workers.ts'
 import { openSecrets } from './secrets/open.ts'
-import { startServer } from './server.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
 

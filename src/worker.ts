@@ -1,10 +1,9 @@
-import { openPools } from './app.ts'
+import { openPools, startServer } from './app.ts'
 import { Database } from './database/database.ts'
 import { openLog } from './log.ts'
 import { ParentChannel } from './process/channel.ts'
 import { Lifetime } from './process/lifetime.ts'
 import { SecretBox } from './secrets/box.ts'
-import { startServer } from './server.ts'
 
 // One of several servers on a port. It does what its parent says, and ends when the parent does.
 

@@ -1,6 +1,6 @@
 import { GroupCommit } from '../database/group-commit.ts'
 import type { Sql } from '../database/open.ts'
-import type { Peers } from '../process/peers.ts'
+import type { Peers } from '../peers.ts'
 import { Refusal, tokenInvalid } from '../refusals.ts'
 import type { Caller } from './caller.ts'
 import type { Credential } from './credentials.ts'

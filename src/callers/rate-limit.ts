@@ -1,4 +1,4 @@
-import type { Peers } from '../process/peers.ts'
+import type { Peers } from '../peers.ts'
 import { Refusal } from '../refusals.ts'
 
 interface Bucket {

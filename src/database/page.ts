@@ -1,6 +1,5 @@
 import type { PendingQuery, Row } from 'postgres'
 import { invalidRequest } from '../refusals.ts'
-import { given } from '../values.ts'
 import type { Sql } from './open.ts'
 
 /** Beyond this many rows a total is not counted further (contract §5). */
@@ -50,10 +49,10 @@ export interface PageRequest {
 
 /** Reads the members of a page query. Throws 10001 for a cursor that is not ours, and for a page that is too far. */
 export function readPageRequest(query: PageQuery, key: PageKey): PageRequest {
-  const pageSize = given(query.pageSize) ?? 10
-  const cursor = given(query.cursor)
+  const pageSize = query.pageSize || 10
+  const cursor = query.cursor || null
   if (cursor !== null) return { pageSize, pageNo: null, offset: 0, after: readCursor(cursor, key) }
-  const pageNo = given(query.pageNo) ?? 1
+  const pageNo = query.pageNo || 1
   if (pageNo * pageSize > numberedRows) throw pageTooFar()
   return { pageSize, pageNo, offset: (pageNo - 1) * pageSize, after: null }
 }

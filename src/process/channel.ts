@@ -1,5 +1,5 @@
+import type { Answerer, Peers, Topic, Topics, WorkerStatus } from '../peers.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
-import type { Answerer, Peers, Topic, Topics, WorkerStatus } from './peers.ts'
 
 /** A worker's way to its parent, and through it to the other workers. */
 export class ParentChannel implements Peers {

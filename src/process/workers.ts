@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { StartError } from '../database/start-error.ts'
 import { type MetricsSnapshot, mergeMetrics, withoutGauges } from '../metrics.ts'
+import { Claims, type Topic, type WorkerStatus } from '../peers.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
-import { Claims, type Topic, type WorkerStatus } from './peers.ts'
 
 /** For how long an answer is waited for that others need; a process that is stopped gives none. */
 const answerWithinMs: Record<Topic, number> = { rate: 250, access: 900, metrics: 3_000 }

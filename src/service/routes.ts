@@ -7,7 +7,7 @@ import { type Api, openApiDocument } from '../http/openapi.ts'
 import { type Handler, handle, Reply } from '../http/serve.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Peers } from '../process/peers.ts'
+import type { Peers } from '../peers.ts'
 import { refusals } from '../refusals.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
 

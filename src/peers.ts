@@ -1,4 +1,4 @@
-import type { MetricsSnapshot } from '../metrics.ts'
+import type { MetricsSnapshot } from './metrics.ts'
 
 /** What processes of one service ask each other: the question and its answer, by topic. */
 export interface Topics {
