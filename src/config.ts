@@ -26,6 +26,8 @@ export interface Config {
   /** Where the console's map has its tiles from: an address with {z}, {x} and {y}; none for a neutral ground. */
   mapTileUrl: string | undefined
   inventoryPolicy: 'open' | 'required'
+  /** The coordinate system that callers use. */
+  coordinates: 'gcj02' | 'wgs84' | 'bd09'
   privateCallbacks: 'refuse' | 'allow'
   /** `paused`: no callback is sent, as a restored copy or a drill needs it. */
   callbacks: 'on' | 'paused'
@@ -110,6 +112,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     timeZone,
     mapTileUrl,
     inventoryPolicy: oneOf('FORECOURT_INVENTORY_POLICY', 'open', ['open', 'required']),
+    coordinates: oneOf('FORECOURT_COORDINATES', 'gcj02', ['gcj02', 'wgs84', 'bd09']),
     privateCallbacks: oneOf('FORECOURT_PRIVATE_CALLBACKS', 'refuse', ['refuse', 'allow']),
     callbacks: oneOf('FORECOURT_CALLBACKS', 'on', ['on', 'paused']),
     callbackRetryScale: share('FORECOURT_CALLBACK_RETRY_SCALE', 1),

@@ -29,15 +29,15 @@ export const refusals = {
   tokenInvalid: {
     code: 10002,
     status: 401,
-    en: 'The access token is missing, malformed, unknown, expired or revoked.',
-    zh: '访问令牌缺失、格式错误、未知、已过期或已被撤销。',
-    when: 'The `Authorization` header holds no valid access token. The answer carries `WWW-Authenticate: Bearer` (RFC 6750).',
+    en: 'The access token, or the session, is missing, malformed, unknown, expired or revoked.',
+    zh: '访问令牌或会话缺失、格式错误、未知、已过期或已被撤销。',
+    when: 'The `Authorization` header holds no valid access token, and no session of the console comes from its own site. The answer carries `WWW-Authenticate: Bearer` (RFC 6750).',
   },
   notPermitted: {
     code: 10003,
     status: 403,
-    en: 'The caller may not act for this application.',
-    zh: '调用方无权代表该应用操作。',
+    en: 'The caller may not call this operation, or may not act for this application.',
+    zh: '调用方无权调用此操作，或无权代表该应用操作。',
     when: 'The caller may not act for this `appId`, or may not call this operation. The answer is the same whether that application exists or not.',
   },
   applicationNotFound: {
@@ -59,7 +59,7 @@ export const refusals = {
     status: 409,
     en: 'The application is offline, so it takes no new device.',
     zh: '应用已下线，不能新增设备。',
-    when: 'Create device while the application is offline (document §4.2), and transfer to an application that is.',
+    when: 'Create device while the application is offline, and transfer to an application that is.',
   },
   tooManyRequests: {
     code: 10007,
@@ -206,14 +206,14 @@ export const refusals = {
     status: 409,
     en: 'The third-party configuration of this application has not been made yet.',
     zh: '该应用尚未完成第三方配置。',
-    when: 'Create site before the third-party configuration was made (document §1, precondition 1). The configuration’s own `detail` answers it too.',
+    when: 'Create site before the third-party configuration was made. The configuration’s own `detail` answers it too.',
   },
   billingRuleNotFound: {
     code: 40002,
     status: 409,
     en: 'There is no such billing rule in this application.',
     zh: '该应用下不存在此计费规则。',
-    when: 'A site names a billing rule that this application does not have (document §1, precondition 2); `data.errors` names the field. The status is 404 in the rule’s own operations.',
+    when: 'A site names a billing rule that this application does not have; `data.errors` names the field. The status is 404 in the rule’s own operations.',
   },
   billingRuleWrongType: {
     code: 40003,

@@ -10,6 +10,7 @@ import {
   nullable,
   oneOf,
   optional,
+  ownAppId,
   pageOf,
   pageQuery,
   reasonKey,
@@ -67,6 +68,7 @@ export const createApplication = operation({
   }),
   refusals: [],
   idempotent: true,
+  tagged: true,
 })
 
 const ofOne = { callers: ['operator'], refusals: ['applicationNotFound'] } as const
@@ -142,15 +144,32 @@ export const rotateApplicationSecret = operation({
   idempotent: true,
 })
 
+/** What an integrator has to know of the service; operators read it in the settings of their session. */
+const serviceMembers = {
+  timeZone: Type.Optional(Type.String({ description: 'in which times are shown and read' })),
+  presenceSeconds: Type.Optional(Type.Integer({ description: 'a device that is silent for so long becomes offline' })),
+  inventoryPolicy: Type.Optional(
+    Type.Union([Type.Literal('open'), Type.Literal('required')], {
+      description: 'required: only serial numbers in the inventory can be created',
+    }),
+  ),
+  coordinateSystem: Type.Optional(
+    Type.Union([Type.Literal('gcj02'), Type.Literal('wgs84'), Type.Literal('bd09')], {
+      description: 'in which coordinates are sent and answered',
+    }),
+  ),
+}
+
 export const getApplication = operation({
   id: 'getApplication',
-  summary: 'Answers one application.',
+  summary: 'Answers one application. To an application, which may ask for itself, it also tells what the service does.',
   method: 'GET',
   path: `${folder}/detail`,
   ...ofOne,
+  callers: ['application', 'operator'],
   ...readByMembers,
-  query: Type.Object({ appId }),
-  data: ApplicationRecord,
+  query: Type.Object({ appId: ownAppId }),
+  data: Type.Object({ ...ApplicationRecord.properties, ...serviceMembers }),
   tagged: true,
 })
 

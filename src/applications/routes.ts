@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { CallerCache } from '../callers/cache.ts'
 import { keyOwnerOf } from '../callers/caller.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
-import { requireActingFor, visibleApplications } from '../callers/permissions.ts'
+import { applicationOf, requireActingFor, visibleApplications } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
@@ -21,11 +21,13 @@ import * as store from './store.ts'
 interface Parts extends ConfigParts {
   sql: Sql
   callers: CallerCache
-  config: Pick<Config, 'privateCallbacks'>
+  config: Pick<Config, 'privateCallbacks' | 'timeZone' | 'presenceSeconds' | 'inventoryPolicy' | 'coordinates'>
 }
 
 export function applicationRoutes(parts: Parts): Handler[] {
   const { sql, callers, config, showMoment } = parts
+  const { timeZone, presenceSeconds, inventoryPolicy, coordinates: coordinateSystem } = config
+  const service = { timeZone, presenceSeconds, inventoryPolicy, coordinateSystem }
   const show = (application: store.Application) => store.showApplication(application, showMoment)
 
   const logEvent = (
@@ -74,8 +76,13 @@ export function applicationRoutes(parts: Parts): Handler[] {
   return [
     handle(
       contract.createApplication,
-      ({ caller, body, actor, idempotency }) =>
-        transaction(sql, (tx) => once(tx, idempotency, keyOwnerOf(caller), () => make(tx, body, newSecret(), actor))),
+      async ({ caller, body, actor, idempotency }) => {
+        const made = await transaction(sql, (tx) =>
+          once(tx, idempotency, keyOwnerOf(caller), () => make(tx, body, newSecret(), actor)),
+        )
+        const { appSecret, thirdPartyConfig, ...record } = made
+        return tagged(made, etagOf(record))
+      },
       { check: (body) => configFaults(given(body.thirdPartyConfig) ?? {}, config, 'thirdPartyConfig.') },
     ),
 
@@ -139,8 +146,8 @@ export function applicationRoutes(parts: Parts): Handler[] {
     }),
 
     read(contract.getApplication, async ({ sql, caller, query }) => {
-      requireActingFor(caller, query.appId)
-      return tagged(show(await store.requireApplication(sql, query.appId)))
+      const record = show(await store.requireApplication(sql, applicationOf(caller, query.appId)))
+      return tagged(caller.kind === 'application' ? { ...record, ...service } : record, etagOf(record))
     }),
 
     read(contract.pageApplications, ({ sql, caller, query }) =>

@@ -58,6 +58,7 @@ export const saveBillingRule = operation({
   data: BillingRuleRecord,
   refusals: ['applicationNotFound'],
   idempotent: true,
+  tagged: true,
 })
 
 const id = integer(1)

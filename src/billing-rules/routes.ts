@@ -31,7 +31,7 @@ export function billingRuleRoutes({ sql, showMoment, readTimeRange }: Parts): Ha
       async ({ caller, actor, body, idempotency }) => {
         const { ruleName, ruleType } = body
         const appId = applicationOf(caller, body.appId)
-        return transaction(sql, async (tx) => {
+        const saved = await transaction(sql, async (tx) => {
           await lockApplicationFor(tx, caller, appId)
           return once(tx, idempotency, appId, async () => {
             const rule = await insertBillingRule(tx, { appId, ruleName, ruleType, ...readTerms(body) }, showMoment)
@@ -39,6 +39,7 @@ export function billingRuleRoutes({ sql, showMoment, readTimeRange }: Parts): Ha
             return rule
           })
         })
+        return tagged(saved)
       },
       { check: ruleFaults },
     ),

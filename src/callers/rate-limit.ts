@@ -1,10 +1,16 @@
 import type { Peers } from '../peers.ts'
 import { Refusal } from '../refusals.ts'
+import type { ApplicationCaller } from './caller.ts'
+
+/** Whose requests are limited. */
+type RateLimited = Pick<ApplicationCaller, 'appId' | 'rateLimitPerSecond'>
 
 interface Bucket {
   tokens: number
   limit: number
   filledAt: number
+  /** As the header `RateLimit-Policy` tells the limit. */
+  policy: string
   /** Requests that wait for what other processes have left. */
   waiting: number
   asking: Promise<void> | undefined
@@ -41,15 +47,27 @@ export class RateLimiter {
       bucket.tokens -= 1
       return undefined
     }
-    if (this.peers.workers.serving < 2 || now < bucket.isSpentUntil) throw tooManyRequests(appId)
+    if (this.peers.workers.serving < 2 || now < bucket.isSpentUntil) throw tooManyRequests(appId, bucket)
     return this.takeBorrowed(appId, bucket)
+  }
+
+  /**
+   * Tells an application its limit, and what it has left (IETF httpapi, RateLimit header fields). Of several processes
+   * each knows its own part alone, and takes the others' to be like it.
+   */
+  tell({ appId, rateLimitPerSecond: limit }: RateLimited, headers: Record<string, string>): void {
+    const bucket = this.buckets.get(appId)
+    if (limit === null || bucket?.limit !== limit) return
+    headers['ratelimit-policy'] = bucket.policy
+    const left = Math.min(limit, bucket.tokens * Math.max(1, this.peers.workers.serving))
+    headers.ratelimit = `"default";r=${Math.floor(left)};t=1`
   }
 
   private async takeBorrowed(appId: string, bucket: Bucket): Promise<void> {
     bucket.waiting++
     try {
       while (bucket.tokens < oneToken) {
-        if (performance.now() < bucket.isSpentUntil) throw tooManyRequests(appId)
+        if (performance.now() < bucket.isSpentUntil) throw tooManyRequests(appId, bucket)
         bucket.asking ??= this.borrow(appId, bucket).finally(() => {
           bucket.asking = undefined
         })
@@ -82,7 +100,8 @@ export class RateLimiter {
     let bucket = this.buckets.get(appId)
     if (bucket === undefined || bucket.limit !== limit) {
       if (bucket === undefined && this.buckets.size >= 100_000) this.dropFull(now)
-      bucket = { tokens: part, limit, filledAt: now, waiting: 0, asking: undefined, isSpentUntil: 0 }
+      const policy = `"default";q=${limit};w=1`
+      bucket = { tokens: part, limit, filledAt: now, policy, waiting: 0, asking: undefined, isSpentUntil: 0 }
       this.buckets.set(appId, bucket)
     }
     // What was borrowed may be more than its own part.
@@ -98,4 +117,7 @@ export class RateLimiter {
   }
 }
 
-const tooManyRequests = (appId: string) => new Refusal('tooManyRequests', { appId, headers: { 'retry-after': '1' } })
+function tooManyRequests(appId: string, { policy }: Bucket): Refusal {
+  const headers = { 'retry-after': '1', 'ratelimit-policy': policy, ratelimit: '"default";r=0;t=1' }
+  return new Refusal('tooManyRequests', { appId, headers })
+}

@@ -6,11 +6,11 @@ import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import type { DeviceRecord } from '../devices/contract.ts'
-import { type Device, showDevice, updatableMembers } from '../devices/rules.ts'
+import { type Device, deviceTag, showDevice } from '../devices/rules.ts'
 import { requireDevice } from '../devices/store.ts'
 import type { EventType } from '../events/contract.ts'
 import { insertEvent } from '../events/store.ts'
-import { etagOf, requireMatch } from '../http/etag.ts'
+import { requireMatch } from '../http/etag.ts'
 import { type Handler, handle, type OperationRequest, read } from '../http/serve.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal, unavailable } from '../refusals.ts'
@@ -74,7 +74,7 @@ export function deviceOwnershipRoutes({ sql, showMoment }: { sql: Sql; showMomen
         await lockApplicationFor(tx, caller, appId)
         return once(tx, idempotency, appId, async () => {
           const device = await requireDevice(tx, appId, body.deviceNo)
-          requireMatch(header('if-match'), etagOf(updatableMembers(device)))
+          requireMatch(header('if-match'), deviceTag(device, showMoment(device.boundAt)))
           return unbind(tx, device, { at: new Date(), by: actor, reason: given(body.reason) })
         })
       })

@@ -99,6 +99,7 @@ export const createDevice = operation({
     'deviceUnknown',
   ],
   idempotent: true,
+  tagged: true,
 })
 
 export const createDevices = operation({

@@ -10,14 +10,14 @@ import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { runBatch } from '../http/batch.ts'
-import { etagOf, requireMatch, tagged } from '../http/etag.ts'
+import { requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import { validator } from '../http/validate.ts'
 import type { ReadTimeRange } from '../moments.ts'
 import { given, readBbox } from '../values.ts'
 import { createDevice, createDevices, DeviceBatchRow, getDevice, pageDevices, updateDevice } from './contract.ts'
 import { type RegistrationParts, registrationLane } from './lane.ts'
-import { changeDevice, showDevice, updatableMembers } from './rules.ts'
+import { changeDevice, type Device, deviceTag, registrationTag, showDevice } from './rules.ts'
 import { pageOfDevices, requireDevice, saveChangedDevice } from './store.ts'
 
 interface Parts extends RegistrationParts {
@@ -31,11 +31,13 @@ const readRow = validator(DeviceBatchRow, 'device', undefined)
 export function deviceRoutes(parts: Parts): Handler[] {
   const { sql, showMoment, readTimeRange } = parts
   const register = registrationLane(parts)
+  const tagOf = (device: Device) => deviceTag(device, showMoment(device.boundAt))
 
   return [
     handle(createDevice, async ({ caller, body, idempotency }) => {
       const actor = requireActingFor(caller, body.appId)
-      return new JsonText(await register({ caller, body, actor, idempotency }))
+      const record = await register({ caller, body, actor, idempotency })
+      return new JsonText(record, { etag: registrationTag(body, record) })
     }),
 
     handle(createDevices, async ({ caller, actor, body, ...request }) => {
@@ -54,21 +56,21 @@ export function deviceRoutes(parts: Parts): Handler[] {
       const device = await transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
         const before = await requireDevice(tx, appId, body.deviceNo)
-        requireMatch(header('if-match'), etagOf(updatableMembers(before)))
+        requireMatch(header('if-match'), tagOf(before))
         const after = changeDevice(before, body)
-        if (etagOf(updatableMembers(after)) === etagOf(updatableMembers(before))) return before
+        if (tagOf(after) === tagOf(before)) return before
         await saveChangedDevice(tx, after)
         const data = showDevice(after, showMoment)
         await insertEvent(tx, { appId, type: 'device.updated', actor, subject: after.deviceNo, data })
         return after
       })
-      return tagged(showDevice(device, showMoment), etagOf(updatableMembers(device)))
+      return tagged(showDevice(device, showMoment), tagOf(device))
     }),
 
     read(getDevice, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
       const device = await requireDevice(sql, appId, query.deviceNo)
-      return tagged(showDevice(device, showMoment), etagOf(updatableMembers(device)))
+      return tagged(showDevice(device, showMoment), tagOf(device))
     }),
 
     read(pageDevices, async ({ sql, caller, query }) => {

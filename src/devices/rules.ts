@@ -1,8 +1,15 @@
 import type { Static } from 'typebox'
+import { etagOfText } from '../http/etag.ts'
 import type { ShowMoment } from '../moments.ts'
 import { divisionName } from '../regions/names.ts'
 import { given, quoted } from '../values.ts'
-import { type DeviceRecord, defaultCityCode, defaultProvinceCode, type updateDevice } from './contract.ts'
+import {
+  type DeviceRecord,
+  type DeviceRegistration,
+  defaultCityCode,
+  defaultProvinceCode,
+  type updateDevice,
+} from './contract.ts'
 
 /** What a device reports of itself; the record shows it from then on. */
 export interface DeviceState {
@@ -36,14 +43,32 @@ export interface Device extends DeviceState {
 /** Nobody has heard of the device yet (contract §4.2). What is not here is unknown. */
 export const freshState = { status: 1, onlineStatus: 2, runStatus: 0 } as const
 
+/** What the entity tag of a device is made of. */
+type TaggedMembers = Pick<Device, 'appId' | 'deviceNo' | 'deviceName' | 'tag' | 'detailAddress' | 'coordinates'> &
+  Pick<Device, 'provinceCode' | 'cityCode' | 'districtCode'>
+
 /**
- * What an update can change, and which binding it belongs to: the device's entity tag is made of these, so
- * that a report of its state does not stand in the way of somebody who edits its name.
+ * The entity tag of a device: of what an update can change and of which binding it belongs to, so that a report of its
+ * state does not stand in the way of somebody who edits its name.
  */
-export function updatableMembers({ boundAt, appId, deviceNo, ...device }: Device): object {
-  const { deviceName, tag, provinceCode, cityCode, districtCode, detailAddress, coordinates } = device
-  const place = { provinceCode, cityCode, districtCode, detailAddress, coordinates }
-  return { appId, deviceNo, boundAt, deviceName, tag, ...place }
+export function deviceTag(device: TaggedMembers, createTime: string): string {
+  const { appId, deviceNo, deviceName, tag, detailAddress, coordinates } = device
+  const { provinceCode, cityCode, districtCode } = device
+  const codes = [provinceCode, cityCode, districtCode]
+  // No stored text is empty or holds a line feed.
+  return etagOfText([appId, deviceNo, createTime, deviceName, tag, ...codes, detailAddress, coordinates].join('\n'))
+}
+
+/** The same of a device that was made of this, with the record that answers it. */
+export function registrationTag(body: DeviceRegistration, record: string): string {
+  const { provinceCode, cityCode, tag, detailAddress } = body
+  const optional = { tag: given(tag), detailAddress: given(detailAddress) }
+  const codes = {
+    provinceCode: given(provinceCode) ?? defaultProvinceCode,
+    cityCode: given(cityCode) ?? defaultCityCode,
+  }
+  // The moment at the record's end says which binding it is; to read the whole record would cost more than all else here.
+  return deviceTag({ ...body, ...optional, ...codes }, record.slice(-21, -2))
 }
 
 /** The device with the members that were given: null clears an optional one, and sets a documented default again. */

@@ -3,11 +3,16 @@ import { Refusal } from '../refusals.ts'
 import { JsonText } from './serve.ts'
 
 /**
- * The entity tag of a record: a digest of what an update can change. It needs no column and costs creates nothing, and
- * two records with one tag are the same.
+ * The entity tag of a record: a digest of what an update can change. It needs no column, and two records with one tag
+ * are the same.
  */
 export function etagOf(record: object): string {
-  return `"${hash('sha256', JSON.stringify(record), 'base64url').slice(0, 22)}"`
+  return etagOfText(JSON.stringify(record))
+}
+
+/** The entity tag of what is a text already. */
+export function etagOfText(text: string): string {
+  return `"${hash('sha256', text, 'base64url').slice(0, 22)}"`
 }
 
 /** The answer of a detail or an update: the record, with its entity tag in `ETag`. */

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
-import { actorOf, type Caller } from '../callers/caller.ts'
+import { type ApplicationCaller, actorOf, type Caller } from '../callers/caller.ts'
 import { databaseRefusal } from '../database/failures.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
@@ -12,6 +12,7 @@ import type { Metrics } from '../metrics.ts'
 import { type FieldFault, invalidRequest, type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
 import { onceKey } from '../values.ts'
 import { BodyReader, bodyTooSlow, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
+import { compressed, leastCompressed, preferredEncoding } from './encoding.ts'
 import type { InFlight } from './in-flight.ts'
 import { largeBytes } from './json.ts'
 import { preferredLanguage } from './language.ts'
@@ -127,6 +128,8 @@ export interface ServeOptions {
   admit(operation: Operation, request: HttpRequest): Caller | Promise<Caller>
   /** Answers who calls as far as anybody knows by now. */
   authenticate(request: HttpRequest): Caller | Promise<Caller>
+  /** Adds what an application is told of its rate. */
+  tellRate(caller: ApplicationCaller, headers: Record<string, string>): void
   deadlines: Deadlines
   metrics: Metrics
   log: Logger
@@ -189,8 +192,10 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         answer.headers['x-request-id'] = requestId
         // What an answer may hold is its caller's business alone: secrets, set-up links, people's names and numbers.
         answer.headers['cache-control'] ??= 'no-store'
+        if (pending.caller?.kind === 'application') options.tellRate(pending.caller, answer.headers)
         observe(route, answer.status, code, requestId, performance.now() - startedAt)
-        resolve(answer)
+        if (isLarge(answer)) compress(answer, request).then(resolve, reject)
+        else resolve(answer)
       }
       function refuse(error: unknown): void {
         try {
@@ -243,6 +248,22 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
 export function requestIdOf(request: HttpRequest): string {
   const sent = request.header('x-request-id')
   return sent !== null && saneRequestId.test(sent) ? sent : randomUUID()
+}
+
+/** Large enough to be worth compressing, and not compressed beforehand. */
+function isLarge({ body, headers }: HttpAnswer): boolean {
+  // No character takes more than three bytes a unit, and most answers are too short to be counted.
+  if (body.length * 3 < leastCompressed || headers['content-encoding'] !== undefined) return false
+  return Buffer.byteLength(body) >= leastCompressed
+}
+
+async function compress(answer: HttpAnswer, request: HttpRequest): Promise<HttpAnswer> {
+  answer.headers.vary = 'accept-encoding'
+  const encoding = preferredEncoding(request.header('accept-encoding'))
+  if (encoding === undefined) return answer
+  answer.body = await compressed(answer.body, encoding)
+  answer.headers['content-encoding'] = encoding
+  return answer
 }
 
 /** Two `Host` headers arrive as one text with a comma, which no host has (RFC 9112 §3.2). */

@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { preferredEncoding } from './encoding.ts'
+import { leastCompressed, preferredEncoding } from './encoding.ts'
 import { isUnchanged } from './etag.ts'
 import type { HttpAnswer, HttpRequest } from './message.ts'
-
-/** Smaller ones are in one packet anyway. */
-const leastCompressed = 2048
 
 /** Bytes with their entity tag, which is made when somebody first asks for them. */
 class Form {

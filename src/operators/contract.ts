@@ -83,6 +83,7 @@ export const createOperator = operation({
   data: OperatorWithSetUp,
   refusals: ['operatorNameTaken', 'applicationNotFound'],
   idempotent: true,
+  tagged: true,
 })
 
 export const updateOperator = operation({

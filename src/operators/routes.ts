@@ -68,7 +68,7 @@ export function operatorRoutes(parts: Parts): Handler[] {
         const appIds = membershipsOf(role, given(body.appIds))
         const password = given(body.password)
         const passwordHash = password === null ? null : await hashPassword(password)
-        return transaction(sql, (tx) =>
+        const made = await transaction(sql, (tx) =>
           once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
             await store.lockOperators(tx)
             const id = await store.insertOperator(tx, { name, role, passwordHash })
@@ -79,6 +79,8 @@ export function operatorRoutes(parts: Parts): Handler[] {
             return { ...operator, ...setUp }
           }),
         )
+        const { setUpPath, setUpExpireTime, ...record } = made
+        return tagged(made, etagOf(record))
       },
       { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },
     ),

@@ -62,6 +62,7 @@ export const getSettings = operation({
     mapTileUrl: nullable(Type.String({ description: 'with {z}, {x} and {y}; null for none' })),
     inventoryPolicy: Type.String(),
     presenceSeconds: Type.Integer(),
+    coordinateSystem: Type.String({ description: 'in which coordinates are sent and answered' }),
     privateCallbacks: Type.String(),
   }),
   refusals: [],

@@ -16,7 +16,10 @@ import * as store from './store.ts'
 
 interface Parts extends SessionParts {
   callers: CallerCache
-  config: Pick<Config, 'timeZone' | 'mapTileUrl' | 'inventoryPolicy' | 'presenceSeconds' | 'privateCallbacks'>
+  config: Pick<
+    Config,
+    'timeZone' | 'mapTileUrl' | 'inventoryPolicy' | 'presenceSeconds' | 'coordinates' | 'privateCallbacks'
+  >
 }
 
 export function sessionRoutes(parts: Parts): Handler[] {
@@ -56,7 +59,8 @@ export function sessionRoutes(parts: Parts): Handler[] {
 
     handle(contract.getSettings, async () => {
       const { timeZone, mapTileUrl = null, inventoryPolicy, presenceSeconds, privateCallbacks } = config
-      return { timeZone, mapTileUrl, inventoryPolicy, presenceSeconds, privateCallbacks }
+      const coordinateSystem = config.coordinates
+      return { timeZone, mapTileUrl, inventoryPolicy, presenceSeconds, coordinateSystem, privateCallbacks }
     }),
 
     handle(contract.deleteSession, async ({ caller, actor, body, idempotency, ...source }) => {

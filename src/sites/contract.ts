@@ -93,6 +93,7 @@ export const saveSite = operation({
   data: SiteRecord,
   refusals: ['applicationNotFound', 'thirdPartyConfigMissing', 'billingRuleNotFound', 'billingRuleWrongType'],
   idempotent: true,
+  tagged: true,
 })
 
 /** One row of saveBatch: as create site takes it, without the application. */

@@ -6,7 +6,7 @@ import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { runBatch } from '../http/batch.ts'
-import { etagOf, requireMatch, tagged } from '../http/etag.ts'
+import { etagOf, etagOfText, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
 import { validator } from '../http/validate.ts'
 import type { ReadTimeRange } from '../moments.ts'
@@ -32,7 +32,8 @@ export function siteRoutes(parts: Parts): Handler[] {
   return [
     handle(saveSite, async ({ caller, body, idempotency }) => {
       const actor = requireActingFor(caller, body.appId)
-      return new JsonText(await save({ caller, body, actor, idempotency }))
+      const record = await save({ caller, body, actor, idempotency })
+      return new JsonText(record, { etag: etagOfText(record) })
     }),
 
     handle(saveSites, async ({ caller, actor, body, ...request }) => {

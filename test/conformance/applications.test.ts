@@ -10,6 +10,7 @@ import {
   unfreezeApplication,
   updateApplication,
 } from '../../src/applications/contract.ts'
+import { getSettings } from '../../src/sessions/contract.ts'
 import { newApplication, newToken, shownSecret } from '../harness.ts'
 import {
   client,
@@ -178,6 +179,21 @@ test('rateLimitPerSecond is a positive integer, or null for none', async () => {
 test('getApplication answers exactly the application’s members', async () => {
   const { appId } = await newIdleApplication()
   expect(Object.keys(await detail(appId)).sort()).toEqual(recordMembers)
+})
+
+test('getApplication tells an application of itself, and of the service that it calls', async () => {
+  const application = await newApplication(client)
+  const { appId, token } = application
+  const settings = expectSuccess(await client.operate(getSettings, {}))
+  const { timeZone, presenceSeconds, inventoryPolicy, coordinateSystem } = settings
+  const known = { timeZone, presenceSeconds, inventoryPolicy, coordinateSystem }
+  const operators = await client.operate(getApplication, { appId })
+  for (const query of [{}, { appId }]) {
+    const own = await client.call(getApplication, query, { token })
+    expect(expectSuccess(own)).toEqual({ ...expectSuccess(operators), ...known } as typeof own.data)
+    expect(own.headers.get('etag')).toBe(operators.headers.get('etag'))
+  }
+  expectFaults(await client.operate(getApplication, {}), ['appId'])
 })
 
 test('updateApplication changes the members that are given and no others', async () => {

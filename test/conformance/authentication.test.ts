@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createApplication, getApplication } from '../../src/applications/contract.ts'
+import { createApplication, updateApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { operations } from '../../src/operations.ts'
 import { saveSite } from '../../src/sites/contract.ts'
@@ -142,10 +142,10 @@ for (const { id, method, path, callers } of guarded) {
   })
 }
 
-test('an application cannot make applications or look at one, not even itself', async () => {
+test('an application cannot make applications or change one, not even itself', async () => {
   const { appId, token } = await newApplication(client)
   expectRefusal(await client.call(createApplication, { appName: 'x' }, { token }), 'notPermitted')
-  expectRefusal(await client.call(getApplication, { appId }, { token }), 'notPermitted')
+  expectRefusal(await client.call(updateApplication, { appId }, { token }), 'notPermitted')
 })
 
 test('an application’s secret is not a token', async () => {

@@ -1,11 +1,16 @@
 import { expect, test } from 'bun:test'
-import { createApplication } from '../../src/applications/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
+import type { Static, TObject, TSchema } from 'typebox'
+import { createApplication, getApplication } from '../../src/applications/contract.ts'
+import { getBillingRule, saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createDevice, getDevice } from '../../src/devices/contract.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { createOperator, getOperator } from '../../src/operators/contract.ts'
 import { getRegionTree } from '../../src/regions/contract.ts'
 import { getHealth, getOpenApi } from '../../src/service/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
-import { deviceBody, newApplication, siteBody } from '../harness.ts'
-import { bearer, client, expectFaults, expectRefusal, RawConnection } from './support.ts'
+import { getSite, saveSite } from '../../src/sites/contract.ts'
+import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
+import { bearer, client, expectFaults, expectRefusal, expectSuccess, onePeriod, RawConnection } from './support.ts'
 
 const application = await newApplication(client)
 const { appId, token } = application
@@ -128,6 +133,70 @@ test.each([
   const changed = await get(path, { ...headers, 'if-none-match': '"other"' })
   expect([changed.status, await changed.text()]).toEqual([200, text])
 })
+
+test('a large answer that is made for one caller is compressed when it takes that, and a small one never', async () => {
+  const detail = { tag: '注'.repeat(512), detailAddress: '路'.repeat(255) }
+  for (const members of [{}, detail]) {
+    const created = await client.call(createDevice, deviceBody(appId, members), { token })
+    const path = `${getDevice.path}?deviceNo=${created.data.deviceNo}`
+    const plain = await get(path, bearer(token))
+    const text = await plain.text()
+    const isLarge = Buffer.byteLength(text) >= 2000
+    expect(isLarge).toBe(members === detail)
+    expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([
+      null,
+      isLarge ? 'accept-encoding' : null,
+    ])
+    for (const encoding of ['br', 'gzip']) {
+      const answer = await get(path, { ...bearer(token), 'accept-encoding': encoding })
+      expect(answer.headers.get('content-encoding')).toBe(isLarge ? encoding : null)
+      expect(await answer.text()).toBe(text)
+      const head = await fetch(client.url + path, {
+        method: 'HEAD',
+        headers: { ...bearer(token), 'accept-encoding': encoding },
+      })
+      expect([head.status, await head.text()]).toEqual([200, ''])
+    }
+  }
+})
+
+test('what makes a record answers the ETag of its detail, also to a retry', async () => {
+  const bare = { tag: null, provinceCode: '', cityCode: null, detailAddress: '' }
+  const devices = [deviceBody(appId), deviceBody(appId, bare)]
+  for (const body of devices) {
+    await expectSameTag(createDevice, body, getDevice, () => ({ deviceNo: body.deviceNo }))
+  }
+  for (const body of [siteBody(appId), siteBody(appId, { coordinates: '115.10 , -28.67649300', contacts: '"\\' })]) {
+    await expectSameTag(saveSite, body, getSite, ({ id }) => ({ id }))
+  }
+  const rule = { appId, ruleName: 'rule', ruleType: 1, periods: onePeriod }
+  await expectSameTag(saveBillingRule, rule, getBillingRule, ({ id }) => ({ id }))
+  const config = { appId, operatorName: 'Operator' }
+  await expectSameTag(saveThirdPartyConfig, config, getThirdPartyConfig, () => ({ appId }))
+  const operator = { operate: true }
+  const made = { appName: 'tagged', thirdPartyConfig: config }
+  await expectSameTag(createApplication, made, getApplication, ({ appId }) => ({ appId }), operator)
+  const person = { name: newSerial('tagged'), role: 'viewer' }
+  await expectSameTag(createOperator, person, getOperator, ({ id }) => ({ id }), operator)
+})
+
+async function expectSameTag<Data extends TSchema>(
+  make: Operation<TObject, TObject, Data>,
+  body: unknown,
+  read: Operation<TObject, TObject, TSchema>,
+  key: (made: Static<Data>) => unknown,
+  { operate = false } = {},
+): Promise<void> {
+  const as = { token: operate ? client.operatorKey : token }
+  const headers = { 'idempotency-key': newSerial('key') }
+  const made = await client.call(make, body, { ...as, headers })
+  const detail = await client.call(read, key(expectSuccess(made)), as)
+  const tag = detail.headers.get('etag')
+  expect(tag).toMatch(/^"[\w-]{22}"$/)
+  expect([make.id, made.headers.get('etag')]).toEqual([make.id, tag])
+  const again = await client.call(make, body, { ...as, headers })
+  expect([make.id, again.headers.get('etag')]).toEqual([make.id, tag])
+}
 
 test('an encoding that is refused or less liked is not sent', async () => {
   const sent = async (accepted: string) =>

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
 import { updateApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import { getRegion } from '../../src/regions/contract.ts'
 import { type Answer, deviceBody, newApplication, type TestApplication } from '../harness.ts'
 import { client, createDeviceOf, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
 /** Many requests at once that cost no device. */
-function burst({ token }: TestApplication, requests: number): Promise<Answer<unknown>[]> {
+function burst({ token }: Pick<TestApplication, 'token'>, requests: number): Promise<Answer<unknown>[]> {
   return Promise.all(Array.from({ length: requests }, () => client.call(createDevice, {}, { token })))
 }
 
@@ -23,6 +24,27 @@ test('an application over its limit is told tooManyRequests and when to come bac
     expectRefusal(answer, 'tooManyRequests')
     expect(answer.data).toBeNull()
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+  }
+})
+
+test('an application is told its limit and what it has left, also when it is over it', async () => {
+  const { token } = await newApplication(client, { rateLimitPerSecond: 4 })
+  const first = await client.call(getRegion, { code: '360000' }, { token })
+  expect(first.headers.get('ratelimit-policy')).toBe('"default";q=4;w=1')
+  expect(first.headers.get('ratelimit')).toMatch(/^"default";r=[0-3];t=1$/)
+  const answers = await burst({ token }, 60)
+  expect(refusedOf(answers).length).toBeGreaterThan(0)
+  for (const answer of answers) {
+    expect(answer.headers.get('ratelimit-policy')).toBe('"default";q=4;w=1')
+    expect(answer.headers.get('ratelimit')).toMatch(answer.code === 10007 ? /^"default";r=0;t=1$/ : /;r=[0-3];/)
+  }
+  const unlimited = await newApplication(client)
+  for (const answer of [
+    await createDeviceOf(unlimited),
+    await client.operate(getRegion, { code: '360000' }),
+    await client.operate(updateApplication, { appId: 'none' }),
+  ]) {
+    expect([answer.headers.get('ratelimit-policy'), answer.headers.get('ratelimit')]).toEqual([null, null])
   }
 })
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { getApplication } from '../../src/applications/contract.ts'
 import { deleteDeviceInventory, importDeviceInventory } from '../../src/device-inventory/contract.ts'
 import { saveDeviceModel } from '../../src/device-models/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
@@ -28,6 +29,8 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of othe
       env: {
         FORECOURT_INVENTORY_POLICY: 'required',
         FORECOURT_PRIVATE_CALLBACKS: 'allow',
+        FORECOURT_PRESENCE_SECONDS: '77',
+        FORECOURT_COORDINATES: 'wgs84',
         FORECOURT_TIME_ZONE: timeZone,
       },
     })
@@ -37,6 +40,16 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of othe
 
   afterAll(async () => {
     await service?.stop()
+  })
+
+  test('an application is told the settings that it has to know', async () => {
+    const { token } = await newApplication(client)
+    expect(expectSuccess(await client.call(getApplication, {}, { token }))).toMatchObject({
+      timeZone,
+      presenceSeconds: 77,
+      inventoryPolicy: 'required',
+      coordinateSystem: 'wgs84',
+    })
   })
 
   async function stock(): Promise<string> {
