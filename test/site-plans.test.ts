@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, 120_000)
 
 const anything: SiteFilter = {
-  appId: 'large',
+  appIds: ['large'],
   siteName: null,
   contacts: null,
   provinceCode: null,
@@ -47,7 +47,8 @@ const hours = (count: number) => new Date(Date.now() - count * 3_600_000)
 const ownRows = ['site_by_filter', 'site_pkey']
 const filters: { what: string; filter: Partial<SiteFilter>; indexes: string[] }[] = [
   { what: 'nothing', filter: {}, indexes: ownRows },
-  { what: 'a cursor', filter: { cursor: Buffer.from('["30000"]').toString('base64url') }, indexes: ownRows },
+  { what: 'nothing, over two applications', filter: { appIds: ['app 8', 'large'] }, indexes: ownRows },
+  { what: 'nothing, over all applications', filter: { appIds: null }, indexes: ownRows },
   { what: 'a part of the name', filter: { siteName: 'site 77' }, indexes: ownRows },
   { what: 'a part of the contact person’s name', filter: { contacts: 'nobody' }, indexes: ownRows },
   { what: 'a province', filter: { provinceCode: '6' }, indexes: ['site_by_filter'] },
@@ -71,12 +72,16 @@ const filters: { what: string; filter: Partial<SiteFilter>; indexes: string[] }[
   },
 ]
 
-describe('a page of an application’s sites reads an index', () => {
+describe('a page of sites reads an index', () => {
   test.each(filters)('by $what', async ({ filter, indexes }) => {
     statements.length = 0
-    // More than a page holds, so that the rows are counted too.
-    await pageOfSites(sql, { ...anything, ...filter, pageSize: 1 }, String)
-    const asked = statements.splice(0)
+    // More than a page holds, so that the rows are counted too, and then the page that follows.
+    const asking = { ...anything, ...filter, pageSize: 1 }
+    const { nextCursor } = await pageOfSites(sql, asking, String)
+    if (nextCursor !== null) await pageOfSites(sql, { ...asking, cursor: nextCursor }, String)
+    // Of all that there is, the first 10,001 are counted as they lie.
+    const isTold = ({ text }: { text: string }) => filter.appIds !== null || text.includes('order by')
+    const asked = statements.splice(0).filter(isTold)
     expect(asked.length).toBeGreaterThan(0)
     for (const { text, parameters } of asked) {
       const rows = await sql.unsafe(`explain ${text}`, parameters as never[])

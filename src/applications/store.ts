@@ -1,11 +1,11 @@
 import type { Row } from 'postgres'
 import { insertApplicationLock, lockApplication } from '../database/application-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
-import { type PageQuery, readPage } from '../database/page.ts'
+import { ofApplications, type PageQuery, readPage } from '../database/page.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
-import type { ApplicationRecord } from './contract.ts'
+import { type ApplicationRecord, pageApplications } from './contract.ts'
 
 export interface Application {
   appId: string
@@ -130,14 +130,15 @@ export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMome
   const { appIds } = filter
   const rows = sql`
     select ${sql.unsafe(columns)} from application
-    where ${appIds === null ? sql`true` : sql`app_id in ${sql(appIds.length === 0 ? [''] : [...appIds])}`} and (${appName}::text is null or strpos(lower(app_name), lower(${appName})) > 0)
+    where ${ofApplications(sql, appIds)}
+      and (${appName}::text is null or strpos(lower(app_name), lower(${appName})) > 0)
       and (${onlineStatus}::smallint is null or online_status = ${onlineStatus})
       and (${status}::smallint is null or status = ${status})`
   const key = [
     { column: 'created_at', type: 'timestamptz' as const },
     { column: 'app_id', type: 'text' as const },
   ]
-  return readPage(sql, { rows, key, newestFirst: true }, filter, (row) =>
+  return readPage(sql, { operation: pageApplications.id, rows, key, newestFirst: true }, filter, (row) =>
     showApplication(toApplication(row), showMoment),
   )
 }

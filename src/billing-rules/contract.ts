@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
 import {
+  anyAppId,
   freeText,
   integer,
   moment,
@@ -101,12 +102,13 @@ export const getBillingRule = operation({
 
 export const pageBillingRules = operation({
   id: 'pageBillingRules',
-  summary: 'Pages through an application’s billing rules, newest first.',
+  summary:
+    'Pages through an application’s billing rules, newest first; over several applications, by application first.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['application', 'operator'],
   query: Type.Object({
-    appId: ownAppId,
+    appId: anyAppId,
     ...pageQuery,
     ruleName: optional(freeText(64, 'a part of the name, in upper or lower case')),
     ruleType: optional(oneOf(1, 2, 3)),

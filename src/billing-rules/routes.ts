@@ -1,4 +1,9 @@
-import { applicationOf, lockApplicationFor, requireApplicationOf } from '../callers/permissions.ts'
+import {
+  applicationOf,
+  lockApplicationFor,
+  requireApplicationOf,
+  requireApplicationsOf,
+} from '../callers/permissions.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
@@ -85,9 +90,9 @@ export function billingRuleRoutes({ sql, showMoment, readTimeRange }: Parts): Ha
       return tagged(await requireBillingRule(sql, appId, query.id, showMoment))
     }),
 
-    read(pageBillingRules, async ({ sql, caller, query }) => {
-      const appId = await requireApplicationOf(sql, caller, query.appId)
-      return pageOfBillingRules(sql, { ...query, appId, created: readTimeRange(query) }, showMoment)
+    read(pageBillingRules, async ({ sql, caller, query: { appId, ...query } }) => {
+      const appIds = await requireApplicationsOf(sql, caller, appId)
+      return pageOfBillingRules(sql, { ...query, appIds, created: readTimeRange(query) }, showMoment)
     }),
   ]
 }

@@ -1,10 +1,10 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
-import { byId, type PageQuery, readPage } from '../database/page.ts'
+import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
-import type { BillingRuleRecord } from './contract.ts'
+import { type BillingRuleRecord, pageBillingRules } from './contract.ts'
 import type { RuleTerms } from './rules.ts'
 
 const columns = `id, app_id, rule_name, rule_type, periods, free_minutes, unit_minutes, unit_price, daily_cap, created_at`
@@ -89,22 +89,25 @@ export async function findRuleTypes(tx: Statements, appId: string, ids: number[]
 }
 
 export interface BillingRuleFilter extends PageQuery {
-  appId: string
+  /** Whose; null for all applications'. */
+  appIds: readonly string[] | null
   ruleName?: string | null
   ruleType?: number | null | ''
   created: TimeRange
 }
 
 export function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, showMoment: ShowMoment) {
+  const { appIds } = filter
   const { from, before } = filter.created
   const ruleName = given(filter.ruleName)
   const ruleType = given(filter.ruleType)
   const rows = sql`
     select ${sql.unsafe(columns)} from billing_rule
-    where app_id = ${filter.appId}
+    where ${ofApplications(sql, appIds)}
       and (${ruleName}::text is null or strpos(lower(rule_name), lower(${ruleName})) > 0)
       and (${ruleType}::smallint is null or rule_type = ${ruleType})
       and (${from}::timestamptz is null or created_at >= ${from})
       and (${before}::timestamptz is null or created_at < ${before})`
-  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) => toRecord(row, showMoment))
+  const source = { operation: pageBillingRules.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
+  return readPage(sql, source, filter, (row) => toRecord(row, showMoment))
 }

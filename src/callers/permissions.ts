@@ -19,7 +19,7 @@ function mayActFor(caller: Caller, appId: string): boolean {
 /** The applications that a caller may see; null for all of them. */
 export function visibleApplications(caller: Caller): readonly string[] | null {
   if (caller.kind === 'application') return [caller.appId]
-  return caller.applications && [...caller.applications]
+  return caller.applications && [...caller.applications].sort()
 }
 
 /**

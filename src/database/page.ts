@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import type { PendingQuery, Row } from 'postgres'
 import { invalidRequest } from '../refusals.ts'
-import type { Sql } from './open.ts'
+import type { Sql, Statements } from './open.ts'
 
 /** Beyond this many rows a total is not counted further (contract §5). */
 export const countedRows = 10_000
@@ -16,14 +17,19 @@ export interface PageQuery {
 /** The columns of a total order, and the type that each is compared as. */
 export type PageKey = { column: string; type: 'text' | 'bigint' | 'timestamptz' }[]
 
+const byApplication: PageKey[number] = { column: 'app_id', type: 'text' }
 /** Of rows whose ids ascend. */
 export const byId: PageKey = [{ column: 'id', type: 'bigint' }]
 
 export interface PageSource {
+  /** The operation that answers the page: another's cursors are refused. */
+  operation: string
   /** A select without order and limit. It must answer the columns of `key`. */
   rows: PendingQuery<Row[]>
   key: PageKey
   newestFirst: boolean
+  /** Whether the rows are those of several applications: then they come by `app_id` first, which they must answer. */
+  isAcross?: boolean
 }
 
 export interface PageOf<Item> {
@@ -45,16 +51,32 @@ export interface PageRequest {
   offset: number
   /** The key of the row before the page, as texts; null for a page by number. */
   after: string[] | null
+  /** What its cursors belong to. */
+  asked: string
 }
 
-/** Reads the members of a page query. Throws 10001 for a cursor that is not ours, and for a page that is too far. */
-export function readPageRequest(query: PageQuery, key: PageKey): PageRequest {
+/**
+ * Reads the members of a page query. Throws 10001 for a cursor that the operation did not answer for these filters, or
+ * that is given beside a page number, and for a page that is too far.
+ */
+export function readPageRequest(operation: string, query: PageQuery, key: PageKey): PageRequest {
   const pageSize = query.pageSize || 10
-  const cursor = query.cursor || null
-  if (cursor !== null) return { pageSize, pageNo: null, offset: 0, after: readCursor(cursor, key) }
-  const pageNo = query.pageNo || 1
-  if (pageNo * pageSize > numberedRows) throw pageTooFar()
-  return { pageSize, pageNo, offset: (pageNo - 1) * pageSize, after: null }
+  const [cursor, pageNo] = [query.cursor || null, query.pageNo || null]
+  const asked = askedOf(operation, query)
+  if (cursor === null) {
+    const number = pageNo ?? 1
+    if (number * pageSize > numberedRows) throw pageTooFar()
+    return { pageSize, pageNo: number, offset: (number - 1) * pageSize, after: null, asked }
+  }
+  if (pageNo !== null) throw besidePageNo()
+  return { pageSize, pageNo: null, offset: 0, after: readCursor(cursor, key, asked), asked }
+}
+
+/** Stands for an operation and all that its query says but for the page: a cursor walks the rows that it began with. */
+function askedOf(operation: string, { pageNo: _, pageSize: __, cursor: ___, ...filter }: PageQuery): string {
+  const members = Object.entries(filter).filter(([, value]) => value != null && value !== '')
+  const asked = JSON.stringify([operation, members.sort(([one], [other]) => (one < other ? -1 : 1))])
+  return createHash('sha256').update(asked).digest('base64url').slice(0, 12)
 }
 
 /**
@@ -62,7 +84,7 @@ export function readPageRequest(query: PageQuery, key: PageKey): PageRequest {
  * its key in `page_key`, as the JSON text of a list of texts. More rows than are counted count as one more.
  */
 export function toPage<Item>(
-  { pageSize, pageNo }: PageRequest,
+  { pageSize, pageNo, asked }: PageRequest,
   rows: readonly Row[],
   counted: number,
   show: (row: Row) => Item,
@@ -77,37 +99,67 @@ export function toPage<Item>(
     pageNo,
     pageSize,
     pages: Math.ceil(total / pageSize),
-    nextCursor: rows.length > pageSize && last !== undefined ? Buffer.from(last.page_key).toString('base64url') : null,
+    nextCursor:
+      rows.length > pageSize && last !== undefined
+        ? Buffer.from(JSON.stringify([asked, ...JSON.parse(last.page_key)])).toString('base64url')
+        : null,
   }
 }
 
-/** Reads one page: by number for people, by cursor for programs. Throws 10001 for a cursor that is not ours. */
+/**
+ * Reads one page: by number for people, by cursor for programs. `query` is all that was asked for, filters included.
+ * Throws 10001 as `readPageRequest` does.
+ */
 export async function readPage<Item>(
   sql: Sql,
   source: PageSource,
   query: PageQuery,
   show: (row: Row) => Item,
 ): Promise<PageOf<Item>> {
-  const request = readPageRequest(query, source.key)
-  const order = sql.unsafe(
-    source.key.map(({ column }) => `page.${column} ${source.newestFirst ? 'desc' : 'asc'}`).join(', '),
-  )
-  const rows = await rowsOf(sql`
-    select page.*, json_build_array(${keyTexts(sql, source)})::text as page_key
-    from (${source.rows}) as page
-    ${request.after === null ? sql`` : after(sql, source, request.after)}
-    order by ${order}
-    limit ${request.pageSize + 1} offset ${request.offset}`)
+  const key = source.isAcross ? [byApplication, ...source.key] : source.key
+  const request = readPageRequest(source.operation, query, key)
+  const rows = await rowsOf(readRows(sql, source, request))
   // The last page by number says itself how many there are, which spares a search that finds little a second scan.
   const isLast = request.after === null && rows.length <= request.pageSize && (rows.length > 0 || request.offset === 0)
   const counted = isLast ? request.offset + rows.length : await countRows(sql, source)
   return toPage(request, rows, counted, show)
 }
 
+/** The rows of a page and one more, if there is one. */
+async function readRows(sql: Sql, source: PageSource, { after, offset, pageSize }: PageRequest): Promise<Row[]> {
+  const limit = pageSize + 1
+  if (after === null) return readRange(sql, source, sql``, limit, offset)
+  if (!source.isAcross) return readRange(sql, source, sql`where ${isBehind(sql, source, after)}`, limit)
+  // Up by application and down within it: no index has such an order, but each of the two ranges is one of an index.
+  const [appId = '', ...values] = after
+  const own = sql`where page.app_id = ${appId} and ${isBehind(sql, source, values)}`
+  const rows = await readRange(sql, source, own, limit)
+  if (rows.length === limit) return rows
+  return [...rows, ...(await readRange(sql, source, sql`where page.app_id > ${appId}`, limit - rows.length))]
+}
+
+function readRange(sql: Sql, source: PageSource, where: PendingQuery<Row[]>, limit: number, offset = 0) {
+  const { rows, key, newestFirst, isAcross } = source
+  const first = isAcross ? ['page.app_id'] : []
+  const order = [...first, ...key.map(({ column }) => `page.${column} ${newestFirst ? 'desc' : 'asc'}`)]
+  const texts = [...first, ...key.map(({ column }) => `page.${column}::text`)]
+  return sql<Row[]>`
+    select page.*, json_build_array(${sql.unsafe(texts.join(', '))})::text as page_key
+    from (${rows}) as page ${where}
+    order by ${sql.unsafe(order.join(', '))}
+    limit ${limit} offset ${offset}`
+}
+
 async function countRows(sql: Sql, { rows }: PageSource): Promise<number> {
   const [counted] = await sql<[{ total: number }]>`
     select count(*) as total from (select 1 from (${rows}) as page limit ${countedRows + 1}) as counted`
   return counted.total
+}
+
+/** The condition on the applications that a page is about; null for every one. */
+export function ofApplications(sql: Statements, appIds: readonly string[] | null) {
+  if (appIds === null) return sql`true`
+  return appIds.length === 0 ? sql`false` : sql`app_id in ${sql(appIds)}`
 }
 
 /** A cursor can have the shape of ours and name a day that does not exist; the database notices (class 22). */
@@ -119,17 +171,13 @@ export async function rowsOf(query: Promise<Row[]>): Promise<Row[]> {
   }
 }
 
-function keyTexts(sql: Sql, { key }: PageSource) {
-  return sql.unsafe(key.map(({ column }) => `page.${column}::text`).join(', '))
-}
-
-function after(sql: Sql, { key, newestFirst }: PageSource, values: string[]) {
+function isBehind(sql: Sql, { key, newestFirst }: PageSource, values: string[]) {
   const columns = sql.unsafe(`(${key.map(({ column }) => `page.${column}`).join(', ')})`)
   const bounds = key.map(({ type }, index) => {
     const value = sql`${values[index] as string}::text::${sql.unsafe(type)}`
     return index === 0 ? value : sql`, ${value}`
   })
-  return sql`where ${columns} ${newestFirst ? sql`<` : sql`>`} (${bounds})`
+  return sql`${columns} ${newestFirst ? sql`<` : sql`>`} (${bounds})`
 }
 
 const fitsType = {
@@ -137,10 +185,10 @@ const fitsType = {
   timestamptz: /^\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d){0,2}$/,
 }
 
-/** The values of a cursor that has the shape of ours. */
-function readCursor(cursor: string, key: PageKey): string[] {
-  const values = parseCursor(cursor)
-  if (values?.length !== key.length) throw foreignCursor()
+/** The values of a cursor that belongs to what is asked and has the shape of ours. */
+function readCursor(cursor: string, key: PageKey, asked: string): string[] {
+  const [belongsTo, ...values] = parseCursor(cursor) ?? []
+  if (belongsTo !== asked || values.length !== key.length) throw foreignCursor()
   const fits = key.every(({ type }, index) => type === 'text' || fitsType[type].test(values[index] as string))
   if (!fits) throw foreignCursor()
   return values
@@ -166,7 +214,14 @@ function pageTooFar() {
 }
 
 function foreignCursor() {
-  return invalidRequest([
-    { field: 'cursor', reason: { en: 'is not a cursor that this operation answered', zh: '不是本操作返回的游标' } },
-  ])
+  const reason = {
+    en: 'is not a cursor that this operation answered for these filters',
+    zh: '不是本操作针对这些筛选条件返回的游标',
+  }
+  return invalidRequest([{ field: 'cursor', reason }])
+}
+
+function besidePageNo() {
+  const reason = { en: 'must not be given together with pageNo', zh: '不得与 pageNo 同时给出' }
+  return invalidRequest([{ field: 'cursor', reason }])
 }

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { eventTypes } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
 import {
+  anyAppId,
   integer,
   moment,
   nullable,
@@ -50,9 +51,13 @@ const DeliveryRecord = Type.Object({
 })
 export type DeliveryRecord = Static<typeof DeliveryRecord>
 
-/** What an application has before it. */
+/** What one application has before it; null over several. */
 const Waiting = Type.Object({
-  waitingEvents: Type.Integer({ description: 'that are not taken yet and have no delivery, counted to 10000' }),
+  waitingEvents: nullable(
+    Type.Integer({
+      description: 'of one application: events that are not taken yet and have no delivery, counted to 10000',
+    }),
+  ),
   waitingSince: nullable(Type.String({ description: 'the time of the oldest of them' })),
   heldUntil: nullable(Type.String({ description: 'until then the endpoint is left alone for its failures' })),
   callbacks: Type.String({ description: 'on, or paused: then this service sends nothing' }),
@@ -63,12 +68,13 @@ const status = optional(oneOf(1, 2, 3))
 
 export const pageDeliveries = operation({
   id: 'pageDeliveries',
-  summary: 'Pages through the deliveries of an application’s events to its callback, newest event first.',
+  summary:
+    'Pages through the deliveries of an application’s events to its callback, newest event first; over several applications, by application first.',
   method: 'GET',
   path: `${folder}/page`,
   ...ofApplication,
   query: Type.Object({
-    appId: ownAppId,
+    appId: anyAppId,
     ...pageQuery,
     status,
     type: optional(textOneOf(deliveryTypes)),

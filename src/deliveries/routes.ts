@@ -1,10 +1,10 @@
-import { requireApplicationOf } from '../callers/permissions.ts'
+import { requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
-import { drawEventId } from '../database/application-lock.ts'
+import { drawEventId, lowestEventId } from '../database/application-lock.ts'
 import { findReplay, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
-import { idAround, insertPlatformEvent } from '../events/store.ts'
+import { idBehind, insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ReadTimeRange, ShowMoment } from '../moments.ts'
@@ -99,15 +99,15 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     if (id !== null) return id
     const { from, before } = readTimeRange(body)
     if (from === null || before === null) throw invalidRequest(replayGaps(body))
-    const [firstId, lastId] = [await idAround(sql, appId, from, -1), await idAround(sql, appId, before, 1)]
-    return { from, before, firstId, lastId, status: given(body.status) }
+    const lastId = await idBehind(sql, appId, before)
+    return { from, before, firstId: lowestEventId(from), lastId, status: given(body.status) }
   }
 
   return [
-    read(pageDeliveries, async ({ sql, caller, query }) => {
+    read(pageDeliveries, async ({ sql, caller, query: { appId, ...query } }) => {
       const filter = {
         ...query,
-        appId: await requireApplicationOf(sql, caller, query.appId),
+        appIds: await requireApplicationsOf(sql, caller, appId),
         status: given(query.status),
         type: given(query.type),
         eventId: given(query.eventId),
@@ -115,7 +115,8 @@ export function deliveryRoutes(parts: Parts): Handler[] {
         isPaused,
       }
       const page = await store.pageOfDeliveries(sql, filter, showMoment)
-      return { ...page, ...(await store.findWaiting(sql, filter.appId, showMoment)), callbacks: config.callbacks }
+      const waiting = await store.findWaiting(sql, filter.appIds, showMoment)
+      return { ...page, ...waiting, callbacks: config.callbacks }
     }),
 
     handle(

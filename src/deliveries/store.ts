@@ -1,10 +1,10 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
-import { byId, type PageQuery, readPage } from '../database/page.ts'
+import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
 import { within } from '../events/store.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
-import { type DeliveryRecord, maxReplayed, testType } from './contract.ts'
+import { type DeliveryRecord, maxReplayed, pageDeliveries, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
 
 const countedWaiting = 10_000
@@ -76,7 +76,8 @@ export function showDelivery(delivery: Delivery, showMoment: ShowMoment): Delive
 
 /** A filter of deliveries; what is null does not narrow it. */
 export interface DeliveryFilter extends PageQuery {
-  appId: string
+  /** Whose; null for all applications'. */
+  appIds: readonly string[] | null
   status: number | null
   type: string | null
   eventId: number | null
@@ -87,30 +88,31 @@ export interface DeliveryFilter extends PageQuery {
 }
 
 export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: ShowMoment) {
-  const { appId, status, type, eventId, time } = filter
+  const { appIds, status, type, eventId, time } = filter
   // Of one that waits: when it is due and nothing is in the way; null when nothing is sent at all.
   const nextAttempt = filter.isPaused
     ? sql`null::timestamptz`
     : sql`(
       select greatest(delivery.next_attempt_at, e.held_until, now()) from callback_endpoint e
-      where e.app_id = ${appId} and e.stopped_at is null and delivery.status = ${statuses.waiting})`
+      where e.app_id = delivery.app_id and e.stopped_at is null and delivery.status = ${statuses.waiting})`
   const conditions = [
     // As a literal, so that every plan can use the indexes of those that are not delivered.
     status === null ? sql`` : sql.unsafe(`and status = ${status}`),
     type === null ? sql`` : sql`and type = ${type}`,
     eventId === null ? sql`` : sql`and id = ${eventId} and type <> ${testType}`,
-    ...(await within(sql, appId, 'event_time', time)),
+    ...(await within(sql, appIds, 'event_time', time)),
   ]
   const rows = sql`
     select ${sql.unsafe(settledColumns)}, ${nextAttempt} as next_attempt_at
-    from delivery where app_id = ${appId} ${conditions}`
-  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) =>
-    showDelivery(toDelivery(row), showMoment),
-  )
+    from delivery where ${ofApplications(sql, appIds)} ${conditions}`
+  const source = { operation: pageDeliveries.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
+  return readPage(sql, source, filter, (row) => showDelivery(toDelivery(row), showMoment))
 }
 
-/** What an application has before it; events past the first 10,000 are not counted. */
-export async function findWaiting(sql: Sql, appId: string, showMoment: ShowMoment) {
+/** What one application has before it; events past the first 10,000 are not counted. Of several nothing is told. */
+export async function findWaiting(sql: Sql, appIds: readonly string[] | null, showMoment: ShowMoment) {
+  const [appId, ...others] = appIds ?? []
+  if (appId === undefined || others.length > 0) return { waitingEvents: null, waitingSince: null, heldUntil: null }
   const [row] = await sql`
     select v.count, v.since, case when e.held_until > now() then e.held_until end as held_until
     from callback_endpoint e join third_party_config c using (app_id) cross join lateral (

@@ -6,7 +6,7 @@ import { yielder } from '../event-loop.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
-import type { InventoryEntry } from './contract.ts'
+import { type InventoryEntry, pageDeviceInventory } from './contract.ts'
 
 export interface NewInventoryEntry {
   deviceNo: string
@@ -76,5 +76,7 @@ export function pageOfInventory(sql: Sql, filter: InventoryFilter, showMoment: S
     where (${deviceNo}::text is null or strpos(lower(device_no collate "C"), lower(${deviceNo} collate "C")) > 0)
       and (${modelName}::text is null or strpos(lower(model_name), lower(${modelName})) > 0)`
   const key = [{ column: 'device_no', type: 'text' as const }]
-  return readPage(sql, { rows, key, newestFirst: false }, filter, (row) => toRecord(row, showMoment))
+  return readPage(sql, { operation: pageDeviceInventory.id, rows, key, newestFirst: false }, filter, (row) =>
+    toRecord(row, showMoment),
+  )
 }

@@ -6,7 +6,7 @@ import { transaction } from '../database/transaction.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
-import type { DeviceModelRecord } from './contract.ts'
+import { type DeviceModelRecord, pageDeviceModels } from './contract.ts'
 
 export interface DeviceModel {
   serialPrefix: string
@@ -77,7 +77,9 @@ export function pageOfDeviceModels(sql: Sql, filter: DeviceModelFilter, showMome
     where (${serialPrefix}::text is null or starts_with(serial_prefix, ${serialPrefix}))
       and (${modelName}::text is null or strpos(lower(model_name), lower(${modelName})) > 0)`
   const key = [{ column: 'serial_prefix', type: 'text' as const }]
-  return readPage(sql, { rows, key, newestFirst: false }, filter, (row) => toRecord(row, showMoment))
+  return readPage(sql, { operation: pageDeviceModels.id, rows, key, newestFirst: false }, filter, (row) =>
+    toRecord(row, showMoment),
+  )
 }
 
 export interface CatalogueState {

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { DeviceRecord } from '../devices/contract.ts'
 import { operation } from '../http/operation.ts'
-import { appId, deviceNo, moment, nullable, optional, ownAppId, reasonText } from '../values.ts'
+import { anyAppId, appId, deviceNo, moment, nullable, optional, ownAppId, reasonText } from '../values.ts'
 
 export const unbindDevice = operation({
   id: 'unbindDevice',
@@ -32,7 +32,7 @@ export const getDeviceHistory = operation({
   method: 'GET',
   path: '/api/device/entrance/guard/history',
   callers: ['application', 'operator'],
-  query: Type.Object({ appId: ownAppId, deviceNo }),
+  query: Type.Object({ appId: anyAppId, deviceNo }),
   data: Type.Object({ list: Type.Array(Binding, { description: 'the newest 1000' }) }),
   refusals: ['applicationNotFound', 'deviceNotFound'],
 })

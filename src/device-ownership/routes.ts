@@ -84,8 +84,9 @@ export function deviceOwnershipRoutes({ sql, showMoment }: { sql: Sql; showMomen
       const appId = given(query.appId)
       const isUnbounded = visibleApplications(caller) === null
       if (isUnbounded && appId !== null) await requireApplication(sql, appId)
-      // An operator sees every binding, whichever application is named; a developer those of the one that is named.
-      const visibleTo = isUnbounded ? null : applicationOf(caller, appId)
+      // An operator sees every binding, whichever application is named; others those of the one that they name, or of all
+      // of theirs.
+      const visibleTo = isUnbounded || appId === null ? visibleApplications(caller) : [applicationOf(caller, appId)]
       const list = await findBindings(sql, query.deviceNo, visibleTo, showMoment)
       if (list.length === 0) throw new Refusal('deviceNotFound')
       return { list }

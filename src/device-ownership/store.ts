@@ -1,5 +1,6 @@
 import type { Row } from 'postgres'
 import type { Statements } from '../database/open.ts'
+import { ofApplications } from '../database/page.ts'
 import type { Device } from '../devices/rules.ts'
 import { insertDevice } from '../devices/store.ts'
 import { readActor } from '../events/rules.ts'
@@ -63,20 +64,20 @@ export async function moveDevice(tx: Statements, device: Device, targetAppId: st
   return moved
 }
 
-/** The serial's bindings, newest first, the one that lasts included; of one application only when it is named. */
+/** The serial's bindings with these applications, or with all, newest first, the one that lasts included. */
 export async function findBindings(
   sql: Statements,
   deviceNo: string,
-  appId: string | null,
+  appIds: readonly string[] | null,
   showMoment: ShowMoment,
 ): Promise<Binding[]> {
   const rows = await sql`
     select app_id, greatest(bound_at, ${lastEnd(sql, deviceNo)}) as bound_at, null::timestamptz as unbound_at,
       null as unbound_by, null as reason, null::bigint as id
-    from device_binding where device_no = ${deviceNo} and (${appId}::text is null or app_id = ${appId})
+    from device_binding where device_no = ${deviceNo} and ${ofApplications(sql, appIds)}
     union all
     select app_id, bound_at, unbound_at, unbound_by, reason, id
-    from past_binding where device_no = ${deviceNo} and (${appId}::text is null or app_id = ${appId})
+    from past_binding where device_no = ${deviceNo} and ${ofApplications(sql, appIds)}
     order by id desc nulls first
     limit 1000`
   return rows.map((row: Row) => ({

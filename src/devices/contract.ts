@@ -148,7 +148,7 @@ export const getDevice = operation({
   method: 'GET',
   path: '/api/device/entrance/guard/detail',
   ...ofOne,
-  query: Type.Object({ appId: ownAppId, deviceNo }),
+  query: Type.Object({ appId: anyAppId, deviceNo }),
   data: DeviceRecord,
   tagged: true,
 })

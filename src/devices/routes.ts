@@ -18,7 +18,7 @@ import { given, readBbox } from '../values.ts'
 import { createDevice, createDevices, DeviceBatchRow, getDevice, pageDevices, updateDevice } from './contract.ts'
 import { type RegistrationParts, registrationLane } from './lane.ts'
 import { changeDevice, type Device, deviceTag, registrationTag, showDevice } from './rules.ts'
-import { pageOfDevices, requireDevice, saveChangedDevice } from './store.ts'
+import { pageOfDevices, requireDevice, requireDeviceOf, saveChangedDevice } from './store.ts'
 
 interface Parts extends RegistrationParts {
   sql: Sql
@@ -68,15 +68,15 @@ export function deviceRoutes(parts: Parts): Handler[] {
     }),
 
     read(getDevice, async ({ sql, caller, query }) => {
-      const appId = await requireApplicationOf(sql, caller, query.appId)
-      const device = await requireDevice(sql, appId, query.deviceNo)
+      const appIds = await requireApplicationsOf(sql, caller, query.appId)
+      const device = await requireDeviceOf(sql, appIds, query.deviceNo)
       return tagged(showDevice(device, showMoment), tagOf(device))
     }),
 
-    read(pageDevices, async ({ sql, caller, query }) => {
+    read(pageDevices, async ({ sql, caller, query: { appId, ...query } }) => {
       const bbox = given(query.bbox)
       const filter = {
-        appIds: await requireApplicationsOf(sql, caller, query.appId),
+        appIds: await requireApplicationsOf(sql, caller, appId),
         deviceNo: given(query.deviceNo),
         deviceName: given(query.deviceName),
         tag: given(query.tag),

@@ -2,6 +2,7 @@ import type { ParameterOrJSON, Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import {
   countedRows,
+  ofApplications,
   type PageKey,
   type PageQuery,
   type PageRequest,
@@ -12,6 +13,7 @@ import {
 import type { ShowMoment, TimeRange } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import type { Box } from '../values.ts'
+import { pageDevices } from './contract.ts'
 import { type Device, showDevice } from './rules.ts'
 
 /** As many characters of a tag as the index has room for (`tag_start`). */
@@ -45,6 +47,23 @@ export function toDevice(row: Row): Device {
     batteryEnergy: row.battery_energy,
     boundAt: row.bound_at,
   }
+}
+
+/** The device with this serial, if one of the applications has it; null for any of them. Throws 20002. */
+export async function requireDeviceOf(
+  sql: Statements,
+  appIds: readonly string[] | null,
+  deviceNo: string,
+): Promise<Device> {
+  const [only, ...others] = appIds ?? []
+  if (only !== undefined && others.length === 0) return requireDevice(sql, only, deviceNo)
+  const [row] = await sql`
+    with binding as materialized (
+      select app_id, bound_at, device_no from device_binding
+      where device_no = ${deviceNo} and ${ofApplications(sql, appIds)})
+    select ${sql.unsafe(deviceColumns)} from binding join device using (app_id, bound_at, device_no)`
+  if (row === undefined) throw new Refusal('deviceNotFound')
+  return toDevice(row)
 }
 
 /** The application's device with this serial. Throws 20002, also for a serial of another application. */
@@ -177,7 +196,10 @@ export function countStatement(filter: DeviceFilter): Statement {
  * How many devices fit, as far as is counted, and the page where these are all that fit: whatever is asked for, the
  * devices are looked at once, in the order that suits the database.
  */
-export function searchStatement(filter: DeviceFilter, { after, offset, pageSize }: PageRequest): Statement {
+export function searchStatement(
+  filter: DeviceFilter,
+  { after, offset, pageSize }: Omit<PageRequest, 'asked'>,
+): Statement {
   return statement((add) => {
     const fitting = conditions(filter, add)
     const [appId, micros, deviceNo] = (after ?? []).map(add)
@@ -232,7 +254,7 @@ async function readRanges(sql: Sql, filter: DeviceFilter, { after, offset, pageS
 
 /** Pages through devices. Throws 10001 for a cursor that is not ours. */
 export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQuery, showMoment: ShowMoment) {
-  const request = readPageRequest(query, pageKey)
+  const request = readPageRequest(pageDevices.id, { ...query, ...filter }, pageKey)
   const show = (row: Row) => showDevice(toDevice(row), showMoment)
   if (isRange(filter)) {
     const [rows, [total]] = await Promise.all([

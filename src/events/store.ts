@@ -5,7 +5,15 @@ import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageQuery, readPage } from '../database/page.ts'
 import { transaction } from '../database/transaction.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
-import { type AuditRecord, type EventRecord, type EventType, type PlatformEventType, typesOf } from './contract.ts'
+import {
+  type AuditRecord,
+  type EventRecord,
+  type EventType,
+  type PlatformEventType,
+  pageAudit,
+  pageEvents,
+  typesOf,
+} from './contract.ts'
 import { readActor } from './rules.ts'
 
 export interface NewEvent {
@@ -74,7 +82,7 @@ export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: Sh
     afterId === null ? sql`` : sql`and id > ${afterId}`,
     beforeId === null ? sql`` : sql`and id < ${beforeId}`,
     type === null ? sql`` : sql`and type = ${type}`,
-    ...(await within(sql, appId, 'time', time)),
+    ...(await within(sql, [appId], 'time', time)),
     about(sql, 'device', filter.deviceNo),
     about(sql, 'site', filter.siteId),
     about(sql, 'billingRule', filter.billingRuleId),
@@ -82,7 +90,7 @@ export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: Sh
   const rows = sql`select id, type, app_id, time, actor, data from event where app_id = ${appId} ${conditions}`
   return readPage(
     sql,
-    { rows, key: byId, newestFirst: filter.newestFirst },
+    { operation: pageEvents.id, rows, key: byId, newestFirst: filter.newestFirst },
     filter,
     (row): EventRecord => ({
       id: row.id,
@@ -123,7 +131,8 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
   const rows = sql`
     select id, type, app_id, time, actor, subject, address, data from event
     where (app_id = '' or starts_with(actor, 'operator')) ${conditions}`
-  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row): AuditRecord => toAudit(row, showMoment))
+  const source = { operation: pageAudit.id, rows, key: byId, newestFirst: true }
+  return readPage(sql, source, filter, (row): AuditRecord => toAudit(row, showMoment))
 }
 
 function toAudit(row: Row, showMoment: ShowMoment): AuditRecord {
@@ -167,12 +176,23 @@ function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: strin
     and hashtext(subject) = hashtext(${named}) and subject = ${named} and type in (${sql.unsafe(types.join(', '))})`
 }
 
-/** Conditions on a column that holds the time of an application's events, with the ids around, which an index finds. */
-export async function within(sql: Sql, appId: string, column: 'time' | 'event_time', { from, before }: TimeRange) {
+/**
+ * Conditions on a column that holds the time of events, with the ids around, which an index finds: those of one
+ * application, or of several the lowest only.
+ */
+export async function within(
+  sql: Sql,
+  appIds: readonly string[] | null,
+  column: 'time' | 'event_time',
+  { from, before }: TimeRange,
+) {
   const time = sql.unsafe(column)
+  const [appId, ...others] = appIds ?? []
+  const hasLast = before !== null && appId !== undefined && others.length === 0
   return [
-    from === null ? sql`` : sql`and ${time} >= ${from} and id >= ${await idAround(sql, appId, from, -1)}`,
-    before === null ? sql`` : sql`and ${time} < ${before} and id <= ${await idAround(sql, appId, before, 1)}`,
+    from === null ? sql`` : sql`and ${time} >= ${from} and id >= ${lowestEventId(from)}`,
+    before === null ? sql`` : sql`and ${time} < ${before}`,
+    hasLast ? sql`and id <= ${await idBehind(sql, appId, before)}` : sql``,
   ]
 }
 
@@ -180,12 +200,10 @@ export async function within(sql: Sql, appId: string, column: 'time' | 'event_ti
 const slackMs = 120_000
 
 /**
- * An id near the first event of a moment: not behind it for `side` −1, behind it for 1. An event's id is never smaller
- * than its moment's lowest, and larger by little, unless the clock has been set back: so the first guess is nearly
- * always right.
+ * An id behind all events before a moment, and near. An event's id is never smaller than its moment's lowest, and larger
+ * by little, unless the clock has been set back: so the first guess is nearly always right.
  */
-export async function idAround(sql: Sql, appId: string, moment: Date, side: -1 | 1): Promise<number> {
-  if (side === -1) return lowestEventId(moment)
+export async function idBehind(sql: Sql, appId: string, moment: Date): Promise<number> {
   for (let stepMs = slackMs; ; stepMs *= 4) {
     const guess = lowestEventId(new Date(moment.getTime() + stepMs))
     const [event] = await sql`

@@ -9,7 +9,7 @@ import type { ShowMoment } from '../moments.ts'
 import { Refusal, tokenInvalid } from '../refusals.ts'
 import { type Account, sameName } from '../sessions/store.ts'
 import { given } from '../values.ts'
-import type { OperatorKeyRecord, OperatorRecord } from './contract.ts'
+import { type OperatorKeyRecord, type OperatorRecord, pageOperatorKeys, pageOperators } from './contract.ts'
 
 const setUpHours = 24
 
@@ -123,7 +123,9 @@ export function pageOfOperators(sql: Sql, filter: OperatorFilter, showMoment: Sh
       and (${role}::text is null or role = ${role}) and (${status}::smallint is null or status = ${status})
       and (${appId}::text is null
         or id in (select operator_id from operator_application where app_id = ${appId}))`
-  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) => toOperator(row, showMoment))
+  return readPage(sql, { operation: pageOperators.id, rows, key: byId, newestFirst: true }, filter, (row) =>
+    toOperator(row, showMoment),
+  )
 }
 
 /** Whether anyone has an account that was set up. */
@@ -257,5 +259,7 @@ export function pageOfOperatorKeys(
   const rows = sql`
     select ${sql.unsafe(keyColumns)} from ${sql.unsafe(keys)}
     where (${operatorId}::bigint is null or k.operator_id = ${operatorId})`
-  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) => toKey(row, showMoment))
+  return readPage(sql, { operation: pageOperatorKeys.id, rows, key: byId, newestFirst: true }, filter, (row) =>
+    toKey(row, showMoment),
+  )
 }

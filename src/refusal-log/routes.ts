@@ -13,9 +13,9 @@ interface Parts {
 
 export function refusalRoutes({ showMoment, readTimeRange }: Parts): Handler[] {
   return [
-    read(pageRefusals, async ({ sql, caller, query, header }) => {
+    read(pageRefusals, async ({ sql, caller, query: { appId, ...query }, header }) => {
       const filter = {
-        appIds: await requireApplicationsOf(sql, caller, query.appId),
+        appIds: await requireApplicationsOf(sql, caller, appId),
         time: readTimeRange(query),
         code: given(query.code),
         operation: given(query.operation),

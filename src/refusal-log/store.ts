@@ -1,10 +1,10 @@
 import { takeLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
-import { type PageKey, type PageQuery, readPage } from '../database/page.ts'
+import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
 import { type FieldFault, type Reason, type RefusalName, refusals } from '../refusals.ts'
-import type { RefusalRecord } from './contract.ts'
+import { pageRefusals, type RefusalRecord } from './contract.ts'
 import type { KeptRefusal } from './kept.ts'
 
 /** Of one application: what is told, and what is kept of one minute, over all processes. */
@@ -71,12 +71,6 @@ export interface RefusalFilter {
   requestId: string | null
 }
 
-/** By application, the newest first. */
-const pageKey: PageKey = [
-  { column: 'app_id', type: 'text' },
-  { column: 'age', type: 'bigint' },
-]
-
 export function pageOfRefusals(
   sql: Sql,
   filter: RefusalFilter,
@@ -86,7 +80,6 @@ export function pageOfRefusals(
   const { appIds, time, code, operation, deviceNo, subject, requestId } = filter
   const part = (value: string) => sql`strpos(lower(subject collate "C"), lower(${value} collate "C")) > 0`
   const conditions = [
-    appIds === null ? sql`` : sql`and app_id = any(${textArray(appIds)}::text[])`,
     time.from === null ? sql`` : sql`and time >= ${time.from}`,
     time.before === null ? sql`` : sql`and time < ${time.before}`,
     code === null ? sql`` : sql`and code = ${code}`,
@@ -97,9 +90,10 @@ export function pageOfRefusals(
     requestId === null ? sql`` : sql`and request_id = ${requestId}`,
   ]
   const rows = sql`
-    select app_id, -id as age, time, request_id, operation, code, subject, actor, errors from refusal
-    where true ${conditions}`
-  return readPage(sql, { rows, key: pageKey, newestFirst: false }, query, (row): RefusalRecord => {
+    select app_id, id, time, request_id, operation, code, subject, actor, errors from refusal
+    where ${ofApplications(sql, appIds)} ${conditions}`
+  const source = { operation: pageRefusals.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
+  return readPage(sql, source, { ...query, ...filter }, (row): RefusalRecord => {
     const errors: FieldFault[] | null = JSON.parse(row.errors ?? 'null')
     return {
       time: show.showMoment(row.time),

@@ -4,7 +4,7 @@ import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageQuery, readPage } from '../database/page.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
-import type { SessionRecord } from './contract.ts'
+import { pageSessions, type SessionRecord } from './contract.ts'
 
 /** By the same expression as the unique index: names that look alike are one. */
 export function sameName(sql: Statements, name: string) {
@@ -148,7 +148,9 @@ export function pageOfSessions(
     select ${sql.unsafe(sessionColumns)} from ${sql.unsafe(livingSessions)}
       and (${operatorId}::bigint is null or s.operator_id = ${operatorId})
       and (${sessionId}::bigint is null or s.id = ${sessionId})`
-  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) => toSession(row, showMoment))
+  return readPage(sql, { operation: pageSessions.id, rows, key: byId, newestFirst: true }, filter, (row) =>
+    toSession(row, showMoment),
+  )
 }
 
 /** Removes, at most `limit`, sessions that have ended, and browsers that nobody signs in from any more. */

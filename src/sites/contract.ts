@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
 import {
   address,
+  anyAppId,
   appId,
   batchBytes,
   batchOf,
@@ -153,12 +154,12 @@ export const getSite = operation({
 
 export const pageSites = operation({
   id: 'pageSites',
-  summary: 'Pages through an application’s sites, newest first.',
+  summary: 'Pages through an application’s sites, newest first; over several applications, by application first.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['application', 'operator'],
   query: Type.Object({
-    appId: ownAppId,
+    appId: anyAppId,
     ...pageQuery,
     siteName: optional(freeText(64, 'a part of the name, in upper or lower case')),
     contacts: optional(freeText(64, 'a part of the contact person’s name, in upper or lower case')),

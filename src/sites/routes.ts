@@ -1,6 +1,12 @@
 import type { Logger } from 'pino'
 import { findRuleTypes } from '../billing-rules/store.ts'
-import { applicationOf, lockApplicationFor, requireActingFor, requireApplicationOf } from '../callers/permissions.ts'
+import {
+  applicationOf,
+  lockApplicationFor,
+  requireActingFor,
+  requireApplicationOf,
+  requireApplicationsOf,
+} from '../callers/permissions.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
@@ -85,12 +91,11 @@ export function siteRoutes(parts: Parts): Handler[] {
       return tagged(show(await requireSite(sql, appId, query.id)))
     }),
 
-    read(pageSites, async ({ sql, caller, query }) => {
-      const appId = await requireApplicationOf(sql, caller, query.appId)
+    read(pageSites, async ({ sql, caller, query: { appId, ...query } }) => {
       const bbox = given(query.bbox)
       const filter = {
         ...query,
-        appId,
+        appIds: await requireApplicationsOf(sql, caller, appId),
         siteName: given(query.siteName),
         contacts: given(query.contacts),
         provinceCode: given(query.provinceCode),

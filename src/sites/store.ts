@@ -1,9 +1,10 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
-import { byId, type PageQuery, readPage } from '../database/page.ts'
+import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import type { Box } from '../values.ts'
+import { pageSites } from './contract.ts'
 import { type Site, type SiteMembers, showSite } from './rules.ts'
 
 type Members = SiteMembers & { appId: string }
@@ -74,7 +75,8 @@ const ruleColumns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
 
 /** What a page of sites is narrowed to; what is null does not narrow it. */
 export interface SiteFilter extends PageQuery {
-  appId: string
+  /** Whose; null for all applications'. */
+  appIds: readonly string[] | null
   /** A part of it, in upper or lower case. */
   siteName: string | null
   contacts: string | null
@@ -87,9 +89,9 @@ export interface SiteFilter extends PageQuery {
   bbox: Box | null
 }
 
-/** Pages through an application's sites by id, newest first. */
+/** Pages through sites by id, newest first; those of several applications by application first. */
 export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment) {
-  const { appId, siteName, contacts, provinceCode, cityCode, districtCode, billingRuleId, created, bbox } = filter
+  const { appIds, siteName, contacts, provinceCode, cityCode, districtCode, billingRuleId, created, bbox } = filter
   const conditions = [
     siteName === null ? sql`` : sql`and strpos(lower(site_name), lower(${siteName})) > 0`,
     contacts === null ? sql`` : sql`and strpos(lower(contacts), lower(${contacts})) > 0`,
@@ -104,6 +106,7 @@ export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment
       : sql`and longitude between ${bbox.minLng} and ${bbox.maxLng}
         and latitude between ${bbox.minLat} and ${bbox.maxLat}`,
   ]
-  const rows = sql`select ${sql.unsafe(columns)} from site where app_id = ${appId} ${conditions}`
-  return readPage(sql, { rows, key: byId, newestFirst: true }, filter, (row) => showSite(toSite(row), showMoment))
+  const rows = sql`select ${sql.unsafe(columns)} from site where ${ofApplications(sql, appIds)} ${conditions}`
+  const source = { operation: pageSites.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
+  return readPage(sql, source, filter, (row) => showSite(toSite(row), showMoment))
 }

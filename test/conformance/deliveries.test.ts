@@ -3,6 +3,7 @@ import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/delive
 import { pageEvents } from '../../src/events/contract.ts'
 import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
 import {
   client,
   createDeviceOf,
@@ -133,9 +134,32 @@ describe('pageDeliveries', () => {
     expectRefusal(await page(other, { appId: unheard.appId }), 'notPermitted')
     const seen = expectSuccess(await client.operate(pageDeliveries, { appId: unheard.appId }))
     expect(seen.total).toBe(3)
-    expectFaults(await client.operate(pageDeliveries, {}), ['appId'])
     expectRefusal(await client.operate(pageDeliveries, { appId: 'no-such-application' }), 'applicationNotFound')
   })
+})
+
+test('pageDeliveries is of all applications for who names none: a developer’s those that are theirs', async () => {
+  const other = await newUnheard()
+  const developer = await signIn(client, await newPerson(client, 'developer', [unheard.appId, other.appId]))
+  const whose = [unheard, other].sort((one, two) => (one.appId < two.appId ? -1 : 1))
+  const expected = (await Promise.all(whose.map((application) => listOf(application)))).flat().map(({ id }) => id)
+  const ask = async (query: Record<string, unknown>) =>
+    expectSuccess(await client.call(pageDeliveries, query, { headers: developer }))
+  const page = await ask({})
+  expect(page).toMatchObject({ total: 6, waitingEvents: null, waitingSince: null, heldUntil: null, callbacks: 'on' })
+  expect(page.list.map(({ id }) => id)).toEqual(expected)
+  const walked: number[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const step: Awaited<ReturnType<typeof ask>> = await ask({ ...always, status: 1, pageSize: 2, cursor })
+    walked.push(...step.list.map(({ id }) => id))
+    cursor = step.nextCursor
+  }
+  expect(walked).toEqual(expected)
+  const [newest] = page.list
+  const { list } = expectSuccess(
+    await client.operate(pageDeliveries, { eventId: newest?.eventId, timeFrom: newest?.time }),
+  )
+  expect(list.map(({ id, appId }) => [id, appId])).toContainEqual([Number(newest?.id), String(newest?.appId)])
 })
 
 describe('replayDeliveries', () => {

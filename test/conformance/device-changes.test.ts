@@ -46,7 +46,7 @@ describe('getDevice', () => {
   })
 
   test('asks an operator for the application, and names every faulty member', async () => {
-    expectFaults(await client.operate(getDevice, { deviceNo: newSerial() }), ['appId'])
+    expectRefusal(await client.operate(getDevice, { deviceNo: newSerial() }), 'deviceNotFound')
     expectFaults(await client.call(getDevice, { appId: 'x'.repeat(65) }, { token: owner.token }), ['appId', 'deviceNo'])
   })
 })

@@ -165,10 +165,8 @@ test('pageDevices shows no other application’s devices, and tells no other app
   const [first] = devices
   const theirs = expectSuccess(await askFor(stranger)({ deviceNo: first?.deviceNo }))
   expect(theirs).toMatchObject({ list: [], total: 0, nextCursor: null })
-  // A cursor only names a place in the order; whose devices are read is the token's.
   const { nextCursor } = expectSuccess(await ask({ pageSize: 1 }))
-  const walked = expectSuccess(await askFor(stranger)({ pageSize: 100, cursor: nextCursor }))
-  expect(walked.list.filter((device) => device.appId !== stranger.appId)).toEqual([])
+  expectFaults(await askFor(stranger)({ pageSize: 100, cursor: nextCursor }), ['cursor'])
 })
 
 test('pageDevices answers an operator who names no application all of them, by application, newest first', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createApplication, pageApplications } from '../../src/applications/contract.ts'
 import { pageBillingRules, saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { pageDeliveries } from '../../src/deliveries/contract.ts'
 import {
   deleteDeviceInventory,
   importDeviceInventory,
@@ -8,10 +9,11 @@ import {
 } from '../../src/device-inventory/contract.ts'
 import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/device-models/contract.ts'
 import { createDevice, pageDevices } from '../../src/devices/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
+import type { Operation } from '../../src/http/operation.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
-import type { Answer } from '../harness.ts'
-import { deviceBody, newSerial, siteBody } from '../harness.ts'
-import { client, expectFaults, expectSuccess, newIdleApplication, onePeriod } from './support.ts'
+import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
+import { client, expectFaults, expectSuccess, newIdleApplication, newRule, onePeriod, saveSiteOf } from './support.ts'
 
 interface Page {
   list: Record<string, unknown>[]
@@ -29,6 +31,8 @@ interface Paged {
   /** The member that names a row. */
   name: string
   newestFirst: boolean
+  /** Filters that `make` doesn’t use. */
+  other: Record<string, string | number>
   /** Makes some rows; answers their names in order of making, and how to find them. */
   make(
     count: number,
@@ -43,6 +47,7 @@ const paged: Paged[] = [
     id: 'pageApplications',
     name: 'appName',
     newestFirst: true,
+    other: { status: 1, onlineStatus: 1 },
     async make(count) {
       const unique = crypto.randomUUID()
       let made = 0
@@ -59,6 +64,7 @@ const paged: Paged[] = [
     id: 'pageSites',
     name: 'siteName',
     newestFirst: true,
+    other: { siteName: 'site', timeFrom: '2000-01-01 00:00:00' },
     async make(count) {
       const { appId } = await newIdleApplication({ thirdPartyConfig: { operatorName: 'Test operator' } })
       let made = 0
@@ -78,6 +84,7 @@ const paged: Paged[] = [
     id: 'pageBillingRules',
     name: 'ruleName',
     newestFirst: true,
+    other: { ruleName: 'rule', ruleType: 1, timeTo: '2999-01-01 00:00:00' },
     async make(count) {
       const { appId } = await newIdleApplication()
       let made = 0
@@ -97,6 +104,7 @@ const paged: Paged[] = [
     id: 'pageDevices',
     name: 'deviceNo',
     newestFirst: true,
+    other: { status: 1, deviceName: 'gate', timeFrom: '2000-01-01 00:00:00' },
     async make(count) {
       const { appId } = await newIdleApplication()
       const add = async () => {
@@ -117,6 +125,7 @@ const paged: Paged[] = [
     id: 'pageDeviceModels',
     name: 'serialPrefix',
     newestFirst: false,
+    other: { modelName: 'p' },
     async make(count) {
       const base = newSerial('P')
       const names: string[] = []
@@ -137,6 +146,7 @@ const paged: Paged[] = [
     id: 'pageDeviceInventory',
     name: 'deviceNo',
     newestFirst: false,
+    other: { modelName: 'm' },
     async make(count) {
       const base = newSerial('P')
       const model = { serialPrefix: newSerial('P'), modelName: `model ${base}` }
@@ -165,7 +175,7 @@ async function times(count: number, make: () => Promise<string>): Promise<string
   return made
 }
 
-for (const { id, name, newestFirst, make, ask } of paged) {
+for (const { id, name, newestFirst, other, make, ask } of paged) {
   const page = async (query: Record<string, unknown>) => expectSuccess(await ask(query)) as Page
   const namesOf = ({ list }: Page) => list.map((row) => row[name])
 
@@ -252,6 +262,18 @@ for (const { id, name, newestFirst, make, ask } of paged) {
     expectFaults(await ask({ ...filter, pageSize: 101 }), ['pageSize'])
   })
 
+  test(`${id} refuses its own cursor with another filter, and beside a page number`, async () => {
+    const { filter, clear } = await make(3)
+    const { nextCursor: cursor } = await page({ ...filter, pageSize: 1 })
+    expect((await page({ ...filter, cursor, pageNo: '' })).list).toHaveLength(2)
+    expectFaults(await ask({ ...filter, cursor, pageNo: 2 }), ['cursor'])
+    expectFaults(await ask({ ...filter, cursor, pageNo: 1 }), ['cursor'])
+    for (const [member, value] of Object.entries(other)) {
+      expectFaults(await ask({ ...filter, cursor, [member]: value }), ['cursor'])
+    }
+    await clear()
+  })
+
   test(`${id} refuses a cursor that it did not answer`, async () => {
     const { filter } = await make(0)
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -275,20 +297,31 @@ for (const { id, name, newestFirst, make, ask } of paged) {
   })
 }
 
+/** What a cursor holds: what it belongs to, and the key of a row. */
+const opened = (cursor: string | null) => JSON.parse(Buffer.from(String(cursor), 'base64url').toString()) as string[]
+const sealed = (values: unknown) => Buffer.from(JSON.stringify(values)).toString('base64url')
+
 test('a cursor of the right shape that holds impossible values is refused', async () => {
-  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  for (let index = 0; index < 2; index++) await newIdleApplication({ appName: 'for a cursor' })
+  const [ofApplications] = opened(expectSuccess(await client.operate(pageApplications, { pageSize: 1 })).nextCursor)
   for (const moment of [
     '2026-13-45 25:61:61+00',
     '2026-02-30 00:00:00+00',
     '999999-01-01 00:00:00+00',
     '0000-00-00 00:00:00+00',
   ]) {
-    expectFaults(await client.operate(pageApplications, { cursor: encode([moment, 'x']) }), ['cursor'])
+    expectFaults(await client.operate(pageApplications, { cursor: sealed([ofApplications, moment, 'x']) }), ['cursor'])
   }
   const { appId } = await newIdleApplication()
+  const twoRules = { appId, ruleName: 'rule', ruleType: 1, periods: onePeriod }
+  for (let index = 0; index < 2; index++) expectSuccess(await client.operate(saveBillingRule, twoRules))
+  const [ofRules] = opened(expectSuccess(await client.operate(pageBillingRules, { appId, pageSize: 1 })).nextCursor)
   for (const id of ['99999999999999999999', '1.5', '-', '1e3', ' 1', '0x1', '']) {
-    expectFaults(await client.operate(pageBillingRules, { appId, cursor: encode([id]) }), ['cursor'])
+    expectFaults(await client.operate(pageBillingRules, { appId, cursor: sealed([ofRules, id]) }), ['cursor'])
   }
+  expect(expectSuccess(await client.operate(pageBillingRules, { appId, cursor: sealed([ofRules, '1']) })).list).toEqual(
+    [],
+  )
 })
 
 test('a query member that is given twice is refused', async () => {
@@ -297,9 +330,14 @@ test('a query member that is given twice is refused', async () => {
   expectFaults(answer, ['pageNo'])
 })
 
-test('another operation’s cursor is refused', async () => {
-  for (let index = 0; index < 2; index++) await newIdleApplication({ appName: 'for a cursor' })
-  const { nextCursor } = expectSuccess(await client.operate(pageApplications, { pageSize: 1 }))
+test('another operation’s cursor is refused, also where both have nothing but ids', async () => {
+  const application = await newApplication(client)
+  for (let index = 0; index < 2; index++) await newRule(application, 3)
+  for (let index = 0; index < 2; index++) expectSuccess(await saveSiteOf(application))
+  const { token } = application
+  const pages = [pageBillingRules, pageSites, pageEvents, pageDeliveries] as const
+  const { nextCursor } = expectSuccess(await client.call(pageBillingRules, { pageSize: 1 }, { token }))
+  for (const page of pages.slice(1))
+    expectFaults(await client.call(page as Operation, { cursor: nextCursor }, { token }), ['cursor'])
   expectFaults(await client.operate(pageDeviceModels, { cursor: nextCursor }), ['cursor'])
-  expectFaults(await client.operate(pageDeviceInventory, { cursor: nextCursor }), ['cursor'])
 })

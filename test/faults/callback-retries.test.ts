@@ -53,7 +53,8 @@ test('what waits is counted and shown, with a next attempt that is not past, and
     const page = await unhurried.pageOf(app, { status: 1 })
     expect(page.waitingEvents).toBeGreaterThan(5)
     // What waits and what is listed are read one after the other, and a visit may come between.
-    const counted = async () => unhurried.pageOf(app, { status: 1 }).then((now) => now.waitingEvents + now.total)
+    const counted = async () =>
+      unhurried.pageOf(app, { status: 1 }).then((now) => Number(now.waitingEvents) + now.total)
     expect(await becomesTrue(async () => (await counted()) === 20)).toBe(true)
     expect(page.waitingSince).not.toBeNull()
     expect(page.callbacks).toBe('on')

@@ -35,7 +35,14 @@ interface Page {
   nextCursor: string | null
 }
 
-type Step = (client: Client, app: TestApplication, seen: number[], cursor: string | null) => Promise<Page>
+interface Place {
+  seen: number[]
+  cursor: string | null
+  /** The filter that the cursor belongs to. */
+  begun: { afterId: string }
+}
+
+type Step = (client: Client, app: TestApplication, place: Place) => Promise<Page>
 
 async function readPage(client: Client, { token }: TestApplication, query: Record<string, string>): Promise<Page> {
   const answer = await client.call(pageEvents, query, { token })
@@ -47,10 +54,10 @@ const afterLast = (seen: number[]) => ({ afterId: String(seen.at(-1) ?? 0) })
 
 /** The ways to follow a feed: by the last id, and page by page until there is none, then from the last id on. */
 const ways: Record<string, Step> = {
-  'by afterId': (client, app, seen) => readPage(client, app, { ...afterLast(seen), pageSize: '100' }),
-  'by afterId, few at a time': (client, app, seen) => readPage(client, app, { ...afterLast(seen), pageSize: '7' }),
-  'by cursor': (client, app, seen, cursor) =>
-    readPage(client, app, { ...(cursor === null ? afterLast(seen) : { cursor }), pageSize: '20' }),
+  'by afterId': (client, app, { seen }) => readPage(client, app, { ...afterLast(seen), pageSize: '100' }),
+  'by afterId, few at a time': (client, app, { seen }) => readPage(client, app, { ...afterLast(seen), pageSize: '7' }),
+  'by cursor': (client, app, { cursor, begun }) =>
+    readPage(client, app, { ...begun, ...(cursor === null ? {} : { cursor }), pageSize: '20' }),
 }
 
 interface Followed {
@@ -65,8 +72,10 @@ function follow(app: TestApplication): { stop(lastId: number): Promise<Followed[
     both.map(async (client, index) => {
       const seen: number[] = []
       let cursor: string | null = null
+      let begun = afterLast(seen)
       while ((seen.at(-1) ?? 0) < lastId) {
-        const page: Page = await step(client, app, seen, cursor)
+        if (cursor === null) begun = afterLast(seen)
+        const page: Page = await step(client, app, { seen, cursor, begun })
         seen.push(...page.list.map(({ id }) => id))
         cursor = page.nextCursor
         if (page.list.length === 0) await sleep(40)

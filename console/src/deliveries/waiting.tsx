@@ -7,7 +7,7 @@ import { useTexts } from './texts.ts'
 export function Waiting({ appId }: { appId: string }) {
   const t = useTexts()
   const { data } = useRead(pageDeliveries, { appId, pageSize: 1 }, { refetchInterval: 10_000 })
-  if (data === undefined) return null
+  if (data === undefined || data.waitingEvents === null) return null
   const { waitingEvents, waitingSince, heldUntil, callbacks } = data
   const count = waitingEvents.toLocaleString()
   return (
