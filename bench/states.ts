@@ -58,10 +58,10 @@ async function reportsOf(server: Registry, changedPercent: number): Promise<Work
     select device_no, app_id, bound_at from device where starts_with(device_no, ${fleet})`
   await database.sql`
     insert into event (app_id, id, type, time, actor, subject, data)
-    select app_id, (floor(extract(epoch from now())) - 60)::bigint * 1000000 + row_number() over (), 'device.bound', now(), 'bench', device_no, '{}' from device where starts_with(device_no, ${fleet})`
+    select app_id, (floor(extract(epoch from now())) - 60)::bigint * 1000000 + ${changedPercent * devices}::int + row_number() over (), 'device.bound', now(), 'bench', device_no, '{}' from device where starts_with(device_no, ${fleet})`
   await database.sql`
-    insert into device_presence (device_no, app_id, reported_at)
-    select device_no, app_id, now() from device where starts_with(device_no, ${fleet})`
+    insert into device_presence (device_no, app_id, reported_at, seen_at)
+    select device_no, app_id, now(), now() from device where starts_with(device_no, ${fleet})`
   return {
     script: 'reports.lua',
     env: {

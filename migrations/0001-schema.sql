@@ -187,16 +187,22 @@ create table device (
 -- Devices that need someone: few among many, and none that is fresh, so creates pay nothing for it.
 create index device_in_trouble on device (device_no) where status <> 1;
 
--- When a device reported last, by the database's clock: exactly the devices that are online have a row. Narrow, because
--- it is refreshed while nothing else changes.
+-- What is known of the reports of a device; one that never reported has no row. Narrow, because it is written while
+-- nothing else changes.
 create table device_presence (
   app_id text collate "C" not null,
   device_no text collate "C" not null,
-  reported_at timestamptz not null,
+  -- The time of the newest report: its own, where it carries one. In whole milliseconds, which programs can say again.
+  reported_at timestamptz(3) not null,
+  -- When a sign of life was noted last, by the database's clock; null for a device that is not online.
+  seen_at timestamptz,
   primary key (app_id, device_no)
+) with (
+  -- Room for the time of the newest report, which comes with every one of them and touches no index.
+  fillfactor = 50
 );
 -- Finds the silent ones without a look at the others.
-create index device_presence_by_report on device_presence (reported_at);
+create index device_presence_by_sign on device_presence (seen_at) where seen_at is not null;
 
 create table device_model (
   serial_prefix text collate "C" primary key,

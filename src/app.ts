@@ -154,7 +154,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
     ...deviceRoutes({ sql: writes, writer: creates, catalogue, log, ...inLane, ...moments }),
     ...deviceOwnershipRoutes({ sql: writes, showMoment }),
-    ...deviceStateRoutes({ sql: writes, writer: states, openLane, callers, config, showMoment }),
+    ...deviceStateRoutes({ sql: writes, writer: states, log, readMoment, ...inLane, showMoment }),
     ...eventRoutes(moments),
     ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config, ...moments }),
     ...refusalRoutes(moments),

@@ -45,6 +45,8 @@ export const operations = [
   devices.getDevice,
   devices.pageDevices,
   deviceState.reportDeviceState,
+  deviceState.reportDeviceStates,
+  deviceState.getDeviceState,
   deviceOwnership.unbindDevice,
   deviceOwnership.getDeviceHistory,
   deviceOwnership.forceUnbindDevice,

@@ -238,13 +238,25 @@ const leapYear = String.raw`((19|2\d)(0[48]|[2468][048]|[13579][26])|2[048]00)`
 const calendarDay = String.raw`((19|2\d)\d\d-${dayOfYear}|${leapYear}-02-29)`
 const zoneOffset = String.raw`([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)`
 
+const ofDay = String.raw`[Tt]${hourMinuteSecond}(\.\d{1,9})?${zoneOffset}`
+
 /** A moment as callers name it: of a real day, in the service's time zone or RFC 3339. `ReadMoment` makes it an instant. */
 export const momentText = Type.String({
-  pattern: String.raw`^${calendarDay}( ${hourMinuteSecond}|[Tt]${hourMinuteSecond}(\.\d{1,9})?${zoneOffset})$`,
+  pattern: `^${calendarDay}( ${hourMinuteSecond}|${ofDay})$`,
   description: 'yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339, in a query with %2B for +',
   [reasonKey]: {
     en: 'must be a moment, yyyy-MM-dd HH:mm:ss or RFC 3339 (in a query with %2B for +), of the years 1900 to 2999',
     zh: '必须是 yyyy-MM-dd HH:mm:ss 格式或 RFC 3339 格式的时间（在查询串中 + 写作 %2B），1900 至 2999 年',
+  } satisfies Reason,
+})
+
+/** An instant, RFC 3339; `ReadMoment` reads it. */
+export const instantText = Type.String({
+  pattern: `^${calendarDay}${ofDay}$`,
+  description: 'RFC 3339',
+  [reasonKey]: {
+    en: 'must be a time as RFC 3339 writes it, with its offset, of the years 1900 to 2999',
+    zh: '必须是带时区偏移的 RFC 3339 格式时间，1900 至 2999 年',
   } satisfies Reason,
 })
 

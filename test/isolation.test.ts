@@ -4,7 +4,7 @@ import { createApplication } from '../src/applications/contract.ts'
 import { deleteBillingRule, getBillingRule, saveBillingRule, updateBillingRule } from '../src/billing-rules/contract.ts'
 import { everyRole } from '../src/callers/roles.ts'
 import { getDeviceHistory, unbindDevice } from '../src/device-ownership/contract.ts'
-import { reportDeviceState } from '../src/device-state/contract.ts'
+import { getDeviceState, reportDeviceState } from '../src/device-state/contract.ts'
 import { createDevice, getDevice, updateDevice } from '../src/devices/contract.ts'
 import type { Operation } from '../src/http/operation.ts'
 import { operations } from '../src/operations.ts'
@@ -54,6 +54,8 @@ const inputs: Record<string, unknown> = {
   updateDevice: { appId: owner.appId, deviceNo: device, deviceName: 'taken over' },
   getDevice: { appId: owner.appId, deviceNo: device },
   reportDeviceState: { appId: owner.appId, deviceNo: device, status: 2 },
+  reportDeviceStates: { appId: owner.appId, reports: [{ deviceNo: device, status: 2 }] },
+  getDeviceState: { appId: owner.appId, deviceNo: device },
   unbindDevice: { appId: owner.appId, deviceNo: device },
   getDeviceHistory: { appId: owner.appId, deviceNo: device },
   forceUnbindDevice: { deviceNo: device, reason: 'taken over' },
@@ -126,6 +128,8 @@ const admitted: Record<string, string> = {
   updateDevice: 'aod',
   getDevice: 'aovd',
   reportDeviceState: 'aod',
+  reportDeviceStates: 'aod',
+  getDeviceState: 'aovd',
   unbindDevice: 'aod',
   getDeviceHistory: 'aovd',
   forceUnbindDevice: 'ao',
@@ -304,7 +308,14 @@ for (const operation of operations) {
 }
 
 describe('an id of another application', () => {
-  for (const operation of [getDevice, updateDevice, reportDeviceState, unbindDevice, getDeviceHistory]) {
+  for (const operation of [
+    getDevice,
+    updateDevice,
+    reportDeviceState,
+    getDeviceState,
+    unbindDevice,
+    getDeviceHistory,
+  ]) {
     test(`is not found by ${operation.id}`, async () => {
       for (const appId of [stranger.appId, '']) {
         const input = { ...(inputs[operation.id] as object), appId }

@@ -11,6 +11,7 @@ import { deviceCommands } from './model/devices.ts'
 import { feedCommands, followFeed } from './model/feed.ts'
 import { ownershipCommands, readHistory } from './model/ownership.ts'
 import { readAllRecords, siteCommands } from './model/sites.ts'
+import { stateCommands } from './model/states.ts'
 import { type Asking, type AskingOfSerial, type Command, newWorld, type World } from './model/world.ts'
 
 // The whole interface against a model of it that is a few maps in memory: whatever is called in whatever order, every
@@ -40,6 +41,7 @@ const ofSerial: fc.Arbitrary<AskingOfSerial> = fc.record({ app, how, isHolder, s
 const anyCommand = fc.oneof(
   ...createCommands(asking),
   ...deviceCommands(ofSerial),
+  ...stateCommands(ofSerial, asking),
   ...ownershipCommands(ofSerial),
   ...devicePageCommands(asking),
   ...feedCommands(asking),

@@ -9,7 +9,7 @@ import { openDatabase } from '../src/database/open.ts'
 import { importDeviceInventory } from '../src/device-inventory/contract.ts'
 import { saveDeviceModel } from '../src/device-models/contract.ts'
 import { forceUnbindDevice, transferDevice, unbindDevice } from '../src/device-ownership/contract.ts'
-import { reportDeviceState } from '../src/device-state/contract.ts'
+import { reportDeviceState, reportDeviceStates } from '../src/device-state/contract.ts'
 import { createDevice, createDevices, updateDevice } from '../src/devices/contract.ts'
 import type { Operation } from '../src/http/operation.ts'
 import { operations } from '../src/operations.ts'
@@ -91,6 +91,7 @@ const writes: [Operation, Body][] = [
   [createDevices, ({ appId, serial }) => ({ appId, devices: [deviceBody(appId, { deviceNo: serial })] })],
   [updateDevice, withDevice(({ appId, serial }) => ({ appId, deviceNo: serial, tag: 'lane=2' }))],
   [reportDeviceState, withDevice(({ appId, serial }) => ({ appId, deviceNo: serial, runStatus: 1 }))],
+  [reportDeviceStates, withDevice(({ appId, serial }) => ({ appId, reports: [{ deviceNo: serial, runStatus: 1 }] }))],
   [unbindDevice, withDevice(({ appId, serial }) => ({ appId, deviceNo: serial }))],
   [forceUnbindDevice, withDevice(({ serial }) => ({ deviceNo: serial, reason: 'sold' }))],
   [

@@ -9,6 +9,8 @@ export interface RequestKey {
   bodyHash: string
   /** Where the answer holds secrets, which are kept nowhere: the members that lead to each. */
   secrets: readonly (readonly string[])[]
+  /** Of a batch and its rows: when an earlier request with the key began that did not come to its end. */
+  triedAt?: Date
   /** Whether the answer is the one that was kept. */
   isReplayed: boolean
 }
@@ -50,10 +52,10 @@ export async function findReplay<Data>(
   owner: string,
 ): Promise<Data | undefined> {
   if (request === undefined) return undefined
-  const kept = await findKeptAnswer(sql, { owner, ...request })
+  const kept = await findKept(sql, { owner, ...request })
   if (kept === undefined) return undefined
   request.isReplayed = true
-  return JSON.parse(kept)
+  return JSON.parse(kept.answer)
 }
 
 function withoutSecrets(data: object, secrets: RequestKey['secrets']): object {
@@ -67,14 +69,14 @@ function withoutSecrets(data: object, secrets: RequestKey['secrets']): object {
 }
 
 /** The answer that is kept for the key, if any. Throws 10008. */
-async function findKeptAnswer(sql: Statements, write: KeyedWrite): Promise<string | undefined> {
+async function findKept(sql: Statements, write: KeyedWrite): Promise<{ answer: string; keptAt: Date } | undefined> {
   const [kept] = await sql`
-    select body_hash, answer from idempotency_key
+    select body_hash, answer, created_at from idempotency_key
     where app_id = ${write.owner} and operation = ${write.operation} and key = ${write.key}
       and created_at > now() - interval '24 hours'`
   if (kept === undefined) return undefined
   if (kept.body_hash !== write.bodyHash) throw new Refusal('idempotencyKeyReused')
-  return kept.answer
+  return { answer: kept.answer, keptAt: kept.created_at }
 }
 
 /** Keeps the answer of a write that succeeded, in the write's own transaction. */
@@ -91,19 +93,24 @@ const begun = ''
 
 /**
  * Claims a key before a batch, which takes several transactions. Answers what is kept for it when it was claimed and the
- * batch came to its end before; nothing when it is to be carried out, or carried on. Throws 10008.
+ * batch came to its end before; when it was claimed, where it is to be carried on; nothing where it is to be carried out.
+ * Throws 10008.
  */
-export async function claimKey(sql: Statements, write: KeyedWrite): Promise<string | undefined> {
+export async function claimKey(
+  sql: Statements,
+  write: KeyedWrite,
+): Promise<{ answer: string } | { triedAt: Date } | undefined> {
   await sql`
     delete from idempotency_key
     where app_id = ${write.owner} and operation = ${write.operation} and key = ${write.key}
       and created_at <= now() - interval '24 hours'`
-  await sql`
+  const claimed = await sql`
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
     values (${write.owner}, ${write.operation}, ${write.key}, ${write.bodyHash}, ${begun}, now())
     on conflict (app_id, operation, key) do nothing`
-  const kept = await findKeptAnswer(sql, write)
-  return kept === begun ? undefined : kept
+  if (claimed.count === 1) return undefined
+  const kept = await findKept(sql, write)
+  return kept?.answer === begun ? { triedAt: kept.keptAt } : kept
 }
 
 /**
@@ -116,7 +123,7 @@ export async function settleKey(sql: Statements, write: KeyedWrite, answer: stri
     update idempotency_key set answer = ${answer}
     where app_id = ${owner} and operation = ${operation} and key = ${key} and body_hash = ${bodyHash}
       and answer = ${begun}`
-  return settled.count === 1 ? undefined : findKeptAnswer(sql, write)
+  return settled.count === 1 ? undefined : (await findKept(sql, write))?.answer
 }
 
 /** Removes, at most `limit`, keys that are kept no longer. */

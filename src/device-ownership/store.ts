@@ -51,15 +51,15 @@ export async function deleteDevice(tx: Statements, device: Device, ending: Endin
 export async function moveDevice(tx: Statements, device: Device, targetAppId: string, ending: Ending): Promise<Device> {
   const moved = { ...device, appId: targetAppId, boundAt: ending.at }
   const [presence] = await tx`
-    select reported_at from device_presence where app_id = ${device.appId} and device_no = ${device.deviceNo}
+    select reported_at, seen_at from device_presence where app_id = ${device.appId} and device_no = ${device.deviceNo}
     for update`
   await endBinding(tx, device, ending)
   await tx`update device_binding set app_id = ${targetAppId}, bound_at = ${ending.at} where device_no = ${device.deviceNo}`
   await insertDevice(tx, moved)
   if (presence !== undefined) {
     await tx`
-      insert into device_presence (app_id, device_no, reported_at)
-      values (${targetAppId}, ${device.deviceNo}, ${presence.reported_at})`
+      insert into device_presence (app_id, device_no, reported_at, seen_at)
+      values (${targetAppId}, ${device.deviceNo}, ${presence.reported_at}, ${presence.seen_at})`
   }
   return moved
 }

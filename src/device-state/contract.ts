@@ -1,7 +1,21 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { DeviceRecord } from '../devices/contract.ts'
 import { operation } from '../http/operation.ts'
-import { deviceNo, freeText, integer, oneOf, optional, ownAppId, reasonKey } from '../values.ts'
+import {
+  batchBytes,
+  batchOf,
+  deviceNo,
+  freeText,
+  instantText,
+  integer,
+  moment,
+  nullable,
+  oneOf,
+  optional,
+  outcomesOf,
+  ownAppId,
+  reasonKey,
+} from '../values.ts'
 
 /** A battery's level as devices write it: 87%, 87.5%, 87. */
 const percentage = Type.String({
@@ -10,24 +24,72 @@ const percentage = Type.String({
   [reasonKey]: { en: 'must be a percentage from "0%" to "100%"', zh: '必须是 "0%" 至 "100%" 的百分比' },
 })
 
+/** How far a report's time may lie ahead: the clocks of devices are set by hand, or drift. */
+export const clockAllowanceSeconds = 60
+
+export const StateReport = Type.Object({
+  deviceNo,
+  reportTime: optional({
+    ...instantText,
+    description: `RFC 3339, at most ${clockAllowanceSeconds} seconds ahead; a report that is older than what is known changes nothing. Left out, the report is the newest`,
+  }),
+  status: optional(oneOf(1, 2)),
+  onlineStatus: optional(oneOf(1, 2)),
+  runStatus: optional(oneOf(0, 1, 2)),
+  statusRemark: optional(freeText(255)),
+  version: optional(freeText(64)),
+  batteryStatus: optional(integer()),
+  batteryEnergy: optional(percentage),
+})
+export type StateReport = Static<typeof StateReport>
+
+const path = '/api/device/entrance/guard/state'
+const callers = ['application', 'operator'] as const
+
 export const reportDeviceState = operation({
   id: 'reportDeviceState',
   summary:
     'Reports a device’s state: the members that are given. Any report, also one without members, is a sign of life: it makes the device online unless it says that it is not.',
   method: 'POST',
-  path: '/api/device/entrance/guard/state',
-  callers: ['application', 'operator'],
-  body: Type.Object({
-    appId: ownAppId,
-    deviceNo,
-    status: optional(oneOf(1, 2)),
-    onlineStatus: optional(oneOf(1, 2)),
-    runStatus: optional(oneOf(0, 1, 2)),
-    statusRemark: optional(freeText(255)),
-    version: optional(freeText(64)),
-    batteryStatus: optional(integer()),
-    batteryEnergy: optional(percentage),
-  }),
+  path,
+  callers,
+  body: Type.Object({ appId: ownAppId, ...StateReport.properties }),
   data: DeviceRecord,
+  refusals: ['applicationNotFound', 'deviceNotFound'],
+})
+
+export const reportDeviceStates = operation({
+  id: 'reportDeviceStates',
+  summary:
+    'Reports the states of up to 1000 devices; one outcome a report, in order, and one that is refused stops no other.',
+  method: 'POST',
+  path: '/api/device/entrance/guard/stateBatch',
+  callers,
+  body: Type.Object({ appId: ownAppId, reports: batchOf(StateReport, 'each as state takes it, without appId') }),
+  data: outcomesOf('deviceNo', DeviceRecord),
+  refusals: ['applicationNotFound'],
+  idempotent: true,
+  maxBodyBytes: batchBytes,
+})
+
+export const getDeviceState = operation({
+  id: 'getDeviceState',
+  summary: 'Answers what a device reported of its state, and when it reported last.',
+  method: 'GET',
+  path,
+  callers,
+  query: Type.Object({ appId: ownAppId, deviceNo }),
+  data: Type.Object({
+    appId: Type.String(),
+    deviceNo: Type.String(),
+    status: Type.Integer({ description: '1 normal, 2 fault' }),
+    onlineStatus: Type.Integer({ description: '1 online, 2 offline' }),
+    runStatus: Type.Integer({ description: '0 closed, 1 open, 2 stopped' }),
+    statusRemark: nullable(Type.String()),
+    version: nullable(Type.String()),
+    batteryStatus: nullable(Type.Integer()),
+    batteryEnergy: nullable(Type.String({ description: 'a percentage' })),
+    lastReportTime: nullable(moment),
+  }),
   refusals: ['applicationNotFound', 'deviceNotFound'],
 })

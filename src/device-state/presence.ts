@@ -50,7 +50,14 @@ export function startPresence({ config, sql, log, showMoment }: Parts): { stop()
 
   function toOffline({ device, rowVersion }: KnownDevice): StateChange {
     const offline = { ...device, onlineStatus: 2 }
-    return { ...offline, actor, rowVersion, sign: 'gone', record: deviceText(showDevice(offline, showMoment)) }
+    return {
+      ...offline,
+      actor,
+      rowVersion,
+      reportedAt: 'none',
+      sign: 'gone',
+      record: deviceText(showDevice(offline, showMoment)),
+    }
   }
 
   async function tick(): Promise<void> {

@@ -12,6 +12,8 @@ export interface StateChange extends DeviceState {
   boundAt: Date
   actor: string
   rowVersion: string
+  /** The time of the report; null for now, `none` where it is no report that changes the state. */
+  reportedAt: Date | null | 'none'
   /** What becomes of its sign of life; null leaves it as it is. */
   sign: 'alive' | 'gone' | null
   /** The record as JSON text. */
@@ -25,6 +27,7 @@ interface StateRow {
   bound_at: string
   actor: string
   row_version: string
+  reported_at: string | null
   sign: StateChange['sign']
   status: number
   online_status: number
@@ -41,6 +44,7 @@ const toRow = (change: StateChange): StateRow => ({
   bound_at: change.boundAt.toISOString(),
   actor: change.actor,
   row_version: change.rowVersion,
+  reported_at: change.reportedAt === 'none' ? '-infinity' : (change.reportedAt?.toISOString() ?? null),
   sign: change.sign,
   status: change.status,
   online_status: change.onlineStatus,
@@ -52,7 +56,7 @@ const toRow = (change: StateChange): StateRow => ({
 })
 
 const text = 'text'
-const rowColumns: Record<Exclude<keyof StateRow, 'actor' | 'sign'>, string> = {
+const rowColumns: Record<Exclude<keyof StateRow, 'actor' | 'sign' | 'reported_at'>, string> = {
   app_id: text,
   device_no: text,
   bound_at: 'timestamptz',
@@ -67,31 +71,52 @@ const rowColumns: Record<Exclude<keyof StateRow, 'actor' | 'sign'>, string> = {
 }
 const rows = (columns: Partial<Record<keyof StateRow, string>>) => jsonRows<StateRow>('v_rows', columns)
 
+const told = rows({ app_id: text, device_no: text, reported_at: 'timestamptz', sign: text })
 const isChanged = '(v_is_complete or i.device_no = any(v_changed))'
 
 /**
  * Writes a batch of state changes: locks, rows, their signs of life and events in one transaction. A row that is not
- * the one that was read is left alone, and so is one of an application of which a caller has lost its access; neither is
- * among the serials that are answered.
+ * the one that was read is left alone, and so are one of which a newer report is known than the one that carries its
+ * time (`p_timed`, `p_times`), and one of an application of which a caller has lost its access; none of them is among the
+ * serials that are answered.
  */
 export const changeStatesRoutine = routine(
   'change_states',
-  { p_now: 'timestamptz', p_apps: 'text[]', p_count: 'integer', ...callerParameters, p_rows: text, p_records: text },
+  {
+    p_now: 'timestamptz',
+    p_apps: 'text[]',
+    p_count: 'integer',
+    p_timed: 'text[]',
+    p_times: 'timestamptz[]',
+    ...callerParameters,
+    p_rows: text,
+    p_records: text,
+  },
   'device_no text',
   `${lockAndNumberVariables}
   v_rows json := p_rows;
   v_changed text[];
+  v_late text[] := '{}';
   v_revoked text[] := '{}';
   v_is_complete boolean;`,
   `  ${lockAndNumber}
   ${findRevoked}
+  if p_timed <> '{}' then
+    foreach v_app in array p_apps loop
+      -- A sign of life is noted without the application's lock.
+      perform 1 from device_presence where app_id = v_app and device_no = any(p_timed) order by device_no for update;
+      v_late := v_late || array(select device_no from device_presence
+        where app_id = v_app and device_no = any(p_timed)
+          and reported_at > p_times[array_position(p_timed, device_no)]);
+    end loop;
+  end if;
   with changed as (
     update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
       status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
       battery_energy = i.battery_energy
     from ${rows(rowColumns)}
     where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
-      and i.app_id <> all(v_revoked)
+      and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
     returning d.device_no
   )
   select array_agg(device_no) into v_changed from changed;
@@ -103,15 +128,18 @@ export const changeStatesRoutine = routine(
   from ${jsonRowsWithRecords<StateRow>('v_rows', { app_id: text, device_no: text, actor: text }, 'p_records')}
   where ${isChanged};
 
-  insert into device_presence (app_id, device_no, reported_at)
-  select i.app_id, i.device_no, now() from ${rows({ app_id: text, device_no: text, sign: text })}
-  where i.sign = 'alive' and ${isChanged}
-  on conflict (app_id, device_no) do update set reported_at = excluded.reported_at;
-  delete from device_presence p using ${rows({ app_id: text, device_no: text, sign: text })}
-  where p.app_id = i.app_id and p.device_no = i.device_no and i.sign = 'gone' and ${isChanged};
+  insert into device_presence (app_id, device_no, reported_at, seen_at)
+  select i.app_id, i.device_no, coalesce(i.reported_at, now()), case when i.sign = 'alive' then now() end
+  from ${told} where i.sign is not null and ${isChanged}
+  on conflict (app_id, device_no) do update
+    set reported_at = greatest(device_presence.reported_at, excluded.reported_at), seen_at = excluded.seen_at;
+  update device_presence p set reported_at = greatest(p.reported_at, coalesce(i.reported_at, now()))
+  from ${told} where p.app_id = i.app_id and p.device_no = i.device_no and i.sign is null and ${isChanged};
 
   return query select unnest(v_changed);`,
 )
+
+const isTimed = (change: StateChange): change is StateChange & { reportedAt: Date } => change.reportedAt instanceof Date
 
 /** The order in which every writer takes the rows of a batch, so that two never wait for each other in a circle. */
 export function sortedBySerial<Item extends { deviceNo: string }>(items: readonly Item[]): Item[] {
@@ -130,10 +158,13 @@ export async function changeStates(
 ): Promise<string[]> {
   const sorted = sortedBySerial(changes)
   const apps = [...new Set(changes.map((change) => change.appId))].sort()
+  const timed = sorted.filter(isTimed)
   const changed = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
     now.toISOString(),
     textArray(apps),
     changes.length,
+    textArray(timed.map((change) => change.deviceNo)),
+    textArray(timed.map((change) => change.reportedAt.toISOString())),
     ...callerValues(callers),
     JSON.stringify(sorted.map(toRow)),
     sorted.map((change) => change.record).join('\n'),

@@ -1,15 +1,16 @@
-import type { Static } from 'typebox'
 import type { DeviceState } from '../devices/rules.ts'
+import type { ReadMoment } from '../moments.ts'
+import type { FieldFault } from '../refusals.ts'
 import { given } from '../values.ts'
-import type { reportDeviceState } from './contract.ts'
+import { clockAllowanceSeconds, type StateReport } from './contract.ts'
 
-export type StateReport = Omit<Static<NonNullable<typeof reportDeviceState.body>>, 'appId' | 'deviceNo'>
+export type ReportedState = Omit<StateReport, 'deviceNo' | 'reportTime'>
 
 /**
  * The state with what was reported: null clears what can be unknown, and says nothing of what cannot. Whatever it says,
  * a device that speaks is online, unless it says that it is not (contract §5).
  */
-export function applyReport(state: DeviceState, report: StateReport): DeviceState {
+export function applyReport(state: DeviceState, report: ReportedState): DeviceState {
   const { statusRemark, version, batteryStatus, batteryEnergy } = report
   return {
     status: given(report.status) ?? state.status,
@@ -27,9 +28,20 @@ export function isSameState(device: DeviceState, state: DeviceState): boolean {
   return (Object.keys(state) as (keyof DeviceState)[]).every((member) => device[member] === state[member])
 }
 
+/** Refuses a report of the future, as it is checked. */
+export function reportTimeFaults({ reportTime }: { reportTime?: string | null }, readMoment: ReadMoment): FieldFault[] {
+  const text = given(reportTime)
+  if (text === null || readMoment(text).getTime() <= Date.now() + clockAllowanceSeconds * 1000) return []
+  const reason = {
+    en: `lies more than ${clockAllowanceSeconds} seconds ahead`,
+    zh: `超前当前时间 ${clockAllowanceSeconds} 秒以上`,
+  }
+  return [{ field: 'reportTime', reason }]
+}
+
 /**
- * How much older than the last report its kept moment may be, as a part of the time-out: an unchanged report within
- * it writes nothing, and a device is waited for that much longer.
+ * How much older than the last sign of life the noted one may be, as a part of the time-out: within it no index is
+ * touched, and a device is waited for that much longer.
  */
 const refreshPart = 0.2
 

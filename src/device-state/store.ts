@@ -5,7 +5,7 @@ import { lockApplication } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
 import { textArray } from '../database/routine.ts'
 import type { Device } from '../devices/rules.ts'
-import { deviceColumns, toDevice } from '../devices/store.ts'
+import { deviceColumns, requireDevice, toDevice } from '../devices/store.ts'
 import { sortedBySerial } from './routine.ts'
 
 /** A device as it was read, before anybody was asked to wait. */
@@ -13,17 +13,19 @@ export interface KnownDevice {
   device: Device
   /** Moves with every change of the row. Opaque. */
   rowVersion: string
-  /** Whether its last sign of life is to be written anew; null for a device that is not online. */
+  /** The time of its newest report; null for a device that never reported. */
+  reportedAt: Date | null
+  /** Whether its last sign of life is to be noted anew; null for a device that is not online. */
   isSignOld: boolean | null
 }
 
-/** Whether the last report came longer ago than some milliseconds: by the database's clock, as all that presence does. */
-const isOlder = (milliseconds: string) => `p.reported_at <= now() - ${milliseconds}::integer * interval '1 millisecond'`
+/** Whether the last sign of life came longer ago than some milliseconds: by the database's clock, as all that presence does. */
+const isOlder = (milliseconds: string) => `p.seen_at <= now() - ${milliseconds}::integer * interval '1 millisecond'`
 
-const knownColumns = `${deviceColumns.replace(/\w+/g, 'd.$&')}, d.xmin::text as row_version`
+const knownColumns = `${deviceColumns.replace(/\w+/g, 'd.$&')}, d.xmin::text as row_version, p.reported_at`
 
 function toKnown(row: Row): KnownDevice {
-  return { device: toDevice(row), rowVersion: row.row_version, isSignOld: row.is_sign_old }
+  return { device: toDevice(row), rowVersion: row.row_version, reportedAt: row.reported_at, isSignOld: row.is_sign_old }
 }
 
 /** The devices with these serials that there are. Takes no lock. A sign of life is old after `refreshMs`. */
@@ -53,19 +55,74 @@ export async function findRevokedApplications(sql: Statements, callers: Iterable
   return new Set(rows.map((row) => row.app_id))
 }
 
+/** A report that changes nothing but its time. */
+export interface UnchangedReport {
+  known: KnownDevice
+  /** The report's time; null for now. */
+  at: Date | null
+}
+
 /**
- * Notes a sign of life of online devices that report nothing new. Answers the serials of those that are online still:
- * a device that is just being taken offline is waited for.
+ * Notes the times of reports that change nothing, and signs of life of those that are online. Answers the serials of the
+ * devices that are still as they were read: one that is just being taken offline, or is reported of meanwhile, is waited
+ * for. Their commit waits for no disk: a crash of the database may take half a second's times back, and nothing else.
  */
-export async function touchPresence(sql: Statements, devices: readonly Device[]): Promise<string[]> {
-  const sorted = sortedBySerial(devices)
-  const rows = await sql.unsafe(
-    `update device_presence p set reported_at = now() from unnest($1::text[], $2::text[]) as i (app_id, device_no)
-    where p.app_id = i.app_id and p.device_no = i.device_no returning p.device_no`,
-    [textArray(sorted.map((device) => device.appId)), textArray(sorted.map((device) => device.deviceNo))],
+export async function noteReports(
+  sql: Statements,
+  reports: readonly UnchangedReport[],
+  refreshMs: number,
+): Promise<string[]> {
+  const sorted = sortedBySerial(reports.map(({ known, at }) => ({ ...known.device, reportedAt: known.reportedAt, at })))
+  const inTime = (moment: Date | null) => moment?.toISOString() ?? null
+  const noted = await sql.unsafe(
+    `update device_presence p set reported_at = greatest(p.reported_at, coalesce(i.at, now())),
+      seen_at = case when ${isOlder('$6')} then now() else p.seen_at end
+    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::boolean[])
+      as i (app_id, device_no, known_at, at, is_online),
+      (select set_config('synchronous_commit', 'off', true)) as unhurried
+    where p.app_id = i.app_id and p.device_no = i.device_no
+      and p.reported_at = i.known_at and (p.seen_at is not null) = i.is_online
+    returning p.device_no`,
+    [
+      textArray(sorted.map((device) => device.appId)),
+      textArray(sorted.map((device) => device.deviceNo)),
+      textArray(sorted.map((device) => inTime(device.reportedAt))),
+      textArray(sorted.map((device) => inTime(device.at))),
+      textArray(sorted.map((device) => String(device.onlineStatus === 1))),
+      refreshMs,
+    ],
     { prepare: true },
   )
-  return rows.map((row) => row.device_no)
+  const first = sorted.filter(({ reportedAt }) => reportedAt === null)
+  const begun = first.length === 0 ? [] : await noteFirstReports(sql, first)
+  return [...noted, ...begun].map((row) => row.device_no)
+}
+
+/** The same for devices that say first that they are not online, as they were. */
+function noteFirstReports(sql: Statements, devices: { appId: string; deviceNo: string; at: Date | null }[]) {
+  return sql.unsafe(
+    `insert into device_presence (app_id, device_no, reported_at)
+    select app_id, device_no, coalesce(at, now())
+    from unnest($1::text[], $2::text[], $3::timestamptz[]) as i (app_id, device_no, at)
+    on conflict (app_id, device_no) do nothing returning device_no`,
+    [
+      textArray(devices.map((device) => device.appId)),
+      textArray(devices.map((device) => device.deviceNo)),
+      textArray(devices.map(({ at }) => at?.toISOString() ?? null)),
+    ],
+    { prepare: true },
+  )
+}
+
+/** What an application's device reported, and when it reported last. Throws 20002, also for another application's. */
+export async function requireReported(
+  sql: Statements,
+  appId: string,
+  deviceNo: string,
+): Promise<{ device: Device; reportedAt: Date | null }> {
+  const device = await requireDevice(sql, appId, deviceNo)
+  const [row] = await sql`select reported_at from device_presence where app_id = ${appId} and device_no = ${deviceNo}`
+  return { device, reportedAt: row?.reported_at ?? null }
 }
 
 /** A device that may be silent, and whose it is. */
@@ -77,7 +134,7 @@ export interface SilentDevice {
 /** At most `limit` online devices that have been silent for so long, the longest first. Takes no lock. */
 export async function findSilentDevices(sql: Statements, silenceMs: number, limit: number): Promise<SilentDevice[]> {
   const rows = await sql.unsafe(
-    `select device_no, app_id from device_presence p where ${isOlder('$1')} order by reported_at limit $2`,
+    `select device_no, app_id from device_presence p where ${isOlder('$1')} order by seen_at limit $2`,
     [silenceMs, limit],
     { prepare: true },
   )

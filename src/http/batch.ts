@@ -55,11 +55,12 @@ export async function runBatch<Row>(parts: Parts, request: BatchRequest, batch: 
   const { idempotency } = request
   if (idempotency === undefined) return new JsonText(answerOf(await writeRows(parts, request, batch)))
   const keyed = { owner: batch.owner, ...idempotency }
-  const kept = await claimKey(sql, keyed)
-  if (kept !== undefined) {
+  const claim = await claimKey(sql, keyed)
+  if (claim !== undefined && 'answer' in claim) {
     idempotency.isReplayed = true
-    return new JsonText(kept)
+    return new JsonText(claim.answer)
   }
+  if (claim !== undefined) idempotency.triedAt = claim.triedAt
   const outcomes = await writeRows(parts, request, batch)
   const answer = answerOf(outcomes)
   // What the service could not decide, a retry shall.

@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import type { Static, TObject, TSchema } from 'typebox'
+import { reportDeviceState, reportDeviceStates } from '../../src/device-state/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { saveSite, saveSites } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { client, expectFaults, expectRefusal, expectSuccess, newBareApplication, newRule } from './support.ts'
+import {
+  client,
+  createDeviceOf,
+  expectFaults,
+  expectRefusal,
+  expectSuccess,
+  newBareApplication,
+  newRule,
+} from './support.ts'
 
 // What a batch answers and does is what its rows would, sent one after another (contract §5).
 
@@ -53,6 +62,29 @@ const cases: Case[] = [
     },
     faulty: { row: 'no site', field: 'site' },
   },
+  {
+    single: reportDeviceState as unknown as Operation,
+    batch: reportDeviceStates as unknown as Operation,
+    list: 'reports',
+    name: 'deviceNo',
+    async rows(application) {
+      const [one, two] = [await newDevice(application), await newDevice(application)]
+      const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+      return [
+        { ...one, version: '1', reportTime: minutesAgo(10) },
+        { ...two, onlineStatus: 2 },
+        { ...one, version: '2', reportTime: minutesAgo(5) },
+        { ...one, version: '3', reportTime: minutesAgo(7) },
+        { deviceNo: 'SN-unknown', version: '1' },
+        { ...two, batteryEnergy: '101%', reportTime: minutesAgo(-5) },
+        { ...one, statusRemark: 'E17' },
+        { ...two, runStatus: 2, statusRemark: '' },
+        { ...one, version: '4', reportTime: minutesAgo(1) },
+        { ...one },
+      ]
+    },
+    faulty: { row: 7, field: 'report' },
+  },
 ]
 
 /** An answer's or an event's data without what no two applications share. */
@@ -64,9 +96,16 @@ function neutral(data: unknown, { appId }: TestApplication): unknown {
   return JSON.parse(text.replaceAll(appId, 'app').replace(/SN-\w+/g, 'serial'))
 }
 
-async function eventsOf({ appId }: TestApplication) {
+/** Events in their order; those of different devices of a batch have none. */
+async function eventsOf({ appId }: TestApplication, rows: Record<string, unknown>[] = []) {
   const { list } = expectSuccess(await client.operate(pageEvents, { appId, pageSize: '100' }))
-  return list.map(({ type, actor, data }) => ({ type, actor, data }))
+  const placeOf = ({ data }: { data: unknown }) =>
+    rows.findIndex(({ deviceNo }) => deviceNo !== undefined && deviceNo === (data as { deviceNo?: string }).deviceNo)
+  return list.map(({ type, actor, data }) => ({ type, actor, data })).toSorted((a, b) => placeOf(a) - placeOf(b))
+}
+
+async function newDevice(application: TestApplication) {
+  return { deviceNo: expectSuccess(await createDeviceOf(application)).deviceNo }
 }
 
 function call<Body extends TObject, Query extends TObject, Data extends TSchema>(
@@ -92,7 +131,8 @@ for (const { single, batch, list, name, by, rows, faulty, bare, beside = {} } of
     test('answers and does what its rows would one after another', async () => {
       const [one, many] = [await newApplication(client), await newApplication(client)]
       const singles: unknown[] = []
-      for (const row of await rows(one)) {
+      const alone = await rows(one)
+      for (const row of alone) {
         const { code, msg, data } = await call(single, by, one, {
           ...(by ? {} : { appId: one.appId }),
           ...beside,
@@ -111,7 +151,7 @@ for (const { single, batch, list, name, by, rows, faulty, bare, beside = {} } of
       expect(told).toEqual(singles)
       const named = sent.map((row) => (typeof row[name] === 'string' ? row[name] : null))
       expect(outcomes(answer).map((outcome) => (outcome as unknown as Record<string, unknown>)[name])).toEqual(named)
-      expect(neutral(await eventsOf(many), many)).toEqual(neutral(await eventsOf(one), one))
+      expect(neutral(await eventsOf(many, sent), many)).toEqual(neutral(await eventsOf(one, alone), one))
     })
 
     test('tells of a row that is no row, and stops no other for it', async () => {

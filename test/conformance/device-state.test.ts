@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { getDeviceState, reportDeviceState } from '../../src/device-state/contract.ts'
 import { getDevice } from '../../src/devices/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { newApplication, newSerial } from '../harness.ts'
-import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess } from './support.ts'
+import { client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
 
 const owner = await newApplication(client)
 const { token } = owner
@@ -121,5 +121,95 @@ describe('reportDeviceState', () => {
     expectSuccess(await report(deviceNo, { status: 2, version: '9' }))
     const after = (await client.call(getDevice, { deviceNo }, { token })).headers.get('etag')
     expect(after).toBe(before)
+  })
+})
+
+describe('getDeviceState', () => {
+  const read = async (deviceNo: string) => expectSuccess(await client.call(getDeviceState, { deviceNo }, { token }))
+
+  test('answers what was reported, and when last', async () => {
+    const { deviceNo } = await newDevice()
+    const fresh = { appId: owner.appId, deviceNo, status: 1, onlineStatus: 2, runStatus: 0, statusRemark: null }
+    const unknown = { version: null, batteryStatus: null, batteryEnergy: null, lastReportTime: null }
+    expect(await read(deviceNo)).toEqual({ ...fresh, ...unknown })
+    const reported = {
+      status: 2,
+      runStatus: 1,
+      statusRemark: 'E1',
+      version: '2',
+      batteryStatus: 3,
+      batteryEnergy: '5%',
+    }
+    expectSuccess(await report(deviceNo, reported))
+    const { lastReportTime, ...state } = await read(deviceNo)
+    expect(state).toEqual({ appId: owner.appId, deviceNo, onlineStatus: 1, ...reported })
+    expectNow(lastReportTime ?? '')
+  })
+
+  test('tells the time of every report, also of one that changes nothing or says that the device is offline', async () => {
+    const { deviceNo } = await newDevice()
+    const at = Date.UTC(2026, 0, 1)
+    for (const [index, state] of [{}, {}, { onlineStatus: 2 }, { onlineStatus: 2 }, { version: '1' }].entries()) {
+      expectSuccess(await report(deviceNo, { ...state, reportTime: new Date(at + index * 60_000).toISOString() }))
+      expect((await read(deviceNo)).lastReportTime).toBe(`2026-01-01 08:0${index}:00`)
+    }
+    const silent = await newDevice()
+    expectSuccess(await report(silent.deviceNo, { onlineStatus: 2 }))
+    expectNow((await read(silent.deviceNo)).lastReportTime ?? '')
+  })
+
+  test('is refused for an unknown device and for another application’s', async () => {
+    const { deviceNo } = await newDevice()
+    const stranger = await newApplication(client)
+    expectRefusal(await client.call(getDeviceState, { deviceNo }, { token: stranger.token }), 'deviceNotFound')
+    expectRefusal(await client.call(getDeviceState, { deviceNo: newSerial() }, { token }), 'deviceNotFound')
+  })
+})
+
+describe('reportTime', () => {
+  const secondsAhead = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
+
+  test('a report that is older than what is known changes nothing, and answers the record as it is', async () => {
+    const { deviceNo } = await newDevice()
+    expectSuccess(await report(deviceNo, { version: '2', onlineStatus: 2, reportTime: secondsAhead(-60) }))
+    const known = expectSuccess(await client.call(getDeviceState, { deviceNo }, { token }))
+    const late = expectSuccess(await report(deviceNo, { version: '1', status: 2, reportTime: secondsAhead(-90) }))
+    expect(late).toMatchObject({ version: '2', status: 1, onlineStatus: 2 })
+    expect(expectSuccess(await client.call(getDeviceState, { deviceNo }, { token }))).toEqual(known)
+    expect(await stateEvents(deviceNo)).toHaveLength(1)
+    // Newer, although the first was made by the same clock a long time ago; and in any zone.
+    const inZone = `${new Date(Date.now() - 30_000 + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`
+    expect(expectSuccess(await report(deviceNo, { version: '3', reportTime: inZone })).version).toBe('3')
+  })
+
+  test('a report without a time is the newest, also after one whose clock is ahead', async () => {
+    const { deviceNo } = await newDevice()
+    expectSuccess(await report(deviceNo, { version: '1', reportTime: secondsAhead(50) }))
+    expect(expectSuccess(await report(deviceNo, { version: '2' })).version).toBe('2')
+    expect(expectSuccess(await report(deviceNo, { version: '3', reportTime: secondsAhead(20) })).version).toBe('2')
+    // It says nothing new, but it was heard of last.
+    expectSuccess(await report(deviceNo, { version: '2', reportTime: null }))
+  })
+
+  test('of reports at once the newest wins, whichever comes first', async () => {
+    const { deviceNo } = await newDevice()
+    const ages = Array.from({ length: 24 }, (_, index) => index).sort(() => Math.random() - 0.5)
+    const answers = await Promise.all(
+      ages.map((age) => report(deviceNo, { version: `${age}`, reportTime: secondsAhead(-1000 - age) })),
+    )
+    for (const answer of answers) expectSuccess(answer)
+    expect(expectSuccess(await client.call(getDevice, { deviceNo }, { token })).version).toBe('0')
+  })
+
+  test('lies at most a minute ahead, and is written as RFC 3339 has it', async () => {
+    const { deviceNo } = await newDevice()
+    const wrong = ['2026-01-01 08:00:00', '2026-01-01T08:00:00', '2026-02-29T08:00:00Z', 'yesterday', 1_767_225_600]
+    for (const reportTime of [secondsAhead(75), '2999-01-01T00:00:00Z', ...wrong]) {
+      expectFaults(await report(deviceNo, { version: '1', reportTime }), ['reportTime'])
+    }
+    expectFaults(await report(deviceNo, { status: 3, reportTime: secondsAhead(75) }), ['reportTime', 'status'])
+    for (const reportTime of ['2026-01-01t08:00:00.123456789z', secondsAhead(45), '']) {
+      expectSuccess(await report(deviceNo, { reportTime }))
+    }
   })
 })

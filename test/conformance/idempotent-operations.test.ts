@@ -5,6 +5,7 @@ import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts
 import { deleteDeviceInventory, importDeviceInventory } from '../../src/device-inventory/contract.ts'
 import { deleteDeviceModel, saveDeviceModel } from '../../src/device-models/contract.ts'
 import { forceUnbindDevice, transferDevice, unbindDevice } from '../../src/device-ownership/contract.ts'
+import { reportDeviceStates } from '../../src/device-state/contract.ts'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { operations } from '../../src/operations.ts'
@@ -82,6 +83,10 @@ const cases: Case[] = [
   { operation: rotateCallbackSecret, prepare: async () => ({ appId }), secrets: ['callbackSecret'] },
   { operation: createDevice, prepare: async () => deviceBody(appId) },
   { operation: createDevices, prepare: async () => ({ appId, devices: [deviceBody(appId), {}] }) },
+  {
+    operation: reportDeviceStates,
+    prepare: async () => ({ appId, reports: [{ ...(await newDevice()), runStatus: 1 }, {}] }),
+  },
   { operation: unbindDevice, prepare: async () => ({ appId, ...(await newDevice()) }) },
   { operation: forceUnbindDevice, prepare: async () => ({ ...(await newDevice()), reason: 'x' }) },
   {

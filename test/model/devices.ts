@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { getDevice, updateDevice } from '../../src/devices/contract.ts'
 import type { Client } from '../harness.ts'
 import { expectWhole, refused, succeeded, timed } from './answers.ts'
@@ -13,7 +12,6 @@ import {
   askedOf,
   command,
   type DeviceMembers,
-  type DeviceState,
   expectTag,
   logEvent,
   type ModelDevice,
@@ -109,56 +107,9 @@ async function update(world: World, client: Client, { of, change, condition }: U
   logEvent(device.app, { type: 'device.updated', at, actor: actorOf(world, asking), subject: deviceNo, data })
 }
 
-type Report = { [Member in keyof DeviceState]?: DeviceState[Member] | '' | null }
-
-const report: fc.Arbitrary<Report> = fc.record(
-  {
-    status: fc.constantFrom(1, 2, null, ''),
-    onlineStatus: fc.constantFrom(1, 2, null),
-    runStatus: fc.constantFrom(0, 1, 2),
-    statusRemark: fc.constantFrom('E17', '', null),
-    version: fc.constantFrom('1.0', '1.1', null),
-    batteryStatus: fc.constantFrom(0, 2_147_483_647, null),
-    batteryEnergy: fc.constantFrom('87.5%', '5', null),
-  },
-  { requiredKeys: [] },
-) as fc.Arbitrary<Report>
-
-/** What must always be known keeps its value when nothing is given; everything else is cleared. Who reports is online. */
-function reported(state: DeviceState, report: Report): DeviceState {
-  const given = Object.entries(report).flatMap(([member, value]) => {
-    const isGiven = value !== '' && value !== null
-    if (!isGiven && ['status', 'onlineStatus', 'runStatus'].includes(member)) return []
-    return [[member, isGiven ? value : null]]
-  })
-  return { ...state, onlineStatus: 1, ...Object.fromEntries(given) }
-}
-
-interface StateReport {
-  of: AskingOfSerial
-  report: Report
-}
-
-async function reportState(world: World, client: Client, { of, report }: StateReport): Promise<void> {
-  const { asking, deviceNo } = meant(world, of)
-  const { answer, at } = await timed(() => ask(world, client, asking, reportDeviceState, { deviceNo, ...report }))
-  if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
-  const device = deviceOf(world, asking, deviceNo)
-  if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))
-  const state = reported(device.state, report)
-  const isChange = JSON.stringify(state) !== JSON.stringify(device.state)
-  const after = { ...device, state }
-  world.devices.set(deviceNo, after)
-  const data = shownDevice(after)
-  expectWhole(answer, succeeded(data(answer.data)))
-  if (!isChange) return
-  logEvent(device.app, { type: 'device.stateChanged', at, actor: actorOf(world, asking), subject: deviceNo, data })
-}
-
 export function deviceCommands(of: fc.Arbitrary<AskingOfSerial>): WeightedCommand[] {
   return [
     { weight: 6, arbitrary: fc.record({ of, change, condition }).map((input) => command('update', input, update)) },
-    { weight: 8, arbitrary: fc.record({ of, report }).map((input) => command('state', input, reportState)) },
     {
       weight: 3,
       arbitrary: of.map((input) =>

@@ -90,6 +90,8 @@ export interface ModelDevice {
   deviceNo: string
   members: DeviceMembers
   state: DeviceState
+  /** The time of its newest report. */
+  reportedAt?: Moment
   boundAt: Moment
 }
 
