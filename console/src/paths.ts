@@ -23,6 +23,7 @@ export const paths = {
   models: (query: Query = {}) => withQuery('/console/models', query),
   events: (query: Query = {}) => withQuery('/console/events', query),
   deliveries: (query: Query = {}) => withQuery('/console/deliveries', query),
+  refusals: (query: Query = {}) => withQuery('/console/refusals', query),
   people: () => '/console/people',
 }
 

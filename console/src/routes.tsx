@@ -37,6 +37,7 @@ export const router = createBrowserRouter([
       page('models', () => import('./models/models.tsx')),
       page('events', () => import('./events/events.tsx')),
       page('deliveries', () => import('./deliveries/deliveries.tsx')),
+      page('refusals', () => import('./refusals/refusals.tsx')),
       page('people', () => import('./people/people.tsx')),
       page('*', () => import('./ui/not-found.tsx')),
     ],

@@ -10,6 +10,7 @@ import {
   PayCircleOutlined,
   ReadOutlined,
   SendOutlined,
+  StopOutlined,
   TeamOutlined,
   UserOutlined,
 } from '@ant-design/icons'
@@ -38,6 +39,7 @@ const useTexts = defineTexts(
     models: 'Models and inventory',
     events: 'Events',
     deliveries: 'Deliveries',
+    refusals: 'Refusals',
     people: 'People and keys',
     reference: 'API reference',
     menu: 'Menu',
@@ -58,6 +60,7 @@ const useTexts = defineTexts(
     models: '型号与库存',
     events: '事件',
     deliveries: '回调投递',
+    refusals: '拒绝记录',
     people: '人员与密钥',
     reference: 'API 文档',
     menu: '菜单',
@@ -146,6 +149,7 @@ function Navigation({ onGo }: { onGo?: () => void }) {
     { key: 'models', path: paths.models(), icon: <InboxOutlined />, text: 'models', isOpen: may(pageDeviceModels) },
     { key: 'events', path: paths.events(), icon: <AuditOutlined />, text: 'events' },
     { key: 'deliveries', path: paths.deliveries(), icon: <SendOutlined />, text: 'deliveries' },
+    { key: 'refusals', path: paths.refusals(), icon: <StopOutlined />, text: 'refusals' },
     { key: 'people', path: paths.people(), icon: <TeamOutlined />, text: 'people', isOpen: may(pageOperators) },
   ]
   const current = pathname.split('/')[2] ?? 'overview'

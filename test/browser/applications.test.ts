@@ -313,7 +313,7 @@ describe('applications', () => {
       ['Devices', device.deviceNo, `/console/devices?appId=${appId}`],
       ['Billing rules', 'Night', `/console/billing-rules?appId=${appId}`],
       ['Deliveries', 'Nothing has been sent', `/console/deliveries?appId=${appId}`],
-      ['Events', 'device.bound', `/console/events?appId=${appId}`],
+      ['Events', 'Device bound', `/console/events?appId=${appId}`],
       ['Members', person.name, '/console/people'],
     ] as const
     const strip = page.getByRole('navigation', { name: 'Parts of the application' })
@@ -327,7 +327,7 @@ describe('applications', () => {
     }
     await strip.getByRole('link', { name: 'Events' }).click()
     // The newest stands first.
-    await page.getByRole('row').nth(1).getByText('device.bound').waitFor()
+    await page.getByRole('row').nth(1).getByText('Device bound').waitFor()
     // By the keyboard from part to part, which keeps the focus.
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Enter')

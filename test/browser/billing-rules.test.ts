@@ -88,7 +88,7 @@ describe('billing rules', () => {
     const app = await newApplication(client)
     const visited = await visit(`/console/billing-rules?appId=${app.appId}`, { role: 'operator' })
     const { page } = visited
-    await page.getByText('This application has no billing rule yet.').waitFor()
+    await page.getByText('There is no billing rule yet.').waitFor()
     await page.getByRole('button', { name: 'New billing rule' }).first().click()
     await page.getByRole('heading', { level: 1, name: 'New billing rule' }).waitFor()
     await page.getByLabel('Name', { exact: true }).fill('Evening')

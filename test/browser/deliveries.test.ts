@@ -49,7 +49,7 @@ describe('deliveries', () => {
     // A viewer sends nothing.
     expect(await page.getByRole('button', { name: 'Send a time range again' }).count()).toBe(0)
     expect(await page.getByRole('checkbox').count()).toBe(0)
-    await page.getByRole('row', { name: 'site.created' }).first().getByRole('button').click()
+    await page.getByRole('row', { name: 'Site created' }).first().getByRole('button').click()
     const drawer = page.getByRole('dialog')
     await drawer.getByText('"siteName": "Site 1"').waitFor()
     expect(await drawer.getByRole('button', { name: 'Send again' }).count()).toBe(0)
@@ -62,7 +62,7 @@ describe('deliveries', () => {
     await page.goto(client.url + address(appId, '&status=2'))
     await page.getByText('Nothing fits these filters.').waitFor()
     await page.getByRole('button', { name: 'Clear the filters' }).click()
-    await page.getByRole('row', { name: 'site.created' }).first().waitFor()
+    await page.getByRole('row', { name: 'Site created' }).first().waitFor()
     expect(new URL(page.url()).searchParams.get('appId')).toBe(appId)
   })
 
@@ -78,8 +78,8 @@ describe('deliveries', () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
 
     const [one, other] = await deliveries(appId, { type: 'site.created' })
-    await page.getByRole('checkbox', { name: String(one?.id), exact: true }).check()
-    await page.getByRole('checkbox', { name: String(other?.id), exact: true }).check()
+    await page.getByRole('checkbox', { name: `${appId} ${one?.id}`, exact: true }).check()
+    await page.getByRole('checkbox', { name: `${appId} ${other?.id}`, exact: true }).check()
     await page.getByRole('button', { name: 'Send 2 again' }).click()
     const dialog = page.getByRole('dialog', { name: 'Send 2 again?' })
     await dialog.getByRole('button', { name: 'Send again' }).click()
@@ -107,7 +107,7 @@ describe('deliveries', () => {
     const { appId } = await newApplication(client)
     const visited = await visit(address(appId), { role: 'developer', appIds: [appId] })
     const { page } = visited
-    await page.getByText('Nothing has been sent to this callback yet.').waitFor()
+    await page.getByText('Nothing has been sent to a callback yet.').waitFor()
     await expectFramed(visited, 'Deliveries')
     await page.getByRole('button', { name: 'Send a time range again' }).click()
     const range = page.getByRole('dialog')
@@ -155,7 +155,7 @@ describe('deliveries', () => {
     await page.getByText('已失败').first().waitFor()
     await expectFramed(visited, '回调投递')
     await picture(page, 'deliveries-phone')
-    await page.getByRole('row', { name: 'site.created' }).getByRole('button').click()
+    await page.getByRole('row', { name: '新建站点' }).getByRole('button').click()
     await page.getByRole('dialog').getByText('"siteName"').waitFor()
     await expectFramed(visited, '回调投递')
     await picture(page, 'delivery-phone')

@@ -111,7 +111,7 @@ describe('list of devices', () => {
       viewport: narrow,
     })
     const { page } = visited
-    await page.getByText('该应用还没有设备。').waitFor()
+    await page.getByText('还没有设备。').waitFor()
     await expectFramed(visited, '设备')
     await picture(page, 'devices-phone')
     expect(await page.getByRole('button', { name: '在所有应用中查找设备序列号' }).count()).toBe(0)

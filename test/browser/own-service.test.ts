@@ -77,13 +77,14 @@ describe('a service of its own', () => {
     }
     // A first start makes one to try with, and its billing rules; the only one is shown without being asked for.
     await goes('Applications', 'demo')
-    await goes('Sites', 'This application has no site yet.')
-    await goes('Devices', 'This application has no devices yet.')
+    await goes('Sites', 'There is no site yet.')
+    await goes('Devices', 'There is no device yet.')
     await goes('Billing rules', '3 in all')
     await goes('Models and inventory', /^No device model yet\./)
     await page.getByRole('tab', { name: 'Inventory' }).click()
     await page.getByText('The inventory is empty.').waitFor()
-    await goes('Deliveries', 'Nothing has been sent to this callback yet.')
+    await goes('Deliveries', 'Nothing has been sent to a callback yet.')
+    await goes('Refusals', 'Nothing was refused.')
     // Whoever looks has an account, and that it was made is an event.
     await goes('Events', 'Account created')
     await goes('People and keys', '1 in all')

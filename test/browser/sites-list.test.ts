@@ -88,7 +88,7 @@ describe('list of sites', () => {
     const { appId } = await newApplication(client)
     const visited = await visit(listOf(appId), { role: 'viewer' })
     const { page } = visited
-    await page.getByText('This application has no site yet.').waitFor()
+    await page.getByText('There is no site yet.').waitFor()
     expect(await page.getByRole('link', { name: 'New site' }).count()).toBe(0)
     await expectFramed(visited, 'Sites')
   })
@@ -172,7 +172,7 @@ describe('list of sites', () => {
     await expectFramed(visited, '站点')
     await picture(page, 'sites-phone')
     await leadTo(page, `/console/sites/${app.appId}/${site?.id}`)
-    await page.getByText('site.created').waitFor()
+    await page.getByText('新建站点').waitFor()
     await expectFramed(visited, 'Riverside park')
     await picture(page, 'site-phone')
     await page.getByRole('link', { name: '编辑' }).click()

@@ -189,7 +189,7 @@ describe('a site', () => {
     })
     const visited = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'viewer' })
     const { page } = visited
-    await page.getByText('site.created').waitFor()
+    await page.getByText('Site created').waitFor()
     await page.getByText('18:00:00–06:00:00 (next day)').waitFor()
     const rule = page.getByRole('link', { name: 'Fast by day' })
     await rule.waitFor()
@@ -244,7 +244,7 @@ describe('a site', () => {
     expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
     await dialog.getByRole('textbox').fill(site.siteName)
     await dialog.getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('This application has no site yet.').waitFor()
+    await page.getByText('There is no site yet.').waitFor()
     expect(await sitesOf(app)).toEqual([])
     await page.goto(`${client.url}/console/sites/${app.appId}/${site.id}`)
     await page.getByText('Code 30002').waitFor()

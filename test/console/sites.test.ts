@@ -77,14 +77,20 @@ describe('a place on the map', () => {
   })
 })
 
-test('two records are compared member by member, in the order of the newer', () => {
-  const before = { a: 1, gone: 'x', list: [1, 2], same: { b: null } }
-  const after = { same: { b: null }, a: 2, list: [1, 2], fresh: true }
+test('two records are compared member by member, those of their parts too, in the order of the newer', () => {
+  const period = (startTime: string, servicePrice: string) => ({ startTime, servicePrice })
+  const before = { a: 1, gone: 'x', list: [1, 2], same: { b: null }, periods: [period('00:00:00', '1')] }
+  const periods = [period('00:00:00', '2'), period('08:00:00', '3')]
+  const after = { same: { b: null }, a: 2, list: [1, 2], fresh: true, periods }
   expect(compare(before, after)).toEqual([
-    { member: 'same', before: '{"b":null}', after: '{"b":null}', isChanged: false },
+    { member: 'same b', before: 'null', after: 'null', isChanged: false },
     { member: 'a', before: '1', after: '2', isChanged: true },
     { member: 'list', before: '[1,2]', after: '[1,2]', isChanged: false },
     { member: 'fresh', before: undefined, after: 'true', isChanged: true },
+    { member: 'periods 00:00:00 startTime', before: '00:00:00', after: '00:00:00', isChanged: false },
+    { member: 'periods 00:00:00 servicePrice', before: '1', after: '2', isChanged: true },
+    { member: 'periods 08:00:00 startTime', before: undefined, after: '08:00:00', isChanged: true },
+    { member: 'periods 08:00:00 servicePrice', before: undefined, after: '3', isChanged: true },
     { member: 'gone', before: 'x', after: undefined, isChanged: true },
   ])
   expect(compare(null, { a: 1 })).toEqual([{ member: 'a', before: undefined, after: '1', isChanged: true }])

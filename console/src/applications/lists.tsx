@@ -11,6 +11,7 @@ import type { Operation } from '../../../src/http/operation.ts'
 import { type OperatorRecord, pageOperators } from '../../../src/operators/contract.ts'
 import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import { DeliveryState } from '../deliveries/state.tsx'
+import { useTypeWords } from '../events/texts.ts'
 import { paths } from '../paths.ts'
 import { type Column, Records } from '../ui/records.tsx'
 import { HealthState, OnlineState, RunState, State } from '../ui/status.tsx'
@@ -165,10 +166,11 @@ export function BillingRulesTab({ application: { appId } }: TabProps) {
 
 export function DeliveriesTab({ application: { appId } }: TabProps) {
   const t = useTexts()
+  const words = useTypeWords()
   const common = useCommon()
   const columns: Column<DeliveryRecord>[] = [
     { key: 'id', title: t('id'), dataIndex: 'id', isFixed: true, className: 'number' },
-    { key: 'type', title: t('type'), dataIndex: 'type', className: 'mono' },
+    { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
     { key: 'status', title: t('status'), render: (_, { status }) => <DeliveryState status={status} /> },
     { key: 'attempts', title: t('attempts'), dataIndex: 'attempts', align: 'end', className: 'number' },
     {
@@ -196,10 +198,11 @@ export function DeliveriesTab({ application: { appId } }: TabProps) {
 
 export function EventsTab({ application: { appId } }: TabProps) {
   const t = useTexts()
+  const words = useTypeWords()
   const columns: Column<EventRecord>[] = [
     { key: 'id', title: t('id'), dataIndex: 'id', isFixed: true, className: 'number' },
     { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
-    { key: 'type', title: t('type'), dataIndex: 'type', className: 'mono' },
+    { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
     { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
   ]
   return (

@@ -1,7 +1,9 @@
 import { App, Button, Descriptions, Drawer, Form } from 'antd'
 import { type ReactNode, useState } from 'react'
+import { Link } from 'react-router'
 import { type ApplicationRecord, getApplication, updateApplication } from '../../../src/applications/contract.ts'
 import { useReadTagged, useWrite } from '../api.ts'
+import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
@@ -52,6 +54,9 @@ export function OverviewTab({ application }: { application: ApplicationRecord })
         styles={{ label: { whiteSpace: 'nowrap' } }}
         items={items.map(([key, label, children]) => ({ key, label, children: children ?? common('unknown') }))}
       />
+      <p style={{ margin: '12px 0 0' }}>
+        <Link to={paths.refusals({ appId })}>{common('refusals')}</Link>
+      </p>
       <Drawer
         open={isEditing}
         onClose={() => setEditing(false)}

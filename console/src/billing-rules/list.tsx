@@ -9,7 +9,8 @@ import {
 } from '../../../src/billing-rules/contract.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
-import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
+import { useApplicationColumn } from '../ui/application-name.tsx'
+import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
@@ -21,21 +22,22 @@ import { periodAt, showMoney, totalPrice } from './rules.ts'
 import { OccupancyTerms, PeriodsInWords } from './terms.tsx'
 import { useTexts } from './texts.ts'
 
-/** An application's billing rules. */
+const filterNames = ['appId', 'ruleName', 'ruleType'] as const
+
+/** Billing rules, of all applications or of one. */
 export function Page() {
   const t = useTexts()
   const may = useMay()
   const navigate = useNavigate()
-  const [appId, choose] = useApplication()
-  const filters = useFilters(['ruleName', 'ruleType'] as const)
+  const filters = useFilters(filterNames)
   const { values, set } = filters
+  const { appId } = values
   return (
     <PageFrame
       title={t('title')}
       operation={pageBillingRules}
       actions={
-        may(saveBillingRule) &&
-        appId !== '' && (
+        may(saveBillingRule) && (
           <Button type="primary" onClick={() => void navigate(paths.newBillingRule({ appId }))}>
             {t('create')}
           </Button>
@@ -44,7 +46,7 @@ export function Page() {
     >
       <section className="card">
         <FilterBar>
-          <ApplicationFilter value={appId} onChange={choose} />
+          <ApplicationFilter isOptional value={appId} onChange={(chosen) => set({ appId: chosen })} />
           <TextFilter label={t('name')} value={values.ruleName} onChange={(ruleName) => set({ ruleName })} />
           <ChoiceFilter
             label={t('type')}
@@ -53,33 +55,33 @@ export function Page() {
             choices={(['1', '2', '3'] as const).map((value) => ({ value, label: t(`type_${value}`) }))}
           />
         </FilterBar>
-        {appId === '' ? <NoApplication /> : <Rules appId={appId} filters={filters} />}
+        <Rules filters={filters} />
       </section>
     </PageFrame>
   )
 }
 
 interface RulesProps {
-  appId: string
-  filters: ReturnType<typeof useFilters<'ruleName' | 'ruleType'>>
+  filters: ReturnType<typeof useFilters<(typeof filterNames)[number]>>
 }
 
-function Rules({ appId, filters }: RulesProps) {
+function Rules({ filters }: RulesProps) {
   const t = useTexts()
   const may = useMay()
   const navigate = useNavigate()
   const [chosen, setChosen] = useState<BillingRuleRecord>()
-  const columns = useColumns(setChosen)
+  const { appId } = filters.values
+  const columns = useColumns(appId, setChosen)
   return (
     <>
       <Records
         name="billingRules"
         operation={pageBillingRules}
-        input={{ appId, ...filters.values }}
+        input={filters.values}
         columns={columns}
-        rowKey={({ id }) => id}
-        isNarrowed={filters.isNarrowed()}
-        clear={() => filters.clear()}
+        rowKey={(rule) => `${rule.appId} ${rule.id}`}
+        isNarrowed={filters.isNarrowed(['appId'])}
+        clear={() => filters.clear(['appId'])}
         empty={
           <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
             {may(saveBillingRule) && (
@@ -93,11 +95,12 @@ function Rules({ appId, filters }: RulesProps) {
   )
 }
 
-function useColumns(choose: (rule: BillingRuleRecord) => void): Column<BillingRuleRecord>[] {
+function useColumns(chosenApp: string, choose: (rule: BillingRuleRecord) => void): Column<BillingRuleRecord>[] {
   const t = useTexts()
   const common = useCommon()
   const may = useMay()
   const clock = useServiceClock()
+  const application = useApplicationColumn<BillingRuleRecord>(chosenApp)
   const actions: Column<BillingRuleRecord>[] = may(deleteBillingRule)
     ? [
         {
@@ -124,6 +127,7 @@ function useColumns(choose: (rule: BillingRuleRecord) => void): Column<BillingRu
       isFixed: true,
       render: (_, { appId, id, ruleName }) => <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>,
     },
+    ...application,
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     {
       key: 'ruleType',

@@ -24,7 +24,7 @@ export const useTexts = defineTexts(
     sitesShort: 'Sites',
     sitesOf: 'Sites that use {{name}}',
     history: 'History',
-    empty: 'This application has no billing rule yet.',
+    empty: 'There is no billing rule yet.',
     periods: 'Periods of a day',
     periodsHelp:
       "Drag a border to move it, or move it by the arrow keys. Click inside a period to split it. Times are of the service's time zone, {{zone}}.",
@@ -86,7 +86,7 @@ export const useTexts = defineTexts(
     sitesShort: '站点',
     sitesOf: '使用{{name}}的站点',
     history: '历史',
-    empty: '该应用还没有计费规则。',
+    empty: '还没有计费规则。',
     periods: '每日时段',
     periodsHelp: '拖动分界线或用方向键移动；点击时段可将其拆分。时间为服务时区 {{zone}}。',
     bar: '全天价格',

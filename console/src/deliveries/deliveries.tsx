@@ -3,15 +3,17 @@ import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/events/contract.ts'
+import { useTypeWords } from '../events/texts.ts'
 import { useMay } from '../session.tsx'
-import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
+import { useApplicationColumn } from '../ui/application-name.tsx'
+import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { DeliveryDrawer } from './drawer.tsx'
 import { ReplayRange } from './range.tsx'
-import { ReplaySelection } from './selection.tsx'
+import { type Chosen, ReplaySelection } from './selection.tsx'
 import { DeliveryState } from './state.tsx'
 import { useTexts } from './texts.ts'
 import { Waiting } from './waiting.tsx'
@@ -19,13 +21,13 @@ import { Waiting } from './waiting.tsx'
 const filterNames = ['appId', 'status', 'type', 'eventId', 'timeFrom', 'timeTo'] as const
 const refetchInterval = 10_000
 
-/** What was sent to an application's callback, and what came of it. */
+/** What was sent to callbacks, of all applications or of one, and what came of it. */
 export function Page() {
   const t = useTexts()
   const may = useMay()
-  const [appId, choose] = useApplication()
   const [isRangeOpen, setRangeOpen] = useState(false)
   const { values } = useFilters(filterNames)
+  const { appId } = values
   const mayReplay = may(replayDeliveries)
   return (
     <PageFrame
@@ -34,8 +36,8 @@ export function Page() {
       actions={mayReplay && appId !== '' && <Button onClick={() => setRangeOpen(true)}>{t('replayRange')}</Button>}
     >
       <section className="card">
-        <Filters appId={appId} choose={choose} />
-        {appId === '' ? <NoApplication /> : <Deliveries key={appId} appId={appId} mayReplay={mayReplay} />}
+        <Filters />
+        <Deliveries key={appId} appId={appId} mayReplay={mayReplay} />
       </section>
       {mayReplay && (
         <ReplayRange
@@ -52,12 +54,13 @@ export function Page() {
   )
 }
 
-function Filters({ appId, choose }: { appId: string; choose: (appId: string) => void }) {
+function Filters() {
   const t = useTexts()
+  const words = useTypeWords()
   const { values, set } = useFilters(filterNames)
   return (
     <FilterBar>
-      <ApplicationFilter value={appId} onChange={choose} />
+      <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
       <ChoiceFilter
         label={t('status')}
         value={values.status}
@@ -72,7 +75,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
         label={t('type')}
         value={values.type}
         onChange={(type) => set({ type })}
-        choices={[...eventTypes, testType].map((type) => ({ value: type, label: type }))}
+        choices={[...eventTypes, testType].map((type) => ({ value: type, label: words(type) }))}
         width={200}
       />
       <RangeFilter
@@ -89,41 +92,49 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
 function useSelection() {
   const [search] = useSearchParams()
   const place = search.toString()
-  const [chosen, setChosen] = useState<{ place: string; ids: number[] }>({ place, ids: [] })
-  const ids = chosen.place === place ? chosen.ids : []
-  return [ids, (now: number[]) => setChosen({ place, ids: now })] as const
+  const [chosen, setChosen] = useState<{ place: string; keys: string[] }>({ place, keys: [] })
+  const keys = chosen.place === place ? chosen.keys : []
+  return [keys, (now: string[]) => setChosen({ place, keys: now })] as const
 }
 
 function Deliveries({ appId, mayReplay }: { appId: string; mayReplay: boolean }) {
   const t = useTexts()
   const { values, clear, isNarrowed } = useFilters(filterNames)
-  const [ids, choose] = useSelection()
+  const [keys, choose] = useSelection()
   const [opened, setOpened] = useState<DeliveryRecord>()
   return (
     <>
-      <Waiting appId={appId} />
+      {appId !== '' && <Waiting appId={appId} />}
       <Records
         name="deliveries"
         operation={pageDeliveries}
-        input={{ ...values, appId }}
-        columns={useColumns(setOpened)}
-        rowKey={({ id }) => id}
+        input={values}
+        columns={useColumns(appId, setOpened)}
+        rowKey={keyOf}
         isNarrowed={isNarrowed(['appId'])}
         clear={() => clear(['appId'])}
         empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noneYet')} />}
         refetchInterval={refetchInterval}
         onRow={(delivery) => ({ onClick: () => setOpened(delivery) })}
-        {...(mayReplay && { selection: { keys: ids, onChange: (keys) => choose(keys as number[]) } })}
-        footer={mayReplay && ids.length > 0 && <ReplaySelection appId={appId} ids={ids} onDone={() => choose([])} />}
+        {...(mayReplay && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
+        footer={
+          mayReplay && keys.length > 0 && <ReplaySelection chosen={keys.map(readKey)} onDone={() => choose([])} />
+        }
       />
-      <DeliveryDrawer appId={appId} delivery={opened} onClose={() => setOpened(undefined)} />
+      <DeliveryDrawer delivery={opened} onClose={() => setOpened(undefined)} />
     </>
   )
 }
 
-function useColumns(open: (delivery: DeliveryRecord) => void): Column<DeliveryRecord>[] {
+/** Names a delivery among those of all applications. */
+const keyOf = ({ appId, id }: Chosen) => `${appId} ${id}`
+const readKey = (key: string): Chosen => ({ appId: key.split(' ')[0] ?? '', id: Number(key.split(' ')[1]) })
+
+function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Column<DeliveryRecord>[] {
   const t = useTexts()
   const common = useCommon()
+  const words = useTypeWords()
+  const application = useApplicationColumn<DeliveryRecord>(appId)
   return [
     {
       key: 'id',
@@ -142,7 +153,8 @@ function useColumns(open: (delivery: DeliveryRecord) => void): Column<DeliveryRe
         </Button>
       ),
     },
-    { key: 'type', title: t('type'), dataIndex: 'type', className: 'mono' },
+    ...application,
+    { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
     { key: 'status', title: t('status'), render: (_, { status }) => <DeliveryState status={status} /> },
     { key: 'attempts', title: t('attempts'), dataIndex: 'attempts', align: 'end', className: 'number' },
     {

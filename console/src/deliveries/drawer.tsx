@@ -3,7 +3,9 @@ import { type ReactNode, useState } from 'react'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { pageEvents } from '../../../src/events/contract.ts'
 import { useRead, useWrite } from '../api.ts'
+import { useTypeWords } from '../events/texts.ts'
 import { useMay } from '../session.tsx'
+import { ApplicationName } from '../ui/application-name.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
@@ -15,13 +17,12 @@ import { DeliveryState } from './state.tsx'
 import { useTexts } from './texts.ts'
 
 interface Props {
-  appId: string
   delivery: DeliveryRecord | undefined
   onClose: () => void
 }
 
 /** Everything about one delivery. */
-export function DeliveryDrawer({ appId, delivery, onClose }: Props) {
+export function DeliveryDrawer({ delivery, onClose }: Props) {
   const t = useTexts()
   // What was shown stays in the drawer while it closes.
   const [last, setLast] = useState(delivery)
@@ -35,14 +36,14 @@ export function DeliveryDrawer({ appId, delivery, onClose }: Props) {
       size={640}
       destroyOnHidden
     >
-      {shown && <Details key={shown.id} appId={appId} opened={shown} />}
+      {shown && <Details key={`${shown.appId} ${shown.id}`} opened={shown} />}
     </Drawer>
   )
 }
 
 /** The delivery as it is now. There is no detail operation: an event has but one delivery, and a test never changes. */
-function useNewest(appId: string, opened: DeliveryRecord): DeliveryRecord {
-  const { eventId } = opened
+function useNewest(opened: DeliveryRecord): DeliveryRecord {
+  const { appId, eventId } = opened
   const { data } = useRead(
     pageDeliveries,
     { appId, eventId, pageSize: 1 },
@@ -51,9 +52,10 @@ function useNewest(appId: string, opened: DeliveryRecord): DeliveryRecord {
   return data?.list.find(({ id }) => id === opened.id) ?? opened
 }
 
-function Details({ appId, opened }: { appId: string; opened: DeliveryRecord }) {
+function Details({ opened }: { opened: DeliveryRecord }) {
+  const { appId } = opened
   const t = useTexts()
-  const delivery = useNewest(appId, opened)
+  const delivery = useNewest(opened)
   return (
     <div style={{ display: 'grid', gap: 20, gridTemplateColumns: 'minmax(0, 1fr)' }}>
       <ReplayOne appId={appId} id={delivery.id} />
@@ -120,6 +122,7 @@ function Part({ title, hint, children }: { title: string; hint?: string; childre
 function useItems(delivery: DeliveryRecord) {
   const t = useTexts()
   const common = useCommon()
+  const words = useTypeWords()
   const { eventId, attempts, responseStatus, error, durationMs } = delivery
   const none = common('unknown')
   const items: [string, string, ReactNode][] = [
@@ -127,8 +130,8 @@ function useItems(delivery: DeliveryRecord) {
     [
       'type',
       t('type'),
-      <span key="type" className="mono">
-        {delivery.type}
+      <span key="type" title={delivery.type}>
+        {words(delivery.type)}
       </span>,
     ],
     ['eventId', t('eventId'), eventId],
@@ -146,13 +149,7 @@ function useItems(delivery: DeliveryRecord) {
     ['responseStatus', t('responseStatus'), responseStatus],
     ['durationMs', t('duration'), durationMs === null ? null : `${durationMs.toLocaleString()} ms`],
     ['error', t('error'), error],
-    [
-      'appId',
-      common('application'),
-      <span key="appId" className="mono">
-        {delivery.appId}
-      </span>,
-    ],
+    ['appId', common('application'), <ApplicationName key="appId" appId={delivery.appId} />],
   ]
   return items.map(([key, label, children]) => ({ key, label, children: children ?? none }))
 }

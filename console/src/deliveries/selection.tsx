@@ -8,37 +8,40 @@ import { useCommon } from '../ui/texts.ts'
 import { ReplayRefusal } from './refusal.tsx'
 import { useTexts } from './texts.ts'
 
-interface Refused {
+/** A delivery among those of all applications. */
+export interface Chosen {
+  appId: string
   id: number
+}
+
+interface Refused extends Chosen {
   error: ForecourtError
 }
 
 interface Run {
   /** As it was when the run began: the selection may change under it. */
-  ids: number[]
+  chosen: Chosen[]
   done: number
   refused: Refused[]
   state: 'asked' | 'running' | 'stopping' | 'over'
 }
 
 interface Props {
-  appId: string
-  ids: number[]
+  chosen: Chosen[]
   onDone: () => void
 }
 
 /** Sends the chosen deliveries again, one call after the other, and tells what was refused. */
-export function ReplaySelection({ appId, ids, onDone }: Props) {
+export function ReplaySelection({ chosen, onDone }: Props) {
   const t = useTexts()
   const [run, setRun] = useState<Run>()
   return (
     <>
-      <Button onClick={() => setRun({ ids, done: 0, refused: [], state: 'asked' })}>
-        {t('replaySelection', { count: ids.length })}
+      <Button onClick={() => setRun({ chosen, done: 0, refused: [], state: 'asked' })}>
+        {t('replaySelection', { count: chosen.length })}
       </Button>
       {run && (
         <Dialog
-          appId={appId}
           run={run}
           setRun={setRun}
           onClose={() => {
@@ -52,31 +55,32 @@ export function ReplaySelection({ appId, ids, onDone }: Props) {
 }
 
 interface DialogProps {
-  appId: string
   run: Run
   setRun: (run: Run) => void
   onClose: () => void
 }
 
-function Dialog({ appId, run, setRun, onClose }: DialogProps) {
+function Dialog({ run, setRun, onClose }: DialogProps) {
   const t = useTexts()
   const common = useCommon()
   const queries = useQueryClient()
   const isStopped = useRef(false)
-  const { ids, done, refused, state } = run
+  const { chosen, done, refused, state } = run
   const isRunning = state === 'running' || state === 'stopping'
 
   async function go(): Promise<void> {
-    const now: Run = { ids, done: 0, refused: [], state: 'running' }
-    for (const id of ids) {
+    const now: Run = { chosen, done: 0, refused: [], state: 'running' }
+    const withoutCallback = new Set<string>()
+    for (const { appId, id } of chosen) {
       if (isStopped.current) break
+      // Where there is no callback to send to, the application's others would all be refused alike.
+      if (withoutCallback.has(appId)) continue
       setRun({ ...now })
       try {
         await call(replayDeliveries, { appId, id })
       } catch (error) {
-        now.refused = [...now.refused, { id, error: error as ForecourtError }]
-        // Where there is no callback to send to, the others would all be refused alike.
-        if ((error as ForecourtError).code === 10042) isStopped.current = true
+        now.refused = [...now.refused, { appId, id, error: error as ForecourtError }]
+        if ((error as ForecourtError).code === 10042) withoutCallback.add(appId)
       }
       now.done += 1
     }
@@ -92,7 +96,7 @@ function Dialog({ appId, run, setRun, onClose }: DialogProps) {
   return (
     <Modal
       open
-      title={t('selectionTitle', { count: ids.length })}
+      title={t('selectionTitle', { count: chosen.length })}
       // While it runs it is stopped first, so that nobody takes a half for the whole.
       closable={!isRunning}
       keyboard={!isRunning}
@@ -106,15 +110,15 @@ function Dialog({ appId, run, setRun, onClose }: DialogProps) {
       {state !== 'asked' && (
         <>
           <Progress
-            aria-label={t('selectionTitle', { count: ids.length })}
-            percent={Math.round((done / ids.length) * 100)}
+            aria-label={t('selectionTitle', { count: chosen.length })}
+            percent={Math.round((done / chosen.length) * 100)}
             status={refused.length > 0 ? 'exception' : 'normal'}
             showInfo={false}
           />
-          <p className="number">{t('selectionProgress', { done, count: ids.length })}</p>
+          <p className="number">{t('selectionProgress', { done, count: chosen.length })}</p>
         </>
       )}
-      {state === 'over' && <Summary appId={appId} run={run} />}
+      {state === 'over' && <Summary run={run} />}
     </Modal>
   )
 }
@@ -156,26 +160,28 @@ function Buttons({ state, verb, close, go, stop, onClose }: ButtonsProps) {
 }
 
 /** How many will be sent again, and which were refused, each with the service's word. */
-function Summary({ appId, run: { ids, done, refused } }: { appId: string; run: Run }) {
+function Summary({ run: { chosen, done, refused } }: { run: Run }) {
   const t = useTexts()
-  const taken = t('selectionDone', { done: done - refused.length, count: ids.length })
-  const missing = refused.find(({ error }) => error.code === 10042)
-  const others = refused.filter((one) => one !== missing)
+  const taken = t('selectionDone', { done: done - refused.length, count: chosen.length })
+  const missing = refused.filter(({ error }) => error.code === 10042)
+  const others = refused.filter(({ error }) => error.code !== 10042)
   return (
     <div role="status">
       <Alert
         type={refused.length === 0 ? 'success' : 'warning'}
         showIcon
-        title={done < ids.length ? `${t('stopped')} ${taken}` : taken}
+        title={done < chosen.length ? `${t('stopped')} ${taken}` : taken}
         style={{ marginBottom: 12 }}
       />
-      {missing && <ReplayRefusal appId={appId} error={missing.error} />}
+      {missing.map(({ appId, error }) => (
+        <ReplayRefusal key={appId} appId={appId} error={error} />
+      ))}
       {others.length > 0 && (
         <>
           <p>{t('selectionRefused', { count: others.length })}</p>
           <ul style={{ maxHeight: 160, overflow: 'auto', paddingInlineStart: 20 }}>
-            {others.map(({ id, error }) => (
-              <li key={id}>
+            {others.map(({ appId, id, error }) => (
+              <li key={`${appId} ${id}`}>
                 <span className="number">{id}</span>: {error.message} <span className="faint">({error.code})</span>
               </li>
             ))}

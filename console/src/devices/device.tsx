@@ -1,6 +1,6 @@
 import { Alert, Button, Empty, Modal, Skeleton } from 'antd'
 import { useState } from 'react'
-import { useParams } from 'react-router'
+import { Link, useParams } from 'react-router'
 import { getDeviceHistory } from '../../../src/device-ownership/contract.ts'
 import { type DeviceRecord, getDevice, updateDevice } from '../../../src/devices/contract.ts'
 import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
@@ -8,6 +8,7 @@ import { useRead } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { ApplicationName } from '../ui/application-name.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
@@ -17,7 +18,7 @@ import { Copyable } from '../ui/secret.tsx'
 import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { OwnershipActions } from './ownership.tsx'
-import { ApplicationName, Battery, LinkButton, Owners } from './parts.tsx'
+import { Battery, LinkButton, Owners } from './parts.tsx'
 import { Picture } from './picture.tsx'
 import { useDeviceTexts } from './texts.ts'
 
@@ -234,6 +235,7 @@ function ModelCard({ device }: { device: DeviceRecord }) {
 }
 
 function OwnersCard({ appId, deviceNo }: DeviceKey) {
+  const common = useCommon()
   const devices = useDeviceTexts()
   const { data, error, refetch } = useRead(getDeviceHistory, { appId, deviceNo })
   return (
@@ -244,6 +246,7 @@ function OwnersCard({ appId, deviceNo }: DeviceKey) {
       ) : (
         <Owners bindings={data?.list} />
       )}
+      <Link to={paths.refusals({ deviceNo })}>{common('refusals')}</Link>
     </section>
   )
 }

@@ -111,6 +111,7 @@ function FindForm({ asked }: { asked: string }) {
 
 function Result({ found: { deviceNo, bindings } }: { found: Found }) {
   const t = useTexts()
+  const common = useCommon()
   const devices = useDeviceTexts()
   const may = useMay()
   return (
@@ -123,6 +124,9 @@ function Result({ found: { deviceNo, bindings } }: { found: Found }) {
           action: <Link to={paths.models({ tab: 'inventory', deviceNo })}>{t('inInventory')}</Link>,
         })}
       />
+      <p>
+        <Link to={paths.refusals({ deviceNo })}>{common('refusals')}</Link>
+      </p>
       {bindings.length > 0 && (
         <section style={{ marginTop: 16 }}>
           <h2 style={{ fontSize: 16 }}>{devices('history')}</h2>

@@ -5,7 +5,8 @@ import { createDevice, createDevices, type DeviceRecord, pageDevices } from '../
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
-import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
+import { useApplicationColumn } from '../ui/application-name.tsx'
+import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
@@ -20,14 +21,14 @@ const useTexts = defineTexts(
   {
     more: 'More filters',
     fewer: 'Fewer filters',
-    empty: 'This application has no devices yet.',
+    empty: 'There is no device yet.',
     newDevice: 'New device',
     created: 'Created',
   },
   {
     more: '更多筛选',
     fewer: '收起筛选',
-    empty: '该应用还没有设备。',
+    empty: '还没有设备。',
     newDevice: '新建设备',
     created: '创建时间',
   },
@@ -44,9 +45,9 @@ export function Page() {
   const t = useTexts()
   const devices = useDeviceTexts()
   const may = useMay()
-  const [appId, choose] = useApplication()
+  const { values, set } = useFilters(['appId', 'find'] as const)
+  const { appId } = values
   const seesAll = useSeesAll()
-  const { values, set } = useFilters(['find'] as const)
   const [isFinding, setFinding] = useState(values.find !== '')
   const stopFinding = () => {
     setFinding(false)
@@ -71,8 +72,8 @@ export function Page() {
       }
     >
       <section className="card">
-        <Filters appId={appId} choose={choose} />
-        {appId === '' ? <NoApplication /> : <DeviceRecords appId={appId} />}
+        <Filters appId={appId} choose={(chosen) => set({ appId: chosen })} />
+        <DeviceRecords appId={appId} />
       </section>
       <FindSerial isOpen={isFinding} asked={values.find} onClose={stopFinding} />
     </PageFrame>
@@ -100,7 +101,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
   )
   return (
     <FilterBar>
-      <ApplicationFilter value={appId} onChange={choose} />
+      <ApplicationFilter isOptional value={appId} onChange={choose} />
       {text('deviceNo', devices('deviceNo'))}
       {text('deviceName', devices('deviceName'))}
       {choice('onlineStatus', devices('onlineStatus'), [
@@ -140,7 +141,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
 function DeviceRecords({ appId }: { appId: string }) {
   const t = useTexts()
   const may = useMay()
-  const columns = useColumns()
+  const columns = useColumns(appId)
   const { values, clear, isNarrowed } = useFilters(filters)
   return (
     <Records
@@ -161,8 +162,10 @@ function DeviceRecords({ appId }: { appId: string }) {
   )
 }
 
-function useColumns(): Column<DeviceRecord>[] {
+/** Of all applications where none is chosen: one filter among others. */
+function useColumns(appId: string): Column<DeviceRecord>[] {
   const t = useTexts()
+  const application = useApplicationColumn<DeviceRecord>(appId)
   const common = useCommon()
   const devices = useDeviceTexts()
   const orUnknown = (value: string | null) => value ?? <span className="faint">{common('unknown')}</span>
@@ -187,6 +190,7 @@ function useColumns(): Column<DeviceRecord>[] {
         </span>
       ),
     },
+    ...application,
     {
       key: 'onlineStatus',
       title: devices('onlineStatus'),

@@ -1,11 +1,9 @@
 import { Button, type ButtonProps, Skeleton, Timeline } from 'antd'
-import { Link, useLinkClickHandler } from 'react-router'
-import { getApplication } from '../../../src/applications/contract.ts'
+import { useLinkClickHandler } from 'react-router'
 import type { Binding } from '../../../src/device-ownership/contract.ts'
 import type { DeviceRecord } from '../../../src/devices/contract.ts'
-import { useRead } from '../api.ts'
-import { paths } from '../paths.ts'
 import { useSession } from '../session.tsx'
+import { ApplicationName } from '../ui/application-name.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useDeviceTexts } from './texts.ts'
@@ -13,18 +11,6 @@ import { useDeviceTexts } from './texts.ts'
 /** Whether the caller sees every application, and not only those of which they are a member. */
 export function useSeesAll(): boolean {
   return useSession().appIds === null
-}
-
-/** An application by its name, where the caller may see it, and else by its id. */
-export function ApplicationName({ appId }: { appId: string }) {
-  const { appIds } = useSession()
-  const maySee = appIds === null || appIds.includes(appId)
-  const { data } = useRead(getApplication, { appId }, { enabled: maySee })
-  return maySee ? (
-    <Link to={paths.application(appId)}>{data?.appName ?? appId}</Link>
-  ) : (
-    <span className="mono">{appId}</span>
-  )
 }
 
 const lowBattery = 20

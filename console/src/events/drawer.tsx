@@ -1,13 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Descriptions, Drawer, Empty, Typography } from 'antd'
-import { Link } from 'react-router'
-import { getApplication } from '../../../src/applications/contract.ts'
 import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import type { ForecourtError } from '../../../src/sdk/client.ts'
 import { call, useRead } from '../api.ts'
 import { language } from '../language/index.ts'
-import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { ApplicationName } from '../ui/application-name.tsx'
 import { Compared } from '../ui/compared.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
@@ -97,7 +95,7 @@ function OneEvent({ event, words }: { event: AnyEvent; words: (type: string) => 
           { key: 'when', label: t('when'), children: <span className="number">{event.time}</span> },
           ...(appId === null
             ? []
-            : [{ key: 'application', label: t('application'), children: <ApplicationLink appId={appId} /> }]),
+            : [{ key: 'application', label: t('application'), children: <ApplicationName appId={appId} /> }]),
           { key: 'id', label: 'ID', children: <span className="number">{event.id}</span> },
         ]}
       />
@@ -114,15 +112,6 @@ function OneEvent({ event, words }: { event: AnyEvent; words: (type: string) => 
       </Typography.Title>
       <RecordJson record={event.data} />
     </>
-  )
-}
-
-function ApplicationLink({ appId }: { appId: string }) {
-  const { data } = useRead(getApplication, { appId })
-  return (
-    <Link to={paths.application(appId)}>
-      {data?.appName} <span className="mono">{appId}</span>
-    </Link>
   )
 }
 

@@ -1,9 +1,9 @@
 import { Button, Empty, Tabs } from 'antd'
-import { Link, useSearchParams } from 'react-router'
+import { useSearchParams } from 'react-router'
 import { eventTypes, pageAudit, pageEvents, platformEventTypes } from '../../../src/events/contract.ts'
-import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { useChangeSearch } from '../ui/address.ts'
+import { ApplicationName } from '../ui/application-name.tsx'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
@@ -66,12 +66,7 @@ function Audit() {
   const application: Column<AnyEvent> = {
     key: 'application',
     title: t('application'),
-    render: (_, { appId }) =>
-      appId !== null && (
-        <Link to={paths.application(appId)} className="mono" title={appId}>
-          {appId.slice(0, 8)}
-        </Link>
-      ),
+    render: (_, { appId }) => appId !== null && <ApplicationName appId={appId} />,
   }
   const address: Column<AnyEvent> = {
     key: 'address',

@@ -75,6 +75,7 @@ export const useTexts = defineTexts(
     'thirdPartyConfig.secretRotated': 'Callback secret rotated',
     'delivery.replayed': 'Deliveries replayed',
     'delivery.tested': 'Callback tested',
+    test: 'Test',
   },
   {
     title: '事件',
@@ -148,10 +149,11 @@ export const useTexts = defineTexts(
     'thirdPartyConfig.secretRotated': '轮换回调密钥',
     'delivery.replayed': '重新投递',
     'delivery.tested': '测试回调',
+    test: '测试',
   },
 )
 
-const known: readonly string[] = [...eventTypes, ...platformEventTypes]
+const known: readonly string[] = [...eventTypes, ...platformEventTypes, 'test']
 
 /** The words of a type of event; a type that this console does not know yet by its own name. */
 export function useTypeWords(): (type: string) => string {

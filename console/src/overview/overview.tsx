@@ -50,11 +50,13 @@ function Overview() {
             <>
               <State tone="good">{`${t('online')} ${counts.devicesOnline.toLocaleString()}`}</State>
               <br />
-              <State tone="idle">{`${t('offline')} ${(counts.devices - counts.devicesOnline).toLocaleString()}`}</State>
+              <Link to={paths.devices({ onlineStatus: 2 })}>
+                <State tone="idle">{`${t('offline')} ${(counts.devices - counts.devicesOnline).toLocaleString()}`}</State>
+              </Link>
             </>
           )}
         </Figure>
-        <Figure name={t('faulty')} value={counts?.devicesFaulty} isBad to="#troubles" />
+        <Figure name={t('faulty')} value={counts?.devicesFaulty} isBad to={paths.devices({ status: 2 })} />
         <Figure name={t('applications')} value={counts?.applications} to={paths.applications()}>
           {counts && counts.applicationsOffline > 0 && (
             <State tone="idle">{t('offlineApplications', { count: counts.applicationsOffline })}</State>
@@ -71,7 +73,7 @@ function Overview() {
             <State tone="idle">{t('heldCallbacks', { count: counts.callbacksHeld })}</State>
           )}
         </Figure>
-        <Figure name={t('dead')} value={counts?.callbacksDead} isBad to="#troubles">
+        <Figure name={t('dead')} value={counts?.callbacksDead} isBad to={paths.deliveries({ status: 3 })}>
           {counts && counts.callbacksStopped > 0 && (
             <State tone="bad">{t('stopped', { count: counts.callbacksStopped })}</State>
           )}
@@ -114,10 +116,11 @@ interface FigureProps {
 
 function Figure({ name, value, to, isBad = false, children }: FigureProps) {
   const isRed = isBad && value !== undefined && value > 0
-  const link = to.startsWith('#') ? <a href={to}>{name}</a> : <Link to={to}>{name}</Link>
   return (
     <div className="card" style={{ margin: 0 }}>
-      <div style={{ fontSize: 13 }}>{link}</div>
+      <div style={{ fontSize: 13 }}>
+        <Link to={to}>{name}</Link>
+      </div>
       <div
         className="number"
         style={{ fontSize: 28, fontWeight: 600, ...(isRed ? { color: 'var(--bad)' } : {}) }}

@@ -1,6 +1,5 @@
 import { Select } from 'antd'
-import { getApplication } from '../../../src/applications/contract.ts'
-import { useRead } from '../api.ts'
+import { ApplicationLabel } from '../ui/application-name.tsx'
 import { applicationOption, useApplicationSearch } from '../ui/application-search.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { NothingFound } from '../ui/typed-search.tsx'
@@ -25,14 +24,8 @@ export function ApplicationsPicker({ id, value = [], onChange }: ApplicationsPic
       onChange={(appIds: string[]) => onChange?.(appIds)}
       loading={isWaiting}
       notFoundContent={<NothingFound isWaiting={isWaiting} words={t('noApplications')} />}
-      labelRender={({ value: appId }) => <ApplicationName appId={String(appId)} />}
+      labelRender={({ value: appId }) => <ApplicationLabel appId={String(appId)} />}
       options={found.map(applicationOption)}
     />
   )
-}
-
-/** An application's name, as soon as it is known. */
-export function ApplicationName({ appId }: { appId: string }) {
-  const { data } = useRead(getApplication, { appId })
-  return <>{data?.appName ?? <span className="mono">{appId.slice(0, 8)}</span>}</>
 }

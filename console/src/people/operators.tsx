@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import { deleteOperator, type OperatorRecord, pageOperators, resetOperator } from '../../../src/operators/contract.ts'
 import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
+import { ApplicationName } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
@@ -11,7 +12,6 @@ import { type Column, Records } from '../ui/records.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { ApplicationName } from './applications.tsx'
 import { CreateOperator } from './create-operator.tsx'
 import { EditOperator } from './edit-operator.tsx'
 import { useTexts } from './texts.ts'
@@ -174,9 +174,7 @@ function Memberships({ operator: { role, appIds } }: { operator: OperatorRecord 
   if (appIds.length > mostNames) return t('applicationCount', { count: appIds.length })
   return appIds.map((appId) => (
     <div key={appId}>
-      <Link to={paths.application(appId)}>
-        <ApplicationName appId={appId} />
-      </Link>
+      <ApplicationName appId={appId} />
     </div>
   ))
 }

@@ -5,7 +5,8 @@ import { pageSites, type SiteRecord, saveSite, updateSite } from '../../../src/s
 import { paths } from '../paths.ts'
 import { RegionFilter } from '../regions/cascader.tsx'
 import { useMay } from '../session.tsx'
-import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
+import { useApplicationColumn } from '../ui/application-name.tsx'
+import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
@@ -35,7 +36,7 @@ const frameNames = ['appId', 'view'] as const
 export function Page() {
   const t = useTexts()
   const may = useMay()
-  const [appId] = useApplication()
+  const { appId } = useFilters(frameNames).values
   return (
     <PageFrame
       title={t('title')}
@@ -48,28 +49,32 @@ export function Page() {
         )
       }
     >
-      <Sites appId={appId} />
+      <Sites />
     </PageFrame>
   )
 }
 
-function Sites({ appId }: { appId: string }) {
+function Sites() {
   const t = useTexts()
   const { values, set, clear, isNarrowed } = useFilters([...filterNames, ...frameNames])
-  const { view, ...input } = { ...values, appId }
+  const { view, ...input } = values
+  const { appId } = values
   const rows = <Rows appId={appId} input={input} isNarrowed={isNarrowed(frameNames)} clear={() => clear(frameNames)} />
   return (
     <section className="card">
       <FilterBar>
         <ApplicationFilter
+          isOptional
           value={appId}
-          // Rules and places of one application mean nothing in another.
-          onChange={(chosen) => set({ appId: chosen, billingRuleId: '', bbox: '' })}
+          // A rule of one application means nothing in another.
+          onChange={(chosen) => set({ appId: chosen, billingRuleId: '' })}
         />
         <TextFilter label={t('siteName')} value={values.siteName} onChange={(siteName) => set({ siteName })} />
         <TextFilter label={t('contacts')} value={values.contacts} onChange={(contacts) => set({ contacts })} />
         <RegionFilter values={values} onChange={set} />
-        <RuleFilter appId={appId} value={values.billingRuleId} onChange={(billingRuleId) => set({ billingRuleId })} />
+        {appId !== '' && (
+          <RuleFilter appId={appId} value={values.billingRuleId} onChange={(billingRuleId) => set({ billingRuleId })} />
+        )}
         <RangeFilter
           label={t('created')}
           from={values.timeFrom}
@@ -88,9 +93,8 @@ function Sites({ appId }: { appId: string }) {
           ]}
         />
       </FilterBar>
-      {appId === '' && <NoApplication />}
-      {appId !== '' && view !== 'map' && rows}
-      {appId !== '' && view === 'map' && (
+      {view !== 'map' && rows}
+      {view === 'map' && (
         <div className="table-and-map">
           {rows}
           <SitesMap key={appId} input={input} bbox={values.bbox} onBbox={(bbox) => set({ bbox })} />
@@ -124,6 +128,7 @@ function Rows({ appId, input, isNarrowed, clear }: RowsProps) {
   const t = useTexts()
   const common = useCommon()
   const may = useMay()
+  const application = useApplicationColumn<SiteRecord>(appId)
   const columns: Column<SiteRecord>[] = [
     {
       key: 'siteName',
@@ -131,6 +136,7 @@ function Rows({ appId, input, isNarrowed, clear }: RowsProps) {
       isFixed: true,
       render: (_, site) => <SiteLink site={site} />,
     },
+    ...application,
     { key: 'id', title: t('id'), dataIndex: 'id', className: 'number', isExtra: true },
     { key: 'region', title: t('region'), render: (_, site) => regionName(site) },
     { key: 'detailAddress', title: t('detailAddress'), dataIndex: 'detailAddress', isExtra: true },
@@ -164,7 +170,7 @@ function Rows({ appId, input, isNarrowed, clear }: RowsProps) {
       operation={pageSites}
       input={input}
       columns={columns}
-      rowKey={({ id }) => id}
+      rowKey={(site) => `${site.appId} ${site.id}`}
       isNarrowed={isNarrowed}
       clear={clear}
       empty={

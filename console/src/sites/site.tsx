@@ -6,9 +6,11 @@ import { getBillingRule } from '../../../src/billing-rules/contract.ts'
 import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
 import { deleteSite, getSite, type SiteRecord, updateSite } from '../../../src/sites/contract.ts'
 import { useRead, useWrite } from '../api.ts'
+import { useTypeWords } from '../events/texts.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { ApplicationName } from '../ui/application-name.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Loading } from '../ui/loading.tsx'
@@ -122,7 +124,7 @@ function General({ site }: { site: SiteRecord }) {
       <Facts
         facts={{
           [t('id')]: <Copyable text={String(site.id)} />,
-          [common('application')]: <Link to={paths.application(site.appId)}>{site.appId}</Link>,
+          [common('application')]: <ApplicationName appId={site.appId} />,
           [t('contacts')]: site.contacts,
           [t('contactsPhone')]: <span className="number">{site.contactsPhone}</span>,
           [t('customerServicePhone')]: <span className="number">{site.customerServicePhone}</span>,
@@ -224,11 +226,12 @@ function Pictures({ addresses }: { addresses: string[] }) {
 
 function Events({ site }: { site: SiteRecord }) {
   const t = useTexts()
+  const words = useTypeWords()
   const { appId, id } = site
   const [shown, setShown] = useState<number>()
   const columns: Column<EventRecord>[] = [
     { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
-    { key: 'type', title: t('type'), dataIndex: 'type' },
+    { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
     { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
     {
       key: 'data',

@@ -34,7 +34,7 @@ interface PickerProps {
   id?: string
   /** Another than the application that something is moved away from. */
   except?: string
-  /** Where none may be chosen as well. */
+  /** Where none may be chosen as well, which means all. */
   isOptional?: boolean
 }
 
@@ -52,7 +52,7 @@ export function ApplicationPicker({ value, onChange, id, except, isOptional = fa
       aria-label={t('application')}
       style={{ minWidth: 220, width: '100%', maxWidth: 320 }}
       showSearch={{ filterOption: false, onSearch: search }}
-      placeholder={t('chooseApplication')}
+      placeholder={t(isOptional ? 'allApplications' : 'chooseApplication')}
       allowClear={isOptional}
       value={value === '' ? null : value}
       onChange={(appId) => onChange(appId ?? '')}

@@ -6,24 +6,32 @@ export interface Difference {
   isChanged: boolean
 }
 
-/** A value as one reads it: text as it stands, everything else as JSON. */
-function show(value: unknown): string | undefined {
-  if (value === undefined) return undefined
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-/** Compares two records member by member, in the order of the newer one; what only the older had comes last. */
+/**
+ * Compares two records member by member, those of their parts too, in the order of the newer one; what only the older
+ * had comes last.
+ */
 export function compare(before: unknown, after: unknown): Difference[] {
-  const [older, newer] = [membersOf(before), membersOf(after)]
-  const members = [...new Set([...Object.keys(newer), ...Object.keys(older)])]
-  return members.map((member) => ({
-    member,
-    before: show(older[member]),
-    after: show(newer[member]),
-    isChanged: JSON.stringify(older[member]) !== JSON.stringify(newer[member]),
-  }))
+  const [older, newer] = [new Map(leavesOf(before)), new Map(leavesOf(after))]
+  const members = [...new Set([...newer.keys(), ...older.keys()])]
+  return members.map((member) => {
+    const [was, is] = [older.get(member), newer.get(member)]
+    return { member, before: was, after: is, isChanged: was !== is }
+  })
 }
 
-function membersOf(record: unknown): Record<string, unknown> {
-  return typeof record === 'object' && record !== null ? (record as Record<string, unknown>) : {}
+/**
+ * What a record says at last, each by its path. The parts of a day are told apart by when they begin, those of other
+ * lists by their numbers; a list of plain values is one value.
+ */
+function leavesOf(value: unknown, path = ''): [path: string, text: string][] {
+  const parts = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  const isList = Array.isArray(value)
+  if (parts.length === 0 || (isList && parts.every(([, part]) => typeof part !== 'object'))) {
+    return path === '' ? [] : [[path, typeof value === 'string' ? value : JSON.stringify(value)]]
+  }
+  return parts.flatMap(([name, part]) => {
+    const start: unknown = isList && part?.startTime
+    const step = typeof start === 'string' ? start : isList ? String(Number(name) + 1) : name
+    return leavesOf(part, path === '' ? step : `${path} ${step}`)
+  })
 }

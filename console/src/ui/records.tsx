@@ -1,7 +1,7 @@
 import { ReloadOutlined, SettingOutlined } from '@ant-design/icons'
 import { Button, Checkbox, Dropdown, Empty, Select, Table, type TableColumnType } from 'antd'
 import { type ReactNode, useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { useLocation, useSearchParams } from 'react-router'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Operation } from '../../../src/http/operation.ts'
 import type { Input } from '../../../src/sdk/client.ts'
@@ -92,6 +92,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const turn = useChangeSearch()
   const { shown, choose } = useColumnChoice(name, columns)
   const cursor = search.get(cursorName) ?? ''
+  const trail = useTrail(cursorName)
   const pageSize = Number(search.get('pageSize') ?? 20)
   const asked = { ...input, pageSize, ...(cursor === '' ? {} : { cursor }) } as unknown as Input<Body, Query>
   const { data, error, isFetching, isPlaceholderData, refetch } = useRead(operation, asked, {
@@ -146,14 +147,28 @@ export function Records<Item extends object, Body extends TObject, Query extends
           {t('firstPage')}
         </Button>
         <Button
+          disabled={trail.length === 0}
+          onClick={() => turn({ [cursorName]: trail.at(-1) }, { state: { [cursorName]: trail.slice(0, -1) } })}
+        >
+          {t('previousPage')}
+        </Button>
+        <Button
           disabled={!page?.nextCursor || isPlaceholderData}
-          onClick={() => turn({ [cursorName]: page?.nextCursor ?? undefined })}
+          onClick={() =>
+            turn({ [cursorName]: page?.nextCursor ?? undefined }, { state: { [cursorName]: [...trail, cursor] } })
+          }
         >
           {t('nextPage')}
         </Button>
       </nav>
     </div>
   )
+}
+
+/** The cursors of the pages that one has turned over to get here, the first page's being empty. */
+function useTrail(cursorName: string): string[] {
+  const state: unknown = useLocation().state
+  return (state as Record<string, string[]> | null)?.[cursorName] ?? []
 }
 
 /**

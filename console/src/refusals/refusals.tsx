@@ -1,0 +1,136 @@
+import { Empty } from 'antd'
+import { Link } from 'react-router'
+import { pageRefusals, type RefusalRecord } from '../../../src/refusal-log/contract.ts'
+import { refusals } from '../../../src/refusals.ts'
+import { defineTexts, useLanguage } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { useApplicationColumn } from '../ui/application-name.tsx'
+import { ApplicationFilter } from '../ui/application-picker.tsx'
+import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { type Column, Records } from '../ui/records.tsx'
+
+const useTexts = defineTexts(
+  'refusals',
+  {
+    title: 'Refusals',
+    hint: 'Writes that were refused in the last days, and why. Of each application the newest 1,000 are kept.',
+    none: 'Nothing was refused.',
+    time: 'Time',
+    subject: 'About',
+    reason: 'Why',
+    operation: 'Operation',
+    actor: 'Who',
+    requestId: 'Request id',
+    deviceNo: 'Serial number',
+    moreFaults: 'and {{count}} more',
+  },
+  {
+    title: '拒绝记录',
+    hint: '最近几天被拒绝的写操作及其原因。每个应用保留最新的 1,000 条。',
+    none: '没有被拒绝的操作。',
+    time: '时间',
+    subject: '对象',
+    reason: '原因',
+    operation: '操作',
+    actor: '操作者',
+    requestId: '请求编号',
+    deviceNo: '序列号',
+    moreFaults: '另有 {{count}} 项',
+  },
+)
+
+const filterNames = ['appId', 'deviceNo', 'code', 'requestId', 'timeFrom', 'timeTo'] as const
+
+/** What was refused, and why, of all applications or of one. */
+export function Page() {
+  const t = useTexts()
+  const { values, set, clear, isNarrowed } = useFilters(filterNames)
+  const language = useLanguage()
+  return (
+    <PageFrame title={t('title')} operation={pageRefusals}>
+      <section className="card">
+        <FilterBar>
+          <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
+          <TextFilter label={t('deviceNo')} value={values.deviceNo} onChange={(deviceNo) => set({ deviceNo })} />
+          <ChoiceFilter
+            label={t('reason')}
+            value={values.code}
+            onChange={(code) => set({ code })}
+            choices={Object.values(refusals).map(({ code, [language]: words }) => ({
+              value: String(code),
+              label: `${code} ${words}`,
+            }))}
+            width={200}
+          />
+          <TextFilter label={t('requestId')} value={values.requestId} onChange={(requestId) => set({ requestId })} />
+          <RangeFilter
+            label={t('time')}
+            from={values.timeFrom}
+            to={values.timeTo}
+            onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
+          />
+        </FilterBar>
+        <p className="faint">{t('hint')}</p>
+        <Records
+          name="refusals"
+          operation={pageRefusals}
+          input={values}
+          columns={useColumns(values.appId)}
+          rowKey={keyOf}
+          isNarrowed={isNarrowed(['appId'])}
+          clear={() => clear(['appId'])}
+          empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('none')} />}
+        />
+      </section>
+    </PageFrame>
+  )
+}
+
+const keys = new WeakMap<RefusalRecord, number>()
+let lastKey = 0
+
+/** A row of its own for each: rows of one batch may be alike in everything that is told of them. */
+function keyOf(refusal: RefusalRecord): number {
+  const key = keys.get(refusal) ?? ++lastKey
+  keys.set(refusal, key)
+  return key
+}
+
+function useColumns(appId: string): Column<RefusalRecord>[] {
+  const t = useTexts()
+  const application = useApplicationColumn<RefusalRecord>(appId)
+  return [
+    { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
+    ...application,
+    { key: 'subject', title: t('subject'), className: 'mono', render: (_, refusal) => <Subject refusal={refusal} /> },
+    { key: 'reason', title: t('reason'), isFixed: true, render: (_, refusal) => <Reason refusal={refusal} /> },
+    { key: 'operation', title: t('operation'), dataIndex: 'operation', className: 'mono' },
+    { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono', isExtra: true },
+    { key: 'requestId', title: t('requestId'), dataIndex: 'requestId', className: 'mono', isExtra: true },
+  ]
+}
+
+/** What it was about; a serial number leads to whoever has it. */
+function Subject({ refusal: { subject, operation } }: { refusal: RefusalRecord }) {
+  if (subject === null || !/device/i.test(operation)) return subject
+  return <Link to={paths.devices({ deviceNo: subject })}>{subject}</Link>
+}
+
+/** The service's word for it, with the faulty fields. */
+function Reason({ refusal: { code, name, errors } }: { refusal: RefusalRecord }) {
+  const t = useTexts()
+  const language = useLanguage()
+  const [first, ...more] = errors ?? []
+  return (
+    <div style={{ maxWidth: 420, whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+      <span className="number faint">{code}</span> {refusals[name][language]}
+      {first && (
+        <div title={(errors ?? []).map(({ field, reason }) => `${field}: ${reason}`).join('\n')}>
+          <span className="mono">{first.field}</span>: {first.reason}
+          {more.length > 0 && <span className="faint"> {t('moreFaults', { count: more.length })}</span>}
+        </div>
+      )}
+    </div>
+  )
+}
