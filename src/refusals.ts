@@ -229,6 +229,13 @@ export const refusals = {
     zh: '有站点正在使用该计费规则。',
     when: 'Delete of a billing rule while a site names it.',
   },
+  eventNotFound: {
+    code: 60002,
+    status: 404,
+    en: 'There is no such event.',
+    zh: '事件不存在。',
+    when: 'No event of this application has this id, or it is kept no longer.',
+  },
   deliveryNotFound: {
     code: 60003,
     status: 404,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { eventTypes } from '../events/contract.ts'
+import { eventTypes, typeFilter } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
 import {
   anyAppId,
@@ -11,7 +11,6 @@ import {
   ownAppId,
   pageOf,
   pageQuery,
-  textOneOf,
   timeRange,
 } from '../values.ts'
 
@@ -20,7 +19,7 @@ const folder = '/api/event/v1/delivery'
 export const maxReplayed = 100_000
 /** What a test's delivery is called where others have their event's type. */
 export const testType = 'test'
-const deliveryTypes = [...eventTypes, testType] as const
+export const deliveryTypes = [...eventTypes, testType] as const
 
 const DeliveryRecord = Type.Object({
   id: Type.Integer({ description: 'ascending within an application' }),
@@ -77,12 +76,23 @@ export const pageDeliveries = operation({
     appId: anyAppId,
     ...pageQuery,
     status,
-    type: optional(textOneOf(deliveryTypes)),
+    type: optional(typeFilter(deliveryTypes)),
     eventId: optional(integer()),
     ...timeRange,
   }),
   data: Type.Object({ ...pageOf(DeliveryRecord).properties, ...Waiting.properties }),
   refusals: ['applicationNotFound'],
+})
+
+export const getDelivery = operation({
+  id: 'getDelivery',
+  summary: 'Answers one delivery of an application.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  ...ofApplication,
+  query: Type.Object({ appId: ownAppId, id: integer() }),
+  data: DeliveryRecord,
+  refusals: ['applicationNotFound', 'deliveryNotFound'],
 })
 
 export const replayDeliveries = operation({

@@ -4,6 +4,7 @@ import { drawEventId, lowestEventId } from '../database/application-lock.ts'
 import { findReplay, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
+import { readTypes } from '../events/rules.ts'
 import { idBehind, insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import type { Metrics } from '../metrics.ts'
@@ -14,7 +15,15 @@ import type { SecretBox } from '../secrets/box.ts'
 import { given } from '../values.ts'
 import { callbackUrlFault } from './callback-url.ts'
 import type { CallbackClient } from './client.ts'
-import { type DeliveryRecord, pageDeliveries, replayDeliveries, testDelivery, testType } from './contract.ts'
+import {
+  type DeliveryRecord,
+  deliveryTypes,
+  getDelivery,
+  pageDeliveries,
+  replayDeliveries,
+  testDelivery,
+  testType,
+} from './contract.ts'
 import { type By, replay, requireNoReplay } from './replay.ts'
 import { judge, type ReplayRequest, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
@@ -109,14 +118,18 @@ export function deliveryRoutes(parts: Parts): Handler[] {
         ...query,
         appIds: await requireApplicationsOf(sql, caller, appId),
         status: given(query.status),
-        type: given(query.type),
+        types: readTypes(query.type, deliveryTypes),
         eventId: given(query.eventId),
         time: readTimeRange(query),
-        isPaused,
       }
-      const page = await store.pageOfDeliveries(sql, filter, showMoment)
+      const page = await store.pageOfDeliveries(sql, filter, isPaused, showMoment)
       const waiting = await store.findWaiting(sql, filter.appIds, showMoment)
       return { ...page, ...waiting, callbacks: config.callbacks }
+    }),
+
+    read(getDelivery, async ({ sql, caller, query }) => {
+      const appId = await requireApplicationOf(sql, caller, query.appId)
+      return store.showDelivery(await store.requireDelivery(sql, appId, query.id, isPaused), showMoment)
     }),
 
     handle(

@@ -79,32 +79,44 @@ export interface DeliveryFilter extends PageQuery {
   /** Whose; null for all applications'. */
   appIds: readonly string[] | null
   status: number | null
-  type: string | null
+  types: readonly string[] | null
   eventId: number | null
   /** Of the event. */
   time: TimeRange
-  /** No attempt has a time while nothing is sent. */
-  isPaused: boolean
 }
 
-export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, showMoment: ShowMoment) {
-  const { appIds, status, type, eventId, time } = filter
-  // Of one that waits: when it is due and nothing is in the way; null when nothing is sent at all.
-  const nextAttempt = filter.isPaused
-    ? sql`null::timestamptz`
-    : sql`(
-      select greatest(delivery.next_attempt_at, e.held_until, now()) from callback_endpoint e
-      where e.app_id = delivery.app_id and e.stopped_at is null and delivery.status = ${statuses.waiting})`
+/** What is answered of a delivery. No attempt has a time while nothing is sent. */
+function shownColumns(sql: Statements, isPaused: boolean) {
+  // Of one that waits: when it is due and nothing is in the way.
+  const nextAttempt = sql`(
+    select greatest(delivery.next_attempt_at, e.held_until, now()) from callback_endpoint e
+    where e.app_id = delivery.app_id and e.stopped_at is null and delivery.status = ${statuses.waiting})`
+  return sql`${sql.unsafe(settledColumns)}, ${isPaused ? sql`null::timestamptz` : nextAttempt} as next_attempt_at`
+}
+
+/** The application's delivery with this id. Throws 60003. */
+export async function requireDelivery(
+  sql: Statements,
+  appId: string,
+  id: number,
+  isPaused: boolean,
+): Promise<Delivery> {
+  const [row] = await sql`select ${shownColumns(sql, isPaused)} from delivery where app_id = ${appId} and id = ${id}`
+  if (row === undefined) throw new Refusal('deliveryNotFound')
+  return toDelivery(row)
+}
+
+export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPaused: boolean, showMoment: ShowMoment) {
+  const { appIds, status, types, eventId, time } = filter
   const conditions = [
     // As a literal, so that every plan can use the indexes of those that are not delivered.
     status === null ? sql`` : sql.unsafe(`and status = ${status}`),
-    type === null ? sql`` : sql`and type = ${type}`,
+    types === null ? sql`` : sql`and type in ${sql(types)}`,
     eventId === null ? sql`` : sql`and id = ${eventId} and type <> ${testType}`,
     ...(await within(sql, appIds, 'event_time', time)),
   ]
   const rows = sql`
-    select ${sql.unsafe(settledColumns)}, ${nextAttempt} as next_attempt_at
-    from delivery where ${ofApplications(sql, appIds)} ${conditions}`
+    select ${shownColumns(sql, isPaused)} from delivery where ${ofApplications(sql, appIds)} ${conditions}`
   const source = { operation: pageDeliveries.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
   return readPage(sql, source, filter, (row) => showDelivery(toDelivery(row), showMoment))
 }

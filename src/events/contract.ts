@@ -12,9 +12,9 @@ import {
   pageQuery,
   reasonKey,
   text,
-  textOneOf,
   timeRange,
 } from '../values.ts'
+import { typeNames } from './rules.ts'
 
 /** Every type of event (contract §6). */
 export const eventTypes = [
@@ -65,13 +65,28 @@ export const platformEventTypes = [
 ] as const
 
 export type PlatformEventType = (typeof platformEventTypes)[number]
-const auditTypes = [...eventTypes, ...platformEventTypes]
+export const auditTypes = [...eventTypes, ...platformEventTypes]
+
+/** A filter of types: several with commas, all of a kind as `device.*`. */
+export function typeFilter(types: readonly string[]) {
+  const names = typeNames(types)
+  const one = `(${names.map((name) => name.replace(/[.*]/g, String.raw`\$&`)).join('|')})`
+  return Type.String({
+    pattern: `^${one}(,${one})*$`,
+    description: `one or several with commas, all of a kind as device.*: ${types.join(', ')}`,
+    [reasonKey]: {
+      en: `must be one or several, with commas, of ${names.join(', ')}`,
+      zh: `必须是以下一项或多项（以逗号分隔）：${names.join('、')}`,
+    },
+  })
+}
 
 const EventRecord = Type.Object({
   id: Type.Integer({ description: 'ascending within an application' }),
   type: Type.String(),
   appId: Type.String(),
   time: moment,
+  occurredAt: Type.String({ format: 'date-time', description: 'the same instant, to the millisecond' }),
   actor: Type.String({ description: 'who did it: application:…, operator:… or platform:…' }),
   data: Type.Unknown({ description: 'the record as its operation answers it' }),
 })
@@ -97,7 +112,7 @@ export const pageEvents = operation({
         [reasonKey]: { en: 'must be asc or desc', zh: '必须是 asc 或 desc' },
       }),
     ),
-    type: optional(textOneOf(eventTypes)),
+    type: optional(typeFilter(eventTypes)),
     ...timeRange,
     deviceNo: optional(deviceNo),
     siteId: optional(integer()),
@@ -105,6 +120,17 @@ export const pageEvents = operation({
   }),
   data: pageOf(EventRecord),
   refusals: ['applicationNotFound'],
+})
+
+export const getEvent = operation({
+  id: 'getEvent',
+  summary: 'Answers one event of an application.',
+  method: 'GET',
+  path: '/api/event/v1/event/detail',
+  callers: ['application', 'operator'],
+  query: Type.Object({ appId: ownAppId, id: integer() }),
+  data: EventRecord,
+  refusals: ['applicationNotFound', 'eventNotFound'],
 })
 
 export const AuditRecord = Type.Object({
@@ -128,7 +154,7 @@ export const pageAudit = operation({
     appId: optional(appId),
     actor: optional(text(128, 'operator:… or operatorKey:…, or the beginning of it')),
     actorId: optional(integer()),
-    type: optional(textOneOf(auditTypes)),
+    type: optional(typeFilter(auditTypes)),
     subject: optional(text(64, 'a serial number or an id')),
     beforeId: optional(integer()),
     ...timeRange,

@@ -2,8 +2,9 @@ import { requireApplicationOf } from '../callers/permissions.ts'
 import { type Handler, read } from '../http/serve.ts'
 import type { ReadTimeRange, ShowMoment } from '../moments.ts'
 import { given } from '../values.ts'
-import { pageAudit, pageEvents } from './contract.ts'
-import { pageOfAudit, pageOfEvents } from './store.ts'
+import { auditTypes, eventTypes, getEvent, pageAudit, pageEvents } from './contract.ts'
+import { readTypes } from './rules.ts'
+import { pageOfAudit, pageOfEvents, requireEvent } from './store.ts'
 
 interface Parts {
   showMoment: ShowMoment
@@ -17,7 +18,7 @@ export function eventRoutes({ showMoment, readTimeRange }: Parts): Handler[] {
       const filter = {
         ...query,
         appId,
-        type: given(query.type),
+        types: readTypes(query.type, eventTypes),
         afterId: given(query.afterId),
         beforeId: given(query.beforeId),
         time: readTimeRange(query),
@@ -29,6 +30,11 @@ export function eventRoutes({ showMoment, readTimeRange }: Parts): Handler[] {
       return pageOfEvents(sql, filter, showMoment)
     }),
 
+    read(getEvent, async ({ sql, caller, query }) => {
+      const appId = await requireApplicationOf(sql, caller, query.appId)
+      return requireEvent(sql, appId, query.id, showMoment)
+    }),
+
     read(pageAudit, ({ sql, query }) =>
       pageOfAudit(
         sql,
@@ -37,7 +43,7 @@ export function eventRoutes({ showMoment, readTimeRange }: Parts): Handler[] {
           appId: given(query.appId),
           actor: given(query.actor),
           actorId: given(query.actorId),
-          type: given(query.type),
+          types: readTypes(query.type, auditTypes),
           subject: given(query.subject),
           beforeId: given(query.beforeId),
           time: readTimeRange(query),

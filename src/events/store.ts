@@ -5,6 +5,7 @@ import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageQuery, readPage } from '../database/page.ts'
 import { transaction } from '../database/transaction.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
+import { Refusal } from '../refusals.ts'
 import {
   type AuditRecord,
   type EventRecord,
@@ -64,7 +65,7 @@ async function insertNumbered(
 /** A filter of the feed; what is null does not narrow it. */
 export interface EventFilter extends PageQuery {
   appId: string
-  type: EventType | null
+  types: readonly string[] | null
   afterId: number | null
   beforeId: number | null
   time: TimeRange
@@ -77,30 +78,41 @@ export interface EventFilter extends PageQuery {
 
 /** Pages through an application's events by id. Writers hold the application's lock, so a later id is never seen first. */
 export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: ShowMoment) {
-  const { appId, type, afterId, beforeId, time } = filter
+  const { appId, types, afterId, beforeId, time } = filter
   const conditions = [
     afterId === null ? sql`` : sql`and id > ${afterId}`,
     beforeId === null ? sql`` : sql`and id < ${beforeId}`,
-    type === null ? sql`` : sql`and type = ${type}`,
+    types === null ? sql`` : sql`and type in ${sql(types)}`,
     ...(await within(sql, [appId], 'time', time)),
     about(sql, 'device', filter.deviceNo),
     about(sql, 'site', filter.siteId),
     about(sql, 'billingRule', filter.billingRuleId),
   ]
-  const rows = sql`select id, type, app_id, time, actor, data from event where app_id = ${appId} ${conditions}`
-  return readPage(
-    sql,
-    { operation: pageEvents.id, rows, key: byId, newestFirst: filter.newestFirst },
-    filter,
-    (row): EventRecord => ({
-      id: row.id,
-      type: row.type,
-      appId: row.app_id,
-      time: showMoment(row.time),
-      actor: readActor(row.actor).actor,
-      data: JSON.parse(row.data),
-    }),
+  const rows = sql`select ${sql.unsafe(eventColumns)} from event where app_id = ${appId} ${conditions}`
+  return readPage(sql, { operation: pageEvents.id, rows, key: byId, newestFirst: filter.newestFirst }, filter, (row) =>
+    toEvent(row, showMoment),
   )
+}
+
+const eventColumns = 'id, type, app_id, time, actor, data'
+
+function toEvent(row: Row, showMoment: ShowMoment): EventRecord {
+  return {
+    id: row.id,
+    type: row.type,
+    appId: row.app_id,
+    time: showMoment(row.time),
+    occurredAt: row.time.toISOString(),
+    actor: readActor(row.actor).actor,
+    data: JSON.parse(row.data),
+  }
+}
+
+/** The application's event with this id. Throws 60002. */
+export async function requireEvent(sql: Sql, appId: string, id: number, showMoment: ShowMoment): Promise<EventRecord> {
+  const [row] = await sql`select ${sql.unsafe(eventColumns)} from event where app_id = ${appId} and id = ${id}`
+  if (row === undefined) throw new Refusal('eventNotFound')
+  return toEvent(row, showMoment)
 }
 
 /** A filter of the audit trail; what is null does not narrow it. */
@@ -109,7 +121,7 @@ export interface AuditFilter extends PageQuery {
   /** Or the beginning of it. */
   actor: string | null
   actorId: number | null
-  type: string | null
+  types: readonly string[] | null
   subject: string | null
   beforeId: number | null
   time: TimeRange
@@ -117,12 +129,12 @@ export interface AuditFilter extends PageQuery {
 
 /** Pages through what operators and their keys did, and the platform's own log, by the index that holds nothing else. */
 export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMoment) {
-  const { appId, actor, actorId, type, subject, beforeId, time } = filter
+  const { appId, actor, actorId, types, subject, beforeId, time } = filter
   const conditions = [
     appId === null ? sql`` : sql`and app_id = ${appId}`,
     actor === null ? sql`` : sql`and starts_with(actor, ${actor})`,
     actorId === null ? sql`` : sql`and actor ~ ${`^operator.*#${actorId}$`}`,
-    type === null ? sql`` : sql`and type = ${type}`,
+    types === null ? sql`` : sql`and type in ${sql(types)}`,
     subject === null ? sql`` : sql`and subject = ${subject}`,
     beforeId === null ? sql`` : sql`and id < ${beforeId}`,
     time.from === null ? sql`` : sql`and time >= ${time.from}`,
@@ -137,14 +149,11 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
 
 function toAudit(row: Row, showMoment: ShowMoment): AuditRecord {
   return {
-    id: row.id,
-    type: row.type,
-    appId: row.app_id === platformLog ? null : row.app_id,
-    time: showMoment(row.time),
+    ...toEvent(row, showMoment),
     ...readActor(row.actor),
+    appId: row.app_id === platformLog ? null : row.app_id,
     subject: row.subject,
     address: row.address,
-    data: JSON.parse(row.data),
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
+import { getDelivery, pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
@@ -102,6 +102,8 @@ describe('pageDeliveries', () => {
     const count = async (query: Record<string, unknown>) => (await listOf(unheard, query)).length
     expect([await count({ status: 1 }), await count({ status: 2 }), await count({ status: 3 })]).toEqual([3, 0, 0])
     expect(await count({ type: 'device.bound' })).toBe(2)
+    expect(await count({ type: 'device.*,test' })).toBe(2)
+    expect(await count({ type: 'thirdPartyConfig.saved,device.bound' })).toBe(3)
     expect([await count({ type: 'site.created' }), await count({ type: 'test' })]).toEqual([0, 0])
     expect((await listOf(unheard, { eventId: newest?.eventId })).map(({ id }) => id)).toEqual([Number(newest?.id)])
     expect(await count({ eventId: 0 })).toBe(0)
@@ -136,6 +138,26 @@ describe('pageDeliveries', () => {
     expect(seen.total).toBe(3)
     expectRefusal(await client.operate(pageDeliveries, { appId: 'no-such-application' }), 'applicationNotFound')
   })
+})
+
+test('getDelivery answers one delivery as its page does', async () => {
+  const [newest] = await listOf(unheard)
+  const id = Number(newest?.id)
+  const { token } = unheard
+  const { nextAttemptTime: _, ...record } = expectSuccess(await client.call(getDelivery, { id }, { token }))
+  expect(newest).toMatchObject({
+    id,
+    appId: record.appId,
+    eventId: record.eventId,
+    type: record.type,
+    time: record.time,
+  })
+  expect(Object.keys(record)).toEqual(Object.keys(newest ?? {}).filter((member) => member !== 'nextAttemptTime'))
+  expect(expectSuccess(await client.operate(getDelivery, { appId: unheard.appId, id })).id).toBe(id)
+  const other = await newApplication(client)
+  expectRefusal(await client.call(getDelivery, { id }, { token: other.token }), 'deliveryNotFound')
+  expectRefusal(await client.call(getDelivery, { id: 0 }, { token }), 'deliveryNotFound')
+  expectFaults(await client.operate(getDelivery, { id }), ['appId'])
 })
 
 test('pageDeliveries is of all applications for who names none: a developer’s those that are theirs', async () => {

@@ -6,7 +6,9 @@ import {
   takeApplicationOnline,
   unfreezeApplication,
 } from '../../src/applications/contract.ts'
-import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
+import { deleteBillingRule } from '../../src/billing-rules/contract.ts'
+import { type EventRecord, getEvent, pageAudit, pageEvents } from '../../src/events/contract.ts'
+import { momentFormat } from '../../src/moments.ts'
 import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
 import {
@@ -30,7 +32,8 @@ async function list(application: TestApplication, query: Record<string, unknown>
   return expectSuccess(await page(application, query)).list
 }
 
-const types = (events: EventRecord[]) => events.map(({ type }) => type)
+const timeZone = process.env.FORECOURT_TIME_ZONE ?? 'Asia/Shanghai'
+const types = (events: { type: string }[]) => events.map(({ type }) => type)
 
 test('every change is told once, oldest first, with who did it and the record as its operation answered it', async () => {
   const application = await newApplication(client)
@@ -62,9 +65,11 @@ test('every change is told once, oldest first, with who did it and the record as
   const data = events.map((event) => event.data)
   expect([data[1], ...data.slice(3)]).toEqual([config, site, device, offline, online, frozen, unfrozen])
   for (const [index, event] of events.entries()) {
-    expect(Object.keys(event)).toEqual(['id', 'type', 'appId', 'time', 'actor', 'data'])
+    expect(Object.keys(event)).toEqual(['id', 'type', 'appId', 'time', 'occurredAt', 'actor', 'data'])
     expect(event.appId).toBe(appId)
     expectNow(event.time)
+    expect(event.occurredAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect(momentFormat(timeZone)(new Date(event.occurredAt))).toBe(event.time)
     if (index > 0) expect(event.id).toBeGreaterThan(events[index - 1]?.id as number)
   }
 })
@@ -119,11 +124,53 @@ describe('pageEvents', () => {
     expect(await list(application, { siteId: site.id, type: 'site.deleted' })).toEqual([])
   })
 
+  test('filters by several types, with commas, and by all of a kind', async () => {
+    const application = await newApplication(client)
+    const rule = await newRule(application, 3)
+    const { token } = application
+    expectSuccess(await client.call(deleteBillingRule, { id: rule }, { token }))
+    expectSuccess(await saveSiteOf(application))
+    expectSuccess(await createDeviceOf(application))
+    const found = async (type: string) => types(await list(application, { type }))
+    expect(await found('device.bound,site.created')).toEqual(['site.created', 'device.bound'])
+    expect(await found('billingRule.*')).toEqual(['billingRule.created', 'billingRule.deleted'])
+    expect(await found('device.*,billingRule.created,device.bound')).toEqual(['billingRule.created', 'device.bound'])
+    expect(await found('application.*')).toEqual([])
+    expect(await found('')).toHaveLength(5)
+    for (const type of [
+      '*',
+      'device',
+      'device.',
+      '*.created',
+      'device.bound,',
+      ',',
+      'device.bound, site.created',
+      'session.created',
+      'test',
+      'deviceXbound',
+    ]) {
+      expectFaults(await page(application, { type }), ['type'])
+    }
+    const headers = { authorization: `Bearer ${token}` }
+    expectFaults(await client.send(`${pageEvents.path}?type=device.bound&type=site.created`, { headers }), ['type'])
+    const { list: audited } = expectSuccess(
+      await client.operate(pageAudit, { type: 'application.*,thirdPartyConfig.saved' }),
+    )
+    expect(new Set(types(audited).map((type) => type.replace(/\..*/, '')))).toEqual(
+      new Set(['application', 'thirdPartyConfig']),
+    )
+  })
+
   test('filters by a range of time, both ends included', async () => {
     const application = await newApplication(client)
     const all = await list(application)
     const [{ time }] = all as [EventRecord]
     expect(await list(application, { timeFrom: time, timeTo: time })).toEqual(all)
+    const [{ occurredAt }] = all as [EventRecord]
+    const last = String(all.at(-1)?.occurredAt)
+    expect(await list(application, { timeFrom: occurredAt, timeTo: last })).toEqual(all)
+    const before = new Date(Date.parse(occurredAt) - 1).toISOString()
+    expect(await list(application, { timeTo: before })).toEqual([])
     expect(await list(application, { timeTo: '2020-01-01 00:00:00' })).toEqual([])
     expect(await list(application, { timeFrom: '2020-01-01 00:00:00' })).toEqual(all)
     expect(await list(application, { timeFrom: '2999-01-01 00:00:00' })).toEqual([])
@@ -152,4 +199,21 @@ describe('pageEvents', () => {
     expect(expectSuccess(operated).list).toEqual(await list(mine))
     expectRefusal(await client.operate(pageEvents, { appId: 'no-such-application' }), 'applicationNotFound')
   })
+})
+
+test('getEvent answers one event as the feed tells it, to its application and to operators', async () => {
+  const application = await newApplication(client)
+  const { appId, token } = application
+  const [event] = (await list(application)) as [EventRecord]
+  const { id } = event
+  expect(expectSuccess(await client.call(getEvent, { id }, { token }))).toEqual(event)
+  expect(expectSuccess(await client.operate(getEvent, { appId, id }))).toEqual(event)
+  const stranger = await newApplication(client)
+  expectRefusal(await client.call(getEvent, { id }, { token: stranger.token }), 'eventNotFound')
+  expectRefusal(await client.call(getEvent, { appId, id }, { token: stranger.token }), 'notPermitted')
+  for (const other of [0, id - 1, Number.MAX_SAFE_INTEGER]) {
+    expectRefusal(await client.call(getEvent, { id: other }, { token }), 'eventNotFound')
+  }
+  expectFaults(await client.operate(getEvent, { id }), ['appId'])
+  expectFaults(await client.call(getEvent, {}, { token }), ['id'])
 })

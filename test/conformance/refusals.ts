@@ -28,6 +28,7 @@ export const contractRefusals = {
   billingRuleNotFound: { code: 40002, status: 409 },
   billingRuleWrongType: { code: 40003, status: 409 },
   billingRuleInUse: { code: 40004, status: 409 },
+  eventNotFound: { code: 60002, status: 404 },
   deliveryNotFound: { code: 60003, status: 404 },
   internalFault: { code: 49999, status: 500 },
   unavailable: { code: 50003, status: 503 },

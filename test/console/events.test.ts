@@ -6,6 +6,7 @@ const event = (type: string, members: Partial<AnyEvent>): AnyEvent => ({
   type,
   appId: null,
   time: '2026-01-01 00:00:00',
+  occurredAt: '2025-12-31T16:00:00.000Z',
   actor: 'operator:Wang Fang',
   data: {},
   ...members,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { type EventType, pageEvents } from '../../src/events/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
+import { momentFormat } from '../../src/moments.ts'
 import type { Client } from '../harness.ts'
 import { expectWhole, refused, settled } from './answers.ts'
 import { serial } from './creates.ts'
@@ -19,6 +20,7 @@ import {
 interface ToldEvent {
   id: number
   time: string
+  occurredAt: string
   data: { deviceNo?: string } | null
 }
 
@@ -33,8 +35,24 @@ function shownEvents(app: ModelApplication, events: ModelEvent[], told: unknown[
     const before = events[from + at - 1]?.id ?? 0
     if (event.id === undefined && one.id > before) event.id = one.id
     const { id = `above ${before}`, type, actor } = event
-    return { id, type, appId: app.appId, time: settled(event.at, one.time), actor, data: event.data(one.data) }
+    const occurredAt = isInstant(one.occurredAt, one.time) ? one.occurredAt : `the instant that shows ${one.time}`
+    return {
+      id,
+      type,
+      appId: app.appId,
+      time: settled(event.at, one.time),
+      occurredAt,
+      actor,
+      data: event.data(one.data),
+    }
   })
+}
+
+const show = momentFormat(process.env.FORECOURT_TIME_ZONE ?? 'Asia/Shanghai')
+
+/** Whether an instant of RFC 3339, to the millisecond, is shown as this moment. */
+function isInstant(instant: string, shown: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(instant) && show(new Date(instant)) === shown
 }
 
 /** The event at a place. One of a group that is told for the first time is the one that is told, whichever that is. */
@@ -65,7 +83,8 @@ export async function followFeed(world: World, client: Client, asking: Asking, p
 }
 
 interface Filter {
-  type: EventType | undefined
+  /** One, several with commas, or all of a kind. */
+  type: string | undefined
   about: About | undefined
   order: 'asc' | 'desc' | undefined
   /** Only what came behind the event with this number. */
@@ -105,7 +124,7 @@ async function readFeed(world: World, client: Client, asking: Asking, walk: Walk
   const afterId = filter.after === undefined ? undefined : app.events[filter.after]?.id
   const fitting = app.events.filter(
     (event) =>
-      (type === undefined || event.type === type) &&
+      (type === undefined || isOfTypes(event.type, type)) &&
       (about === undefined || (event.subject === about.subject && event.type.startsWith(about.types))) &&
       (event.id ?? 0) > (afterId ?? 0),
   )
@@ -117,6 +136,9 @@ async function readFeed(world: World, client: Client, asking: Asking, walk: Walk
     events.length,
   )
 }
+
+const isOfTypes = (type: string, filter: string) =>
+  filter.split(',').some((one) => (one.endsWith('*') ? type.startsWith(one.slice(0, -1)) : type === one))
 
 const filter: fc.Arbitrary<Filter> = fc.record({
   type: fc.option(
@@ -130,6 +152,8 @@ const filter: fc.Arbitrary<Filter> = fc.record({
       'site.created' as const,
       'site.updated' as const,
       'billingRule.deleted' as const,
+      'device.*' as const,
+      'site.*,device.bound,thirdPartyConfig.saved' as const,
     ),
     { nil: undefined },
   ),

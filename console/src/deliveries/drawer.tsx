@@ -1,7 +1,7 @@
 import { App, Button, Descriptions, Drawer, Table } from 'antd'
 import { type ReactNode, useState } from 'react'
-import { type DeliveryRecord, pageDeliveries, replayDeliveries } from '../../../src/deliveries/contract.ts'
-import { pageEvents } from '../../../src/events/contract.ts'
+import { type DeliveryRecord, getDelivery, replayDeliveries } from '../../../src/deliveries/contract.ts'
+import { getEvent } from '../../../src/events/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { useTypeWords } from '../events/texts.ts'
 import { useMay } from '../session.tsx'
@@ -41,15 +41,9 @@ export function DeliveryDrawer({ delivery, onClose }: Props) {
   )
 }
 
-/** The delivery as it is now. There is no detail operation: an event has but one delivery, and a test never changes. */
+/** The delivery as it is now. */
 function useNewest(opened: DeliveryRecord): DeliveryRecord {
-  const { appId, eventId } = opened
-  const { data } = useRead(
-    pageDeliveries,
-    { appId, eventId, pageSize: 1 },
-    { enabled: eventId !== null, refetchInterval: 10_000 },
-  )
-  return data?.list.find(({ id }) => id === opened.id) ?? opened
+  return useRead(getDelivery, { appId: opened.appId, id: opened.id }, { refetchInterval: 10_000 }).data ?? opened
 }
 
 function Details({ opened }: { opened: DeliveryRecord }) {
@@ -156,11 +150,11 @@ function useItems(delivery: DeliveryRecord) {
 
 function EventData({ appId, eventId }: { appId: string; eventId: number }) {
   const t = useTexts()
-  const { data, error, refetch } = useRead(pageEvents, { appId, afterId: eventId - 1, pageSize: 1 })
+  const { data, error, refetch } = useRead(getEvent, { appId, id: eventId })
+  if (error?.code === 60002) return <p className="faint">{t('requestGone')}</p>
   if (error !== null) return <RefusalAlert error={error} retry={() => void refetch()} />
   if (data === undefined) return <Loading />
-  const event = data.list.find(({ id }) => id === eventId)
-  return event === undefined ? <p className="faint">{t('requestGone')}</p> : <RecordJson record={event.data} />
+  return <RecordJson record={data.data} />
 }
 
 function Response({ delivery: { responseStatus, response } }: { delivery: DeliveryRecord }) {

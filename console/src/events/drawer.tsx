@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Descriptions, Drawer, Empty, Typography } from 'antd'
-import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
+import { getEvent, pageAudit, pageEvents } from '../../../src/events/contract.ts'
 import type { ForecourtError } from '../../../src/sdk/client.ts'
 import { call, useRead } from '../api.ts'
 import { language } from '../language/index.ts'
@@ -23,16 +23,17 @@ interface EventDrawerProps {
   words: (type: string) => string
 }
 
-/** Reads one event by its id: no operation answers one alone, but a page can begin right before it. */
+/** Reads one event by its id. None answers one of the audit trail alone, but a page can begin right before it. */
 function useEvent(id: number | undefined, appId: string | undefined) {
   const isOpen = id !== undefined
-  const feed = useRead(
-    pageEvents,
-    { appId, afterId: (id ?? 1) - 1, pageSize: 1 },
-    { enabled: isOpen && appId !== undefined },
-  )
+  const feed = useRead(getEvent, { appId, id: id ?? 0 }, { enabled: isOpen && appId !== undefined })
   const audit = useRead(pageAudit, { beforeId: (id ?? 0) + 1, pageSize: 1 }, { enabled: isOpen && appId === undefined })
-  const { data, error, refetch } = appId === undefined ? audit : feed
+  if (appId !== undefined) {
+    const { data, error, refetch } = feed
+    const isGone = error?.code === 60002
+    return { event: data, isRead: data !== undefined || isGone, error: isGone ? null : error, refetch }
+  }
+  const { data, error, refetch } = audit
   const found: AnyEvent | undefined = data?.list[0]
   return { event: found?.id === id ? found : undefined, isRead: data !== undefined, error, refetch }
 }
