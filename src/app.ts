@@ -28,6 +28,7 @@ import { deviceInventoryRoutes } from './device-inventory/routes.ts'
 import { Catalogue } from './device-models/catalogue.ts'
 import { deviceModelRoutes } from './device-models/routes.ts'
 import { deviceOwnershipRoutes } from './device-ownership/routes.ts'
+import { changeOwnersRoutine } from './device-ownership/routine.ts'
 import { startPresence } from './device-state/presence.ts'
 import { deviceStateRoutes } from './device-state/routes.ts'
 import { changeStatesRoutine } from './device-state/routine.ts'
@@ -96,6 +97,7 @@ function requireAll(handlers: readonly Handler[]): void {
 export const routines: Routine[] = [
   registerDevicesRoutine,
   changeStatesRoutine,
+  changeOwnersRoutine,
   saveSitesRoutine,
   issueTokensRoutine,
   claimEndpointsRoutine,
@@ -153,7 +155,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...billingRuleRoutes({ sql: writes, ...moments }),
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
     ...deviceRoutes({ sql: writes, writer: creates, catalogue, log, ...inLane, ...moments }),
-    ...deviceOwnershipRoutes({ sql: writes, showMoment }),
+    ...deviceOwnershipRoutes({ sql: writes, log, ...inLane, showMoment }),
     ...deviceStateRoutes({ sql: writes, writer: states, log, readMoment, ...inLane, showMoment }),
     ...eventRoutes(moments),
     ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config, ...moments }),

@@ -42,7 +42,7 @@ const anyCommand = fc.oneof(
   ...createCommands(asking),
   ...deviceCommands(ofSerial),
   ...stateCommands(ofSerial, asking),
-  ...ownershipCommands(ofSerial),
+  ...ownershipCommands(ofSerial, asking),
   ...devicePageCommands(asking),
   ...feedCommands(asking),
   ...applicationCommands(),

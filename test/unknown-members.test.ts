@@ -8,7 +8,13 @@ import { saveBillingRule, updateBillingRule } from '../src/billing-rules/contrac
 import { openDatabase } from '../src/database/open.ts'
 import { importDeviceInventory } from '../src/device-inventory/contract.ts'
 import { saveDeviceModel } from '../src/device-models/contract.ts'
-import { forceUnbindDevice, transferDevice, unbindDevice } from '../src/device-ownership/contract.ts'
+import {
+  forceUnbindDevice,
+  transferDevice,
+  transferDevices,
+  unbindDevice,
+  unbindDevices,
+} from '../src/device-ownership/contract.ts'
 import { reportDeviceState, reportDeviceStates } from '../src/device-state/contract.ts'
 import { createDevice, createDevices, updateDevice } from '../src/devices/contract.ts'
 import type { Operation } from '../src/http/operation.ts'
@@ -93,11 +99,20 @@ const writes: [Operation, Body][] = [
   [reportDeviceState, withDevice(({ appId, serial }) => ({ appId, deviceNo: serial, runStatus: 1 }))],
   [reportDeviceStates, withDevice(({ appId, serial }) => ({ appId, reports: [{ deviceNo: serial, runStatus: 1 }] }))],
   [unbindDevice, withDevice(({ appId, serial }) => ({ appId, deviceNo: serial }))],
+  [unbindDevices, withDevice(({ appId, serial }) => ({ appId, deviceNos: [serial] }))],
   [forceUnbindDevice, withDevice(({ serial }) => ({ deviceNo: serial, reason: 'sold' }))],
   [
     transferDevice,
     withDevice(async ({ serial }) => ({
       deviceNo: serial,
+      targetAppId: (await newApplication(client)).appId,
+      reason: 'sold',
+    })),
+  ],
+  [
+    transferDevices,
+    withDevice(async ({ serial }) => ({
+      deviceNos: [serial],
       targetAppId: (await newApplication(client)).appId,
       reason: 'sold',
     })),

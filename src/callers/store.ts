@@ -25,7 +25,7 @@ export function callerValues(callers: Iterable<Caller>): [number, string, string
 }
 
 /** SQL: the applications of which a caller has lost its access since it was admitted. */
-export const revokedOf = (apps: string, tokens: string) => `array(
+const revokedOf = (apps: string, tokens: string) => `array(
       select c.app_id from unnest(${apps}, ${tokens}) as c (app_id, token_hash)
       where not exists (select 1 from access_token t join application a using (app_id)
         where t.token_hash = c.token_hash and a.status = 1 and ${isLiving}))`
@@ -39,6 +39,15 @@ export const findRevoked = `if p_callers > 0 and (
       where t.token_hash = any(p_caller_tokens) and a.status = 1 and ${isLiving}) < p_callers then
       v_revoked := ${revokedOf('p_caller_apps', 'p_caller_tokens')};
     end if;`
+
+/** The applications of which a caller has lost its access since it was admitted. */
+export async function findRevokedApplications(sql: Statements, callers: Iterable<Caller>): Promise<Set<string>> {
+  const [count, apps, tokens] = callerValues(callers)
+  if (count === 0) return new Set()
+  const statement = `select unnest(${revokedOf('$1::text[]', '$2::text[]')}) as app_id`
+  const rows = await sql.unsafe(statement, [apps, tokens], { prepare: true })
+  return new Set(rows.map((row) => row.app_id))
+}
 
 /** Refuses an application that has lost its access since it was admitted. Throws 10002 and 10005. */
 export async function requireAccess(sql: Statements, caller: Caller): Promise<void> {

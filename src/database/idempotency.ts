@@ -1,6 +1,7 @@
 import { Refusal } from '../refusals.ts'
 import { takeLock } from './advisory-lock.ts'
 import type { Statements } from './open.ts'
+import { textArray } from './routine.ts'
 
 /** The `Idempotency-Key` of a request (contract §4.3). */
 export interface RequestKey {
@@ -24,6 +25,9 @@ export interface KeyedWrite {
   bodyHash: string
 }
 
+/** What the key of one owner and operation is called among others. */
+export const keyName = ({ owner, operation, key }: Omit<KeyedWrite, 'bodyHash'>) => `${owner} ${operation} ${key}`
+
 /**
  * Carries out a write at most once for its request's key: a second request is answered what the first was, but for the
  * secrets. Nothing is kept of a write that answers nothing. Before it, the transaction takes only locks that every
@@ -37,7 +41,7 @@ export async function once<Data extends object | undefined>(
 ): Promise<Data> {
   if (request === undefined) return write()
   const keyed = { owner, ...request }
-  await takeLock(tx, `${owner} ${request.operation} ${request.key}`)
+  await takeLock(tx, keyName(keyed))
   const kept = await findReplay<Data>(tx, request, owner)
   if (kept !== undefined) return kept
   const data = await write()
@@ -77,6 +81,37 @@ async function findKept(sql: Statements, write: KeyedWrite): Promise<{ answer: s
   if (kept === undefined) return undefined
   if (kept.body_hash !== write.bodyHash) throw new Refusal('idempotencyKeyReused')
   return { answer: kept.answer, keptAt: kept.created_at }
+}
+
+/** An answer that is kept for a key. */
+export interface KeptAnswer {
+  bodyHash: string
+  answer: string
+}
+
+/** What is kept for some keys, by their names. */
+export async function findKeptAnswers(
+  sql: Statements,
+  writes: readonly KeyedWrite[],
+): Promise<Map<string, KeptAnswer>> {
+  if (writes.length === 0) return new Map()
+  const rows = await sql.unsafe(
+    `select app_id, operation, key, body_hash, answer from idempotency_key
+    where app_id = any($1::text[]) and operation = any($2::text[]) and key = any($3::text[])
+      and created_at > now() - interval '24 hours'`,
+    [
+      textArray([...new Set(writes.map(({ owner }) => owner))]),
+      textArray([...new Set(writes.map(({ operation }) => operation))]),
+      textArray(writes.map(({ key }) => key)),
+    ],
+    { prepare: true },
+  )
+  return new Map(
+    rows.map((row) => [
+      keyName({ owner: row.app_id, operation: row.operation, key: row.key }),
+      { bodyHash: row.body_hash, answer: row.answer },
+    ]),
+  )
 }
 
 /** Keeps the answer of a write that succeeded, in the write's own transaction. */

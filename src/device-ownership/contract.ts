@@ -1,7 +1,19 @@
 import Type, { type Static } from 'typebox'
 import { DeviceRecord } from '../devices/contract.ts'
 import { operation } from '../http/operation.ts'
-import { anyAppId, appId, deviceNo, moment, nullable, optional, ownAppId, reasonText } from '../values.ts'
+import {
+  anyAppId,
+  appId,
+  batchBytes,
+  batchOf,
+  deviceNo,
+  moment,
+  nullable,
+  optional,
+  outcomesOf,
+  ownAppId,
+  reasonText,
+} from '../values.ts'
 
 export const unbindDevice = operation({
   id: 'unbindDevice',
@@ -14,6 +26,23 @@ export const unbindDevice = operation({
   refusals: ['applicationNotFound', 'deviceNotFound'],
   idempotent: true,
   conditional: true,
+})
+
+/** One row of a batch of devices that are told by their serial numbers alone. */
+export const DeviceNamed = Type.Object({ deviceNo })
+
+export const unbindDevices = operation({
+  id: 'unbindDevices',
+  summary:
+    'Frees up to 1000 serial numbers; one outcome a serial number, in order, and one that is refused stops no other.',
+  method: 'POST',
+  path: '/api/device/entrance/guard/unbindBatch',
+  callers: ['application', 'operator'],
+  body: Type.Object({ appId: ownAppId, deviceNos: batchOf(deviceNo), reason: optional(reasonText) }),
+  data: outcomesOf('deviceNo', DeviceRecord),
+  refusals: ['applicationNotFound'],
+  idempotent: true,
+  maxBodyBytes: batchBytes,
 })
 
 /** One time of ownership of a serial number. */
@@ -59,4 +88,18 @@ export const transferDevice = operation({
   data: DeviceRecord,
   refusals: ['applicationNotFound', 'applicationOffline', 'deviceNotFound', 'deviceAlreadyYours'],
   idempotent: true,
+})
+
+export const transferDevices = operation({
+  id: 'transferDevices',
+  summary:
+    'Moves up to 1000 devices to another application; one outcome a device, in order, and one that is refused stops no other.',
+  method: 'POST',
+  path: '/api/platform/v1/device/transferBatch',
+  callers: ['operator'],
+  body: Type.Object({ deviceNos: batchOf(deviceNo), targetAppId: appId, reason: reasonText }),
+  data: outcomesOf('deviceNo', DeviceRecord),
+  refusals: ['applicationNotFound'],
+  idempotent: true,
+  maxBodyBytes: batchBytes,
 })

@@ -1,5 +1,6 @@
 import type { CallerCache } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
+import { findRevokedApplications } from '../callers/store.ts'
 import type { Config } from '../config.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql } from '../database/open.ts'
@@ -8,7 +9,7 @@ import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { changeStates, type StateChange } from './routine.ts'
 import { applyReport, isSameState, presenceTimes, type ReportedState } from './rules.ts'
-import { findDevices, findRevokedApplications, type KnownDevice, noteReports, type UnchangedReport } from './store.ts'
+import { findDevices, type KnownDevice, noteReports, type UnchangedReport } from './store.ts'
 
 /** A report of a device's state. */
 interface Submission {

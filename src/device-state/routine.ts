@@ -3,7 +3,7 @@ import { callerParameters, callerValues, findRevoked } from '../callers/store.ts
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
 import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
-import type { DeviceState } from '../devices/rules.ts'
+import { type DeviceState, sortedByDevice } from '../devices/rules.ts'
 
 /** A new state of a device, composed from what was read. */
 export interface StateChange extends DeviceState {
@@ -141,11 +141,6 @@ export const changeStatesRoutine = routine(
 
 const isTimed = (change: StateChange): change is StateChange & { reportedAt: Date } => change.reportedAt instanceof Date
 
-/** The order in which every writer takes the rows of a batch, so that two never wait for each other in a circle. */
-export function sortedBySerial<Item extends { deviceNo: string }>(items: readonly Item[]): Item[] {
-  return items.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
-}
-
 /**
  * Writes state changes of different devices, which so many callers reported, in one transaction. Answers the serials that
  * were changed.
@@ -156,7 +151,7 @@ export async function changeStates(
   callers: Iterable<Caller>,
   now: Date,
 ): Promise<string[]> {
-  const sorted = sortedBySerial(changes)
+  const sorted = sortedByDevice(changes, (change) => change)
   const apps = [...new Set(changes.map((change) => change.appId))].sort()
   const timed = sorted.filter(isTimed)
   const changed = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [

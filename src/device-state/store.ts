@@ -1,12 +1,9 @@
 import type { Row } from 'postgres'
-import type { Caller } from '../callers/caller.ts'
-import { callerValues, revokedOf } from '../callers/store.ts'
 import { lockApplication } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
 import { textArray } from '../database/routine.ts'
-import type { Device } from '../devices/rules.ts'
+import { type Device, sortedByDevice } from '../devices/rules.ts'
 import { deviceColumns, requireDevice, toDevice } from '../devices/store.ts'
-import { sortedBySerial } from './routine.ts'
 
 /** A device as it was read, before anybody was asked to wait. */
 export interface KnownDevice {
@@ -46,15 +43,6 @@ export async function findDevices(
   return new Map(rows.map((row) => [row.device_no, toKnown(row)]))
 }
 
-/** The applications of which a caller has lost its access since it was admitted. */
-export async function findRevokedApplications(sql: Statements, callers: Iterable<Caller>): Promise<Set<string>> {
-  const [count, apps, tokens] = callerValues(callers)
-  if (count === 0) return new Set()
-  const statement = `select unnest(${revokedOf('$1::text[]', '$2::text[]')}) as app_id`
-  const rows = await sql.unsafe(statement, [apps, tokens], { prepare: true })
-  return new Set(rows.map((row) => row.app_id))
-}
-
 /** A report that changes nothing but its time. */
 export interface UnchangedReport {
   known: KnownDevice
@@ -72,7 +60,10 @@ export async function noteReports(
   reports: readonly UnchangedReport[],
   refreshMs: number,
 ): Promise<string[]> {
-  const sorted = sortedBySerial(reports.map(({ known, at }) => ({ ...known.device, reportedAt: known.reportedAt, at })))
+  const sorted = sortedByDevice(
+    reports.map(({ known, at }) => ({ ...known.device, reportedAt: known.reportedAt, at })),
+    (device) => device,
+  )
   const inTime = (moment: Date | null) => moment?.toISOString() ?? null
   const noted = await sql.unsafe(
     `update device_presence p set reported_at = greatest(p.reported_at, coalesce(i.at, now())),

@@ -86,17 +86,6 @@ export async function saveChangedDevice(tx: Statements, device: Device): Promise
     where app_id = ${device.appId} and bound_at = ${device.boundAt} and device_no = ${device.deviceNo}`
 }
 
-/** Keeps a device as it is, with its state. Its binding and its event are the caller's to write. */
-export async function insertDevice(tx: Statements, device: Device): Promise<void> {
-  await tx`
-    insert into device (${tx.unsafe(deviceColumns)})
-    values (${device.deviceNo}, ${device.appId}, ${device.deviceName}, ${device.tag}, ${device.provinceCode},
-      ${device.cityCode}, ${device.districtCode}, ${device.detailAddress}, ${device.coordinates}, ${device.modelName},
-      ${device.productPictureUrl}, ${device.deviceType}, ${device.deviceTypeName}, ${device.status},
-      ${device.onlineStatus}, ${device.runStatus}, ${device.statusRemark}, ${device.version}, ${device.batteryStatus},
-      ${device.batteryEnergy}, ${device.boundAt})`
-}
-
 /** What a page of devices is narrowed to; what is null does not narrow it. */
 export interface DeviceFilter {
   /** Whose; null for all applications'. */

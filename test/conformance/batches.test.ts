@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Static, TObject, TSchema } from 'typebox'
+import { transferDevice, transferDevices, unbindDevice, unbindDevices } from '../../src/device-ownership/contract.ts'
 import { reportDeviceState, reportDeviceStates } from '../../src/device-state/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import type { Operation } from '../../src/http/operation.ts'
@@ -36,9 +37,9 @@ interface Case {
   /** A row that is no object, as the batch takes it, and which field is told of it. */
   faulty: { row: unknown; field: string }
   /** Whether the batch holds rows as the operation of one takes them, or their names alone. */
-  bare?: true
+  isBare?: true
   /** What the batch takes beside the list. */
-  beside?: Record<string, unknown>
+  beside?(application: TestApplication): Promise<Record<string, unknown>>
 }
 
 const cases: Case[] = [
@@ -85,6 +86,42 @@ const cases: Case[] = [
     },
     faulty: { row: 7, field: 'report' },
   },
+  {
+    single: unbindDevice as unknown as Operation,
+    batch: unbindDevices as unknown as Operation,
+    list: 'deviceNos',
+    name: 'deviceNo',
+    async rows(application) {
+      const [one, two, three] = [
+        await newDevice(application),
+        await newDevice(application),
+        await newDevice(application),
+      ]
+      const theirs = await newDevice(await newApplication(client))
+      const report = { deviceNo: two.deviceNo, version: '2', statusRemark: 'E17' }
+      expectSuccess(await client.call(reportDeviceState, report, { token: application.token }))
+      return [one, theirs, two, one, { deviceNo: 'two words' }, { deviceNo: 'SN-unknown' }, three]
+    },
+    faulty: { row: null, field: 'deviceNo' },
+    isBare: true,
+    beside: async () => ({ reason: 'moved' }),
+  },
+  {
+    single: transferDevice as unknown as Operation,
+    batch: transferDevices as unknown as Operation,
+    list: 'deviceNos',
+    name: 'deviceNo',
+    by: 'operator',
+    async rows(application) {
+      const other = await newApplication(client)
+      const [one, two, mine] = [await newDevice(other), await newDevice(other), await newDevice(application)]
+      expectSuccess(await client.call(reportDeviceState, { ...one, version: '2' }, { token: other.token }))
+      return [one, { deviceNo: 'SN-unknown' }, mine, two, one, { deviceNo: '' }]
+    },
+    faulty: { row: ['x'], field: 'deviceNo' },
+    isBare: true,
+    beside: async ({ appId }) => ({ targetAppId: appId, reason: 'sold' }),
+  },
 ]
 
 /** An answer's or an event's data without what no two applications share. */
@@ -119,13 +156,13 @@ function call<Body extends TObject, Query extends TObject, Data extends TSchema>
   return client.call(operation, body, { token, headers })
 }
 
-for (const { single, batch, list, name, by, rows, faulty, bare, beside = {} } of cases) {
-  const send = (application: TestApplication, sent: unknown[], headers: Record<string, string> = {}) => {
+for (const { single, batch, list, name, by, rows, faulty, isBare, beside = async () => ({}) } of cases) {
+  const send = async (application: TestApplication, sent: unknown[], headers: Record<string, string> = {}) => {
     const about = by === 'operator' ? {} : { appId: application.appId }
-    return call(batch, by, application, { ...about, ...beside, [list]: sent }, headers)
+    return call(batch, by, application, { ...about, ...(await beside(application)), [list]: sent }, headers)
   }
   const outcomes = (answer: { data: unknown }) => (answer.data as { results: Outcome[] }).results
-  const sentAs = (row: Record<string, unknown>) => (bare ? row[name] : row)
+  const sentAs = (row: Record<string, unknown>) => (isBare ? row[name] : row)
 
   describe(batch.id, () => {
     test('answers and does what its rows would one after another', async () => {
@@ -135,7 +172,7 @@ for (const { single, batch, list, name, by, rows, faulty, bare, beside = {} } of
       for (const row of alone) {
         const { code, msg, data } = await call(single, by, one, {
           ...(by ? {} : { appId: one.appId }),
-          ...beside,
+          ...(await beside(one)),
           ...row,
         })
         singles.push(neutral({ code, msg, data }, one))

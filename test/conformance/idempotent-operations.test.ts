@@ -4,7 +4,13 @@ import { deleteBillingRule, saveBillingRule } from '../../src/billing-rules/cont
 import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { deleteDeviceInventory, importDeviceInventory } from '../../src/device-inventory/contract.ts'
 import { deleteDeviceModel, saveDeviceModel } from '../../src/device-models/contract.ts'
-import { forceUnbindDevice, transferDevice, unbindDevice } from '../../src/device-ownership/contract.ts'
+import {
+  forceUnbindDevice,
+  transferDevice,
+  transferDevices,
+  unbindDevice,
+  unbindDevices,
+} from '../../src/device-ownership/contract.ts'
 import { reportDeviceStates } from '../../src/device-state/contract.ts'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import type { Operation } from '../../src/http/operation.ts'
@@ -88,6 +94,18 @@ const cases: Case[] = [
     prepare: async () => ({ appId, reports: [{ ...(await newDevice()), runStatus: 1 }, {}] }),
   },
   { operation: unbindDevice, prepare: async () => ({ appId, ...(await newDevice()) }) },
+  {
+    operation: unbindDevices,
+    prepare: async () => ({ appId, deviceNos: [(await newDevice()).deviceNo, newSerial(), 7] }),
+  },
+  {
+    operation: transferDevices,
+    prepare: async () => ({
+      deviceNos: [(await newDevice()).deviceNo, newSerial(), 7],
+      targetAppId: (await newBareApplication()).appId,
+      reason: 'x',
+    }),
+  },
   { operation: forceUnbindDevice, prepare: async () => ({ ...(await newDevice()), reason: 'x' }) },
   {
     operation: transferDevice,

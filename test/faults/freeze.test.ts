@@ -3,12 +3,12 @@ import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from 
 import { deleteBillingRule, saveBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { replayDeliveries } from '../../src/deliveries/contract.ts'
-import { unbindDevice } from '../../src/device-ownership/contract.ts'
-import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { unbindDevice, unbindDevices } from '../../src/device-ownership/contract.ts'
+import { reportDeviceState, reportDeviceStates } from '../../src/device-state/contract.ts'
 import { createDevice, createDevices, updateDevice } from '../../src/devices/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import type { Operation } from '../../src/http/operation.ts'
-import { deleteSite, pageSites, saveSite, updateSite } from '../../src/sites/contract.ts'
+import { deleteSite, pageSites, saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
 import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { revokeToken } from '../../src/tokens/contract.ts'
 import { type Answer, Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
@@ -117,7 +117,10 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
       [createDevices, { appId, devices: [{ ...deviceBody(appId), appId: undefined }] }],
       [saveSite, siteBody(appId)],
       [saveSite, site, 'kept'],
+      [saveSites, { appId, sites: [{ ...siteBody(appId), appId: undefined }] }],
       [reportDeviceState, { deviceNo, onlineStatus: 1 }],
+      [reportDeviceStates, { reports: [{ deviceNo, version: '7' }] }, 'fresh'],
+      [unbindDevices, { deviceNos: [deviceNo] }],
       [updateDevice, { deviceNo, deviceName: 'other' }],
       [unbindDevice, { deviceNo }],
       [updateSite, { id: siteId, siteName: 'other' }],

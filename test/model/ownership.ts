@@ -4,10 +4,14 @@ import {
   forceUnbindDevice,
   getDeviceHistory,
   transferDevice,
+  transferDevices,
   unbindDevice,
+  unbindDevices,
 } from '../../src/device-ownership/contract.ts'
+import { refusals } from '../../src/refusals.ts'
+import { contractRefusals } from '../conformance/refusals.ts'
 import type { Client } from '../harness.ts'
-import { expectWhole, type Moment, refused, settled, succeeded, timed } from './answers.ts'
+import { besides, expectWhole, type Moment, refused, settled, succeeded, timed } from './answers.ts'
 import { type Condition, condition } from './conditions.ts'
 import { serial } from './creates.ts'
 import { conditionOnDevice, deviceOf } from './devices.ts'
@@ -19,6 +23,7 @@ import {
   askedOf,
   command,
   logEvent,
+  type ModelApplication,
   type ModelDevice,
   meant,
   type Shown,
@@ -79,19 +84,87 @@ async function transfer(world: World, client: Client, { serial, target, reason }
   const app = askedOf(world, { app: target, how: 'own' })
   const sent = { deviceNo, targetAppId: app.appId, reason }
   const { answer, at } = await timed(() => client.operate(transferDevice, sent))
+  const refusal = transferRefusal(world, deviceNo, app)
+  if (refusal !== undefined) return expectWhole(answer, refused(refusal))
+  expectWhole(answer, succeeded(moveDevice(world, deviceNo, app, at, reason)(answer.data)))
+}
+
+function transferRefusal(world: World, deviceNo: string, app: ModelApplication) {
   const device = world.devices.get(deviceNo)
-  if (device === undefined) return expectWhole(answer, refused('deviceNotFound'))
-  if (!app.isOnline) return expectWhole(answer, refused('applicationOffline'))
-  if (device.app === app) return expectWhole(answer, refused('deviceAlreadyYours'))
+  if (device === undefined) return 'deviceNotFound'
+  if (!app.isOnline) return 'applicationOffline'
+  return device.app === app ? 'deviceAlreadyYours' : undefined
+}
+
+/** Answers the record as its new owner has it. */
+function moveDevice(
+  world: World,
+  deviceNo: string,
+  app: ModelApplication,
+  at: Moment,
+  reason: string,
+  group?: number,
+): Shown {
+  const device = world.devices.get(deviceNo) as ModelDevice
   const before = endBinding(world, device, at, operator, reason)
   const moved = { ...device, app, boundAt: at }
   world.devices.set(deviceNo, moved)
   const after = shownDevice(moved)
-  const event = { type: 'device.transferred', at, actor: operator, subject: deviceNo } as const
+  const event = {
+    type: 'device.transferred',
+    at,
+    actor: operator,
+    subject: deviceNo,
+    ...(group ? { group } : {}),
+  } as const
   // To the former owner the device is nobody's whom it could know.
   logEvent(device.app, { ...event, data: (told) => ({ ...(before(told) as object), appId: null }) })
   logEvent(app, { ...event, data: after })
-  expectWhole(answer, succeeded(after(answer.data)))
+  return after
+}
+
+interface Batch {
+  serials: number[]
+  reason: string
+}
+
+const notFound = { code: contractRefusals.deviceNotFound.code, msg: refusals.deviceNotFound.en, data: null }
+const succeededRow = (record: Shown, told: unknown) => ({ code: 0, msg: 'success', data: record(told) })
+const toldOf = (answer: { data: unknown }) =>
+  (answer.data as { results?: { data: unknown }[] } | null)?.results?.map(({ data }) => data)
+
+async function unbindMany(world: World, client: Client, { asking, serials, reason }: Batch & { asking: Asking }) {
+  const deviceNos = serials.map((serial) => serialOf(world, serial))
+  const { answer, at } = await timed(() => ask(world, client, asking, unbindDevices, { deviceNos, reason }))
+  if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
+  const group = ++world.groups
+  const actor = actorOf(world, asking)
+  const results = deviceNos.map((deviceNo, index) => {
+    const device = deviceOf(world, asking, deviceNo)
+    if (device === undefined) return { deviceNo, ...notFound }
+    const moment = besides(at)
+    const data = endBinding(world, device, moment, actor, reason)
+    logEvent(device.app, { type: 'device.unbound', at: moment, actor, subject: deviceNo, data, group })
+    return { deviceNo, ...succeededRow(data, toldOf(answer)?.[index]) }
+  })
+  expectWhole(answer, succeeded({ results }))
+}
+
+async function transferMany(world: World, client: Client, { serials, target, reason }: Batch & { target: number }) {
+  const deviceNos = serials.map((serial) => serialOf(world, serial))
+  const app = askedOf(world, { app: target, how: 'own' })
+  const sent = { deviceNos, targetAppId: app.appId, reason }
+  const { answer, at } = await timed(() => client.operate(transferDevices, sent))
+  const group = ++world.groups
+  const results = deviceNos.map((deviceNo, index) => {
+    const refusal = transferRefusal(world, deviceNo, app)
+    if (refusal !== undefined) {
+      return { deviceNo, code: contractRefusals[refusal].code, msg: refusals[refusal].en, data: null }
+    }
+    const data = moveDevice(world, deviceNo, app, besides(at), reason, group)
+    return { deviceNo, ...succeededRow(data, toldOf(answer)?.[index]) }
+  })
+  expectWhole(answer, succeeded({ results }))
 }
 
 /** Reads who held a serial; an application is told of its own bindings only. */
@@ -119,7 +192,8 @@ export async function readHistory(world: World, client: Client, asking: Asking |
   expectWhole(answer, succeeded({ list }))
 }
 
-export function ownershipCommands(of: fc.Arbitrary<AskingOfSerial>): WeightedCommand[] {
+export function ownershipCommands(of: fc.Arbitrary<AskingOfSerial>, asking: fc.Arbitrary<Asking>): WeightedCommand[] {
+  const serials = fc.array(serial, { minLength: 1, maxLength: 6 })
   const reason = fc.constantFrom('sold', 'court order "7"')
   const anyReason = fc.constantFrom(undefined, null, '', 'moved')
   const target = fc.nat(2)
@@ -132,6 +206,14 @@ export function ownershipCommands(of: fc.Arbitrary<AskingOfSerial>): WeightedCom
     {
       weight: 6,
       arbitrary: fc.record({ serial, target, reason }).map((input) => command('transfer', input, transfer)),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ asking, serials, reason }).map((input) => command('unbindBatch', input, unbindMany)),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ serials, target, reason }).map((input) => command('transferBatch', input, transferMany)),
     },
     {
       weight: 2,

@@ -1,0 +1,206 @@
+import type { Caller } from '../callers/caller.ts'
+import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
+import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
+import { keyName, type RequestKey } from '../database/idempotency.ts'
+import type { Sql } from '../database/open.ts'
+import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
+import { sortedByDevice } from '../devices/rules.ts'
+import { deviceColumns } from '../devices/store.ts'
+import type { KnownDevice } from './store.ts'
+
+/** A change of a device's owner that is composed and waits to be written. */
+export interface OwnerChange {
+  known: KnownDevice
+  /** To which application; null for nobody. */
+  target: string | null
+  actor: string
+  reason: string | null
+  /** Whose its key is. */
+  keyOwner: string
+  idempotency: RequestKey | undefined
+  /** What the owner's log says, and what is answered, as JSON texts. */
+  record: string
+  answer: string
+}
+
+/** A row of a batch as it travels. */
+interface OwnerRow {
+  app_id: string
+  device_no: string
+  bound_at: string
+  row_version: string
+  target: string | null
+  actor: string
+  reason: string | null
+  /** The lock of its key. */
+  lock: string | null
+  key_owner: string
+  operation: string | null
+  key: string | null
+  body_hash: string | null
+}
+
+const lockOf = ({ keyOwner, idempotency }: OwnerChange) => idempotency && keyName({ owner: keyOwner, ...idempotency })
+
+const toRow = (change: OwnerChange): OwnerRow => ({
+  app_id: change.known.device.appId,
+  device_no: change.known.device.deviceNo,
+  bound_at: change.known.device.boundAt.toISOString(),
+  row_version: change.known.rowVersion,
+  target: change.target,
+  actor: change.actor,
+  reason: change.reason,
+  lock: lockOf(change) ?? null,
+  key_owner: change.keyOwner,
+  operation: change.idempotency?.operation ?? null,
+  key: change.idempotency?.key ?? null,
+  body_hash: change.idempotency?.bodyHash ?? null,
+})
+
+const text = 'text'
+const device = { app_id: text, device_no: text, bound_at: 'timestamptz' }
+type Columns = Partial<Record<keyof OwnerRow, string>>
+const rows = (columns: Columns) => jsonRows<OwnerRow>('v_rows', columns)
+const rowsWith = (records: string, columns: Columns) => jsonRowsWithRecords<OwnerRow>('v_rows', columns, records)
+const moved = rows({ ...device, target: text })
+const isOne = (table: string) => `${table}.app_id = i.app_id and ${table}.device_no = i.device_no`
+/** What stays as it is when a device moves. */
+const kept = deviceColumns
+  .split(',')
+  .map((column) => column.trim())
+  .filter((column) => !['app_id', 'bound_at'].includes(column))
+
+/**
+ * Frees devices, or gives them to other applications: the locks of their owners and of those, bindings, devices, what is
+ * known of their reports, events and idempotency keys in one transaction. A device whose row is not the one that was read
+ * is left alone, and so are one whose target is not online, one whose key was used meanwhile, and one of an application
+ * of which a caller has lost its access. Answers the serials of the others.
+ */
+export const changeOwnersRoutine = routine(
+  'change_owners',
+  {
+    p_now: 'timestamptz',
+    p_apps: 'text[]',
+    p_targets: 'text[]',
+    p_count: 'integer',
+    p_locks: 'text[]',
+    p_key_owners: 'text[]',
+    p_operations: 'text[]',
+    p_keys: 'text[]',
+    ...callerParameters,
+    p_rows: text,
+    p_records: text,
+    p_answers: text,
+  },
+  'device_no text',
+  `${lockAndNumberVariables}
+  v_rows json := p_rows;
+  v_lock text;
+  v_online text[];
+  v_used text[] := '{}';
+  v_changed text[];
+  v_revoked text[] := '{}';`,
+  `  -- Two requests with one key may be about different applications.
+  foreach v_lock in array p_locks loop
+    perform pg_advisory_xact_lock(hashtextextended(v_lock, 0));
+  end loop;
+  ${lockAndNumber}
+  ${findRevoked}
+  v_online := array(select app_id from application where app_id = any(p_targets) and online_status = 1);
+  if p_locks <> '{}' then
+    v_used := array(select concat_ws(' ', app_id, operation, key) from idempotency_key
+      where app_id = any(p_key_owners) and operation = any(p_operations) and key = any(p_keys)
+        and created_at + interval '24 hours' > p_now);
+  end if;
+  -- Who changes a device's row holds its application's lock.
+  v_changed := array(
+    select d.device_no from device d, ${rows({ ...device, row_version: 'xid', target: text, lock: text })}
+    where ${isOne('d')} and d.bound_at = i.bound_at and d.xmin = i.row_version and i.app_id <> all(v_revoked)
+      and (i.target is null or i.target = any(v_online)) and (i.lock is null or i.lock <> all(v_used)));
+  if v_changed = '{}' then
+    return;
+  end if;
+
+  -- A create is composed before it waits for whoever frees the serial, so a binding can begin a little before the last one
+  -- ended; in the history it begins where that ends, and ends not before it began, whatever the clocks of two processes say.
+  insert into past_binding (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
+  select i.device_no, i.app_id, greatest(i.bound_at, l.last_end), greatest(p_now, i.bound_at, l.last_end), i.actor, i.reason
+  from ${rows({ ...device, actor: text, reason: text })} left join (
+    select device_no as ended_no, max(unbound_at) as last_end from past_binding
+    where device_no = any(v_changed) group by device_no
+  ) l on l.ended_no = i.device_no
+  where i.device_no = any(v_changed);
+
+  foreach v_app in array p_apps loop
+    -- Times of reports are noted without the application's lock.
+    perform 1 from device_presence where app_id = v_app and device_no = any(v_changed) order by device_no for update;
+  end loop;
+  if p_targets <> '{}' then
+    insert into device_presence (app_id, device_no, reported_at, seen_at)
+    select i.target, p.device_no, p.reported_at, p.seen_at from device_presence p, ${moved}
+    where ${isOne('p')} and i.target is not null and i.device_no = any(v_changed);
+    insert into device (app_id, bound_at, ${kept.join(', ')})
+    select i.target, p_now, ${kept.map((column) => `d.${column}`).join(', ')} from device d, ${moved}
+    where ${isOne('d')} and d.bound_at = i.bound_at and i.target is not null and i.device_no = any(v_changed);
+    update device_binding b set app_id = i.target, bound_at = p_now from ${moved}
+    where b.device_no = i.device_no and i.target is not null and i.device_no = any(v_changed);
+  end if;
+  delete from device_presence p using ${rows(device)} where ${isOne('p')} and i.device_no = any(v_changed);
+  delete from device d using ${rows(device)}
+  where ${isOne('d')} and d.bound_at = i.bound_at and i.device_no = any(v_changed);
+  delete from device_binding b using ${moved}
+  where b.device_no = i.device_no and i.target is null and i.device_no = any(v_changed);
+
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.app_id, ${eventIdOfRow}, case when i.target is null then 'device.unbound' else 'device.transferred' end,
+    p_now, i.actor, i.device_no, i.record
+  from ${rowsWith('p_records', { app_id: text, device_no: text, target: text, actor: text })}
+  where i.device_no = any(v_changed);
+  -- Both logs tell a transfer, and neither application learns of the other.
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.target, ${eventIdOfRow.replace('i.app_id', 'i.target')}, 'device.transferred', p_now, i.actor, i.device_no, i.record
+  from ${rowsWith('p_answers', { device_no: text, target: text, actor: text })}
+  where i.target is not null and i.device_no = any(v_changed);
+  if p_locks <> '{}' then
+    insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
+    select i.key_owner, i.operation, i.key, i.body_hash, i.record, p_now
+    from ${rowsWith('p_answers', { device_no: text, key_owner: text, operation: text, key: text, body_hash: text })}
+    where i.key is not null and i.device_no = any(v_changed)
+    on conflict (app_id, operation, key) do update
+      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
+  end if;
+  return query select unnest(v_changed);`,
+)
+
+/**
+ * Writes changes of different devices' owners, which so many callers asked for, in one transaction. Answers the serials
+ * that were changed.
+ */
+export async function changeOwners(
+  sql: Sql,
+  changes: OwnerChange[],
+  callers: Iterable<Caller>,
+  now: Date,
+): Promise<string[]> {
+  const sorted = sortedByDevice(changes, ({ known }) => known.device)
+  const targets = new Set(changes.flatMap(({ target }) => target ?? []))
+  const apps = new Set([...changes.map(({ known }) => known.device.appId), ...targets])
+  const keyed = changes.filter(({ idempotency }) => idempotency !== undefined)
+  const distinct = (values: (string | undefined)[]) =>
+    textArray([...new Set(values.flatMap((value) => value ?? []))].sort())
+  const changed = await callRoutine<{ device_no: string }>(sql, changeOwnersRoutine, [
+    now.toISOString(),
+    distinct([...apps]),
+    distinct([...targets]),
+    changes.length,
+    distinct(keyed.map(lockOf)),
+    distinct(keyed.map(({ keyOwner }) => keyOwner)),
+    distinct(keyed.map(({ idempotency }) => idempotency?.operation)),
+    distinct(keyed.map(({ idempotency }) => idempotency?.key)),
+    ...callerValues(callers),
+    JSON.stringify(sorted.map(toRow)),
+    sorted.map(({ record }) => record).join('\n'),
+    sorted.map(({ answer }) => answer).join('\n'),
+  ])
+  return changed.map((row) => row.device_no)
+}
