@@ -1,9 +1,10 @@
 import { describe, expect } from 'bun:test'
+import { getDeviceHistory, transferDevice } from '../../src/device-ownership/contract.ts'
 import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { deviceBody, newApplication, takeOffline } from '../harness.ts'
 import { newRule, newSite } from './site-support.ts'
-import { browserTest, client, expectSound, leadTo, newSerial, picture, visit } from './support.ts'
+import { browserTest, client, expectFramed, expectSound, leadTo, newSerial, picture, visit } from './support.ts'
 
 /** Two applications, each with a device of this serial's beginning, the second's faulty. */
 async function newDevices(name: string) {
@@ -38,6 +39,51 @@ describe('over all applications', () => {
     await leadTo(page, `/console/devices?deviceNo=${name.slice(2)}&appId=${one.appId}`)
     await page.getByText('1 in all').waitFor()
     expect(await page.getByRole('columnheader', { name: 'Application' }).count()).toBe(0)
+  })
+
+  browserTest('several devices are moved and unbound at once, with one reason and an outcome each', async () => {
+    const name = newSerial('Several')
+    const { one, two } = await newDevices(name)
+    const target = await newApplication(client, { appName: `${name} target` })
+    const serials = [one, two].map(({ appId }) => `${name}-${appId}`)
+    const visited = await visit(`/console/devices?deviceNo=${name}`, { role: 'operator' })
+    const { page } = visited
+    await page.getByText('2 in all').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).check()
+    await page.getByRole('button', { name: 'Transfer 2' }).click()
+    const transfer = page.getByRole('dialog', { name: 'Transfer 2 devices?' })
+    await transfer.getByRole('combobox', { name: 'Application' }).fill(`${name} target`)
+    await page
+      .locator('.ant-select-item-option', { hasText: `${name} target` })
+      .first()
+      .waitFor()
+    await transfer.getByRole('combobox', { name: 'Application' }).press('Enter')
+    const verb = transfer.getByRole('button', { name: 'Transfer' })
+    expect(await verb.isDisabled()).toBe(true)
+    await transfer.getByLabel('Reason').fill('One landlord')
+    // One of them has changed hands already by the time.
+    await client.operate(transferDevice, { deviceNo: serials[0], targetAppId: target.appId, reason: 'earlier' })
+    await verb.click()
+    await transfer.getByText('1 of 2 done.').waitFor()
+    await transfer.getByText('20017').waitFor()
+    await expectFramed(visited, 'Devices')
+    await picture(page, 'devices-transferred')
+    await transfer.getByRole('button', { name: 'Close' }).last().click()
+    await transfer.waitFor({ state: 'detached' })
+    const moved = await client.operate(getDeviceHistory, { deviceNo: serials[1] })
+    expect(moved.data.list.map(({ appId, reason }) => [appId, reason])).toEqual([
+      [target.appId, null],
+      [two.appId, 'One landlord'],
+    ])
+
+    await page.getByRole('checkbox', { name: 'Select all' }).check()
+    await page.getByRole('button', { name: 'Unbind 2' }).click()
+    const unbind = page.getByRole('dialog', { name: 'Unbind 2 devices?' })
+    await unbind.getByRole('button', { name: 'Unbind' }).click()
+    await unbind.getByText('2 of 2 done.').waitFor()
+    await unbind.getByRole('button', { name: 'Close' }).last().click()
+    await page.getByText('Nothing fits these filters.').waitFor()
+    expect(visited.faults).toEqual([])
   })
 
   browserTest('sites and billing rules are shown with the names of their applications', async () => {

@@ -1,6 +1,5 @@
 import { Button, Empty } from 'antd'
 import { useState } from 'react'
-import { useSearchParams } from 'react-router'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/events/contract.ts'
 import { useTypeWords } from '../events/texts.ts'
@@ -10,6 +9,7 @@ import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { useSelection } from '../ui/selection.ts'
 import { useCommon } from '../ui/texts.ts'
 import { DeliveryDrawer } from './drawer.tsx'
 import { ReplayRange } from './range.tsx'
@@ -86,15 +86,6 @@ function Filters() {
       />
     </FilterBar>
   )
-}
-
-/** What is chosen of the rows that are shown; another page or filter chooses nothing. */
-function useSelection() {
-  const [search] = useSearchParams()
-  const place = search.toString()
-  const [chosen, setChosen] = useState<{ place: string; keys: string[] }>({ place, keys: [] })
-  const keys = chosen.place === place ? chosen.keys : []
-  return [keys, (now: string[]) => setChosen({ place, keys: now })] as const
 }
 
 function Deliveries({ appId, mayReplay }: { appId: string; mayReplay: boolean }) {

@@ -1,6 +1,7 @@
 import { Button, Empty } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { unbindDevices } from '../../../src/device-ownership/contract.ts'
 import { createDevice, createDevices, type DeviceRecord, pageDevices } from '../../../src/devices/contract.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
@@ -10,10 +11,12 @@ import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { useSelection } from '../ui/selection.ts'
 import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { FindSerial } from './find-serial.tsx'
 import { Battery, LinkButton, useSeesAll } from './parts.tsx'
+import { type ChosenDevice, DeviceSelection } from './selection.tsx'
 import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts(
@@ -143,16 +146,20 @@ function DeviceRecords({ appId }: { appId: string }) {
   const may = useMay()
   const columns = useColumns(appId)
   const { values, clear, isNarrowed } = useFilters(filters)
+  const [keys, choose] = useSelection()
+  const maySelect = may(unbindDevices)
   return (
     <Records
       name="devices"
       operation={pageDevices}
       input={{ appId, ...values }}
       columns={columns}
-      rowKey={({ deviceNo }) => deviceNo}
+      rowKey={keyOf}
       refetchInterval={refreshEvery}
       isNarrowed={isNarrowed()}
       clear={() => clear()}
+      {...(maySelect && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
+      footer={maySelect && keys.length > 0 && <DeviceSelection chosen={keys.map(readKey)} onDone={() => choose([])} />}
       empty={
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
           {may(createDevice) && <Link to={paths.newDevice({ appId })}>{t('newDevice')}</Link>}
@@ -161,6 +168,10 @@ function DeviceRecords({ appId }: { appId: string }) {
     />
   )
 }
+
+/** Names a device and its application; a serial number holds no white space. */
+const keyOf = ({ appId, deviceNo }: ChosenDevice) => `${appId} ${deviceNo}`
+const readKey = (key: string): ChosenDevice => ({ appId: key.split(' ')[0] ?? '', deviceNo: key.split(' ')[1] ?? '' })
 
 /** Of all applications where none is chosen: one filter among others. */
 function useColumns(appId: string): Column<DeviceRecord>[] {

@@ -1,0 +1,258 @@
+import { Alert, Button, Form, Input, Modal, Progress, Table } from 'antd'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { transferDevices, unbindDevices } from '../../../src/device-ownership/contract.ts'
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { newIdempotencyKey, useWrite } from '../api.ts'
+import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { ApplicationPicker } from '../ui/application-picker.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { State } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { Wide } from '../ui/wide.tsx'
+import { useDeviceTexts } from './texts.ts'
+
+const useTexts = defineTexts(
+  'devices-selection',
+  {
+    transfer: 'Transfer {{count}}',
+    transferTitle: 'Transfer {{count}} devices?',
+    transferWords: 'Each moves whole to another application that is online: name, address and state go with it.',
+    transferVerb: 'Transfer',
+    target: 'To which application',
+    unbind: 'Unbind {{count}}',
+    unbindTitle: 'Unbind {{count}} devices?',
+    unbindWords: 'Frees their serial numbers at once, for any application. Who held them stays in the history.',
+    unbindVerb: 'Unbind',
+    progress: '{{done}} of {{count}}',
+    over: '{{done}} of {{count}} done.',
+    done: 'Done',
+    outcome: 'Outcome',
+  },
+  {
+    transfer: '转移 {{count}} 台',
+    transferTitle: '转移 {{count}} 台设备？',
+    transferWords: '每台设备整体转移到另一个在线应用，名称、地址和状态一并转移。',
+    transferVerb: '转移',
+    target: '目标应用',
+    unbind: '解绑 {{count}} 台',
+    unbindTitle: '解绑 {{count}} 台设备？',
+    unbindWords: '立即释放这些设备序列号，任何应用都可重新注册。归属记录保留在历史中。',
+    unbindVerb: '解绑',
+    progress: '{{done}} / {{count}}',
+    over: '已完成 {{done}} / {{count}}。',
+    done: '完成',
+    outcome: '结果',
+  },
+)
+
+export interface ChosenDevice {
+  appId: string
+  deviceNo: string
+}
+
+type Way = 'transfer' | 'unbind'
+
+interface Outcome extends ChosenDevice {
+  code: number
+  msg: string
+}
+
+interface SelectionProps {
+  chosen: ChosenDevice[]
+  onDone: () => void
+}
+
+/** What is done with several devices at once. */
+export function DeviceSelection({ chosen, onDone }: SelectionProps) {
+  const t = useTexts()
+  const may = useMay()
+  const [asked, setAsked] = useState<{ way: Way; chosen: ChosenDevice[] }>()
+  const operations = { transfer: transferDevices, unbind: unbindDevices }
+  const ways = (['transfer', 'unbind'] as const).filter((way) => may(operations[way]))
+  return (
+    <>
+      {ways.map((way) => (
+        <Button key={way} danger={way === 'unbind'} onClick={() => setAsked({ way, chosen })}>
+          {t(way, { count: chosen.length })}
+        </Button>
+      ))}
+      {asked && (
+        <Dialog
+          {...asked}
+          onClose={(isOver) => {
+            setAsked(undefined)
+            if (isOver) onDone()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface DialogProps {
+  way: Way
+  chosen: ChosenDevice[]
+  onClose: (isOver: boolean) => void
+}
+
+/** Asks for one reason, does it an application at a time, and tells what became of each device. */
+function Dialog({ way, chosen, onClose }: DialogProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const [target, setTarget] = useState('')
+  const [reason, setReason] = useState('')
+  const { run, outcomes, error, isRunning, isOver } = useRun(way, chosen)
+  const wantsReason = way === 'transfer'
+  const isReady = !wantsReason || (target !== '' && reason.trim() !== '')
+  const count = chosen.length
+  return (
+    <Modal
+      open
+      width={640}
+      title={t(`${way}Title`, { count })}
+      closable={!isRunning}
+      keyboard={!isRunning}
+      mask={{ closable: false }}
+      onCancel={() => onClose(outcomes.length > 0)}
+      okText={isOver ? common('close') : t(`${way}Verb`)}
+      okButtonProps={{ danger: !isOver && way === 'unbind', disabled: !isReady, loading: isRunning }}
+      cancelButtonProps={isOver ? { style: { display: 'none' } } : { disabled: isRunning }}
+      cancelText={common('cancel')}
+      onOk={() => (isOver ? onClose(true) : void run(target, reason))}
+    >
+      <RefusalAlert error={error} />
+      {outcomes.length === 0 && !isRunning && (
+        <>
+          <p>{t(`${way}Words`)}</p>
+          <Form layout="vertical" component="div">
+            {way === 'transfer' && (
+              <Form.Item label={t('target')} required htmlFor="selection-target">
+                <ApplicationPicker id="selection-target" value={target} onChange={setTarget} />
+              </Form.Item>
+            )}
+            <Form.Item
+              label={common('reason')}
+              required={wantsReason}
+              extra={common(wantsReason ? 'reasonNeeded' : 'reasonKept')}
+              htmlFor="selection-reason"
+            >
+              <Input.TextArea
+                id="selection-reason"
+                maxLength={255}
+                autoSize={{ minRows: 2 }}
+                value={reason}
+                onChange={({ target: field }) => setReason(field.value)}
+              />
+            </Form.Item>
+          </Form>
+        </>
+      )}
+      {isRunning && (
+        <>
+          <Progress
+            aria-label={t(`${way}Title`, { count })}
+            percent={Math.round((outcomes.length / count) * 100)}
+            showInfo={false}
+          />
+          <p className="number">{t('progress', { done: outcomes.length, count })}</p>
+        </>
+      )}
+      {isOver && <Outcomes outcomes={outcomes} count={count} target={target} />}
+    </Modal>
+  )
+}
+
+/** Sends what was chosen, an application's devices in one request, each with a key of its own for a lost answer. */
+function useRun(way: Way, chosen: ChosenDevice[]) {
+  const transfer = useWrite(transferDevices)
+  const unbind = useWrite(unbindDevices)
+  const [portions] = useState(() =>
+    [...new Set(chosen.map(({ appId }) => appId))].map((appId) => ({
+      appId,
+      deviceNos: chosen.filter((one) => one.appId === appId).map(({ deviceNo }) => deviceNo),
+      headers: newIdempotencyKey(),
+    })),
+  )
+  const [next, setNext] = useState(0)
+  const [outcomes, setOutcomes] = useState<Outcome[]>([])
+  const [error, setError] = useState<ForecourtError>()
+  const [isRunning, setRunning] = useState(false)
+
+  async function run(targetAppId: string, reasonText: string): Promise<void> {
+    setRunning(true)
+    setError(undefined)
+    try {
+      for (const [index, { appId, deviceNos, headers }] of portions.entries()) {
+        if (index < next) continue
+        const reason = reasonText.trim() === '' ? null : reasonText
+        const { results } =
+          way === 'transfer'
+            ? await transfer.mutateAsync({ input: { deviceNos, targetAppId, reason: reasonText }, headers })
+            : await unbind.mutateAsync({ input: { appId, deviceNos, reason }, headers })
+        setOutcomes((before) => [
+          ...before,
+          ...results.map(({ deviceNo, code, msg }) => ({ appId, deviceNo: String(deviceNo), code, msg })),
+        ])
+        setNext(index + 1)
+      }
+    } catch (refusal) {
+      setError(refusal as ForecourtError)
+    } finally {
+      setRunning(false)
+    }
+  }
+
+  return { run, outcomes, error, isRunning, isOver: next === portions.length }
+}
+
+function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: number; target: string }) {
+  const t = useTexts()
+  const devices = useDeviceTexts()
+  const done = outcomes.filter(({ code }) => code === 0).length
+  return (
+    <div role="status">
+      <Alert
+        type={done === count ? 'success' : 'warning'}
+        showIcon
+        title={t('over', { done, count })}
+        style={{ marginBottom: 12 }}
+      />
+      <Wide label={t('outcome')}>
+        <Table<Outcome>
+          size="small"
+          rowKey="deviceNo"
+          pagination={false}
+          scroll={{ y: 320 }}
+          // What did not go well comes first.
+          dataSource={outcomes.toSorted((a, b) => Number(a.code === 0) - Number(b.code === 0))}
+          columns={[
+            {
+              key: 'deviceNo',
+              title: devices('deviceNo'),
+              className: 'mono',
+              render: (_, { appId, deviceNo, code }) => {
+                if (code === 0 && target === '') return deviceNo
+                return <Link to={paths.device(code === 0 ? target : appId, deviceNo)}>{deviceNo}</Link>
+              },
+            },
+            {
+              key: 'outcome',
+              title: t('outcome'),
+              render: (_, { code, msg }) =>
+                code === 0 ? (
+                  <State tone="good">{t('done')}</State>
+                ) : (
+                  <div style={{ whiteSpace: 'normal' }}>
+                    <State tone="bad">{code}</State> {msg}
+                  </div>
+                ),
+            },
+          ]}
+        />
+      </Wide>
+    </div>
+  )
+}
