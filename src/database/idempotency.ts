@@ -1,4 +1,4 @@
-import { Refusal } from '../refusals.ts'
+import { Refusal, unavailable } from '../refusals.ts'
 import { takeLock } from './advisory-lock.ts'
 import type { Statements } from './open.ts'
 import { textArray } from './routine.ts'
@@ -10,8 +10,8 @@ export interface RequestKey {
   bodyHash: string
   /** Where the answer holds secrets, which are kept nowhere: the members that lead to each. */
   secrets: readonly (readonly string[])[]
-  /** Of a batch and its rows: when an earlier request with the key began that did not come to its end. */
-  triedAt?: Date
+  /** Of a batch and its rows: when the first request with the key began, and whether that is this one. */
+  attempt?: { begunAt: Date; isFirst: boolean }
   /** Whether the answer is the one that was kept. */
   isReplayed: boolean
 }
@@ -128,13 +128,13 @@ const begun = ''
 
 /**
  * Claims a key before a batch, which takes several transactions. Answers what is kept for it when it was claimed and the
- * batch came to its end before; when it was claimed, where it is to be carried on; nothing where it is to be carried out.
- * Throws 10008.
+ * batch came to its end before; else when it was claimed, and whether just now: then the batch is to be carried out, and
+ * otherwise carried on. Throws 10008.
  */
 export async function claimKey(
   sql: Statements,
   write: KeyedWrite,
-): Promise<{ answer: string } | { triedAt: Date } | undefined> {
+): Promise<{ answer: string } | NonNullable<RequestKey['attempt']>> {
   await sql`
     delete from idempotency_key
     where app_id = ${write.owner} and operation = ${write.operation} and key = ${write.key}
@@ -142,10 +142,11 @@ export async function claimKey(
   const claimed = await sql`
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
     values (${write.owner}, ${write.operation}, ${write.key}, ${write.bodyHash}, ${begun}, now())
-    on conflict (app_id, operation, key) do nothing`
-  if (claimed.count === 1) return undefined
+    on conflict (app_id, operation, key) do nothing returning created_at`
+  if (claimed[0] !== undefined) return { begunAt: claimed[0].created_at, isFirst: true }
   const kept = await findKept(sql, write)
-  return kept?.answer === begun ? { triedAt: kept.keptAt } : kept
+  if (kept === undefined) throw unavailable()
+  return kept.answer === begun ? { begunAt: kept.keptAt, isFirst: false } : kept
 }
 
 /**

@@ -4,12 +4,12 @@ import { findRevokedApplications } from '../callers/store.ts'
 import type { Config } from '../config.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql } from '../database/open.ts'
-import { deviceText, showDevice } from '../devices/rules.ts'
+import { type Device, deviceText, showDevice } from '../devices/rules.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
-import { changeStates, type StateChange } from './routine.ts'
+import { changeStates, type ReportTime, type StateChange } from './routine.ts'
 import { applyReport, isSameState, presenceTimes, type ReportedState } from './rules.ts'
-import { findDevices, type KnownDevice, noteReports, type UnchangedReport } from './store.ts'
+import { findDevices, type KnownDevice, noteReports } from './store.ts'
 
 /** A report of a device's state. */
 interface Submission {
@@ -18,16 +18,23 @@ interface Submission {
   deviceNo: string
   actor: string
   report: ReportedState
-  /** The report's own time; null for now. */
+  /** The report's time; null for now. */
   at: Date | null
+  /** Whether nothing that is known can be newer. */
+  isNewest: boolean
 }
 
-/** What a report makes of a device: nothing, where a newer one is known. */
-interface Composed {
-  deviceNo: string
-  record: string
-  change?: StateChange
-  unchanged?: UnchangedReport
+/** What the reports of a batch make of one device, one after the other. */
+interface Turn {
+  known: KnownDevice
+  /** As it is now. */
+  device: Device
+  reportedAt: Date | null
+  time: ReportTime
+  /** Whether a report was taken, and whether one of them could have been older than what is known. */
+  isHeard: boolean
+  isCompared: boolean
+  events: StateChange['events']
 }
 
 /**
@@ -54,20 +61,23 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
   const { refreshMs } = presenceTimes(config.presenceSeconds)
 
   const lane = openLane<Submission, Outcome>('states', {
-    claims: ({ deviceNo }) => [deviceNo],
+    // The reports of one device are taken one after the other, in one write.
+    claims: () => [],
     async write(submissions) {
       const serials = submissions.map(({ deviceNo }) => deviceNo)
       const callers = submissions.map(({ caller }) => caller)
       const [known, revoked] = await Promise.all([
-        findDevices(writer, serials, refreshMs),
+        findDevices(writer, [...new Set(serials)], refreshMs),
         // Signs of life take no lock under which this could be looked at.
         findRevokedApplications(writer, callers),
       ])
-      const composed = submissions.map((submission) =>
-        revoked.has(submission.appId) ? undefined : compose(submission, known.get(submission.deviceNo)),
+      const turns = new Map([...known].map(([deviceNo, one]) => [deviceNo, beginTurn(one)]))
+      const records = submissions.map((submission) =>
+        revoked.has(submission.appId) ? undefined : take(submission, turns.get(submission.deviceNo)),
       )
-      const changes = composed.flatMap((one) => one?.change ?? [])
-      const unchanged = composed.flatMap((one) => one?.unchanged ?? [])
+      const heard = [...turns.values()].filter(({ isHeard }) => isHeard)
+      const changes = heard.filter(({ events }) => events.length > 0).map(toChange)
+      const unchanged = heard.filter(({ events }) => events.length === 0)
       const written = new Set<string>()
       const write = async (count: number, statement: () => Promise<string[]>) => {
         if (count > 0) for (const deviceNo of await statement()) written.add(deviceNo)
@@ -76,30 +86,32 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
         write(changes.length, () => changeStates(writer, changes, callers, new Date())),
         write(unchanged.length, () => noteReports(writer, unchanged, refreshMs)),
       ])
-      return submissions.map(({ appId }, index) => {
+      return submissions.map(({ appId, deviceNo }, index) => {
         if (revoked.has(appId)) return { unsure: true }
-        const one = composed[index]
-        if (one === undefined) return { refusal: 'deviceNotFound' }
-        const isDone = (one.change ?? one.unchanged) === undefined || written.has(one.deviceNo)
-        return isDone ? { record: one.record } : { again: true }
+        const record = records[index]
+        if (record === undefined) return { refusal: 'deviceNotFound' }
+        return turns.get(deviceNo)?.isHeard === false || written.has(deviceNo) ? { record } : { again: true }
       })
     },
   })
 
-  /** What a report makes of a device; nothing for one that is not the application's. */
-  function compose(submission: Submission, known: KnownDevice | undefined): Composed | undefined {
-    const { appId, deviceNo, actor, report, at } = submission
-    if (known?.device.appId !== appId) return undefined
-    const { device, rowVersion, isSignOld, reportedAt } = known
-    const textOf = (state: object) => deviceText(showDevice({ ...device, ...state }, showMoment))
-    if (at !== null && reportedAt !== null && at < reportedAt) return { deviceNo, record: textOf({}) }
+  /** Takes one report. Answers the record; nothing for a device that is not the application's. */
+  function take({ appId, actor, report, at, isNewest }: Submission, turn: Turn | undefined): string | undefined {
+    if (turn?.device.appId !== appId) return undefined
+    const { device, reportedAt } = turn
+    const textOf = (shown: Device) => deviceText(showDevice(shown, showMoment))
+    const isCompared = at !== null && !isNewest
+    if (isCompared && reportedAt !== null && at < reportedAt) return textOf(device)
     const state = applyReport(device, report)
-    const record = textOf(state)
-    if (isSameState(device, state)) return { deviceNo, record, unchanged: { known, at } }
-    const sign = state.onlineStatus === 2 ? 'gone' : isSignOld === false ? null : 'alive'
-    const { boundAt } = device
-    const change: StateChange = { ...state, appId, deviceNo, boundAt, actor, rowVersion, reportedAt: at, sign, record }
-    return { deviceNo, record, change }
+    const isChange = !isSameState(device, state)
+    if (isChange) turn.device = { ...device, ...state }
+    const record = textOf(turn.device)
+    if (isChange) turn.events.push({ actor, record })
+    turn.isHeard = true
+    turn.isCompared ||= isCompared
+    turn.time = at === null ? { ...turn.time, isNow: true } : { ...turn.time, at: later(turn.time.at, at) }
+    turn.reportedAt = later(reportedAt, at ?? new Date())
+    return record
   }
 
   return async (submission) => {
@@ -112,3 +124,17 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
     }
   }
 }
+
+function beginTurn(known: KnownDevice): Turn {
+  const { device, reportedAt } = known
+  const time = { at: null, isNow: false }
+  return { known, device, reportedAt, time, isHeard: false, isCompared: false, events: [] }
+}
+
+function toChange({ known, device, time, isCompared, events }: Turn): StateChange {
+  const sign = device.onlineStatus === 2 ? 'gone' : known.isSignOld === false ? null : 'alive'
+  const newestRead = isCompared ? known.reportedAt : undefined
+  return { ...device, rowVersion: known.rowVersion, time, newestRead, sign, events }
+}
+
+const later = (known: Date | null, at: Date) => (known !== null && known > at ? known : at)

@@ -50,14 +50,9 @@ export function startPresence({ config, sql, log, showMoment }: Parts): { stop()
 
   function toOffline({ device, rowVersion }: KnownDevice): StateChange {
     const offline = { ...device, onlineStatus: 2 }
-    return {
-      ...offline,
-      actor,
-      rowVersion,
-      reportedAt: 'none',
-      sign: 'gone',
-      record: deviceText(showDevice(offline, showMoment)),
-    }
+    const event = { actor, record: deviceText(showDevice(offline, showMoment)) }
+    const time = { at: null, isNow: false }
+    return { ...offline, rowVersion, time, newestRead: undefined, sign: 'gone', events: [event] }
   }
 
   async function tick(): Promise<void> {

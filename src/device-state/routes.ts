@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { requireApplicationOf } from '../callers/permissions.ts'
+import type { RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { runBatch } from '../http/batch.ts'
 import { type Handler, handle, JsonText, read } from '../http/serve.ts'
@@ -34,22 +35,27 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
       async ({ caller, actor, body }) => {
         const { appId: named, deviceNo, reportTime, ...report } = body
         const appId = await requireApplicationOf(sql, caller, named)
-        return new JsonText(await submit({ caller, appId, deviceNo, actor, report, at: timeOf(reportTime) }))
+        const at = timeOf(reportTime)
+        return new JsonText(await submit({ caller, appId, deviceNo, actor, report, at, isNewest: at === null }))
       },
       { check },
     ),
 
     handle(reportDeviceStates, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
+      /** How many rows have been about a device. */
+      const counts = new Map<string, number>()
       return runBatch(parts, request, {
         owner: appId,
         rows: body.reports,
         name: 'deviceNo',
         readRow,
         write({ deviceNo, reportTime, ...report }, key) {
-          // What was reported since an attempt that broke off, by itself or by others, stays.
-          const at = timeOf(reportTime) ?? key?.triedAt ?? null
-          return submit({ caller, appId, deviceNo, actor, report, at })
+          const count = counts.get(deviceNo) ?? 0
+          counts.set(deviceNo, count + 1)
+          const at = timeOf(reportTime)
+          const time = at === null ? untimed(key?.attempt, count) : { at, isNewest: false }
+          return submit({ caller, appId, deviceNo, actor, report, ...time })
         },
       })
     }),
@@ -62,4 +68,15 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
       return { appId, deviceNo, ...state, lastReportTime: reportedAt === null ? null : showMoment(reportedAt) }
     }),
   ]
+}
+
+/**
+ * When a row without a time was reported, the n-th of its device. With a key, that is when the batch was tried first: a
+ * retry after a crash leaves alone what that attempt, or anybody since, has reported.
+ */
+function untimed(attempt: RequestKey['attempt'], n: number): { at: Date | null; isNewest: boolean } {
+  if (attempt === undefined) return { at: null, isNewest: true }
+  const { begunAt, isFirst } = attempt
+  // Before its own time, which is what is known where it was taken, and not before that of the one before it.
+  return { at: new Date(begunAt.getTime() + (isFirst ? n : n - 1)), isNewest: isFirst }
 }

@@ -2,22 +2,28 @@ import type { Caller } from '../callers/caller.ts'
 import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
-import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
+import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
 import { type DeviceState, sortedByDevice } from '../devices/rules.ts'
 
-/** A new state of a device, composed from what was read. */
+/** When what is told of a device was reported: at the newest of some times, at the database's now, or at neither. */
+export interface ReportTime {
+  at: Date | null
+  isNow: boolean
+}
+
+/** What several reports in a row make of a device, composed from what was read. */
 export interface StateChange extends DeviceState {
   appId: string
   deviceNo: string
   boundAt: Date
-  actor: string
   rowVersion: string
-  /** The time of the report; null for now, `none` where it is no report that changes the state. */
-  reportedAt: Date | null | 'none'
+  time: ReportTime
+  /** Where a report says when it was made: the time of the newest one that was read, none of which may be passed over. */
+  newestRead: Date | null | undefined
   /** What becomes of its sign of life; null leaves it as it is. */
   sign: 'alive' | 'gone' | null
-  /** The record as JSON text. */
-  record: string
+  /** Each state that it came to, with who reported it: the record as JSON text. */
+  events: { actor: string; record: string }[]
 }
 
 /** A row of a batch as it travels. */
@@ -25,9 +31,9 @@ interface StateRow {
   app_id: string
   device_no: string
   bound_at: string
-  actor: string
   row_version: string
   reported_at: string | null
+  is_now: boolean
   sign: StateChange['sign']
   status: number
   online_status: number
@@ -42,9 +48,9 @@ const toRow = (change: StateChange): StateRow => ({
   app_id: change.appId,
   device_no: change.deviceNo,
   bound_at: change.boundAt.toISOString(),
-  actor: change.actor,
   row_version: change.rowVersion,
-  reported_at: change.reportedAt === 'none' ? '-infinity' : (change.reportedAt?.toISOString() ?? null),
+  reported_at: change.time.at?.toISOString() ?? null,
+  is_now: change.time.isNow,
   sign: change.sign,
   status: change.status,
   online_status: change.onlineStatus,
@@ -56,7 +62,7 @@ const toRow = (change: StateChange): StateRow => ({
 })
 
 const text = 'text'
-const rowColumns: Record<Exclude<keyof StateRow, 'actor' | 'sign' | 'reported_at'>, string> = {
+const rowColumns: Record<Exclude<keyof StateRow, 'sign' | 'reported_at' | 'is_now'>, string> = {
   app_id: text,
   device_no: text,
   bound_at: 'timestamptz',
@@ -71,14 +77,21 @@ const rowColumns: Record<Exclude<keyof StateRow, 'actor' | 'sign' | 'reported_at
 }
 const rows = (columns: Partial<Record<keyof StateRow, string>>) => jsonRows<StateRow>('v_rows', columns)
 
-const told = rows({ app_id: text, device_no: text, reported_at: 'timestamptz', sign: text })
+const told = rows({ app_id: text, device_no: text, reported_at: 'timestamptz', is_now: 'boolean', sign: text })
+const toldAt = 'greatest(i.reported_at, case when i.is_now then now() end)'
+const events = arrayRows({
+  app_id: 'p_event_apps',
+  device_no: 'p_event_serials',
+  actor: 'p_event_actors',
+  record: recordsOf('p_records'),
+})
 const isChanged = '(v_is_complete or i.device_no = any(v_changed))'
 
 /**
  * Writes a batch of state changes: locks, rows, their signs of life and events in one transaction. A row that is not
- * the one that was read is left alone, and so are one of which a newer report is known than the one that carries its
- * time (`p_timed`, `p_times`), and one of an application of which a caller has lost its access; none of them is among the
- * serials that are answered.
+ * the one that was read is left alone, and so are one of which a newer report is known than was read, where a report says
+ * when it was made (`p_timed`, `p_times`), and one of an application of which a caller has lost its access; none of them is
+ * among the serials that are answered.
  */
 export const changeStatesRoutine = routine(
   'change_states',
@@ -86,10 +99,14 @@ export const changeStatesRoutine = routine(
     p_now: 'timestamptz',
     p_apps: 'text[]',
     p_count: 'integer',
+    p_devices: 'integer',
     p_timed: 'text[]',
     p_times: 'timestamptz[]',
     ...callerParameters,
     p_rows: text,
+    p_event_apps: 'text[]',
+    p_event_serials: 'text[]',
+    p_event_actors: 'text[]',
     p_records: text,
   },
   'device_no text',
@@ -121,25 +138,23 @@ export const changeStatesRoutine = routine(
   )
   select array_agg(device_no) into v_changed from changed;
   -- Nearly always; to look every row up among all of them would cost as much as writing it.
-  v_is_complete := coalesce(cardinality(v_changed), 0) = p_count;
+  v_is_complete := coalesce(cardinality(v_changed), 0) = p_devices;
 
   insert into event (app_id, id, type, time, actor, subject, data)
   select i.app_id, ${eventIdOfRow}, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
-  from ${jsonRowsWithRecords<StateRow>('v_rows', { app_id: text, device_no: text, actor: text }, 'p_records')}
+  from ${events}
   where ${isChanged};
 
   insert into device_presence (app_id, device_no, reported_at, seen_at)
-  select i.app_id, i.device_no, coalesce(i.reported_at, now()), case when i.sign = 'alive' then now() end
+  select i.app_id, i.device_no, coalesce(${toldAt}, '-infinity'), case when i.sign = 'alive' then now() end
   from ${told} where i.sign is not null and ${isChanged}
   on conflict (app_id, device_no) do update
     set reported_at = greatest(device_presence.reported_at, excluded.reported_at), seen_at = excluded.seen_at;
-  update device_presence p set reported_at = greatest(p.reported_at, coalesce(i.reported_at, now()))
+  update device_presence p set reported_at = greatest(p.reported_at, ${toldAt})
   from ${told} where p.app_id = i.app_id and p.device_no = i.device_no and i.sign is null and ${isChanged};
 
   return query select unnest(v_changed);`,
 )
-
-const isTimed = (change: StateChange): change is StateChange & { reportedAt: Date } => change.reportedAt instanceof Date
 
 /**
  * Writes state changes of different devices, which so many callers reported, in one transaction. Answers the serials that
@@ -153,16 +168,21 @@ export async function changeStates(
 ): Promise<string[]> {
   const sorted = sortedByDevice(changes, (change) => change)
   const apps = [...new Set(changes.map((change) => change.appId))].sort()
-  const timed = sorted.filter(isTimed)
+  const timed = sorted.filter(({ newestRead }) => newestRead !== undefined)
+  const events = sorted.flatMap(({ appId, deviceNo, events }) => events.map((event) => ({ appId, deviceNo, ...event })))
   const changed = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
     now.toISOString(),
     textArray(apps),
+    events.length,
     changes.length,
-    textArray(timed.map((change) => change.deviceNo)),
-    textArray(timed.map((change) => change.reportedAt.toISOString())),
+    textArray(timed.map(({ deviceNo }) => deviceNo)),
+    textArray(timed.map(({ newestRead }) => newestRead?.toISOString() ?? '-infinity')),
     ...callerValues(callers),
     JSON.stringify(sorted.map(toRow)),
-    sorted.map((change) => change.record).join('\n'),
+    textArray(events.map(({ appId }) => appId)),
+    textArray(events.map(({ deviceNo }) => deviceNo)),
+    textArray(events.map(({ actor }) => actor)),
+    events.map(({ record }) => record).join('\n'),
   ])
   return changed.map((row) => row.device_no)
 }

@@ -4,6 +4,7 @@ import type { Statements } from '../database/open.ts'
 import { textArray } from '../database/routine.ts'
 import { type Device, sortedByDevice } from '../devices/rules.ts'
 import { deviceColumns, requireDevice, toDevice } from '../devices/store.ts'
+import type { ReportTime } from './routine.ts'
 
 /** A device as it was read, before anybody was asked to wait. */
 export interface KnownDevice {
@@ -46,8 +47,7 @@ export async function findDevices(
 /** A report that changes nothing but its time. */
 export interface UnchangedReport {
   known: KnownDevice
-  /** The report's time; null for now. */
-  at: Date | null
+  time: ReportTime
 }
 
 /**
@@ -61,15 +61,15 @@ export async function noteReports(
   refreshMs: number,
 ): Promise<string[]> {
   const sorted = sortedByDevice(
-    reports.map(({ known, at }) => ({ ...known.device, reportedAt: known.reportedAt, at })),
+    reports.map(({ known, time }) => ({ ...known.device, reportedAt: known.reportedAt, ...time })),
     (device) => device,
   )
   const inTime = (moment: Date | null) => moment?.toISOString() ?? null
   const noted = await sql.unsafe(
-    `update device_presence p set reported_at = greatest(p.reported_at, coalesce(i.at, now())),
+    `update device_presence p set reported_at = greatest(p.reported_at, i.at, case when i.is_now then now() end),
       seen_at = case when ${isOlder('$6')} then now() else p.seen_at end
-    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::boolean[])
-      as i (app_id, device_no, known_at, at, is_online),
+    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::boolean[], $7::boolean[])
+      as i (app_id, device_no, known_at, at, is_online, is_now),
       (select set_config('synchronous_commit', 'off', true)) as unhurried
     where p.app_id = i.app_id and p.device_no = i.device_no
       and p.reported_at = i.known_at and (p.seen_at is not null) = i.is_online
@@ -81,6 +81,7 @@ export async function noteReports(
       textArray(sorted.map((device) => inTime(device.at))),
       textArray(sorted.map((device) => String(device.onlineStatus === 1))),
       refreshMs,
+      textArray(sorted.map((device) => String(device.isNow))),
     ],
     { prepare: true },
   )
@@ -90,16 +91,17 @@ export async function noteReports(
 }
 
 /** The same for devices that say first that they are not online, as they were. */
-function noteFirstReports(sql: Statements, devices: { appId: string; deviceNo: string; at: Date | null }[]) {
+function noteFirstReports(sql: Statements, devices: (Pick<Device, 'appId' | 'deviceNo'> & ReportTime)[]) {
   return sql.unsafe(
     `insert into device_presence (app_id, device_no, reported_at)
-    select app_id, device_no, coalesce(at, now())
-    from unnest($1::text[], $2::text[], $3::timestamptz[]) as i (app_id, device_no, at)
+    select app_id, device_no, greatest(at, case when is_now then now() end)
+    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::boolean[]) as i (app_id, device_no, at, is_now)
     on conflict (app_id, device_no) do nothing returning device_no`,
     [
       textArray(devices.map((device) => device.appId)),
       textArray(devices.map((device) => device.deviceNo)),
       textArray(devices.map(({ at }) => at?.toISOString() ?? null)),
+      textArray(devices.map(({ isNow }) => String(isNow))),
     ],
     { prepare: true },
   )

@@ -56,11 +56,11 @@ export async function runBatch<Row>(parts: Parts, request: BatchRequest, batch: 
   if (idempotency === undefined) return new JsonText(answerOf(await writeRows(parts, request, batch)))
   const keyed = { owner: batch.owner, ...idempotency }
   const claim = await claimKey(sql, keyed)
-  if (claim !== undefined && 'answer' in claim) {
+  if ('answer' in claim) {
     idempotency.isReplayed = true
     return new JsonText(claim.answer)
   }
-  if (claim !== undefined) idempotency.triedAt = claim.triedAt
+  idempotency.attempt = claim
   const outcomes = await writeRows(parts, request, batch)
   const answer = answerOf(outcomes)
   // What the service could not decide, a retry shall.

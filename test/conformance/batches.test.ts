@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Static, TObject, TSchema } from 'typebox'
 import { transferDevice, transferDevices, unbindDevice, unbindDevices } from '../../src/device-ownership/contract.ts'
 import { reportDeviceState, reportDeviceStates } from '../../src/device-state/contract.ts'
+import type { DeviceRecord } from '../../src/devices/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { saveSite, saveSites } from '../../src/sites/contract.ts'
@@ -231,4 +232,17 @@ test('a batch of sites is refused for another application, and without its confi
     typeof saveSites.data
   >
   expect(results.map(({ code }) => code)).toEqual([30003, 30003])
+})
+
+test('a thousand reports of one device are taken one after the other', async () => {
+  const application = await newApplication(client)
+  const { deviceNo } = await newDevice(application)
+  const reports = Array.from({ length: 1000 }, (_, index) => ({ deviceNo, version: `${index}` }))
+  const answer = await client.call(reportDeviceStates, { reports }, { token: application.token })
+  const versions = expectSuccess(answer).results.map(({ data }) => (data as DeviceRecord).version)
+  expect(versions).toEqual(reports.map(({ version }) => version))
+  const query = { deviceNo, type: 'device.stateChanged', pageSize: '100' }
+  const first = expectSuccess(await client.call(pageEvents, query, { token: application.token }))
+  expect(first.list.map(({ data }) => (data as DeviceRecord).version)).toEqual(versions.slice(0, 100))
+  expect(first.total).toBe(1000)
 })

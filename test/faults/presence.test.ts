@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { transferDevice, unbindDevice } from '../../src/device-ownership/contract.ts'
-import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { reportDeviceState, reportDeviceStates } from '../../src/device-state/contract.ts'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, type Service, type TestApplication } from '../harness.ts'
 import {
@@ -201,12 +202,41 @@ test('a report that changes nothing writes its time, and touches no index while 
     expect(await becomesTrue(async () => (await updates()).devices === serials.length)).toBe(true)
     const before = await updates()
     for (const deviceNo of serials) {
-      await Promise.all([state, {}, { version: '3' }].map((same) => report(client, app, deviceNo, same)))
+      for (const same of [state, {}, { version: '3' }]) await report(client, app, deviceNo, same)
     }
     expect(await becomesTrue(async () => (await updates()).written === before.written + 60)).toBe(true)
     expect(await updates(), said).toEqual({ ...before, written: before.written + 60 })
   })
   await service.stop()
+}, 120_000)
+
+test('a batch of reports that broke off is carried on by its retry, and what was reported since stays', async () => {
+  const app = await newApplication(each(0))
+  const [taken = '', left = '', before = ''] = await newDevices(app, 3)
+  const rows = [
+    { deviceNo: taken, version: '1' },
+    { deviceNo: left, version: '2' },
+    { deviceNo: before, version: '3' },
+    { deviceNo: before, version: '4' },
+  ]
+  const body = JSON.stringify({ reports: rows })
+  await report(each(0), app, before, { version: '0' })
+  await sleep(50)
+  // What a process that dies in its middle leaves: the key without an answer, and the first rows.
+  const bodyHash = createHash('sha256').update(body).digest('base64')
+  await database.run(
+    (sql) => sql`
+      insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
+      values (${app.appId}, ${reportDeviceStates.id}, 'broken', ${bodyHash}, '', now())`,
+  )
+  await sleep(50)
+  await report(each(1), app, taken, { version: '9' })
+  const options = { token: app.token, headers: { 'idempotency-key': 'broken' } }
+  const answer = await each(0).call(reportDeviceStates, body, options)
+  expect(answer.data.results.map(({ data }) => (data as { version: string }).version)).toEqual(['9', '2', '3', '4'])
+  const events = await readStateEvents([taken, left, before])
+  expect(events.map(({ record }) => (record as { version: string }).version).sort()).toEqual(['0', '2', '3', '4', '9'])
+  expect((await each(1).call(reportDeviceStates, body, options)).text).toBe(answer.text)
 }, 120_000)
 
 test('a device that never reported, or reported that it is offline, stays as it is', async () => {
