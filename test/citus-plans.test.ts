@@ -8,11 +8,11 @@ import {
   updateBillingRule,
 } from '../src/billing-rules/contract.ts'
 import { openDatabase, type Sql } from '../src/database/open.ts'
-import { pageDeliveries, replayDeliveries, testDelivery } from '../src/deliveries/contract.ts'
+import { getDelivery, pageDeliveries, replayDeliveries, testDelivery } from '../src/deliveries/contract.ts'
 import { forceUnbindDevice, getDeviceHistory, unbindDevice } from '../src/device-ownership/contract.ts'
 import { reportDeviceState } from '../src/device-state/contract.ts'
 import { createDevice, createDevices, getDevice, pageDevices, updateDevice } from '../src/devices/contract.ts'
-import { pageEvents } from '../src/events/contract.ts'
+import { getEvent, pageEvents } from '../src/events/contract.ts'
 import { deleteSite, getSite, pageSites, saveSite, updateSite } from '../src/sites/contract.ts'
 import { getThirdPartyConfig, rotateCallbackSecret, saveThirdPartyConfig } from '../src/third-party-config/contract.ts'
 import { revokeToken } from '../src/tokens/contract.ts'
@@ -156,8 +156,12 @@ async function liveOneLife(client: Client): Promise<void> {
   ]) {
     await ask(pageEvents, { appId, ...filter })
   }
+  const [event] = (await ask(pageEvents, { appId, type: 'device.*,site.created', pageSize: 1 })).data.list
+  await ask(getEvent, { appId, id: event?.id })
   await ask(testDelivery, { appId })
   for (const filter of [{}, { status: 3 }, { type: 'device.bound' }]) await ask(pageDeliveries, { appId, ...filter })
+  const [delivery] = (await ask(pageDeliveries, { appId, timeFrom: time, timeTo: '2999-01-01 00:00:00' })).data.list
+  await ask(getDelivery, { appId, id: delivery?.id })
   await ask(replayDeliveries, { appId, timeFrom: time, timeTo: '2999-01-01 00:00:00' })
   await ask(rotateCallbackSecret, { appId })
   await ask(getThirdPartyConfig, { appId })

@@ -159,7 +159,9 @@ async function countRows(sql: Sql, { rows }: PageSource): Promise<number> {
 /** The condition on the applications that a page is about; null for every one. */
 export function ofApplications(sql: Statements, appIds: readonly string[] | null) {
   if (appIds === null) return sql`true`
-  return appIds.length === 0 ? sql`false` : sql`app_id in ${sql(appIds)}`
+  const [appId, ...others] = appIds
+  if (appId === undefined) return sql`false`
+  return others.length === 0 ? sql`app_id = ${appId}` : sql`app_id in ${sql(appIds)}`
 }
 
 /** A cursor can have the shape of ours and name a day that does not exist; the database notices (class 22). */

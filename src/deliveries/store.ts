@@ -85,12 +85,12 @@ export interface DeliveryFilter extends PageQuery {
   time: TimeRange
 }
 
-/** What is answered of a delivery. No attempt has a time while nothing is sent. */
-function shownColumns(sql: Statements, isPaused: boolean) {
+/** What is answered of applications' deliveries. No attempt has a time while nothing is sent. */
+function shownColumns(sql: Statements, appIds: readonly string[] | null, isPaused: boolean) {
   // Of one that waits: when it is due and nothing is in the way.
   const nextAttempt = sql`(
     select greatest(delivery.next_attempt_at, e.held_until, now()) from callback_endpoint e
-    where e.app_id = delivery.app_id and e.stopped_at is null and delivery.status = ${statuses.waiting})`
+    where e.app_id = delivery.app_id and ${ofApplications(sql, appIds)} and e.stopped_at is null and delivery.status = ${statuses.waiting})`
   return sql`${sql.unsafe(settledColumns)}, ${isPaused ? sql`null::timestamptz` : nextAttempt} as next_attempt_at`
 }
 
@@ -101,7 +101,8 @@ export async function requireDelivery(
   id: number,
   isPaused: boolean,
 ): Promise<Delivery> {
-  const [row] = await sql`select ${shownColumns(sql, isPaused)} from delivery where app_id = ${appId} and id = ${id}`
+  const [row] =
+    await sql`select ${shownColumns(sql, [appId], isPaused)} from delivery where app_id = ${appId} and id = ${id}`
   if (row === undefined) throw new Refusal('deliveryNotFound')
   return toDelivery(row)
 }
@@ -116,7 +117,7 @@ export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPause
     ...(await within(sql, appIds, 'event_time', time)),
   ]
   const rows = sql`
-    select ${shownColumns(sql, isPaused)} from delivery where ${ofApplications(sql, appIds)} ${conditions}`
+    select ${shownColumns(sql, appIds, isPaused)} from delivery where ${ofApplications(sql, appIds)} ${conditions}`
   const source = { operation: pageDeliveries.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
   return readPage(sql, source, filter, (row) => showDelivery(toDelivery(row), showMoment))
 }
