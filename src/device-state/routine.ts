@@ -78,7 +78,7 @@ const rowColumns: Record<Exclude<keyof StateRow, 'sign' | 'reported_at' | 'is_no
 const rows = (columns: Partial<Record<keyof StateRow, string>>) => jsonRows<StateRow>('v_rows', columns)
 
 const told = rows({ app_id: text, device_no: text, reported_at: 'timestamptz', is_now: 'boolean', sign: text })
-const toldAt = 'greatest(i.reported_at, case when i.is_now then now() end)'
+const toldAt = 'greatest(i.reported_at, case when i.is_now then v_clock end)'
 const events = arrayRows({
   app_id: 'p_event_apps',
   device_no: 'p_event_serials',
@@ -115,7 +115,9 @@ export const changeStatesRoutine = routine(
   v_changed text[];
   v_late text[] := '{}';
   v_revoked text[] := '{}';
-  v_is_complete boolean;`,
+  v_is_complete boolean;
+  -- Citus takes no now() within a case of an update of several applications.
+  v_clock timestamptz := now();`,
   `  ${lockAndNumber}
   ${findRevoked}
   if p_timed <> '{}' then

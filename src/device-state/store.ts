@@ -18,7 +18,8 @@ export interface KnownDevice {
 }
 
 /** Whether the last sign of life came longer ago than some milliseconds: by the database's clock, as all that presence does. */
-const isOlder = (milliseconds: string) => `p.seen_at <= now() - ${milliseconds}::integer * interval '1 millisecond'`
+const isOlder = (milliseconds: string) => `p.seen_at <= ${ago(milliseconds)}`
+const ago = (milliseconds: string) => `now() - ${milliseconds}::integer * interval '1 millisecond'`
 
 const knownColumns = `${deviceColumns.replace(/\w+/g, 'd.$&')}, d.xmin::text as row_version, p.reported_at`
 
@@ -65,12 +66,13 @@ export async function noteReports(
     (device) => device,
   )
   const inTime = (moment: Date | null) => moment?.toISOString() ?? null
+  // Citus takes no `now()` within a `case` here; the clock is read beside.
   const noted = await sql.unsafe(
-    `update device_presence p set reported_at = greatest(p.reported_at, i.at, case when i.is_now then now() end),
-      seen_at = case when ${isOlder('$6')} then now() else p.seen_at end
+    `update device_presence p set reported_at = greatest(p.reported_at, i.at, case when i.is_now then clock.now end),
+      seen_at = case when p.seen_at <= clock.old then clock.now else p.seen_at end
     from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::boolean[], $7::boolean[])
       as i (app_id, device_no, known_at, at, is_online, is_now),
-      (select set_config('synchronous_commit', 'off', true)) as unhurried
+      (select now() as now, ${ago('$6')} as old, set_config('synchronous_commit', 'off', true)) as clock
     where p.app_id = i.app_id and p.device_no = i.device_no
       and p.reported_at = i.known_at and (p.seen_at is not null) = i.is_online
     returning p.device_no`,
