@@ -6,23 +6,62 @@ import { refusals } from '../src/refusals.ts'
 export function generatedFiles(): Record<string, string> {
   return {
     'openapi.json': `${JSON.stringify(openApiDocument(api), null, 2)}\n`,
-    'docs/errors.md': errorPage(),
+    'docs/guides/en/errors.md': errorGuide('en'),
+    'docs/guides/zh/errors.md': errorGuide('zh'),
   }
 }
 
-function errorPage(): string {
+/** What stands around the table of the guide of errors. */
+const errorTexts = {
+  en: {
+    head: `# Errors
+
+A refusal is \`{"code":N,"msg":"…","data":null}\` with the HTTP status below. \`code\` is the contract: decide by it, and
+never by \`msg\`, which is for people, in English, or in Chinese when \`Accept-Language\` prefers it.
+
+**Look at the status or the code before you read \`data\`.** Code 10001 (and 40002 and 40003 where a field is at fault) has
+\`{"errors":[{"field":"contactsPhone","reason":"…"}]}\` in the place of the record, with every faulty field at once.
+
+- **Repeat as it is:** 10007, 49999, 50003, and a connection that broke. With the same \`Idempotency-Key\`, and after the
+  seconds that \`Retry-After\` says: [Retries](retries.md).
+- **Repeat with a new token:** 10002.
+- **Anything else:** the request, or something that it names, has to change first.
+
+Every answer has an \`X-Request-Id\`. Note it with each refusal: the operator finds the request by it. Your refused writes
+of the last days, rows of batches too, with their faulty fields: \`GET /api/event/v1/refusal/page\`.
+`,
+    columns: ['code', 'status', 'what happened', 'what to do', 'msg'],
+  },
+  zh: {
+    head: `# 错误码
+
+请求被拒绝时，响应为 \`{"code":N,"msg":"…","data":null}\`，HTTP 状态码见下表。\`code\` 是约定，程序应据此判断，不要依赖
+\`msg\`：它供人阅读，默认英文，\`Accept-Language\` 优先中文时为中文。
+
+**先看状态码或 \`code\`，再读 \`data\`。** 10001（以及字段有误时的 40002、40003）的 \`data\` 不是记录，而是
+\`{"errors":[{"field":"contactsPhone","reason":"…"}]}\`，一次列出全部出错字段。
+
+- **原样重试：** 10007、49999、50003，以及连接中断。使用同一个 \`Idempotency-Key\`，并等待 \`Retry-After\` 所示的秒数，详见
+  [重试与幂等](retries.md)。
+- **换新令牌后重试：** 10002。
+- **其他：** 必须先更正请求，或更正它所引用的对象。
+
+每个响应都带有 \`X-Request-Id\`。请随每次拒绝一并记录，运营方可据此找到该请求。最近几天被拒绝的写请求（包括批量中的行）及其出错字段，可用
+\`GET /api/event/v1/refusal/page\` 查询。
+`,
+    columns: ['错误码', '状态码', '含义', '处理办法', 'msg'],
+  },
+}
+
+/** The guide that tells each code; the first cell has the anchor by which others lead to it. */
+function errorGuide(language: 'en' | 'zh'): string {
+  const { head, columns } = errorTexts[language]
   const rows = Object.entries(refusals)
     .sort(([, a], [, b]) => a.code - b.code)
-    .map(([name, { code, status, when, en, zh }]) => `| ${code} | ${status} | ${name} | ${when} | ${en} ${zh} |`)
-  return `# Errors
-
-Every refusal is \`{"code":N,"msg":"…","data":null}\` with the HTTP status below. \`code\` is the contract; \`msg\` is for
-people, in Chinese when \`Accept-Language\` prefers it. Code 10001 carries \`data.errors\`, with every faulty field,
-the first 1,000 of them.
-This page is made from \`src/refusals.ts\` by \`npm run generate\`.
-
-| code | status | name | when | msg |
-| --- | --- | --- | --- | --- |
-${rows.join('\n')}
-`
+    .map(([name, { code, status, when, whenZh, todo, [language]: msg }]) => {
+      const happened = language === 'zh' ? whenZh : when
+      return `<a id="${code}"></a>**${code}** ${name} | ${status} | ${happened} | ${todo[language]} | ${msg}`
+    })
+  const table = [columns.join(' | '), columns.map(() => '---').join(' | '), ...rows].map((row) => `| ${row} |`)
+  return `${head}\n${table.join('\n')}\n`
 }

@@ -13,11 +13,14 @@ export interface FieldFault {
 interface RefusalKind extends Reason {
   code: number
   status: number
-  /** When it is given: the text of the error page. */
+  /** When it is given. */
   when: string
+  whenZh: string
+  /** What its caller does about it; the guide of errors is made of this. */
+  todo: Reason
 }
 
-/** Every refusal of the service, once. The error page and the OpenAPI document are made from this table. */
+/** Every refusal of the service, once. The guide of errors and the OpenAPI document are made from this table. */
 export const refusals = {
   invalidRequest: {
     code: 10001,
@@ -25,6 +28,12 @@ export const refusals = {
     en: 'The request is not valid.',
     zh: '请求无效。',
     when: 'A parameter, the body, the media type, the path or the method is wrong. `data.errors` names every faulty field, the first 1,000 of them. The status is 404 for an unknown path, 405 for a wrong method, 408 for a body that does not arrive in time, 413 for a body that is too large and 415 for a wrong media type.',
+    whenZh:
+      '参数、请求体、媒体类型、路径或方法有误。`data.errors` 列出每个出错字段，最多 1,000 个。路径不存在时状态码为 404，方法不对为 405，请求体迟迟未到为 408，请求体过大为 413，媒体类型不对为 415。',
+    todo: {
+      en: 'Correct every field that `data.errors` names, and send it again. The same request never succeeds.',
+      zh: '按 `data.errors` 逐一更正后重新发送。原样重发不会成功。',
+    },
   },
   tokenInvalid: {
     code: 10002,
@@ -32,6 +41,12 @@ export const refusals = {
     en: 'The access token, or the session, is missing, malformed, unknown, expired or revoked.',
     zh: '访问令牌或会话缺失、格式错误、未知、已过期或已被撤销。',
     when: 'The `Authorization` header holds no valid access token, and no session of the console comes from its own site. The answer carries `WWW-Authenticate: Bearer` (RFC 6750).',
+    whenZh:
+      '`Authorization` 请求头中没有有效的访问令牌，也没有来自控制台本站的会话。响应带有 `WWW-Authenticate: Bearer`（RFC 6750）。',
+    todo: {
+      en: 'Fetch a new token and repeat the request once. If that is refused too, the request does not carry the token: look at the header.',
+      zh: '重新获取令牌，并把请求重发一次。若仍被拒绝，说明请求没有带上令牌，请检查请求头。',
+    },
   },
   notPermitted: {
     code: 10003,
@@ -39,6 +54,11 @@ export const refusals = {
     en: 'The caller may not call this operation, or may not act for this application.',
     zh: '调用方无权调用此操作，或无权代表该应用操作。',
     when: 'The caller may not act for this `appId`, or may not call this operation. The answer is the same whether that application exists or not.',
+    whenZh: '调用方无权代表该 `appId` 操作，或无权调用此接口。无论该应用是否存在，响应都相同。',
+    todo: {
+      en: 'Use the token of the application that `appId` names. Operations under `/api/platform/` are the operators’, but for your own `application/detail`.',
+      zh: '使用 `appId` 所指应用自己的令牌。`/api/platform/` 下的接口属于运营方，查询自身的 `application/detail` 除外。',
+    },
   },
   applicationNotFound: {
     code: 10004,
@@ -46,6 +66,11 @@ export const refusals = {
     en: 'There is no such application.',
     zh: '应用不存在。',
     when: 'Operators only: no application has this `appId`.',
+    whenZh: '仅运营方会遇到：没有应用使用此 `appId`。',
+    todo: {
+      en: 'Take the `appId` from `application/page`.',
+      zh: '从 `application/page` 中取 `appId`。',
+    },
   },
   applicationFrozen: {
     code: 10005,
@@ -53,6 +78,11 @@ export const refusals = {
     en: 'An operator has frozen this application.',
     zh: '该应用已被运营方冻结。',
     when: 'An operator froze the application; its tokens stop working within 1 second.',
+    whenZh: '运营方冻结了该应用，其令牌在 1 秒内失效。',
+    todo: {
+      en: 'Stop, and ask the operator. Nothing that you send changes it; after the unfreeze fetch a new token.',
+      zh: '停止调用并联系运营方。任何请求都不会改变这一状态；解冻后请重新获取令牌。',
+    },
   },
   applicationOffline: {
     code: 10006,
@@ -60,6 +90,11 @@ export const refusals = {
     en: 'The application is offline, so it takes no new device.',
     zh: '应用已下线，不能新增设备。',
     when: 'Create device while the application is offline, and transfer to an application that is.',
+    whenZh: '应用下线期间创建设备，或把设备转移到已下线的应用。',
+    todo: {
+      en: 'Ask the operator to take the application online. Sites, reads and state reports go on meanwhile.',
+      zh: '请运营方将应用上线。其间创建站点、查询和状态上报不受影响。',
+    },
   },
   tooManyRequests: {
     code: 10007,
@@ -67,6 +102,12 @@ export const refusals = {
     en: 'There are more requests of this kind than the limit allows. Try again after the time that Retry-After says.',
     zh: '请求过于频繁，超出限额；请在 Retry-After 指定的时间后重试。',
     when: 'The application is over its `rateLimitPerSecond`, has 128 reads waiting already, or asks for another replay or test while one is under way or hardly over; somebody tries passwords too often. `Retry-After` says when to come back.',
+    whenZh:
+      '超过应用的 `rateLimitPerSecond`；已有 128 个查询在等待；上一次重放或测试尚未结束或刚刚结束就再次请求；或密码尝试过于频繁。何时再来见 `Retry-After`。',
+    todo: {
+      en: 'Wait as many seconds as `Retry-After` says, then repeat the same request. Spread the load, or use batches.',
+      zh: '等待 `Retry-After` 所示的秒数，再重发同一请求。平时请分散请求，或改用批量接口。',
+    },
   },
   idempotencyKeyReused: {
     code: 10008,
@@ -74,6 +115,11 @@ export const refusals = {
     en: 'This Idempotency-Key was used before with another body.',
     zh: '该 Idempotency-Key 已用于另一请求体。',
     when: 'The same `Idempotency-Key` came with another body within 24 hours.',
+    whenZh: '24 小时内，同一个 `Idempotency-Key` 用于不同的请求体。',
+    todo: {
+      en: 'Repeat with exactly the bytes of the first request, or take a new key for a new request.',
+      zh: '重试时逐字节发送首次的请求体；新的请求请换新的键。',
+    },
   },
   preconditionFailed: {
     code: 10009,
@@ -81,6 +127,11 @@ export const refusals = {
     en: 'The record has changed since it was read.',
     zh: '记录在读取之后已被修改。',
     when: 'An update or a delete carries `If-Match`, and the record is no longer the one with that `ETag`. Read it again, and decide anew.',
+    whenZh: '更新或删除带有 `If-Match`，而记录的 `ETag` 已经改变。',
+    todo: {
+      en: 'Read the record again, decide anew, and send its new `ETag`.',
+      zh: '重新读取记录，重新判断，并使用新的 `ETag`。',
+    },
   },
   clientInvalid: {
     code: 10030,
@@ -88,6 +139,11 @@ export const refusals = {
     en: 'The client id or the client secret is wrong.',
     zh: '客户端标识或密钥错误。',
     when: 'Wrong client id or secret at the token operations.',
+    whenZh: '令牌接口收到的客户端标识或密钥有误。',
+    todo: {
+      en: 'Check `client_id` (the `appId`) and the secret. After a rotation only the new secret counts, once its overlap is over.',
+      zh: '检查 `client_id`（即 `appId`）和密钥。密钥轮换且重叠期结束后，只有新密钥有效。',
+    },
   },
   signInFailed: {
     code: 10031,
@@ -95,6 +151,11 @@ export const refusals = {
     en: 'The name, the password or the key is wrong.',
     zh: '用户名、密码或密钥错误。',
     when: 'Operators only: nobody can sign in with this name and password, or with this operator key.',
+    whenZh: '仅运营方会遇到：用户名与密码不匹配，或运营密钥无效。',
+    todo: {
+      en: 'Check name and password; an admin can reset the account.',
+      zh: '检查用户名和密码；管理员可以重置账号。',
+    },
   },
   regionNotFound: {
     code: 10040,
@@ -102,6 +163,11 @@ export const refusals = {
     en: 'There is no such region.',
     zh: '行政区划不存在。',
     when: 'The national division table has no region with this code.',
+    whenZh: '全国行政区划表中没有此代码。',
+    todo: {
+      en: 'Take the code from `region/tree`.',
+      zh: '从 `region/tree` 中取代码。',
+    },
   },
   callbackMissing: {
     code: 10042,
@@ -109,6 +175,12 @@ export const refusals = {
     en: 'This application has no callback to send to, its callback has stopped, or the service sends none for now.',
     zh: '该应用没有可用的回调地址，回调已停止，或本服务暂停发送回调。',
     when: 'A replay or a test while the third-party configuration has no `callbackUrl`; a replay while the callback is stopped because it answered 410: saving the configuration lifts the stop. A test while the service runs with `FORECOURT_CALLBACKS=paused`.',
+    whenZh:
+      '第三方配置没有 `callbackUrl` 时请求重放或测试；回调因返回 410 而停止时请求重放，重新保存配置即可恢复；服务以 `FORECOURT_CALLBACKS=paused` 运行时请求测试。',
+    todo: {
+      en: 'Save the third-party configuration with a `callbackUrl`: that also lifts a stop. While callbacks are paused, read the feed.',
+      zh: '保存带有 `callbackUrl` 的第三方配置，停止状态也随之解除。服务暂停回调期间，请改为读取事件流。',
+    },
   },
   operatorNotFound: {
     code: 10050,
@@ -116,6 +188,11 @@ export const refusals = {
     en: 'There is no such operator account.',
     zh: '运营账号不存在。',
     when: 'Operators only: no account has this id, or the caller is a key and has no account.',
+    whenZh: '仅运营方会遇到：没有此编号的账号，或调用方是密钥、没有账号。',
+    todo: {
+      en: 'Take the id from `operator/page`.',
+      zh: '从 `operator/page` 中取编号。',
+    },
   },
   operatorNameTaken: {
     code: 10051,
@@ -123,6 +200,11 @@ export const refusals = {
     en: 'This name is taken.',
     zh: '该名称已被使用。',
     when: 'Operators only: another account, or another operator key, has this name. Upper and lower case are the same.',
+    whenZh: '仅运营方会遇到：其他账号或其他运营密钥已使用此名称，不区分大小写。',
+    todo: {
+      en: 'Choose another name.',
+      zh: '换一个名称。',
+    },
   },
   setUpLinkInvalid: {
     code: 10052,
@@ -130,6 +212,11 @@ export const refusals = {
     en: 'The set-up link was used before, or has expired.',
     zh: '设置链接已被使用或已过期。',
     when: 'A one-time set-up link that is unknown, used or older than 24 hours.',
+    whenZh: '一次性设置链接未知、已使用或超过 24 小时。',
+    todo: {
+      en: 'Ask an admin for a new link. Of the first admin: start the service again, it prints one.',
+      zh: '请管理员重新生成链接。首位管理员：重启服务，会打印新的链接。',
+    },
   },
   sessionNotFound: {
     code: 10053,
@@ -137,6 +224,11 @@ export const refusals = {
     en: 'There is no such session.',
     zh: '会话不存在。',
     when: 'Operators only: no session that lasts has this id, or it is someone else’s.',
+    whenZh: '仅运营方会遇到：没有此编号的有效会话，或会话属于他人。',
+    todo: {
+      en: 'Nothing: the session is over, or is not yours.',
+      zh: '无需处理：会话已结束，或不属于你。',
+    },
   },
   lastAdmin: {
     code: 10054,
@@ -144,6 +236,11 @@ export const refusals = {
     en: 'This is the last admin who can sign in.',
     zh: '这是最后一位可登录的管理员。',
     when: 'An update, reset or delete that would leave no active admin.',
+    whenZh: '此更新、重置或删除会使系统失去最后一位可用的管理员。',
+    todo: {
+      en: 'Make another admin first.',
+      zh: '请先新建一位管理员。',
+    },
   },
   operatorKeyNotFound: {
     code: 10055,
@@ -151,6 +248,11 @@ export const refusals = {
     en: 'There is no such operator key.',
     zh: '运营密钥不存在。',
     when: 'Operators only: no key has this id.',
+    whenZh: '仅运营方会遇到：没有此编号的密钥。',
+    todo: {
+      en: 'Take the id from `operatorKey/page`.',
+      zh: '从 `operatorKey/page` 中取编号。',
+    },
   },
   deviceNotFound: {
     code: 20002,
@@ -158,6 +260,11 @@ export const refusals = {
     en: 'There is no such device.',
     zh: '设备不存在。',
     when: 'The serial number is unknown, or not this caller’s: one answer for both.',
+    whenZh: '序列号不存在，或不属于调用方：两种情况响应相同。',
+    todo: {
+      en: 'Check the serial, upper and lower case too, and that it was not unbound or moved: `guard/history` tells it of your own.',
+      zh: '检查序列号（区分大小写），以及设备是否已解绑或转移：自己的绑定记录可用 `guard/history` 查询。',
+    },
   },
   deviceBoundElsewhere: {
     code: 20013,
@@ -165,6 +272,11 @@ export const refusals = {
     en: 'The serial number is bound to another application.',
     zh: '该设备序列号已绑定其他应用。',
     when: 'The serial number is bound to another application, which is never named.',
+    whenZh: '该序列号已绑定其他应用，响应不会透露是哪个应用。',
+    todo: {
+      en: 'Check the serial. If the device is yours, ask the operator to transfer it or to free it.',
+      zh: '核对序列号。若设备确属你方，请运营方转移或强制解绑。',
+    },
   },
   deviceUnknown: {
     code: 20014,
@@ -172,6 +284,11 @@ export const refusals = {
     en: 'The serial number is not in the device inventory.',
     zh: '该设备序列号不在设备库存中。',
     when: 'The inventory policy is `required` and the serial number is not in the inventory.',
+    whenZh: '设备库存策略为 `required`，而库存中没有该序列号。',
+    todo: {
+      en: 'Ask the operator to import the serial into the inventory.',
+      zh: '请运营方将该序列号导入设备库存。',
+    },
   },
   deviceAlreadyYours: {
     code: 20017,
@@ -179,6 +296,11 @@ export const refusals = {
     en: 'The serial number is bound to this application already.',
     zh: '该设备序列号已绑定本应用。',
     when: 'The serial number is bound to this application already.',
+    whenZh: '该序列号已绑定本应用。',
+    todo: {
+      en: 'It is there: read it by `guard/detail`. After a lost answer this says that the first attempt succeeded.',
+      zh: '设备已存在，用 `guard/detail` 读取即可。若首次响应丢失，这说明首次请求已成功。',
+    },
   },
   deviceModelNotFound: {
     code: 20021,
@@ -186,6 +308,11 @@ export const refusals = {
     en: 'There is no such device model.',
     zh: '设备型号不存在。',
     when: 'Operators only: no device model has this serial prefix.',
+    whenZh: '仅运营方会遇到：没有此序列号前缀的设备型号。',
+    todo: {
+      en: 'Take the prefix from `deviceModel/page`.',
+      zh: '从 `deviceModel/page` 中取前缀。',
+    },
   },
   inventoryEntryNotFound: {
     code: 20022,
@@ -193,6 +320,11 @@ export const refusals = {
     en: 'There is no such inventory entry.',
     zh: '库存条目不存在。',
     when: 'Operators only: the serial number is not in the inventory.',
+    whenZh: '仅运营方会遇到：库存中没有该序列号。',
+    todo: {
+      en: 'Take the serial from `deviceInventory/page`.',
+      zh: '从 `deviceInventory/page` 中取序列号。',
+    },
   },
   siteNotFound: {
     code: 30002,
@@ -200,6 +332,11 @@ export const refusals = {
     en: 'There is no such site.',
     zh: '站点不存在。',
     when: 'No site of this application has this id.',
+    whenZh: '该应用下没有此编号的站点。',
+    todo: {
+      en: 'Take the id from `siteManageThird/page`; it may have been deleted.',
+      zh: '从 `siteManageThird/page` 中取编号；站点可能已被删除。',
+    },
   },
   thirdPartyConfigMissing: {
     code: 30003,
@@ -207,6 +344,11 @@ export const refusals = {
     en: 'The third-party configuration of this application has not been made yet.',
     zh: '该应用尚未完成第三方配置。',
     when: 'Create site before the third-party configuration was made. The configuration’s own `detail` answers it too.',
+    whenZh: '尚未完成第三方配置就创建站点；读取该配置的 `detail` 时也会返回此码。',
+    todo: {
+      en: 'Save it once by `thirdPartyConfig/save`: `operatorName` is enough.',
+      zh: '调用一次 `thirdPartyConfig/save`，只需 `operatorName`。',
+    },
   },
   billingRuleNotFound: {
     code: 40002,
@@ -214,6 +356,11 @@ export const refusals = {
     en: 'There is no such billing rule in this application.',
     zh: '该应用下不存在此计费规则。',
     when: 'A site names a billing rule that this application does not have; `data.errors` names the field. The status is 404 in the rule’s own operations.',
+    whenZh: '站点引用的计费规则不属于该应用，`data.errors` 指出字段。在计费规则自身的接口中状态码为 404。',
+    todo: {
+      en: 'Create the rule first, and use the id that `billingRule/page` shows in this very application.',
+      zh: '先创建计费规则，并使用本应用 `billingRule/page` 中的编号。',
+    },
   },
   billingRuleWrongType: {
     code: 40003,
@@ -221,6 +368,11 @@ export const refusals = {
     en: 'The billing rule has another type than this field takes.',
     zh: '计费规则的类型与该字段不符。',
     when: 'A site names a billing rule of another type, for example an occupancy rule as `fastChargeBillRuleId`; `data.errors` names the field.',
+    whenZh: '站点引用的计费规则类型不符，例如把占位规则填入 `fastChargeBillRuleId`；`data.errors` 指出字段。',
+    todo: {
+      en: '`fastChargeBillRuleId` takes type 1, `rushingBillRuleId` type 2 (slow charging), `placeholderBillRuleId` type 3 (occupancy).',
+      zh: '`fastChargeBillRuleId` 对应类型 1，`rushingBillRuleId` 对应类型 2（慢充），`placeholderBillRuleId` 对应类型 3（占位）。',
+    },
   },
   billingRuleInUse: {
     code: 40004,
@@ -228,6 +380,11 @@ export const refusals = {
     en: 'A site uses this billing rule.',
     zh: '有站点正在使用该计费规则。',
     when: 'Delete of a billing rule while a site names it.',
+    whenZh: '仍有站点引用该计费规则时将其删除。',
+    todo: {
+      en: 'Find the sites by `siteManageThird/page?billingRuleId=…`, give them another rule, then delete.',
+      zh: '用 `siteManageThird/page?billingRuleId=…` 找出站点，改用其他规则后再删除。',
+    },
   },
   eventNotFound: {
     code: 60002,
@@ -235,6 +392,11 @@ export const refusals = {
     en: 'There is no such event.',
     zh: '事件不存在。',
     when: 'No event of this application has this id, or it is kept no longer.',
+    whenZh: '该应用下没有此编号的事件，或该事件已过保留期。',
+    todo: {
+      en: 'Take the id from `event/page`.',
+      zh: '从 `event/page` 中取编号。',
+    },
   },
   deliveryNotFound: {
     code: 60003,
@@ -242,6 +404,11 @@ export const refusals = {
     en: 'There is no such delivery.',
     zh: '回调投递记录不存在。',
     when: 'No delivery of this application has this id.',
+    whenZh: '该应用下没有此编号的投递记录。',
+    todo: {
+      en: 'Take the id from `delivery/page`; old deliveries are removed after 30 days.',
+      zh: '从 `delivery/page` 中取编号；投递记录默认保留 30 天。',
+    },
   },
   internalFault: {
     code: 49999,
@@ -249,6 +416,11 @@ export const refusals = {
     en: 'Something went wrong inside the service. The request id helps to find it.',
     zh: '服务内部错误，请凭请求编号查询。',
     when: 'A fault of the service itself. It is logged whole, with the request id.',
+    whenZh: '服务自身的故障，已连同请求编号完整记入日志。',
+    todo: {
+      en: 'Repeat once with the same `Idempotency-Key`. If it stays, give the operator the `X-Request-Id`.',
+      zh: '用同一个 `Idempotency-Key` 重试一次；仍失败时，请把 `X-Request-Id` 提供给运营方。',
+    },
   },
   unavailable: {
     code: 50003,
@@ -256,6 +428,12 @@ export const refusals = {
     en: 'The service cannot answer right now. Please try again.',
     zh: '服务暂时不可用，请稍后重试。',
     when: 'The database is away or the service is overloaded. `Retry-After` says when to come back. A write that was under way may have happened: retry it with its `Idempotency-Key`.',
+    whenZh:
+      '数据库不可用，或服务过载。何时再来见 `Retry-After`。进行中的写入可能已经生效，请用原 `Idempotency-Key` 重试。',
+    todo: {
+      en: 'Wait as `Retry-After` says, then repeat the same request with the same `Idempotency-Key`.',
+      zh: '等待 `Retry-After` 所示的秒数，再用同一个 `Idempotency-Key` 重发同一请求。',
+    },
   },
 } as const satisfies Record<string, RefusalKind>
 
