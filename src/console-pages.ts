@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { preferredLanguage } from './http/language.ts'
 import type { HttpAnswer, HttpHandler, HttpRequest } from './http/message.ts'
 import { isForTwoHosts, readOnly, requestIdOf } from './http/serve.ts'
 import { StaticAnswer } from './http/static-answer.ts'
@@ -18,32 +19,48 @@ const mediaTypes: Record<string, string> = {
   '.json': 'application/json',
   '.woff2': 'font/woff2',
 }
-const notBuilt = 'The console has not been built. Run "npm run build:console", and start the service again.\n'
+/** Where the console has not been built. */
+const missing: HttpAnswer = {
+  status: 503,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: 'The console has not been built. Run "npm run build:console", and start the service again.\n',
+}
 
-const toConsole: HttpAnswer = { status: 302, headers: { location: '/console' }, body: '' }
+/** The pages that lead on to others. */
+const redirects: Record<string, (request: HttpRequest) => Record<string, string>> = {
+  // Whoever opens the bare address is a person, and is led to the console.
+  '/': () => ({ location: '/console' }),
+  '/docs': inOwnLanguage,
+  '/docs/': inOwnLanguage,
+}
+
+function inOwnLanguage(request: HttpRequest): Record<string, string> {
+  return { location: `/docs/${preferredLanguage(request.header('accept-language'))}`, vary: 'accept-language' }
+}
 
 /**
- * Answers the pages of the console and of the API reference, and leaves everything else to the API. The files are read
- * now: what becomes of them on the disk meanwhile, an upgrade for example, is the next start's business.
+ * Answers the pages of the console, of the guides and of the API reference, and leaves everything else to the API. The
+ * files are read now: what becomes of them on the disk meanwhile, an upgrade for example, is the next start's business.
  */
 export function withConsole(api: HttpHandler, mapTileUrl: string | undefined): HttpHandler {
   const files = readFiles(securityHeaders(mapTileUrl))
   return (request) => {
-    const name = fileOf(request.path)
-    if (name === undefined || isForTwoHosts(request)) return api(request)
-    if (!isRead(request)) return answered(request, readOnly(request))
-    if (name === '') return answered(request, { ...toConsole, headers: { ...toConsole.headers } })
-    if (files.size === 0) {
-      return answered(request, {
-        status: 503,
-        headers: { 'content-type': 'text/plain; charset=utf-8' },
-        body: notBuilt,
-      })
-    }
-    // A page of the console that is no file is the console's own business; a missing asset is missing.
-    const file = files.get(name) ?? (name.startsWith('assets/') ? undefined : files.get('index.html'))
-    return file === undefined ? api(request) : answered(request, file.answerTo(request))
+    const page = pageOf(request, files)
+    if (page === undefined || isForTwoHosts(request)) return api(request)
+    return answered(request, isRead(request) ? page() : readOnly(request))
   }
+}
+
+/** What answers a path that is a page's or a file's; undefined for the API's. */
+function pageOf(request: HttpRequest, files: Map<string, StaticAnswer>): (() => HttpAnswer) | undefined {
+  const redirect = redirects[request.path]
+  if (redirect !== undefined) return () => ({ status: 302, headers: redirect(request), body: '' })
+  const name = fileOf(request.path)
+  if (name === undefined) return undefined
+  if (files.size === 0) return () => ({ ...missing, headers: { ...missing.headers } })
+  // A page of the console that is no file is the console's own business; a missing asset or guide is missing.
+  const file = files.get(name) ?? (/^(assets|docs)\//.test(name) ? undefined : files.get('index.html'))
+  return file && (() => file.answerTo(request))
 }
 
 function isRead({ method }: HttpRequest): boolean {
@@ -79,9 +96,7 @@ function readFiles(security: Record<string, string>): Map<string, StaticAnswer> 
 
 /** The file that a path asks for; undefined for a path that is none of the console's. */
 function fileOf(path: string): string | undefined {
-  // Whoever opens the bare address is a person, and is led to the console.
-  if (path === '/') return ''
-  if (path === '/docs' || path === '/docs/') return 'docs.html'
+  if (path.startsWith('/docs/')) return `${path.slice(1)}.html`
   if (path === '/console' || path === '/console/') return 'index.html'
   if (!path.startsWith('/console/')) return undefined
   return path.slice('/console/'.length)

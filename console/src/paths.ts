@@ -1,3 +1,5 @@
+import { referenceParts } from '../guide-names.ts'
+
 /** Every page of the console, once. */
 export const paths = {
   overview: () => '/console',
@@ -36,8 +38,7 @@ function withQuery(path: string, query: Query): string {
   return given.size === 0 ? path : `${path}?${given}`
 }
 
-/** Where the API reference describes an operation. */
-export function referenceOf({ path, id }: { path: string; id: string }): string {
-  const tag = path.startsWith('/api/') ? path.split('/').at(-2) : 'service'
-  return `/docs#/${tag}/${id}`
+/** Where the API reference describes an operation: integrators' and operators' are two pages. */
+export function referenceOf({ id, callers }: { id: string; callers: readonly string[] }): string {
+  return `${referenceParts[callers.includes('application') ? 'integrators' : 'operators']}#${id}`
 }

@@ -1,25 +1,66 @@
+import { expect } from 'bun:test'
+import { referenceOf } from '../../console/src/paths.ts'
+import { createApplication } from '../../src/applications/contract.ts'
+import { pageSites } from '../../src/sites/contract.ts'
 import { newApplication } from '../harness.ts'
 import { browserTest, client, expectFramed, expectSound, narrow, picture, visit } from './support.ts'
 
-browserTest('the API reference lists the operations, and tries one with a token, and fits a phone', async () => {
-  const app = await newApplication(client)
-  // Whoever makes a link decides nothing of what the page reads.
-  const elsewhere = encodeURIComponent('http://127.0.0.1:1/openapi.json')
-  const visited = await visit(`/docs?url=${elsewhere}&configUrl=${elsewhere}#/siteManageThird/pageSites`)
+browserTest('the guides can be read, in the light, in the dark and on a phone', async () => {
+  const visited = await visit('/docs', { language: 'zh' })
   const { page } = visited
-  await page.getByRole('heading', { level: 1, name: 'API reference' }).waitFor()
-  const operation = page.locator('#operations-siteManageThird-pageSites')
-  await operation.waitFor()
+  await expectSound(visited, 'Forecourt 开发者文档')
+  await picture(page, 'guides-index')
+  await page.getByRole('link', { name: '快速开始' }).first().click()
+  await expectSound(visited, '快速开始')
+  await picture(page, 'guides-quick-start')
+  await page.getByRole('link', { name: 'English' }).click()
+  await page.getByRole('link', { name: 'Errors', exact: true }).first().click()
+  await expectSound(visited, 'Errors')
+  await picture(page, 'guides-errors')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expectSound(visited, 'Errors')
+  await page.setViewportSize(narrow)
+  await expectSound(visited, 'Errors')
+  await picture(page, 'guides-errors-phone-dark')
+})
+
+browserTest('the API reference leads to an operation, and tries it with a token, and fits a phone', async () => {
+  const app = await newApplication(client)
+  const visited = await visit(referenceOf(createApplication))
+  const { page } = visited
+  await page.getByText('createApplication', { exact: true }).waitFor()
+  await expectFramed(visited, 'API reference for operators')
+  await page.goto(client.url + referenceOf(pageSites))
+  await page.getByText('pageSites', { exact: true }).waitFor()
+  const operation = page.locator('details').filter({ has: page.locator('#pageSites') })
+  await expectSound(visited, 'API reference for integrators')
   await picture(page, 'reference')
-  await page.getByRole('button', { name: 'Authorize' }).click()
+  await operation.getByRole('button', { name: 'Try it' }).click()
+  await operation.getByRole('button', { name: 'Authorize' }).click()
   await page.locator('#auth-bearer-value').fill(app.token)
   await page.getByRole('button', { name: 'Apply credentials' }).first().click()
   await page.getByRole('button', { name: 'Close' }).first().click()
-  await operation.getByRole('button', { name: 'Try it out' }).click()
   await operation.getByRole('button', { name: 'Execute' }).click()
   await operation.getByText('"totalIsExact": true').first().waitFor()
-  await expectSound(visited, 'API reference')
+  await expectSound(visited, 'API reference for integrators')
+  await picture(page, 'reference-tried')
   await page.setViewportSize(narrow)
-  await expectFramed(visited, 'API reference')
+  await expectFramed(visited, 'API reference for integrators')
   await picture(page, 'reference-phone')
+})
+
+browserTest('opening either part of the reference costs the main thread less than a second', async () => {
+  for (const operation of [pageSites, createApplication]) {
+    const { page } = await visit('/docs/en')
+    const session = await page.context().newCDPSession(page)
+    await session.send('Performance.enable')
+    const spent = async () => {
+      const { metrics } = await session.send('Performance.getMetrics')
+      return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
+    }
+    const before = await spent()
+    await page.goto(client.url + referenceOf(operation))
+    await page.getByText(operation.id, { exact: true }).waitFor()
+    expect((await spent()) - before).toBeLessThan(1)
+  }
 })

@@ -102,7 +102,7 @@ describe.each([...everyRole])('the console of a role: %s', (role) => {
     const menu = page.getByRole('navigation', { name: 'Menu' })
     await expectFramed(visited, 'Sites')
     const seen = pages.filter(({ reads }) => rolesOf(reads).includes(role))
-    expect(await menu.getByRole('link').allInnerTexts()).toEqual([...seen.map(({ title }) => title), 'API reference'])
+    expect(await menu.getByRole('link').allInnerTexts()).toEqual([...seen.map(({ title }) => title), 'Guides and API'])
     for (const { title, empty, makes } of seen) {
       await menu.getByRole('link', { name: title }).click()
       // What a page needs for a keyboard and a screen reader does not depend on who looks.

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Marked } from 'marked'
+import type { Plugin } from 'vite'
+import { guideNames, type Language, languages, pageTexts, type ReferencePart, referenceParts } from './guide-names.ts'
+import { escapeHtml, referenceOfPart } from './reference-page.ts'
+
+// The pages under /docs: the guides of docs/guides and the API reference, as HTML that needs no script to be read.
+
+const root = join(import.meta.dirname, '..')
+const sourceOf = (language: Language, name: string) =>
+  readFileSync(join(root, 'docs', 'guides', language, `${name}.md`), 'utf8')
+
+/** A heading's anchor, as forges make it. */
+const anchorOf = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')
+
+/** Where a link of a guide's source leads: to the page that is made of it. */
+function addressOf(href: string, language: Language): string {
+  const [, folder, name = '', anchor = ''] = /^(?:\.\.\/(en|zh)\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? []
+  if (name === '') return href
+  return guideAddress((folder as Language | undefined) ?? language, name) + anchor
+}
+
+const guideAddress = (language: Language, name: string) =>
+  name === 'README' ? `/docs/${language}` : `/docs/${language}/${name}`
+
+function markdown(language: Language): Marked {
+  return new Marked({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+      },
+      link({ href, tokens }) {
+        return `<a href="${escapeHtml(addressOf(href, language))}">${this.parser.parseInline(tokens)}</a>`
+      },
+      code({ text }) {
+        // What scrolls must be reached by the keyboard.
+        return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`
+      },
+    },
+  })
+}
+
+interface Page {
+  language: Language
+  title: string
+  /** The page's own address. */
+  address: string
+  /** The same in the other language. */
+  other: string
+  body: string
+  head?: string
+}
+
+interface Guide {
+  title: string
+  html: string
+}
+
+function readGuide(language: Language, name: string): Guide {
+  const source = sourceOf(language, name)
+  const [, title] = /^# (.+)$/m.exec(source) ?? []
+  if (title === undefined) throw new Error(`docs/guides/${language}/${name}.md has no title`)
+  const html = markdown(language).parse(source, { async: false })
+  return {
+    title,
+    html: html.replaceAll('<table>', '<div class="wide" tabindex="0"><table>').replaceAll('</table>', '</table></div>'),
+  }
+}
+
+function frame(
+  { language, title, address, other, body, head = '' }: Page,
+  guides: Map<string, Guide>,
+  css: string,
+): string {
+  const texts = pageTexts[language]
+  const item = (href: string, text: string) =>
+    `<li><a href="${href}"${href === address ? ' aria-current="page"' : ''}>${escapeHtml(text)}</a></li>`
+  const listed = guideNames.map((name) => item(guideAddress(language, name), guides.get(name)?.title ?? name))
+  const parts = Object.entries(referenceParts).map(([part, path]) => item(path, texts.parts[part as ReferencePart]))
+  return `<!doctype html>
+<html lang="${language === 'zh' ? 'zh-CN' : 'en'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)} · Forecourt</title>
+<link rel="icon" href="/console/favicon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${css}">
+${head}</head>
+<body>
+<header><a class="name" href="/docs/${language}">Forecourt</a><a href="#contents">${texts.contents}</a><span></span>
+<a href="${other}"${language === 'en' ? ' lang="zh-CN"' : ' lang="en"'}>${texts.otherLanguage}</a><a href="/console">${texts.console}</a></header>
+<main>${body}</main>
+<nav id="contents" aria-label="${texts.contents}">
+<h2><a href="/docs/${language}"${address === `/docs/${language}` ? ' aria-current="page"' : ''}>${texts.guides}</a></h2><ol>${listed.join('')}</ol>
+<h2>${texts.reference}</h2><ul>${parts.join('')}<li><a href="/openapi.json">openapi.json</a></li></ul>
+</nav>
+</body>
+</html>
+`
+}
+
+/** Where the guide goes on: with the one after it; from the index, with the first. */
+function nextOf(language: Language, name: string, guides: Map<string, Guide>): string {
+  const next = guideNames[(guideNames as readonly string[]).indexOf(name) + 1]
+  if (next === undefined) return ''
+  return `<p class="next"><a href="${guideAddress(language, next)}">${pageTexts[language].next}${escapeHtml(guides.get(next)?.title ?? '')}</a></p>`
+}
+
+/** The pages of the guides in a language. */
+function guidePages(language: Language, listed: Map<string, Guide>): Page[] {
+  const other = language === 'en' ? 'zh' : 'en'
+  return [...listed].map(([name, { title, html }]) => ({
+    language,
+    title,
+    address: guideAddress(language, name),
+    other: guideAddress(other, name),
+    body: html + nextOf(language, name, listed),
+  }))
+}
+
+/** The two pages of the reference, which is in English. */
+function referencePages(script: string): Page[] {
+  const openapi = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'))
+  const render = (text: string) => markdown('en').parse(text, { async: false })
+  return (Object.keys(referenceParts) as ReferencePart[]).map((part) => {
+    const title = pageTexts.en.parts[part]
+    return {
+      language: 'en',
+      title,
+      address: referenceParts[part],
+      other: '/docs/zh',
+      body: `<h1>${title}</h1>${referenceOfPart(openapi, part, render)}`,
+      head: `<script type="module" src="/console/${script}"></script>\n`,
+    }
+  })
+}
+
+/** Makes the pages when the console is built. */
+export function guides(): Plugin {
+  return {
+    name: 'guides',
+    apply: 'build',
+    generateBundle(_, bundle) {
+      const style = readFileSync(join(import.meta.dirname, 'guides.css'), 'utf8')
+      const css = `/console/${this.getFileName(this.emitFile({ type: 'asset', name: 'guides.css', source: style }))}`
+      const script = Object.values(bundle).find(({ type, name }) => type === 'chunk' && name === 'reference')
+      if (script === undefined) throw new Error('the reference has no script')
+      for (const language of languages) {
+        const listed = new Map(['README', ...guideNames].map((name) => [name, readGuide(language, name)]))
+        const pages = guidePages(language, listed)
+        for (const page of language === 'en' ? [...pages, ...referencePages(script.fileName)] : pages) {
+          this.emitFile({ type: 'asset', fileName: `${page.address.slice(1)}.html`, source: frame(page, listed, css) })
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,205 @@
+import type { ReferencePart } from './guide-names.ts'
+
+// The API reference as HTML, made of openapi.json: what one reads needs no script. What one tries, src/reference.ts does.
+
+interface Schema {
+  $ref?: string
+  type?: string | string[]
+  const?: unknown
+  enum?: unknown[]
+  format?: string
+  description?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+}
+interface Content {
+  schema?: Schema
+  example?: unknown
+  examples?: Record<string, { value?: unknown; $ref?: string }>
+}
+interface Parameter {
+  $ref?: string
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema?: Schema
+}
+interface Answer {
+  $ref?: string
+  description?: string
+  content?: Record<string, Content>
+}
+interface Operation {
+  operationId: string
+  summary?: string
+  description?: string
+  tags?: string[]
+  security?: Record<string, unknown>[]
+  parameters?: Parameter[]
+  requestBody?: { $ref?: string; content?: Record<string, Content> }
+  responses?: Record<string, Answer>
+}
+type PathItem = Record<string, Operation>
+export interface Description {
+  info: { description?: string }
+  tags?: { name: string; description?: string }[]
+  paths: Record<string, PathItem>
+  webhooks?: Record<string, PathItem>
+}
+type Markdown = (text: string) => string
+
+export function escapeHtml(text: string): string {
+  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character)
+}
+
+/** Whether applications call it: with a token, or to get one. */
+const isIntegrators = (path: string, { security = [] }: Operation) =>
+  path.includes('/oauth') || security.some((scheme) => 'accessToken' in scheme)
+
+class Reference {
+  private readonly description: Description
+  private readonly markdown: Markdown
+
+  constructor(description: Description, markdown: Markdown) {
+    this.description = description
+    this.markdown = markdown
+  }
+
+  /** What a reference stands for, under what stands beside it. */
+  private resolve<Value extends { $ref?: string }>(value: Value): Value {
+    if (value.$ref === undefined) return value
+    const { $ref, ...beside } = value
+    const steps = $ref
+      .slice(2)
+      .split('/')
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    const found = steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], this.description)
+    return { ...this.resolve(found as Value), ...beside }
+  }
+
+  /** The choices of a schema: itself, or what is joined in it. */
+  private choices(schema: Schema): Schema[] {
+    const { anyOf, oneOf, allOf, ...rest } = this.resolve(schema)
+    if (allOf !== undefined) {
+      const parts = allOf.map((part) => this.resolve(part))
+      const properties = Object.assign({}, ...parts.map((part) => part.properties), rest.properties)
+      return [{ ...Object.assign({}, ...parts, rest), ...(Object.keys(properties).length > 0 && { properties }) }]
+    }
+    const several = anyOf ?? oneOf
+    return several === undefined ? [rest] : several.flatMap((choice) => this.choices(choice))
+  }
+
+  private typeOf(schema: Schema): string {
+    const names = this.choices(schema).map(({ type, const: value, enum: values, items, format }) => {
+      if (value !== undefined) return JSON.stringify(value)
+      if (values !== undefined) return values.map((one) => JSON.stringify(one)).join(' | ')
+      if (items !== undefined) return `list of ${this.typeOf(items)}`
+      return `${[type].flat().join(' | ')}${format === undefined ? '' : ` (${format})`}`
+    })
+    return [...new Set(names)].join(' | ')
+  }
+
+  private meaningOf(schema: Schema): string {
+    return (
+      this.resolve(schema).description ?? this.choices(schema).find((choice) => choice.description)?.description ?? ''
+    )
+  }
+
+  private inline(text: string): string {
+    return this.markdown(text).replace(/^<p>|<\/p>\n?$/g, '')
+  }
+
+  private row(name: string, type: string, isRequired: boolean, meaning: string): string {
+    const required = isRequired ? ' <b>required</b>' : ''
+    return `<tr><td><code>${escapeHtml(name)}</code>${required}</td><td>${escapeHtml(type)}</td><td>${this.inline(meaning)}</td></tr>`
+  }
+
+  /** A row for each member, those of members under their names. */
+  private members(schema: Schema, prefix = '', marksRequired = true): string {
+    return this.choices(schema)
+      .flatMap(({ properties = {}, required = [] }) =>
+        Object.entries(properties).map(([name, member]) => {
+          const of = this.choices(member).find(({ properties, items }) => properties ?? items)
+          const inner = of?.items ?? of
+          const under = inner && this.members(inner, `${prefix}${name}${of?.items ? '[].' : '.'}`, marksRequired)
+          const isRequired = marksRequired && required.includes(name)
+          return this.row(prefix + name, this.typeOf(member), isRequired, this.meaningOf(member)) + (under ?? '')
+        }),
+      )
+      .join('')
+  }
+
+  private table(title: string, rows: string): string {
+    if (rows === '') return ''
+    return `<h4>${title}</h4><div class="wide" tabindex="0"><table><tr><th>name</th><th>type</th><th>meaning</th></tr>${rows}</table></div>`
+  }
+
+  private example(content: Content | undefined): string {
+    const [first] = Object.values(content?.examples ?? {})
+    const value = content?.example ?? (first && this.resolve(first).value)
+    return value === undefined
+      ? ''
+      : `<pre tabindex="0"><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre>`
+  }
+
+  private answers(responses: Record<string, Answer>): string {
+    const [success, ...refused] = Object.entries(responses).map(([status, answer]) => ({
+      status,
+      ...this.resolve(answer),
+    }))
+    const json = success?.content?.['application/json']
+    const data = json?.schema && this.choices(json.schema).find(({ properties }) => properties?.data)?.properties?.data
+    const rows = refused.map(({ status, description = '' }) => `<li><b>${status}</b> ${this.inline(description)}</li>`)
+    return `${data === undefined ? '' : this.table('Answer: data', this.members(data, '', false))}${this.example(json)}
+${rows.length === 0 ? '' : `<h4>Refusals</h4><ul class="refusals">${rows.join('')}</ul>`}`
+  }
+
+  operation(method: string, path: string, operation: Operation, canTry: boolean): string {
+    const { operationId, summary = '', description = '', parameters = [], requestBody, responses = {} } = operation
+    const body = requestBody && Object.values(this.resolve(requestBody).content ?? {})[0]
+    const given = parameters.map((parameter) => this.resolve(parameter))
+    const rows = given.map(({ name, in: place, required, schema = {}, description }) =>
+      this.row(
+        place === 'query' ? name : `${name} (${place})`,
+        this.typeOf(schema),
+        required === true,
+        description ?? this.meaningOf(schema),
+      ),
+    )
+    return `<details class="operation"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escapeHtml(path)}</code> <span>${this.inline(summary)}</span></summary>
+<div id="${operationId}"><p class="faint"><a href="#${operationId}">${operationId}</a></p>${this.markdown(description)}
+${this.table('Parameters', rows.join(''))}${body?.schema === undefined ? '' : this.table('Body', this.members(body.schema))}${this.example(body)}
+${this.answers(responses)}${canTry ? `<p><button type="button" data-try="${method} ${escapeHtml(path)}">Try it</button></p>` : ''}</div></details>`
+  }
+
+  part(part: ReferencePart): string {
+    const { paths, webhooks = {}, tags = [], info } = this.description
+    const groups = new Map<string, string[]>()
+    const add = (path: string, item: PathItem, isWebhook: boolean) => {
+      for (const [method, operation] of Object.entries(item)) {
+        if ((part === 'integrators') !== (isWebhook || isIntegrators(path, operation))) continue
+        const tag = isWebhook ? 'Callbacks' : (operation.tags?.[0] ?? '')
+        const named = { ...operation, operationId: operation.operationId ?? path }
+        groups.set(tag, [...(groups.get(tag) ?? []), this.operation(method, path, named, !isWebhook)])
+      }
+    }
+    for (const [path, item] of Object.entries(paths)) add(path, item, false)
+    for (const [name, item] of Object.entries(webhooks)) add(name, item, true)
+    const sections = [...groups].map(([tag, operations]) => {
+      const said = tags.find(({ name }) => name === tag)?.description ?? ''
+      return `<section><h2>${escapeHtml(tag)}</h2>${this.markdown(said)}${operations.join('')}</section>`
+    })
+    return this.markdown(info.description ?? '') + sections.join('')
+  }
+}
+
+/** The operations of a part, each with what it takes and answers. */
+export function referenceOfPart(description: Description, part: ReferencePart, markdown: Markdown): string {
+  return new Reference(description, markdown).part(part)
+}

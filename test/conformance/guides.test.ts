@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { guideNames, languages, referenceParts } from '../../console/guide-names.ts'
+import { operations } from '../../src/operations.ts'
+import { projectFolder } from '../harness.ts'
+import { client, expectFaults } from './support.ts'
+
+const sourceOf = (language: string, name: string) =>
+  readFileSync(join(projectFolder, 'docs', 'guides', language, `${name}.md`), 'utf8')
+const addresses = languages.flatMap((language) => [
+  `/docs/${language}`,
+  ...guideNames.map((name) => `/docs/${language}/${name}`),
+])
+const references = Object.values(referenceParts)
+
+/** Every page that was read, once. */
+const pages = new Map<string, Promise<string>>()
+function pageAt(path: string): Promise<string> {
+  const read = async () => {
+    const answer = await fetch(client.url + path)
+    expect(`${path} ${answer.status} ${answer.headers.get('content-type')}`).toBe(
+      `${path} 200 text/html; charset=utf-8`,
+    )
+    return answer.text()
+  }
+  const page = pages.get(path) ?? read()
+  pages.set(path, page)
+  return page
+}
+
+test.each([...addresses, ...references])('%s is answered, and every link on it leads somewhere', async (path) => {
+  const page = await pageAt(path)
+  expect(page).toContain(`<html lang="${path.startsWith('/docs/zh') ? 'zh-CN' : 'en'}">`)
+  expect(page.match(/<h1/g)).toHaveLength(1)
+  // Nothing comes from elsewhere, and nothing needs a script to be read.
+  expect(page).not.toMatch(/src="https?:|<link[^>]*href="https?:|<script(?![^>]*\bsrc=)/)
+  for (const [, href = ''] of page.matchAll(/href="([^"]*)"/g)) {
+    if (/^https:\/\//.test(href)) continue
+    const [to = '', anchor] = href.split('#')
+    if (!to.startsWith('/docs/') && to !== '') {
+      expect([href, (await fetch(client.url + to)).status]).toEqual([href, 200])
+    } else if (anchor !== undefined) {
+      expect([href, await pageAt(to || path)]).toEqual([href, expect.stringContaining(`id="${decodeURI(anchor)}"`)])
+    } else {
+      await pageAt(to)
+    }
+  }
+})
+
+test('both languages have the same guides, with the same parts and the same code', () => {
+  for (const language of languages) {
+    const files = readdirSync(join(projectFolder, 'docs', 'guides', language)).map((file) => file.replace(/\.md$/, ''))
+    expect(files.sort()).toEqual(['README', ...guideNames].sort())
+  }
+  const shapeOf = (source: string) => ({
+    parts: source.match(/^#+ /gm),
+    code: source.match(/^```\w+\n[\s\S]*?^```$/gm),
+    links: [...source.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, to]) => to).sort(),
+  })
+  for (const name of ['README', ...guideNames]) {
+    expect([name, shapeOf(sourceOf('zh', name))]).toEqual([name, shapeOf(sourceOf('en', name))])
+  }
+})
+
+describe('/docs', () => {
+  test.each([
+    ['zh-CN,zh;q=0.9,en;q=0.8', '/docs/zh'],
+    ['de,en;q=0.5', '/docs/en'],
+  ])('leads who reads %s to %s', async (language, to) => {
+    const answer = await fetch(`${client.url}/docs`, { headers: { 'accept-language': language }, redirect: 'manual' })
+    expect([answer.status, answer.headers.get('location'), answer.headers.get('vary')]).toEqual([
+      302,
+      to,
+      'accept-language',
+    ])
+  })
+
+  test('is compressed, has an entity tag and lets only our own scripts in', async () => {
+    const path = `${client.url}/docs/zh/errors`
+    const answer = await fetch(path, { headers: { 'accept-encoding': 'br' } })
+    expect(answer.headers.get('content-encoding')).toBe('br')
+    expect(answer.headers.get('content-security-policy')).toContain("script-src 'self';")
+    const headers = { 'accept-encoding': 'br', 'if-none-match': String(answer.headers.get('etag')) }
+    expect((await fetch(path, { headers })).status).toBe(304)
+  })
+
+  test('has no page that it does not have', async () => {
+    for (const path of ['/docs/en/none', '/docs/fr/errors', '/docs/reference/none']) {
+      expectFaults(await client.send(path, {}), ['path'], 'invalidRequest', { status: 404 })
+    }
+  })
+
+  test('tells every operation in one of the two parts of the reference', async () => {
+    const [integrators = '', operators = ''] = await Promise.all(references.map(pageAt))
+    const told = (page: string) => [...page.matchAll(/<div id="(\w+)"/g)].map(([, id = '']) => id)
+    const ids = operations.map(({ id }) => id)
+    expect([...told(integrators), ...told(operators)].filter((id) => ids.includes(id)).sort()).toEqual(ids.sort())
+    const [mine, theirs] = [
+      ['createDevice', 'issueToken', 'getApplication'],
+      ['createApplication', 'transferDevice', 'getHealth'],
+    ]
+    expect(told(integrators)).toEqual(expect.arrayContaining(mine ?? []))
+    expect(told(operators)).toEqual(expect.arrayContaining(theirs ?? []))
+  })
+})
