@@ -53,6 +53,7 @@ const ofMany = [
   /^with (bound|changed|binding) as/,
   /from (device_binding|past_binding|application_lock|event_head|device_presence)\b/,
   /^update device_presence p /,
+  /^(v_changed := array\( select d\.device_no from|delete from) device d(,| using) json_to_recordset/,
   /^(delete|select \S+) from idempotency_key/,
   /from callback_endpoint (e )?where /,
   // When a service starts.

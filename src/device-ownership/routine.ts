@@ -145,9 +145,10 @@ export const changeOwnersRoutine = routine(
     update device_binding b set app_id = i.target, bound_at = p_now from ${moved}
     where b.device_no = i.device_no and i.target is not null and i.device_no = any(v_changed);
   end if;
-  delete from device_presence p using ${rows(device)} where ${isOne('p')} and i.device_no = any(v_changed);
+  -- First the devices, as in every routine: on a cluster a statement locks its table's parts.
   delete from device d using ${rows(device)}
   where ${isOne('d')} and d.bound_at = i.bound_at and i.device_no = any(v_changed);
+  delete from device_presence p using ${rows(device)} where ${isOne('p')} and i.device_no = any(v_changed);
   delete from device_binding b using ${moved}
   where b.device_no = i.device_no and i.target is null and i.device_no = any(v_changed);
 
