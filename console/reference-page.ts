@@ -48,6 +48,8 @@ type PathItem = Record<string, Operation>
 export interface Description {
   info: { description?: string }
   tags?: { name: string; description?: string }[]
+  /** Of operations that name none. */
+  security?: Record<string, unknown>[]
   paths: Record<string, PathItem>
   webhooks?: Record<string, PathItem>
 }
@@ -59,7 +61,7 @@ export function escapeHtml(text: string): string {
 }
 
 /** Whether applications call it: with a token, or to get one. */
-const isIntegrators = (path: string, { security = [] }: Operation) =>
+const isIntegrators = (path: string, security: Record<string, unknown>[]) =>
   path.includes('/oauth') || security.some((scheme) => 'accessToken' in scheme)
 
 class Reference {
@@ -87,7 +89,7 @@ class Reference {
   private choices(schema: Schema): Schema[] {
     const { anyOf, oneOf, allOf, ...rest } = this.resolve(schema)
     if (allOf !== undefined) {
-      const parts = allOf.map((part) => this.resolve(part))
+      const parts = allOf.flatMap((part) => this.choices(part))
       const properties = Object.assign({}, ...parts.map((part) => part.properties), rest.properties)
       return [{ ...Object.assign({}, ...parts, rest), ...(Object.keys(properties).length > 0 && { properties }) }]
     }
@@ -179,11 +181,11 @@ ${this.answers(responses)}${canTry ? `<p><button type="button" data-try="${metho
   }
 
   part(part: ReferencePart): string {
-    const { paths, webhooks = {}, tags = [], info } = this.description
+    const { paths, webhooks = {}, tags = [], info, security = [] } = this.description
     const groups = new Map<string, string[]>()
     const add = (path: string, item: PathItem, isWebhook: boolean) => {
       for (const [method, operation] of Object.entries(item)) {
-        if ((part === 'integrators') !== (isWebhook || isIntegrators(path, operation))) continue
+        if ((part === 'integrators') !== (isWebhook || isIntegrators(path, operation.security ?? security))) continue
         const tag = isWebhook ? 'Callbacks' : (operation.tags?.[0] ?? '')
         const named = { ...operation, operationId: operation.operationId ?? path }
         groups.set(tag, [...(groups.get(tag) ?? []), this.operation(method, path, named, !isWebhook)])

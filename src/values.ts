@@ -1,4 +1,4 @@
-import Type, { type TSchema, type TString, type TUnsafe } from 'typebox'
+import Type, { type TObject, type TProperties, type TSchema, type TString, type TUnsafe } from 'typebox'
 import type { Reason } from './refusals.ts'
 
 // Contract §2. Everything a string may not hold stands in its pattern, so that the compiled check, the OpenAPI
@@ -6,11 +6,42 @@ import type { Reason } from './refusals.ts'
 // (code points), and \p{Cs} matches lone surrogates only.
 const storable = String.raw`[^\p{Cc}\p{Cs}]`
 
-/** The reason told when a value does not fit its schema; the OpenAPI document shows it as the description. */
+/** The reason told when a value does not fit its schema. */
 export const reasonKey = 'x-reason'
 
 /** What the OpenAPI document shows in the place of a schema that the service itself checks otherwise. */
 export const shownKey = 'x-shown'
+
+/** The name under which the OpenAPI document shows a schema once, for all its uses. */
+export const nameKey = 'x-name'
+export const namedSchemas = new Map<string, TSchema>()
+
+/** Gives a record or a value its name in the OpenAPI document, and so in every client that is generated from it. */
+export function named<Schema extends TSchema>(name: string, schema: Schema): Schema {
+  if (namedSchemas.has(name)) throw new Error(`two schemas are named ${name}`)
+  namedSchemas.set(name, schema)
+  return Object.assign(schema, { [nameKey]: name })
+}
+
+const nameOf = (schema: TSchema & { [nameKey]?: string }) => schema[nameKey]
+
+/** A record with further members; the OpenAPI document shows it as the record and these. */
+export function extended<Base extends TProperties, More extends TProperties>(base: TObject<Base>, more: More) {
+  return Type.Object({ ...base.properties, ...more }, { [shownKey]: Type.Intersect([base, Type.Object(more)]) })
+}
+
+/** The same value, where it means something of its own. */
+export function described<Schema extends TSchema>(schema: Schema, description: string): Schema {
+  return Object.create(Object.getPrototypeOf(schema), {
+    ...Object.getOwnPropertyDescriptors(schema),
+    description: { value: description, enumerable: true, configurable: true, writable: true },
+  })
+}
+
+// Patterns as they are published: other people's tools have no flag `u`, no look-ahead and no \p{…}, and know lengths.
+// That no text holds control characters is told once, in the description of the document.
+const shownText = (max: number) => ({ type: 'string', minLength: 1, maxLength: max, pattern: String.raw`\S` })
+const shownFreeText = (max: number) => ({ type: 'string', maxLength: max })
 
 /** Marks a secret that is shown once. */
 export const onceKey = 'x-shown-once'
@@ -19,6 +50,7 @@ export const onceKey = 'x-shown-once'
 export function text(max: number, description?: string) {
   return Type.String({
     pattern: String.raw`^(?=[\s\S]*\S)${storable}{1,${max}}$`,
+    [shownKey]: shownText(max),
     ...(description === undefined ? {} : { description }),
     [reasonKey]: {
       en: `must be a string of 1 to ${max} characters, not only white space, without control characters or lone surrogates`,
@@ -31,6 +63,7 @@ export function text(max: number, description?: string) {
 export function freeText(max: number, description?: string) {
   return Type.String({
     pattern: `^${storable}{1,${max}}$`,
+    [shownKey]: shownFreeText(max),
     ...(description === undefined ? {} : { description }),
     [reasonKey]: {
       en: `must be a string of at most ${max} characters, without control characters or lone surrogates`,
@@ -108,49 +141,60 @@ function choice<Value extends number | string>(values: readonly Value[], descrip
   ) as TSchema as TUnsafe<Value>
 }
 
-export const appId = text(64, 'application id')
-/** In operations that the document does not show: an application may leave out its own, an operator names one. */
-export const ownAppId = optional(
-  text(64, 'application id; an application may leave out its own, an operator names the one that is meant'),
+export const appId = named('AppId', text(64, 'An application’s id, as the platform made it.'))
+/** An application may leave out its own, an operator names one. */
+export const ownAppId = named(
+  'OwnAppId',
+  optional(
+    described(appId, 'The application that is meant. An application may leave out its own; an operator names one.'),
+  ),
 )
 /** Of pages that also go over all applications. */
 export const anyAppId = optional(
-  text(
-    64,
-    'application id; left out, an operator means every application, a developer those that they are a member of',
+  described(
+    appId,
+    'The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of.',
   ),
 )
-export const name = text(64)
-export const phone = text(32)
-export const divisionCode = text(12)
-export const address = freeText(255)
-export const tag = freeText(512)
-export const reasonText = text(255)
+export const name = named('Name', text(64, 'A name, as it was given.'))
+export const phone = named('Phone', text(32, 'A telephone number, as it was given.'))
+export const divisionCode = named(
+  'DivisionCode',
+  text(12, 'The code of a national administrative division (GB/T 2260), for example 360102.'),
+)
+export const address = named('Address', freeText(255, 'The address below the district: street and number.'))
+export const tag = named('Tag', freeText(512, 'Free text of the integrator’s own, for example an id in their system.'))
+export const reasonText = named('ReasonText', text(255, 'Why it is done, in words; it stays in the events.'))
 
 /** A device's serial number: 1 to 64 characters, no white space. */
-export const deviceNo = Type.String({
+const serial = Type.String({
   pattern: String.raw`^[^\s\p{Cc}\p{Cs}]{1,64}$`,
-  description: 'device serial number',
+  [shownKey]: { type: 'string', minLength: 1, maxLength: 64, pattern: String.raw`^\S+$` },
+  description: 'A device’s serial number, as it stands on the device. It has one owner at a time.',
   [reasonKey]: {
     en: 'must be a string of 1 to 64 characters without white space, control characters or lone surrogates',
     zh: '必须是 1 至 64 个字符的字符串，不含空白、控制字符或孤立代理项',
   } satisfies Reason,
 })
+export const deviceNo = named('SerialNumber', serial)
 
 const hourMinuteSecond = String.raw`([01]\d|2[0-3]):[0-5]\d:[0-5]\d`
 
 /** A time of day, HH:mm:ss. */
-export const timeOfDay = Type.String({
+const hourOfDay = Type.String({
   pattern: `^${hourMinuteSecond}$`,
+  description: 'A time of day, HH:mm:ss, in the service’s time zone.',
   [reasonKey]: {
     en: 'must be a time of day, HH:mm:ss, from 00:00:00 to 23:59:59',
     zh: '必须是 HH:mm:ss 格式的时间，00:00:00 至 23:59:59',
   } satisfies Reason,
 })
+export const timeOfDay = named('TimeOfDay', hourOfDay)
 
 /** A closing time: also 24:00:00; earlier than the opening time means past midnight. */
 export const closingTime = Type.String({
   pattern: `^(${hourMinuteSecond}|24:00:00)$`,
+  description: 'When the site closes, HH:mm:ss, also 24:00:00. Earlier than the opening time, it is past midnight.',
   [reasonKey]: {
     en: 'must be a time of day, HH:mm:ss, from 00:00:00 to 24:00:00',
     zh: '必须是 HH:mm:ss 格式的时间，00:00:00 至 24:00:00',
@@ -161,14 +205,18 @@ const longitude = String.raw`-?(180(\.0+)?|(1[0-7]\d|0?\d{1,2})(\.\d+)?)`
 const latitude = String.raw`-?(90(\.0+)?|[0-8]?\d(\.\d+)?)`
 
 /** `longitude,latitude` in decimal degrees, −180…180 and −90…90, spaces round the comma allowed. */
-export const coordinates = Type.String({
+const longitudeAndLatitude = Type.String({
   pattern: `^(?=.{1,64}$)${longitude} *, *${latitude}$`,
-  description: 'longitude,latitude in decimal degrees',
+  [shownKey]: { type: 'string', maxLength: 64, pattern: `^${longitude} *, *${latitude}$` },
+  description:
+    'Longitude and latitude in decimal degrees, in this order, with a comma between them. The coordinate system is the one that `getApplication` tells as `coordinateSystem`: GCJ-02 unless the service is set otherwise. Nothing is converted.',
   [reasonKey]: {
     en: 'must be longitude,latitude in decimal degrees, −180 to 180 and −90 to 90, at most 64 characters',
     zh: '必须是“经度,纬度”（十进制度），经度 −180 至 180，纬度 −90 至 90，最多 64 个字符',
   } satisfies Reason,
 })
+
+export const coordinates = named('Coordinates', longitudeAndLatitude)
 
 const swappedCoordinates = new RegExp(`^(?=.{1,64}$)${latitude} *, *${longitude}$`, 'u')
 
@@ -192,7 +240,13 @@ export function readCoordinates(value: string | null): { longitude: number | nul
 export const bbox = Type.Refine(
   Type.String({
     pattern: `^(?=.{1,128}$)${longitude} *, *${latitude} *, *${longitude} *, *${latitude}$`,
-    description: 'minLng,minLat,maxLng,maxLat in decimal degrees',
+    [shownKey]: {
+      type: 'string',
+      maxLength: 128,
+      pattern: `^${longitude} *, *${latitude} *, *${longitude} *, *${latitude}$`,
+    },
+    description:
+      'A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it.',
     [reasonKey]: {
       en: 'must be minLng,minLat,maxLng,maxLat in decimal degrees, −180 to 180 and −90 to 90, no minimum above its maximum',
       zh: '必须是“最小经度,最小纬度,最大经度,最大纬度”（十进制度），经度 −180 至 180，纬度 −90 至 90，且最小值不得大于最大值',
@@ -219,17 +273,24 @@ export function readBbox(value: string): Box {
 }
 
 /** Money in yuan: a decimal string with up to 4 decimals, never a float. */
-export const money = Type.String({
+const yuan = Type.String({
   pattern: String.raw`^(0|[1-9]\d{0,8})(\.\d{1,4})?$`,
-  description: 'yuan, a decimal string with up to 4 decimals',
+  description: 'Money in yuan: a decimal text with up to 4 decimals, never a float. It is kept as it was sent.',
   [reasonKey]: {
     en: 'must be a decimal string from "0" to "999999999.9999" with up to 4 decimals',
     zh: '必须是十进制字符串，"0" 至 "999999999.9999"，最多 4 位小数',
   } satisfies Reason,
 })
+export const money = named('Money', yuan)
 
 /** A moment as the service shows it, in its own time zone. */
-export const moment = Type.String({ description: 'yyyy-MM-dd HH:mm:ss in the service’s time zone' })
+export const moment = named(
+  'Moment',
+  Type.String({
+    description:
+      'yyyy-MM-dd HH:mm:ss in the service’s time zone, which `getApplication` tells as `timeZone`: Asia/Shanghai unless the service is set otherwise.',
+  }),
+)
 
 // The days of a calendar: up to the 28th in every month, the 29th and 30th but for February, the 31st of seven.
 const dayOfYear = String.raw`((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)`
@@ -240,20 +301,29 @@ const zoneOffset = String.raw`([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)`
 
 const ofDay = String.raw`[Tt]${hourMinuteSecond}(\.\d{1,9})?${zoneOffset}`
 
+const momentWords = 'yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B.'
+
 /** A moment as callers name it: of a real day, in the service's time zone or RFC 3339. `ReadMoment` makes it an instant. */
-export const momentText = Type.String({
+const writtenMoment = Type.String({
+  [shownKey]: {
+    type: 'string',
+    pattern: String.raw`^\d{4}-\d\d-\d\d[ Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)?$`,
+  },
   pattern: `^${calendarDay}( ${hourMinuteSecond}|${ofDay})$`,
-  description: 'yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339, in a query with %2B for +',
+  description: momentWords,
   [reasonKey]: {
     en: 'must be a moment, yyyy-MM-dd HH:mm:ss or RFC 3339 (in a query with %2B for +), of the years 1900 to 2999',
     zh: '必须是 yyyy-MM-dd HH:mm:ss 格式或 RFC 3339 格式的时间（在查询串中 + 写作 %2B），1900 至 2999 年',
   } satisfies Reason,
 })
 
+export const momentText = named('MomentText', writtenMoment)
+
 /** An instant, RFC 3339; `ReadMoment` reads it. */
 export const instantText = Type.String({
   pattern: `^${calendarDay}${ofDay}$`,
-  description: 'RFC 3339',
+  [shownKey]: { type: 'string', format: 'date-time' },
+  description: 'An instant as RFC 3339 writes it, with its offset.',
   [reasonKey]: {
     en: 'must be a time as RFC 3339 writes it, with its offset, of the years 1900 to 2999',
     zh: '必须是带时区偏移的 RFC 3339 格式时间，1900 至 2999 年',
@@ -261,32 +331,64 @@ export const instantText = Type.String({
 })
 
 /** The time filters of page operations (contract §5). */
-export const timeRange = { timeFrom: optional(momentText), timeTo: optional(momentText) }
+export const timeRange = {
+  timeFrom: optional(described(momentText, `Not before this moment. ${momentWords}`)),
+  timeTo: optional(described(momentText, `Not after this moment, whose second counts whole. ${momentWords}`)),
+}
 
 /** Query members of every page operation (contract §5). */
 export const pageQuery = {
-  pageNo: optional(integer(1, 1_000_000)),
-  pageSize: optional(integer(1, 100)),
-  cursor: optional(text(2048)),
+  pageNo: optional(
+    described(
+      integer(1, 1_000_000),
+      'The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further.',
+    ),
+  ),
+  pageSize: optional(described(integer(1, 100), 'Rows on a page; 10 when left out.')),
+  cursor: optional(
+    text(
+      2048,
+      'The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout.',
+    ),
+  ),
 }
 
-/** The answer of every page operation (contract §5). */
+/** What every page tells beside its rows (contract §5). */
+const Page = named(
+  'Page',
+  Type.Object({
+    total: Type.Integer({ description: 'How many rows fit the filters, counted to 10000.' }),
+    totalIsExact: Type.Boolean({ description: 'False when more than 10000 rows fit.' }),
+    pageNo: nullable(Type.Integer({ description: 'The page’s number; null for a page by cursor.' })),
+    pageSize: Type.Integer({ description: 'How many rows a page holds at most.' }),
+    pages: Type.Integer({ description: 'How many pages there are, as far as rows are counted.' }),
+    nextCursor: nullable(Type.String({ description: 'Leads to the next page; null on the last.' })),
+  }),
+)
+
+/** The answer of every page operation: rows of a named record. */
 export function pageOf<Schema extends TSchema>(schema: Schema) {
-  return Type.Object({
-    list: Type.Array(schema),
-    total: Type.Integer({ description: 'exact to 10000' }),
-    totalIsExact: Type.Boolean(),
-    pageNo: nullable(Type.Integer()),
-    pageSize: Type.Integer(),
-    pages: Type.Integer(),
-    nextCursor: nullable(Type.String()),
-  })
+  const list = Type.Array(schema, { description: 'The rows of this page.' })
+  const page = Type.Object({ list, ...Page.properties }, { [shownKey]: Type.Intersect([Page, Type.Object({ list })]) })
+  return named(`${nameOf(schema)}Page`, page)
 }
 
 /** The data of a refusal that names fields (contract §1). */
-export const FieldFaults = Type.Object({
-  errors: Type.Array(Type.Object({ field: Type.String(), reason: Type.String() })),
-})
+export const FieldFaults = named(
+  'FieldFaults',
+  Type.Object({
+    errors: Type.Array(
+      named(
+        'FieldFault',
+        Type.Object({
+          field: Type.String({ description: 'The path of the faulty member, for example devices[2].coordinates.' }),
+          reason: Type.String({ description: 'Why, in the language that `Accept-Language` prefers.' }),
+        }),
+      ),
+      { description: 'Every faulty member, not only the first; at most 1000.' },
+    ),
+  }),
+)
 
 /** The rows of a batch. Each is checked by itself, so that a faulty one is an outcome and not the end of the request. */
 export function batchOf(row: TSchema, description?: string) {
@@ -299,17 +401,22 @@ export function batchOf(row: TSchema, description?: string) {
 
 /** The answer of every batch: one outcome a row, in order, each with the member that names the row. */
 export function outcomesOf<const Name extends string, Schema extends TSchema>(name: Name, schema: Schema) {
-  const named = { [name]: nullable(Type.String()) } as Record<Name, ReturnType<typeof nullable<TString>>>
-  return Type.Object({
-    results: Type.Array(
-      Type.Object({
-        ...named,
-        code: Type.Integer(),
-        msg: Type.String(),
-        data: Type.Union([schema, Type.Null(), FieldFaults]),
-      }),
-    ),
+  const key = Type.String({ description: 'Which row it is; null for a row that did not say.' })
+  const member = { [name]: nullable(key) } as Record<Name, ReturnType<typeof nullable<TString>>>
+  const outcome = Type.Object({
+    ...member,
+    code: Type.Integer({ description: '0 for a row that was carried out, else the code of its refusal.' }),
+    msg: Type.String({ description: 'For people: success, or why the row was refused.' }),
+    data: Type.Union([schema, Type.Null(), FieldFaults], {
+      description: 'The record of a row that was carried out; the faulty members of one that is faulty; else null.',
+    }),
   })
+  const outcomes = Type.Object({
+    results: Type.Array(outcome, { description: 'One outcome a row, in the order of the rows.' }),
+  })
+  // Several batches tell of the same record.
+  const title = `${nameOf(schema)}Outcomes`
+  return (namedSchemas.get(title) as typeof outcomes | undefined) ?? named(title, outcomes)
 }
 
 /** The largest body of a batch (contract §2): room for a thousand rows, even with long names, remarks and addresses. */

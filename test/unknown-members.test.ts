@@ -167,7 +167,7 @@ interface Shape {
 /** The body as JSON text, with all names added wherever an object stands that does not declare them. */
 function loaded(body: unknown, schema: Shape, value: unknown): string {
   // A batch's rows are checked one by one, by a schema of their own.
-  const whole = schema[shownKey] ?? schema
+  const whole = schema.properties === undefined ? (schema[shownKey] ?? schema) : schema
   const within = [whole, ...((whole.anyOf ?? []) as Shape[])]
   if (Array.isArray(body)) {
     const items = within.find((option) => option.items !== undefined)?.items ?? {}

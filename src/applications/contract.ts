@@ -4,9 +4,12 @@ import { operation } from '../http/operation.ts'
 import { ThirdPartyConfigRecord, thirdPartyConfigMembers } from '../third-party-config/contract.ts'
 import {
   appId,
+  described,
+  extended,
   integer,
   moment,
   name,
+  named,
   nullable,
   oneOf,
   optional,
@@ -15,6 +18,7 @@ import {
   pageQuery,
   reasonKey,
   reasonText,
+  shownKey,
   shownOnce,
 } from '../values.ts'
 
@@ -33,22 +37,27 @@ const tokenLifetimeSeconds = optional(integer(1, 604_800))
 /** How long the old secret and its tokens go on working. */
 const overlapSeconds = optional(integer(0, 604_800))
 
-export const ApplicationRecord = Type.Object({
-  appId: Type.String(),
-  appName: Type.String(),
-  onlineStatus: Type.Integer({ description: '1 online, 2 offline' }),
-  status: Type.Integer({ description: '1 normal, 2 frozen' }),
-  frozenReason: nullable(Type.String()),
-  tokenLifetimeSeconds: Type.Integer(),
-  rateLimitPerSecond: nullable(Type.Integer()),
-  createTime: moment,
-})
+export const ApplicationRecord = named(
+  'Application',
+  Type.Object({
+    appId: Type.String(),
+    appName: Type.String(),
+    onlineStatus: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 online, 2 offline.' }),
+    status: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 normal, 2 frozen.' }),
+    frozenReason: nullable(Type.String()),
+    tokenLifetimeSeconds: Type.Integer(),
+    rateLimitPerSecond: nullable(Type.Integer()),
+    createTime: moment,
+  }),
+)
 export type ApplicationRecord = Static<typeof ApplicationRecord>
 
-const ApplicationWithSecret = Type.Object({
-  ...ApplicationRecord.properties,
-  appSecret: shownOnce('shown once; only its SHA-256 is kept, so the answer to a retry has null'),
-})
+const ApplicationWithSecret = named(
+  'ApplicationWithSecret',
+  extended(ApplicationRecord, {
+    appSecret: shownOnce('shown once; only its SHA-256 is kept, so the answer to a retry has null'),
+  }),
+)
 
 export const createApplication = operation({
   id: 'createApplication',
@@ -62,8 +71,7 @@ export const createApplication = operation({
     rateLimitPerSecond,
     thirdPartyConfig: optional(Type.Object(thirdPartyConfigMembers)),
   }),
-  data: Type.Object({
-    ...ApplicationWithSecret.properties,
+  data: extended(ApplicationWithSecret, {
     thirdPartyConfig: nullable(ThirdPartyConfigRecord),
   }),
   refusals: [],
@@ -82,6 +90,7 @@ export const updateApplication = operation({
   method: 'POST',
   path: `${folder}/update`,
   ...ofOne,
+  example: { appName: 'Greenway charging' },
   body: Type.Object({ appId, appName: Type.Optional(name), tokenLifetimeSeconds, rateLimitPerSecond }),
   data: ApplicationRecord,
   tagged: true,
@@ -169,7 +178,7 @@ export const getApplication = operation({
   callers: ['application', 'operator'],
   ...readByMembers,
   query: Type.Object({ appId: ownAppId }),
-  data: Type.Object({ ...ApplicationRecord.properties, ...serviceMembers }),
+  data: extended(ApplicationRecord, serviceMembers),
   tagged: true,
 })
 
@@ -183,8 +192,8 @@ export const pageApplications = operation({
   query: Type.Object({
     ...pageQuery,
     appName: optional(name),
-    onlineStatus: optional(oneOf(1, 2)),
-    status: optional(oneOf(1, 2)),
+    onlineStatus: optional(described(oneOf(1, 2), '1 online, 2 offline.')),
+    status: optional(described(oneOf(1, 2), '1 normal, 2 frozen.')),
   }),
   data: pageOf(ApplicationRecord),
   refusals: [],

@@ -2,17 +2,20 @@ import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
 import {
   anyAppId,
+  described,
   freeText,
   integer,
   moment,
   money,
   name,
+  named,
   nullable,
   oneOf,
   optional,
   ownAppId,
   pageOf,
   pageQuery,
+  shownKey,
   timeOfDay,
   timeRange,
 } from '../values.ts'
@@ -22,12 +25,20 @@ const folder = '/api/charging/v1/billingRule'
 /** What a rule is for; a site's three fields take one type each. */
 export const ruleType = { fast: 1, slow: 2, occupancy: 3 } as const
 
-export const Period = Type.Object({ startTime: timeOfDay, electricityPrice: money, servicePrice: money })
+const RuleType = named(
+  'RuleType',
+  described(oneOf(1, 2, 3), '1 fast charging, 2 slow charging, 3 occupancy. It cannot be changed.'),
+)
+
+export const Period = named(
+  'Period',
+  Type.Object({ startTime: timeOfDay, electricityPrice: money, servicePrice: money }),
+)
 export type Period = Static<typeof Period>
 
 const ruleMembers = {
   ruleName: name,
-  ruleType: oneOf(1, 2, 3),
+  ruleType: RuleType,
   periods: optional(Type.Array(Period, { minItems: 1, maxItems: 32 })),
   freeMinutes: optional(integer(0, 525_600)),
   unitMinutes: optional(integer(1, 525_600)),
@@ -35,18 +46,21 @@ const ruleMembers = {
   dailyCap: optional(money),
 }
 
-export const BillingRuleRecord = Type.Object({
-  id: Type.Integer(),
-  appId: Type.String(),
-  ruleName: Type.String(),
-  ruleType: Type.Integer({ description: '1 fast, 2 slow, 3 occupancy' }),
-  periods: nullable(Type.Array(Period)),
-  freeMinutes: nullable(Type.Integer()),
-  unitMinutes: nullable(Type.Integer()),
-  unitPrice: nullable(Type.String()),
-  dailyCap: nullable(Type.String()),
-  createTime: moment,
-})
+export const BillingRuleRecord = named(
+  'BillingRule',
+  Type.Object({
+    id: Type.Integer(),
+    appId: Type.String(),
+    ruleName: Type.String(),
+    ruleType: Type.Integer({ [shownKey]: RuleType }),
+    periods: nullable(Type.Array(Period)),
+    freeMinutes: nullable(Type.Integer()),
+    unitMinutes: nullable(Type.Integer()),
+    unitPrice: nullable(Type.String()),
+    dailyCap: nullable(Type.String()),
+    createTime: moment,
+  }),
+)
 export type BillingRuleRecord = Static<typeof BillingRuleRecord>
 
 export const saveBillingRule = operation({
@@ -55,6 +69,7 @@ export const saveBillingRule = operation({
   method: 'POST',
   path: `${folder}/save`,
   callers: ['application', 'operator'],
+  example: { periods: [{ startTime: '00:00:00', electricityPrice: '0.65', servicePrice: '0.8' }] },
   body: Type.Object({ appId: ownAppId, ...ruleMembers }),
   data: BillingRuleRecord,
   refusals: ['applicationNotFound'],
@@ -63,7 +78,11 @@ export const saveBillingRule = operation({
 })
 
 const id = integer(1)
-const ofOne = { callers: ['application', 'operator'], data: BillingRuleRecord } as const
+const ofOne = {
+  callers: ['application', 'operator'],
+  data: BillingRuleRecord,
+  statuses: { billingRuleNotFound: 404 },
+} as const
 
 export const updateBillingRule = operation({
   id: 'updateBillingRule',
@@ -71,6 +90,7 @@ export const updateBillingRule = operation({
   method: 'POST',
   path: `${folder}/update`,
   ...ofOne,
+  example: { ruleName: 'Day and night' },
   body: Type.Object({ appId: ownAppId, id, ...Type.Partial(Type.Object(ruleMembers)).properties }),
   refusals: ['applicationNotFound', 'billingRuleNotFound'],
   tagged: true,
@@ -111,7 +131,7 @@ export const pageBillingRules = operation({
     appId: anyAppId,
     ...pageQuery,
     ruleName: optional(freeText(64, 'a part of the name, in upper or lower case')),
-    ruleType: optional(oneOf(1, 2, 3)),
+    ruleType: optional(RuleType),
     ...timeRange,
   }),
   data: pageOf(BillingRuleRecord),

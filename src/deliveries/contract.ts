@@ -3,14 +3,19 @@ import { eventTypes, typeFilter } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
 import {
   anyAppId,
+  described,
+  extended,
   integer,
   moment,
+  named,
   nullable,
   oneOf,
   optional,
   ownAppId,
   pageOf,
   pageQuery,
+  shownKey,
+  textOneOf,
   timeRange,
 } from '../values.ts'
 
@@ -20,50 +25,57 @@ export const maxReplayed = 100_000
 /** What a test's delivery is called where others have their event's type. */
 export const testType = 'test'
 export const deliveryTypes = [...eventTypes, testType] as const
+const DeliveryType = named('DeliveryType', textOneOf(deliveryTypes))
 
-const DeliveryRecord = Type.Object({
-  id: Type.Integer({ description: 'ascending within an application' }),
-  eventId: nullable(Type.Integer({ description: 'null for a test' })),
-  appId: Type.String(),
-  type: Type.String({ description: 'of the event; test for a test' }),
-  time: Type.String({ description: 'of the event; of a test, when it was sent' }),
-  status: Type.Integer({ description: '1 waiting for an attempt, 2 delivered, 3 dead' }),
-  attempts: Type.Integer({ description: 'since it was made or replayed' }),
-  createTime: moment,
-  nextAttemptTime: nullable(
-    Type.String({ description: 'when it is due and its endpoint is not left alone; null when nothing is sent' }),
-  ),
-  finishTime: nullable(moment),
-  responseStatus: nullable(Type.Integer({ description: 'of the newest attempt' })),
-  error: nullable(Type.String({ description: 'why the newest attempt failed' })),
-  response: nullable(Type.String({ description: 'the first 4 KiB of the newest answer' })),
-  durationMs: nullable(Type.Integer()),
-  attemptLog: Type.Array(
-    Type.Object({
-      time: moment,
-      responseStatus: nullable(Type.Integer()),
-      error: nullable(Type.String()),
-      durationMs: Type.Integer(),
-    }),
-    { description: 'the newest 20 attempts, oldest first' },
-  ),
-})
+const DeliveryRecord = named(
+  'Delivery',
+  Type.Object({
+    id: Type.Integer({ description: 'ascending within an application' }),
+    eventId: nullable(Type.Integer({ description: 'null for a test' })),
+    appId: Type.String(),
+    type: Type.String({ [shownKey]: DeliveryType, description: 'Of the event; test for a test.' }),
+    time: Type.String({ description: 'of the event; of a test, when it was sent' }),
+    status: Type.Integer({ [shownKey]: oneOf(1, 2, 3), description: '1 waiting for an attempt, 2 delivered, 3 dead.' }),
+    attempts: Type.Integer({ description: 'since it was made or replayed' }),
+    createTime: moment,
+    nextAttemptTime: nullable(
+      Type.String({ description: 'when it is due and its endpoint is not left alone; null when nothing is sent' }),
+    ),
+    finishTime: nullable(moment),
+    responseStatus: nullable(Type.Integer({ description: 'of the newest attempt' })),
+    error: nullable(Type.String({ description: 'why the newest attempt failed' })),
+    response: nullable(Type.String({ description: 'the first 4 KiB of the newest answer' })),
+    durationMs: nullable(Type.Integer()),
+    attemptLog: Type.Array(
+      Type.Object({
+        time: moment,
+        responseStatus: nullable(Type.Integer()),
+        error: nullable(Type.String()),
+        durationMs: Type.Integer(),
+      }),
+      { description: 'the newest 20 attempts, oldest first' },
+    ),
+  }),
+)
 export type DeliveryRecord = Static<typeof DeliveryRecord>
 
 /** What one application has before it; null over several. */
-const Waiting = Type.Object({
+const Waiting = {
   waitingEvents: nullable(
     Type.Integer({
-      description: 'of one application: events that are not taken yet and have no delivery, counted to 10000',
+      description: 'Of one application: events that are not taken yet and have no delivery, counted to 10000.',
     }),
   ),
   waitingSince: nullable(Type.String({ description: 'the time of the oldest of them' })),
   heldUntil: nullable(Type.String({ description: 'until then the endpoint is left alone for its failures' })),
-  callbacks: Type.String({ description: 'on, or paused: then this service sends nothing' }),
-})
+  callbacks: Type.String({
+    [shownKey]: textOneOf(['on', 'paused']),
+    description: 'paused: this service sends nothing.',
+  }),
+}
 
 const ofApplication = { callers: ['application', 'operator'] } as const
-const status = optional(oneOf(1, 2, 3))
+const status = optional(described(oneOf(1, 2, 3), '1 waiting for an attempt, 2 delivered, 3 dead.'))
 
 export const pageDeliveries = operation({
   id: 'pageDeliveries',
@@ -80,7 +92,7 @@ export const pageDeliveries = operation({
     eventId: optional(integer()),
     ...timeRange,
   }),
-  data: Type.Object({ ...pageOf(DeliveryRecord).properties, ...Waiting.properties }),
+  data: extended(pageOf(DeliveryRecord), Waiting),
   refusals: ['applicationNotFound'],
 })
 
@@ -102,6 +114,7 @@ export const replayDeliveries = operation({
   method: 'POST',
   path: `${folder}/replay`,
   ...ofApplication,
+  example: { timeFrom: '2026-01-01 00:00:00', timeTo: '2026-12-31 23:59:59' },
   body: Type.Object({
     appId: ownAppId,
     id: optional(integer()),

@@ -1,39 +1,56 @@
-import { eventTypes } from '../events/contract.ts'
+import Type, { type TSchema } from 'typebox'
+import { ApplicationRecord } from '../applications/contract.ts'
+import { BillingRuleRecord } from '../billing-rules/contract.ts'
+import { DeviceRecord } from '../devices/contract.ts'
+import type { EventType } from '../events/contract.ts'
+import { SiteRecord } from '../sites/contract.ts'
+import { ThirdPartyConfigRecord } from '../third-party-config/contract.ts'
+import { nullable } from '../values.ts'
+import type { testType } from './contract.ts'
 
-const webhookHeader = (name: string, description: string) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: { type: 'string' },
-})
-
-/** What an application's callback is sent (contract §6; Standard Webhooks 1.0). */
-export const eventWebhook = {
-  summary: 'An event of the application, sent to the callback of its third-party configuration.',
-  description:
-    'A 2xx within 15 s is success. 410 stops the callback. Anything else is tried again, 10 attempts over about 3 days.',
-  parameters: [
-    webhookHeader('webhook-id', 'the same at every attempt: drop what you have seen'),
-    webhookHeader('webhook-timestamp', 'seconds since 1970 of this attempt'),
-    webhookHeader('webhook-signature', 'v1, and the HMAC-SHA256 in base64; several during a rotation, a space between'),
-  ],
-  requestBody: {
-    required: true,
-    content: {
-      'application/json': {
-        schema: {
-          type: 'object',
-          required: ['type', 'timestamp', 'appId', 'data'],
-          properties: {
-            type: { enum: eventTypes },
-            timestamp: { type: 'string', format: 'date-time' },
-            appId: { type: 'string' },
-            data: { type: 'object', description: 'the record as its operation answers it' },
-          },
-        },
-      },
-    },
-  },
-  responses: { '2XX': { description: 'received' } },
+interface Webhook {
+  summary: string
+  record: string
+  data: TSchema
 }
+
+const site = (summary: string): Webhook => ({ summary, record: 'Site', data: SiteRecord })
+const device = (summary: string): Webhook => ({ summary, record: 'Device', data: DeviceRecord })
+const billingRule = (summary: string): Webhook => ({ summary, record: 'BillingRule', data: BillingRuleRecord })
+const application = (summary: string): Webhook => ({ summary, record: 'Application', data: ApplicationRecord })
+
+/** What an application's callback is told of (contract §6): the data of an event is the record as its operation answers it. */
+const byType: Record<EventType | typeof testType, Webhook> = {
+  'site.created': site('A site was created'),
+  'site.updated': site('A site was changed'),
+  'site.deleted': site('A site was deleted; its record as it was'),
+  'device.bound': device('A device was created and bound to the application'),
+  'device.updated': device('A device was changed'),
+  'device.unbound': device('A device was freed; its record as it was'),
+  'device.transferred': {
+    summary: 'An operator moved a device from one application to another; told to both',
+    // The former owner is not told whose it is now.
+    record: 'TransferredDevice',
+    data: Type.Object({ ...DeviceRecord.properties, appId: nullable(Type.String()) }),
+  },
+  'device.stateChanged': device('A device reported another state, or was silent for too long'),
+  'billingRule.created': billingRule('A billing rule was created'),
+  'billingRule.updated': billingRule('A billing rule was changed'),
+  'billingRule.deleted': billingRule('A billing rule was deleted; its record as it was'),
+  'application.online': application('An operator took the application online'),
+  'application.offline': application('An operator took the application offline: it takes no new device'),
+  'application.frozen': application('An operator froze the application'),
+  'application.unfrozen': application('An operator lifted the freeze of the application'),
+  'thirdPartyConfig.saved': {
+    summary: 'The third-party configuration was saved',
+    record: 'ThirdPartyConfig',
+    data: ThirdPartyConfigRecord,
+  },
+  test: {
+    summary: 'A test that was asked for',
+    record: 'Test',
+    data: Type.Object({ message: Type.String({ description: 'Words that say that it is a test.' }) }),
+  },
+}
+
+export const webhooks = Object.entries(byType).map(([type, webhook]) => ({ type, ...webhook }))

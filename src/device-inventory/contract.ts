@@ -1,10 +1,13 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
-import { deviceNo, moment, name, optional, pageOf, pageQuery } from '../values.ts'
+import { deviceNo, moment, name, named, optional, pageOf, pageQuery } from '../values.ts'
 
 const folder = '/api/platform/v1/deviceInventory'
 
-export const InventoryEntry = Type.Object({ deviceNo: Type.String(), modelName: Type.String(), createTime: moment })
+export const InventoryEntry = named(
+  'InventoryEntry',
+  Type.Object({ deviceNo: Type.String(), modelName: Type.String(), createTime: moment }),
+)
 export type InventoryEntry = Static<typeof InventoryEntry>
 
 export const importDeviceInventory = operation({

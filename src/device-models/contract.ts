@@ -1,20 +1,23 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
-import { deviceNo, freeText, moment, name, nullable, optional, pageOf, pageQuery } from '../values.ts'
+import { deviceNo, freeText, moment, name, named, nullable, optional, pageOf, pageQuery } from '../values.ts'
 
 const folder = '/api/platform/v1/deviceModel'
 
 /** A serial's first characters; the longest prefix that a serial begins with decides its model. */
 const serialPrefix = deviceNo
 
-export const DeviceModelRecord = Type.Object({
-  serialPrefix: Type.String(),
-  modelName: Type.String(),
-  productPictureUrl: nullable(Type.String()),
-  deviceType: nullable(Type.String()),
-  deviceTypeName: nullable(Type.String()),
-  createTime: moment,
-})
+export const DeviceModelRecord = named(
+  'DeviceModel',
+  Type.Object({
+    serialPrefix: Type.String(),
+    modelName: Type.String(),
+    productPictureUrl: nullable(Type.String()),
+    deviceType: nullable(Type.String()),
+    deviceTypeName: nullable(Type.String()),
+    createTime: moment,
+  }),
+)
 export type DeviceModelRecord = Static<typeof DeviceModelRecord>
 
 export const saveDeviceModel = operation({

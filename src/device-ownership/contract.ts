@@ -8,6 +8,7 @@ import {
   batchOf,
   deviceNo,
   moment,
+  named,
   nullable,
   optional,
   outcomesOf,
@@ -46,13 +47,16 @@ export const unbindDevices = operation({
 })
 
 /** One time of ownership of a serial number. */
-const Binding = Type.Object({
-  appId: Type.String(),
-  boundAt: moment,
-  unboundAt: nullable(Type.String({ description: 'null while it lasts' })),
-  unboundBy: nullable(Type.String()),
-  reason: nullable(Type.String()),
-})
+const Binding = named(
+  'Binding',
+  Type.Object({
+    appId: Type.String(),
+    boundAt: moment,
+    unboundAt: nullable(Type.String({ description: 'null while it lasts' })),
+    unboundBy: nullable(Type.String()),
+    reason: nullable(Type.String()),
+  }),
+)
 export type Binding = Static<typeof Binding>
 
 export const getDeviceHistory = operation({

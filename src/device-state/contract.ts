@@ -1,20 +1,22 @@
 import Type, { type Static } from 'typebox'
-import { DeviceRecord } from '../devices/contract.ts'
+import { DeviceRecord, DeviceStatus, OnlineStatus, RunStatus } from '../devices/contract.ts'
 import { operation } from '../http/operation.ts'
 import {
   batchBytes,
   batchOf,
   deviceNo,
+  extended,
   freeText,
   instantText,
   integer,
   moment,
+  named,
   nullable,
-  oneOf,
   optional,
   outcomesOf,
   ownAppId,
   reasonKey,
+  shownKey,
 } from '../values.ts'
 
 /** A battery's level as devices write it: 87%, 87.5%, 87. */
@@ -27,20 +29,23 @@ const percentage = Type.String({
 /** How far a report's time may lie ahead: the clocks of devices are set by hand, or drift. */
 export const clockAllowanceSeconds = 60
 
-export const StateReport = Type.Object({
-  deviceNo,
-  reportTime: optional({
-    ...instantText,
-    description: `RFC 3339, at most ${clockAllowanceSeconds} seconds ahead; a report that is older than what is known changes nothing. Left out, the report is the newest`,
+export const StateReport = named(
+  'StateReport',
+  Type.Object({
+    deviceNo,
+    reportTime: optional({
+      ...instantText,
+      description: `When the device was in this state: RFC 3339, at most ${clockAllowanceSeconds} seconds ahead. A report that is older than what is known changes nothing; left out, it is the newest.`,
+    }),
+    status: optional(DeviceStatus),
+    onlineStatus: optional(OnlineStatus),
+    runStatus: optional(RunStatus),
+    statusRemark: optional(freeText(255)),
+    version: optional(freeText(64)),
+    batteryStatus: optional(integer()),
+    batteryEnergy: optional(percentage),
   }),
-  status: optional(oneOf(1, 2)),
-  onlineStatus: optional(oneOf(1, 2)),
-  runStatus: optional(oneOf(0, 1, 2)),
-  statusRemark: optional(freeText(255)),
-  version: optional(freeText(64)),
-  batteryStatus: optional(integer()),
-  batteryEnergy: optional(percentage),
-})
+)
 export type StateReport = Static<typeof StateReport>
 
 const path = '/api/device/entrance/guard/state'
@@ -53,7 +58,8 @@ export const reportDeviceState = operation({
   method: 'POST',
   path,
   callers,
-  body: Type.Object({ appId: ownAppId, ...StateReport.properties }),
+  example: { runStatus: 1, batteryEnergy: '87%' },
+  body: extended(StateReport, { appId: ownAppId }),
   data: DeviceRecord,
   refusals: ['applicationNotFound', 'deviceNotFound'],
 })
@@ -82,9 +88,9 @@ export const getDeviceState = operation({
   data: Type.Object({
     appId: Type.String(),
     deviceNo: Type.String(),
-    status: Type.Integer({ description: '1 normal, 2 fault' }),
-    onlineStatus: Type.Integer({ description: '1 online, 2 offline' }),
-    runStatus: Type.Integer({ description: '0 closed, 1 open, 2 stopped' }),
+    status: Type.Integer({ [shownKey]: DeviceStatus }),
+    onlineStatus: Type.Integer({ [shownKey]: OnlineStatus }),
+    runStatus: Type.Integer({ [shownKey]: RunStatus }),
     statusRemark: nullable(Type.String()),
     version: nullable(Type.String()),
     batteryStatus: nullable(Type.Integer()),

@@ -8,11 +8,14 @@ import {
   batchOf,
   bbox,
   coordinates,
+  described,
   deviceNo,
   divisionCode,
+  extended,
   freeText,
   moment,
   name,
+  named,
   nullable,
   oneOf,
   optional,
@@ -20,6 +23,7 @@ import {
   ownAppId,
   pageOf,
   pageQuery,
+  shownKey,
   tag,
   timeRange,
 } from '../values.ts'
@@ -40,52 +44,60 @@ const registrationMembers = {
   coordinates,
 }
 
-export const DeviceRegistration = Type.Object({ appId, ...registrationMembers })
+/** One row of createBatch: as create device takes it, without the application. */
+export const DeviceBatchRow = named('DeviceBatchRow', Type.Object(registrationMembers))
+
+export const DeviceRegistration = named('DeviceRegistration', extended(DeviceBatchRow, { appId }))
 export type DeviceRegistration = Static<typeof DeviceRegistration>
 
-/** One row of createBatch: as create device takes it, without the application. */
-export const DeviceBatchRow = Type.Object(registrationMembers)
+export const DeviceStatus = named('DeviceStatus', described(oneOf(1, 2), '1 normal, 2 fault.'))
+export const OnlineStatus = named('OnlineStatus', described(oneOf(1, 2), '1 online, 2 offline.'))
+export const RunStatus = named('RunStatus', described(oneOf(0, 1, 2), '0 closed, 1 open, 2 stopped.'))
 
 /** The device record (document §2.3). */
-export const DeviceRecord = Type.Object({
-  appId: Type.String(),
-  deviceNo: Type.String(),
-  tag: nullable(Type.String()),
-  deviceName: Type.String(),
-  modelName: nullable(Type.String()),
-  productPictureUrl: nullable(Type.String()),
-  deviceType: nullable(Type.String()),
-  deviceTypeName: nullable(Type.String()),
-  status: Type.Integer({ description: '1 normal, 2 fault' }),
-  onlineStatus: Type.Integer({ description: '1 online, 2 offline' }),
-  statusRemark: nullable(Type.String()),
-  runStatus: Type.Integer({ description: '0 closed, 1 open, 2 stopped' }),
-  version: nullable(Type.String()),
-  deviceNumber: Type.Integer(),
-  deviceBattery: Type.Object(
-    {
-      cityCode: Type.String(),
-      cityName: nullable(Type.String()),
-      coordinates: Type.String(),
-      detailAddress: nullable(Type.String()),
-      districtCode: Type.String(),
-      districtName: nullable(Type.String()),
-      provinceCode: Type.String(),
-      provinceName: nullable(Type.String()),
-    },
-    { description: 'the address; the name is the document’s' },
-  ),
-  DeviceBatteryOutput: Type.Object({
-    batteryStatus: nullable(Type.Integer()),
-    batteryEnergy: nullable(Type.String({ description: 'a percentage' })),
+export const DeviceRecord = named(
+  'Device',
+  Type.Object({
+    appId: Type.String(),
+    deviceNo: Type.String(),
+    tag: nullable(Type.String()),
+    deviceName: Type.String(),
+    modelName: nullable(Type.String()),
+    productPictureUrl: nullable(Type.String()),
+    deviceType: nullable(Type.String()),
+    deviceTypeName: nullable(Type.String()),
+    status: Type.Integer({ [shownKey]: DeviceStatus }),
+    onlineStatus: Type.Integer({ [shownKey]: OnlineStatus }),
+    statusRemark: nullable(Type.String()),
+    runStatus: Type.Integer({ [shownKey]: RunStatus }),
+    version: nullable(Type.String()),
+    deviceNumber: Type.Integer(),
+    deviceBattery: Type.Object(
+      {
+        cityCode: Type.String(),
+        cityName: nullable(Type.String()),
+        coordinates: Type.String(),
+        detailAddress: nullable(Type.String()),
+        districtCode: Type.String(),
+        districtName: nullable(Type.String()),
+        provinceCode: Type.String(),
+        provinceName: nullable(Type.String()),
+      },
+      { description: 'The address, whatever its name says.' },
+    ),
+    DeviceBatteryOutput: Type.Object({
+      batteryStatus: nullable(Type.Integer()),
+      batteryEnergy: nullable(Type.String({ description: 'a percentage' })),
+    }),
+    createTime: moment,
   }),
-  createTime: moment,
-})
+)
 export type DeviceRecord = Static<typeof DeviceRecord>
 
 export const createDevice = operation({
   id: 'createDevice',
-  summary: 'Registers an entrance device by its serial number and binds it to an application (document §4.2).',
+  summary:
+    'Registers an entrance device by its serial number and binds it to an application. Left out, the province is 360000 and the city 360100.',
   method: 'POST',
   path: '/api/device/entrance/guard/create',
   callers: ['application', 'operator'],
@@ -126,6 +138,7 @@ export const updateDevice = operation({
   method: 'POST',
   path: '/api/device/entrance/guard/update',
   ...ofOne,
+  example: { deviceName: 'East gate barrier' },
   body: Type.Object({
     appId: ownAppId,
     deviceNo,
@@ -169,9 +182,9 @@ export const pageDevices = operation({
     cityCode: optional(freeText(12)),
     districtCode: optional(divisionCode),
     modelName: optional(name),
-    status: optional(oneOf(1, 2)),
-    onlineStatus: optional(oneOf(1, 2)),
-    runStatus: optional(oneOf(0, 1, 2)),
+    status: optional(DeviceStatus),
+    onlineStatus: optional(OnlineStatus),
+    runStatus: optional(RunStatus),
     ...timeRange,
     bbox: optional(bbox),
   }),

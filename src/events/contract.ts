@@ -5,13 +5,16 @@ import {
   deviceNo,
   integer,
   moment,
+  named,
   nullable,
   optional,
   ownAppId,
   pageOf,
   pageQuery,
   reasonKey,
+  shownKey,
   text,
+  textOneOf,
   timeRange,
 } from '../values.ts'
 import { typeNames } from './rules.ts'
@@ -73,7 +76,8 @@ export function typeFilter(types: readonly string[]) {
   const one = `(${names.map((name) => name.replace(/[.*]/g, String.raw`\$&`)).join('|')})`
   return Type.String({
     pattern: `^${one}(,${one})*$`,
-    description: `one or several with commas, all of a kind as device.*: ${types.join(', ')}`,
+    [shownKey]: { type: 'string', pattern: String.raw`^[A-Za-z]+\.([A-Za-z]+|\*)(,[A-Za-z]+\.([A-Za-z]+|\*))*$` },
+    description: 'One type of event or several, with commas between them; all of a kind as device.*.',
     [reasonKey]: {
       en: `must be one or several, with commas, of ${names.join(', ')}`,
       zh: `必须是以下一项或多项（以逗号分隔）：${names.join('、')}`,
@@ -81,15 +85,20 @@ export function typeFilter(types: readonly string[]) {
   })
 }
 
-const EventRecord = Type.Object({
-  id: Type.Integer({ description: 'ascending within an application' }),
-  type: Type.String(),
-  appId: Type.String(),
-  time: moment,
-  occurredAt: Type.String({ format: 'date-time', description: 'the same instant, to the millisecond' }),
-  actor: Type.String({ description: 'who did it: application:…, operator:… or platform:…' }),
-  data: Type.Unknown({ description: 'the record as its operation answers it' }),
-})
+export const EventTypeName = named('EventType', textOneOf(eventTypes))
+
+const EventRecord = named(
+  'Event',
+  Type.Object({
+    id: Type.Integer({ description: 'ascending within an application' }),
+    type: Type.String({ [shownKey]: EventTypeName }),
+    appId: Type.String(),
+    time: moment,
+    occurredAt: Type.String({ format: 'date-time', description: 'The same instant, RFC 3339, to the millisecond.' }),
+    actor: Type.String({ description: 'who did it: application:…, operator:… or platform:…' }),
+    data: Type.Unknown({ description: 'the record as its operation answers it' }),
+  }),
+)
 export type EventRecord = Static<typeof EventRecord>
 
 /** The types that tell of a device, and those that tell of a site: each has its filter. */
@@ -133,13 +142,16 @@ export const getEvent = operation({
   refusals: ['applicationNotFound', 'eventNotFound'],
 })
 
-export const AuditRecord = Type.Object({
-  ...EventRecord.properties,
-  appId: nullable(Type.String({ description: 'null for what happened in no application' })),
-  actorId: nullable(Type.Integer({ description: 'of the account or key that did it; no renaming moves it' })),
-  subject: nullable(Type.String({ description: 'what it is about: a serial number or an id' })),
-  address: nullable(Type.String({ description: 'where it came from, of what is recorded with its source' })),
-})
+export const AuditRecord = named(
+  'AuditEntry',
+  Type.Object({
+    ...EventRecord.properties,
+    appId: nullable(Type.String({ description: 'null for what happened in no application' })),
+    actorId: nullable(Type.Integer({ description: 'of the account or key that did it; no renaming moves it' })),
+    subject: nullable(Type.String({ description: 'what it is about: a serial number or an id' })),
+    address: nullable(Type.String({ description: 'where it came from, of what is recorded with its source' })),
+  }),
+)
 export type AuditRecord = Static<typeof AuditRecord>
 
 export const pageAudit = operation({

@@ -2,14 +2,288 @@ import type { TObject, TSchema } from 'typebox'
 import { cookieNames } from '../callers/cookies.ts'
 import { rolesOf } from '../callers/roles.ts'
 import { type RefusalName, refusals } from '../refusals.ts'
-import { FieldFaults, reasonKey, shownKey } from '../values.ts'
+import { FieldFaults, nameKey } from '../values.ts'
 import type { Operation } from './operation.ts'
+import { type Glossary, type Json, SchemaPublisher } from './published-schema.ts'
 
-type Json = Record<string, unknown>
+/** What an OpenAPI document tells of. */
+export interface Api {
+  description: string
+  operations: readonly Operation[]
+  /** The path at which applications obtain access tokens. */
+  tokenPath: string
+  /** What the service sends of itself to callbacks: the data of each type of event. */
+  webhooks: readonly Webhook[]
+  /** The operations' groups, by the last folder of their paths, in the order of the reference. */
+  tags: Readonly<Record<string, Tag>>
+  /** What members mean that stand under one name in many records. */
+  glossary: Glossary
+}
+
+interface Webhook {
+  type: string
+  summary: string
+  /** What its data is called, in all types of event that tell of the same. */
+  record: string
+  data: TSchema
+}
+
+interface Tag {
+  name: string
+  description: string
+  /** Whose operations these are, as the reference sets them apart. */
+  group: string
+}
+
+/** The OpenAPI 3.1 document of an API; `openapi.json` is that of the service, checked in. */
+export function openApiDocument(api: Api): Json {
+  return new DocumentWriter(api).write()
+}
+
+const version = '1'
+const webhookTag = 'Callbacks'
+
+class DocumentWriter {
+  private readonly api: Api
+  private readonly schemas: SchemaPublisher
+  private readonly responses: Record<string, Json> = {}
+  private readonly requestBodies: Record<string, Json> = {}
+  private readonly usedTags = new Set<string>()
+
+  constructor(api: Api) {
+    this.api = api
+    this.schemas = new SchemaPublisher(api.glossary)
+  }
+
+  write(): Json {
+    const { operations, description, tags } = this.api
+    const paths: Record<string, Record<string, Json>> = {}
+    for (const operation of operations) {
+      paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: this.describe(operation) }
+    }
+    const webhooks = Object.fromEntries(
+      this.api.webhooks.map((webhook) => [webhook.type, this.describeWebhook(webhook)]),
+    )
+    const parameters = shareParameters(paths)
+    const listed = Object.values(tags).filter(({ name }) => this.usedTags.has(name))
+    return {
+      openapi: '3.1.0',
+      info: {
+        title: 'Forecourt',
+        version,
+        description,
+        contact: { name: 'The platform that runs this service' },
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [
+        { url: '/', description: 'The service that this document was read from.' },
+        { url: 'http://127.0.0.1:8080', description: 'A service on this machine, as it starts by itself.' },
+      ],
+      tags: listed.map(({ name, description }) => ({ name, description })),
+      'x-tagGroups': groupsOf(listed),
+      // Of what applications may do; other operations name their own.
+      security: [{ accessToken: [] }, ...ofOperators],
+      paths,
+      webhooks,
+      components: {
+        securitySchemes: this.securitySchemes(),
+        parameters: { ...parameters, ...headerParameters },
+        headers,
+        requestBodies: this.requestBodies,
+        responses: { ...sorted(this.responses), ...receiversResponses },
+        schemas: { ...sorted(this.schemas.components), ...envelopeSchemas },
+      },
+    }
+  }
+
+  private securitySchemes(): Json {
+    return {
+      accessToken: {
+        type: 'oauth2',
+        description: 'An application’s access token, by OAuth 2.0 client credentials: `Authorization: Bearer …`.',
+        flows: { clientCredentials: { tokenUrl: this.api.tokenPath, scopes: {} } },
+      },
+      client: {
+        type: 'http',
+        scheme: 'basic',
+        description: 'The appId and the appSecret, where they do not stand in the body.',
+      },
+      operatorKey: { type: 'http', scheme: 'bearer', description: 'An operator key: `Authorization: Bearer …`.' },
+      session: { type: 'apiKey', in: 'cookie', name: cookieNames.session, description: 'A session of the console.' },
+    }
+  }
+
+  private describe(operation: Operation): Json {
+    const { id, summary, query, body, path } = operation
+    const parameters = [
+      ...(query === undefined ? [] : this.queryParameters(query)),
+      ...(operation.idempotent ? [refTo('parameters', 'IdempotencyKey')] : []),
+      ...(operation.conditional ? [refTo('parameters', 'IfMatch')] : []),
+    ]
+    return {
+      operationId: id,
+      summary: wordsOf(id),
+      description: summary,
+      tags: [this.tagOf(path)],
+      // Other operations are open to operators as a rule, and to whom applications admit.
+      ...(operation.roles === undefined ? {} : { 'x-roles': rolesOf(operation) }),
+      ...securityOf(operation),
+      ...(parameters.length > 0 && { parameters }),
+      ...(body === undefined ? {} : { requestBody: this.requestBody(operation, body) }),
+      responses: { 200: this.success(operation), ...this.refusals(operation) },
+    }
+  }
+
+  private tagOf(path: string): string {
+    const folder = path.startsWith('/api/') ? (path.split('/').at(-2) ?? '') : 'service'
+    const tag = this.api.tags[folder]
+    if (tag === undefined) throw new Error(`no tag for ${path}`)
+    this.usedTags.add(tag.name)
+    return tag.name
+  }
+
+  private queryParameters(query: TObject): Json[] {
+    const required = new Set((query as { required?: string[] }).required)
+    return Object.entries(query.properties).map(([name, member]) => {
+      const { description, schema } = this.schemas.publishParameter(name, member)
+      const isRequired = required.has(name)
+      return {
+        name,
+        in: 'query',
+        ...(isRequired && { required: true }),
+        description,
+        schema,
+        ...(isRequired && { example: this.schemas.exampleOf(name, member) }),
+      }
+    })
+  }
+
+  private requestBody(operation: Operation, body: TObject): Json {
+    const schema =
+      nameKey in body ? this.schemas.publish(body) : this.component(`${capitalised(operation.id)}Request`, body)
+    const example = this.schemas.exampleBody(body, operation.example)
+    const form = operation.takesForm ? { 'application/x-www-form-urlencoded': { schema } } : {}
+    return { required: true, content: { 'application/json': { schema, example }, ...form } }
+  }
+
+  /** A schema of one operation, under a name that generated clients can say. */
+  private component(name: string, schema: TSchema): Json {
+    this.schemas.components[name] ??= this.schemas.publish(schema)
+    return refTo('schemas', name)
+  }
+
+  private success(operation: Operation): Json {
+    const { id, answers, data, beside, tagged, idempotent } = operation
+    const told = [...(tagged ? ['ETag'] : []), ...(idempotent ? ['Replayed'] : [])]
+    const isPlain = (data as { type?: string }).type === undefined
+    const published = () =>
+      (data as { properties?: object }).properties === undefined || nameKey in data
+        ? this.schemas.publish(data)
+        : this.component(`${capitalised(id)}Data`, data)
+    const schema =
+      answers === undefined
+        ? this.answer(published(), beside?.answer)
+        : isPlain
+          ? { type: answers === 'application/json' ? 'object' : 'string' }
+          : published()
+    return {
+      description: 'Success.',
+      ...headersOf(told),
+      content: { [answers ?? 'application/json']: { schema } },
+    }
+  }
+
+  /** The envelope of a success, once for all operations that answer the same. */
+  private answer(data: Json, beside: TObject | undefined): Json {
+    const name = `${String(data.$ref).split('/').at(-1)?.replace(/Data$/, '')}Answer`
+    const besides = beside === undefined ? {} : (this.schemas.publish(beside).properties as Json)
+    this.schemas.components[name] ??= envelope(data, besides)
+    return refTo('schemas', name)
+  }
+
+  private refusals(operation: Operation): Json {
+    const byStatus = new Map<number, RefusalName[]>()
+    for (const name of new Set([...commonRefusals(operation), ...operation.refusals])) {
+      const status = operation.statuses?.[name] ?? refusals[name].status
+      byStatus.set(status, [...(byStatus.get(status) ?? []), name])
+    }
+    for (const status of requestStatuses(operation)) byStatus.set(status, ['invalidRequest'])
+    return Object.fromEntries(
+      [...byStatus].map(([status, names]) => [
+        status,
+        this.refusal(status, names, status < 404 ? operation.beside?.refusal : undefined),
+      ]),
+    )
+  }
+
+  /** The answer of a status, once for all operations that can give the same refusals with it. */
+  private refusal(status: number, names: RefusalName[], beside: TObject | undefined): Json {
+    const joined = names.map(capitalised).join('Or')
+    const refused = `${joined === 'NotPermittedOrApplicationFrozen' ? 'Forbidden' : joined}${beside === undefined ? '' : 'OfOAuth'}`
+    const isOther = status !== refusals[names[0] as RefusalName].status
+    const name = isOther ? (namesOfStatuses[status] ?? `${refused}${status}`) : refused
+    this.responses[name] ??= {
+      description: `${whatIsWrong[status] ?? ''}${names.map(toldOf).join(', ')}`,
+      ...headersOf(refusalHeaders[status] ?? []),
+      content: { 'application/json': { schema: this.refusalSchema(names, beside) } },
+    }
+    return refTo('responses', name)
+  }
+
+  private refusalSchema(names: RefusalName[], beside: TObject | undefined): Json {
+    const schemas = names.map((name) => {
+      const title = `${capitalised(name)}Refusal`
+      this.schemas.components[title] ??= this.writeRefusal(name)
+      return refTo('schemas', title)
+    })
+    const refused = schemas.length === 1 ? (schemas[0] as Json) : { oneOf: schemas }
+    return beside === undefined ? refused : { allOf: [refused, this.component('OAuthError', beside)] }
+  }
+
+  private writeRefusal(name: RefusalName): Json {
+    const { code } = refusals[name]
+    const faults = this.schemas.publish(FieldFaults)
+    const own = { code: { type: 'integer', enum: [code] }, ...dataOf(name, faults) }
+    return { allOf: [refTo('schemas', 'Refusal'), { type: 'object', properties: own }] }
+  }
+
+  private describeWebhook(webhook: Webhook): Json {
+    const { type, summary } = webhook
+    this.usedTags.add(webhookTag)
+    return {
+      post: {
+        operationId: `on${type.split('.').map(capitalised).join('')}`,
+        summary,
+        tags: [webhookTag],
+        security: [],
+        parameters: webhookParameters.map((name) => refTo('parameters', name)),
+        requestBody: this.callbackBody(webhook),
+        responses: { '2XX': refTo('responses', 'Received') },
+      },
+    }
+  }
+
+  /** What is sent of one kind of record, for all types of event that tell of it. */
+  private callbackBody({ record, data }: Webhook): Json {
+    const types = this.api.webhooks.filter((webhook) => webhook.record === record).map(({ type }) => type)
+    const name = `${record}Callback`
+    const own = {
+      type: 'object',
+      required: ['data'],
+      properties: {
+        type: { type: 'string', enum: types, description: 'What happened.' },
+        data: this.schemas.publish(data),
+      },
+    }
+    this.schemas.components[name] ??= { allOf: [refTo('schemas', 'Callback'), own] }
+    this.requestBodies[name] ??= { required: true, content: { 'application/json': { schema: refTo('schemas', name) } } }
+    return refTo('requestBodies', name)
+  }
+}
 
 /** The refusals that an operation can give beyond its own, from what it takes and who may call it. */
 function commonRefusals(operation: Operation): RefusalName[] {
-  const common: RefusalName[] = ['invalidRequest', 'internalFault', 'unavailable']
+  const common: RefusalName[] = ['invalidRequest', 'unavailable']
   if (operation.callers.length > 0) common.push('tokenInvalid', 'notPermitted')
   if (operation.callers.includes('application')) common.push('applicationFrozen', 'tooManyRequests')
   if (operation.idempotent) common.push('idempotencyKeyReused')
@@ -17,170 +291,195 @@ function commonRefusals(operation: Operation): RefusalName[] {
   return common
 }
 
-/** What an OpenAPI document tells of. */
-export interface Api {
-  operations: readonly Operation[]
-  /** The path at which applications obtain access tokens. */
-  tokenPath: string
-  /** What the service sends of itself, as OpenAPI describes an operation. */
-  webhooks: Record<string, Json>
+/** Other statuses that 10001 has for what is wrong with the request itself. */
+function requestStatuses({ method }: Operation): number[] {
+  return method === 'POST' ? [405, 413, 415] : []
 }
 
-/** The OpenAPI 3.1 document of an API; `openapi.json` is that of the service, checked in. */
-export function openApiDocument({ operations, tokenPath, webhooks }: Api): Json {
-  const paths: Record<string, Json> = {}
-  for (const operation of operations) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) }
-  }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Forecourt',
-      version: '1',
-      description:
-        'Charging sites and smart entrance devices of a cloud open platform. `code` is the contract; `msg` is for people.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    paths,
-    webhooks: Object.fromEntries(Object.entries(webhooks).map(([name, post]) => [name, { post }])),
-    components: {
-      securitySchemes: {
-        accessToken: {
-          type: 'oauth2',
-          flows: { clientCredentials: { tokenUrl: tokenPath, scopes: {} } },
-        },
-        operatorKey: { type: 'http', scheme: 'bearer', description: 'an operator key' },
-        session: { type: 'apiKey', in: 'cookie', name: cookieNames.session, description: 'a session of the console' },
-      },
-      schemas: { Refusal: refusalSchema },
-    },
-  }
+const namesOfStatuses: Record<number, string> = { 405: 'WrongMethod', 413: 'TooLarge', 415: 'WrongMediaType' }
+
+const whatIsWrong: Record<number, string> = {
+  405: 'The path has no such method. ',
+  413: 'The body is too large. ',
+  415: 'The body has another media type than this operation takes. ',
 }
 
-const refusalSchema = {
-  type: 'object',
-  required: ['code', 'msg', 'data'],
-  properties: {
-    code: { type: 'integer' },
-    msg: { type: 'string' },
-    data: {
-      anyOf: [{ type: 'null' }, FieldFaults],
+/** The data of refusals that name members of the body: always, or where it is about one. */
+function dataOf(name: RefusalName, faults: Json): Json {
+  if (name === 'invalidRequest') return { data: faults }
+  const isAboutSome = name === 'billingRuleNotFound' || name === 'billingRuleWrongType'
+  return isAboutSome ? { data: { anyOf: [faults, { type: 'null' }] } } : {}
+}
+
+const refusalHeaders: Record<number, string[]> = {
+  400: ['X-Request-Id'],
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
+  503: ['Retry-After', 'X-Request-Id'],
+}
+
+const toldOf = (name: RefusalName) => `${refusals[name].code} ${name}`
+
+const ofOperators = [{ operatorKey: [] }, { session: [] }]
+
+function securityOf({ callers, takesForm }: Operation): { security?: Json[] } {
+  if (takesForm) return { security: [{}, { client: [] }] }
+  if (callers.length === 0) return { security: [] }
+  return callers.includes('application') ? {} : { security: ofOperators }
+}
+
+function envelope(data: Json, beside: Json): Json {
+  const own = { type: 'object', required: ['data', ...Object.keys(beside)], properties: { data, ...beside } }
+  return { allOf: [refTo('schemas', 'Success'), own] }
+}
+
+const envelopeSchemas = {
+  Success: {
+    type: 'object',
+    required: ['code', 'msg'],
+    properties: {
+      code: { type: 'integer', enum: [0], description: '0: the operation was carried out.' },
+      msg: { type: 'string', enum: ['success'], description: 'Always success.' },
+    },
+  },
+  Callback: {
+    type: 'object',
+    required: ['type', 'timestamp', 'appId'],
+    properties: {
+      type: { type: 'string' },
+      timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
+      appId: { type: 'string', description: 'The application that it happened to.' },
+    },
+  },
+  Refusal: {
+    type: 'object',
+    required: ['code', 'msg', 'data'],
+    properties: {
+      code: { type: 'integer', description: 'What is wrong, for programs.' },
+      msg: { type: 'string', description: 'What is wrong, for people: in English or Chinese.' },
+      data: { type: ['object', 'null'], description: 'Null, but where faulty members are named.' },
     },
   },
 }
 
-function describe(operation: Operation): Json {
-  const media = ['application/json', ...(operation.takesForm ? ['application/x-www-form-urlencoded'] : [])]
-  return {
-    operationId: operation.id,
-    summary: operation.summary,
-    tags: [tagOf(operation.path)],
-    ...(operation.callers.includes('operator') ? { 'x-roles': rolesOf(operation) } : {}),
-    security: operation.callers.flatMap((kind): Json[] =>
-      kind === 'application' ? [{ accessToken: [] }] : [{ operatorKey: [] }, { session: [] }],
-    ),
-    parameters: [
-      ...queryParameters(operation.query),
-      ...(operation.idempotent ? [idempotencyKey] : []),
-      ...(operation.conditional ? [ifMatch] : []),
-    ],
-    ...(operation.body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            content: Object.fromEntries(media.map((type) => [type, { schema: show(operation.body as TSchema) }])),
-          },
-        }),
-    responses: responses(operation),
-  }
+/** What an application's callback answers. */
+const receiversResponses = {
+  Received: { description: 'Received. It must come within 15 s. 410 says that the callback is gone.' },
 }
 
-/** The last folder of the path: one tag a resource. */
-function tagOf(path: string): string {
-  return path.startsWith('/api/') ? (path.split('/').at(-2) ?? 'service') : 'service'
-}
+const ascii = { type: 'string' }
 
-const idempotencyKey = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'Makes a retry safe: the same key and body, byte for byte, get the first answer again, with null for a secret that is shown once. Kept 24 hours.',
-  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
-}
-
-const ifMatch = {
-  name: 'If-Match',
-  in: 'header',
-  required: false,
-  description:
-    'An `ETag` that was answered before: the change is refused with 10009 when the record has changed since.',
-  schema: { type: 'string' },
-}
-
-const etagHeader = {
-  ETag: { description: 'names this state of the record, for `If-Match`', schema: { type: 'string' } },
-}
-
-const replayedHeader = {
-  'Idempotency-Replayed': {
-    description: 'true for the answer of an earlier request with the same `Idempotency-Key`',
-    schema: { const: 'true' },
+/** Headers of answers. */
+const headers = {
+  'X-Request-Id': {
+    description: 'The request’s own, when it sent a sane one; else made by the service. Tell it when you ask for help.',
+    schema: ascii,
   },
+  'RateLimit-Policy': {
+    description:
+      'The application’s limit, for example `"default";q=1000;w=1`: so many requests a second. Absent without one.',
+    schema: ascii,
+  },
+  RateLimit: {
+    description: 'What is left of it, for example `"default";r=998;t=1`. Of several processes each tells its guess.',
+    schema: ascii,
+  },
+  ETag: { description: 'Names this state of the record, for `If-Match`.', schema: ascii },
+  Replayed: {
+    description: 'True for the answer of an earlier request with the same `Idempotency-Key`; else absent.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' } },
+  'WWW-Authenticate': { description: 'How to authenticate (RFC 6750, RFC 7617).', schema: ascii },
+  Allow: { description: 'The methods that the path has.', schema: ascii },
 }
 
-function queryParameters(query: TObject | undefined): Json[] {
-  if (query === undefined) return []
-  const required = new Set((query as unknown as { required?: string[] }).required)
-  return Object.entries(query.properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: required.has(name),
-    schema: show(schema),
-  }))
+/** Where a component’s name is shorter than its header’s. */
+const headerNames: Record<string, string> = { Replayed: 'Idempotency-Replayed' }
+
+/** Headers of requests. */
+const headerParameters = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Makes a retry safe: the same key and body, byte for byte, get the first answer again, with null for a secret that is shown once. A key belongs to the application and the operation, and is kept 24 hours.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description:
+      'An `ETag` that was answered before: the change is refused with 10009 when the record has changed since.',
+    schema: { type: 'string' },
+  },
+  WebhookId: webhookHeader('webhook-id', 'The same at every attempt of a callback: drop what you have seen.'),
+  WebhookTimestamp: webhookHeader('webhook-timestamp', 'Seconds since 1970, of this attempt.'),
+  WebhookSignature: webhookHeader(
+    'webhook-signature',
+    '`v1,` and the HMAC-SHA256 in base64 of `webhook-id.webhook-timestamp.body`. Its key is the callback secret behind `whsec_`, decoded from base64. During a rotation there are two, with a space between them.',
+  ),
+}
+const webhookParameters = ['WebhookId', 'WebhookTimestamp', 'WebhookSignature']
+
+function webhookHeader(name: string, description: string): Json {
+  return { name, in: 'header', required: true, description, schema: { type: 'string' } }
 }
 
-function responses(operation: Operation): Json {
-  const success =
-    operation.answers === undefined
-      ? {
-          'application/json': {
-            schema: {
-              type: 'object',
-              required: ['code', 'msg', 'data'],
-              properties: { code: { const: 0 }, msg: { const: 'success' }, data: show(operation.data) },
-            },
-          },
-        }
-      : { [operation.answers]: {} }
-  const byStatus = new Map<number, RefusalName[]>()
-  for (const name of new Set([...commonRefusals(operation), ...operation.refusals])) {
-    const { status } = refusals[name]
-    byStatus.set(status, [...(byStatus.get(status) ?? []), name])
+/** Puts parameters that several operations take into the components. Answers these. */
+function shareParameters(paths: Record<string, Record<string, Json>>): Record<string, Json> {
+  const uses = new Map<string, { parameter: Json; lists: Json[][] }>()
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const list = (operation.parameters ?? []) as Json[]
+    for (const parameter of list) {
+      if (parameter.name === undefined) continue
+      const text = JSON.stringify(parameter)
+      const use = uses.get(text) ?? { parameter, lists: [] }
+      use.lists.push(list)
+      uses.set(text, use)
+    }
   }
-  const refused = [...byStatus].map(([status, names]) => [
-    String(status),
-    {
-      description: names.map((name) => `${refusals[name].code} ${name}`).join(', '),
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
-    },
-  ])
-  const headers = { ...(operation.tagged && etagHeader), ...(operation.idempotent && replayedHeader) }
-  const hasHeaders = Object.keys(headers).length > 0
-  const answered = { description: 'success', ...(hasHeaders && { headers }), content: success }
-  return Object.fromEntries([['200', answered], ...refused])
+  const shared: Record<string, Json> = {}
+  for (const { parameter, lists } of [...uses.values()].sort((a, b) => b.lists.length - a.lists.length)) {
+    const name = capitalised(String(parameter.name))
+    if (lists.length === 1 || shared[name] !== undefined) continue
+    shared[name] = parameter
+    const text = JSON.stringify(parameter)
+    for (const list of lists) {
+      const index = list.findIndex((own) => JSON.stringify(own) === text)
+      list[index] = refTo('parameters', name)
+    }
+  }
+  return sorted(shared)
 }
 
-/** A schema without what only the service itself reads; a value's reason becomes its description. */
-function show(schema: TSchema): unknown {
-  return JSON.parse(
-    JSON.stringify(schema, (_, value) => {
-      if (typeof value !== 'object' || value === null) return value
-      if (shownKey in value) return value[shownKey]
-      if (!(reasonKey in value)) return value
-      const { [reasonKey]: reason, ...rest } = value as Json & { [reasonKey]: { en: string } }
-      return rest.anyOf === undefined ? { ...rest, description: rest.description ?? reason?.en } : rest
-    }),
-  )
+function groupsOf(tags: readonly Tag[]): Json[] {
+  const groups = new Map<string, string[]>()
+  for (const { name, group } of tags) groups.set(group, [...(groups.get(group) ?? []), name])
+  return [...groups].map(([name, tags]) => ({ name, tags }))
+}
+
+/** Headers by the names of their components. */
+function headersOf(names: readonly string[]): { headers?: Json } {
+  return names.length === 0
+    ? {}
+    : { headers: Object.fromEntries(names.map((name) => [headerNames[name] ?? name, refTo('headers', name)])) }
+}
+
+function refTo(kind: string, name: string): Json {
+  return { $ref: `#/components/${kind}/${name}` }
+}
+
+/** createDevice: Create device. */
+function wordsOf(id: string): string {
+  return capitalised(id.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
+}
+
+function capitalised(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+function sorted<Value>(record: Record<string, Value>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

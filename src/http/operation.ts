@@ -10,14 +10,18 @@ export interface Operation<
 > extends Admission {
   /** Verb and noun; unique. */
   id: string
-  /** One line for the API reference. */
+  /** What it does, and what one has to know of it. */
   summary: string
+  /** A body that works, beyond the members that are required: these have examples of their own. */
+  example?: Record<string, unknown>
   path: string
   body?: Body
   query?: Query
   data: Data
   /** The refusals beyond those that every operation of its kind can give. */
   refusals: readonly RefusalName[]
+  /** Where a refusal has another status here than in the table of refusals. */
+  statuses?: Partial<Record<RefusalName, number>>
   /** Takes an `Idempotency-Key` (contract §4.3): a write that would have another effect, or answer, a second time. */
   idempotent?: boolean
   /** Answers the record's `ETag`. */
@@ -30,6 +34,8 @@ export interface Operation<
   answerTimeoutMs?: number
   /** Also takes the form media type (the token operations). */
   takesForm?: boolean
+  /** Members that a standard puts beside those of the envelope: of the answer, and of its refusals. */
+  beside?: { answer: TObject; refusal: TObject }
   /** The media type of an answer that is not the JSON envelope. */
   answers?: string
 }

@@ -4,16 +4,20 @@ import { operation } from '../http/operation.ts'
 import { SessionRecord, triedPassword } from '../sessions/contract.ts'
 import {
   appId,
+  described,
+  extended,
   integer,
   moment,
   momentText,
   name,
+  named,
   nullable,
   oneOf,
   optional,
   pageOf,
   pageQuery,
   reasonKey,
+  shownKey,
   shownOnce,
   text,
   textOneOf,
@@ -25,25 +29,33 @@ const folder = '/api/platform/v1/operator'
 const keyFolder = '/api/platform/v1/operatorKey'
 const adminOnly = { callers: ['operator'], roles: ['admin'] } as const
 
-const role = textOneOf(
-  everyRole,
-  'admin: all; operator: all but people and keys; viewer: reads; developer: own applications only',
+const role = named(
+  'Role',
+  textOneOf(
+    everyRole,
+    'admin: all; operator: all but people and keys; viewer: reads; developer: own applications only.',
+  ),
 )
 /** The roles that a key may have: nobody is a member of an application by a key. */
 export const keyRoles = ['admin', 'operator', 'viewer'] as const
 
 /** What is shown in the audit trail looks like nothing else: nothing unseen, one kind of space, none outside. */
-const newName = Type.String({
+const visibleName = Type.String({
   pattern: String.raw`^(?! )(?!.* $)(?!.* {2})(?!.*(?! )\p{Z})(?!.*[\p{Default_Ignorable_Code_Point}\u2800])\P{C}{1,64}$`,
+  [shownKey]: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[^\\s]+( [^\\s]+)*$' },
+  description: 'A name for people: visible characters, with single spaces between them only.',
   [reasonKey]: {
     en: 'must be a string of 1 to 64 visible characters, with single spaces between them only',
     zh: '必须是 1 至 64 个可见字符的字符串，仅字符之间可有单个空格',
   },
 })
 
+const newName = named('OperatorName', visibleName)
+
 /** Long enough to resist guessing, and short enough to be hashed at no great cost. */
 const password = Type.String({
   pattern: String.raw`^[^\p{Cs}]{12,256}$`,
+  [shownKey]: { type: 'string', minLength: 12, maxLength: 256 },
   description: '12 to 256 characters, and none of the common ones; only its argon2id hash is kept',
   [reasonKey]: { en: 'must be 12 to 256 characters', zh: '必须是 12 至 256 个字符' },
 })
@@ -55,23 +67,26 @@ const appIds = optional(
   }),
 )
 
-export const OperatorRecord = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  role: Type.String(),
-  status: Type.Integer({ description: '1 active, 2 disabled' }),
-  isSetUp: Type.Boolean({ description: 'false until the set-up link was used' }),
-  appIds: Type.Array(Type.String(), { description: 'of a developer; empty for the other roles' }),
-  createTime: moment,
-  signInTime: nullable(moment),
-})
+export const OperatorRecord = named(
+  'Operator',
+  Type.Object({
+    id: Type.Integer(),
+    name: Type.String(),
+    role: Type.String({ [shownKey]: role }),
+    status: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 active, 2 disabled.' }),
+    isSetUp: Type.Boolean({ description: 'false until the set-up link was used' }),
+    appIds: Type.Array(Type.String(), { description: 'of a developer; empty for the other roles' }),
+    createTime: moment,
+    signInTime: nullable(moment),
+  }),
+)
 export type OperatorRecord = Static<typeof OperatorRecord>
 
 const setUpMembers = {
   setUpPath: shownOnce('where the person sets a password, beneath the service’s address; shown once'),
   setUpExpireTime: nullable(moment),
 }
-const OperatorWithSetUp = Type.Object({ ...OperatorRecord.properties, ...setUpMembers })
+const OperatorWithSetUp = named('OperatorWithSetUp', extended(OperatorRecord, setUpMembers))
 
 export const createOperator = operation({
   id: 'createOperator',
@@ -92,11 +107,12 @@ export const updateOperator = operation({
   method: 'POST',
   path: `${folder}/update`,
   ...adminOnly,
+  example: { role: 'viewer' },
   body: Type.Object({
     id: integer(),
     name: Type.Optional(newName),
     role: Type.Optional(role),
-    status: Type.Optional(oneOf(1, 2)),
+    status: Type.Optional(described(oneOf(1, 2), '1 active, 2 disabled.')),
     appIds,
   }),
   data: OperatorRecord,
@@ -174,27 +190,33 @@ export const pageOperators = operation({
     ...pageQuery,
     name: optional(name),
     role: optional(role),
-    status: optional(oneOf(1, 2)),
+    status: optional(described(oneOf(1, 2), '1 active, 2 disabled.')),
     appId: optional(appId),
   }),
   data: pageOf(OperatorRecord),
   refusals: [],
 })
 
-export const OperatorKeyRecord = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  role: Type.String({ description: 'what it may do now: never more than its owner' }),
-  status: Type.Integer({ description: '1 works, 2 does not: it has expired, or its owner is disabled or a developer' }),
-  operatorId: nullable(
-    Type.Integer({ description: 'the account that owns it; null for one made by the key of the service’s settings' }),
-  ),
-  operatorName: nullable(Type.String()),
-  createdBy: Type.String(),
-  createTime: moment,
-  expireTime: moment,
-  lastUseTime: nullable(moment),
-})
+export const OperatorKeyRecord = named(
+  'OperatorKey',
+  Type.Object({
+    id: Type.Integer(),
+    name: Type.String(),
+    role: Type.String({ description: 'what it may do now: never more than its owner' }),
+    status: Type.Integer({
+      [shownKey]: oneOf(1, 2),
+      description: '1 works, 2 does not: it has expired, or its owner is disabled or a developer.',
+    }),
+    operatorId: nullable(
+      Type.Integer({ description: 'the account that owns it; null for one made by the key of the service’s settings' }),
+    ),
+    operatorName: nullable(Type.String({ description: 'That account’s name.' })),
+    createdBy: Type.String(),
+    createTime: moment,
+    expireTime: moment,
+    lastUseTime: nullable(moment),
+  }),
+)
 export type OperatorKeyRecord = Static<typeof OperatorKeyRecord>
 
 /** Days that a key lasts when nothing is said, and at most. */
@@ -213,8 +235,7 @@ export const createOperatorKey = operation({
   path: `${keyFolder}/create`,
   ...adminOnly,
   body: Type.Object({ name: newName, role: textOneOf(keyRoles), expireTime: optional(keyExpiry) }),
-  data: Type.Object({
-    ...OperatorKeyRecord.properties,
+  data: extended(OperatorKeyRecord, {
     operatorKey: shownOnce('shown once; only its SHA-256 is kept, so the answer to a retry has null'),
   }),
   refusals: ['operatorNameTaken'],
@@ -239,7 +260,7 @@ export const pageOperatorKeys = operation({
   method: 'GET',
   path: `${keyFolder}/page`,
   ...adminOnly,
-  query: Type.Object({ ...pageQuery, operatorId: optional(integer()) }),
+  query: Type.Object({ ...pageQuery, operatorId: optional(described(integer(), 'Only the keys of this account.')) }),
   data: pageOf(OperatorKeyRecord),
   refusals: [],
 })

@@ -1,35 +1,41 @@
 import Type, { type Static } from 'typebox'
 import { AuditRecord } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
-import { moment } from '../values.ts'
+import { moment, named } from '../values.ts'
 
 const count = Type.Integer()
 
 /** What is counted at most once a minute: it is too much to count at each look. */
-const Counts = Type.Object({
-  sites: count,
-  devices: Type.Integer({ description: 'bound to an application' }),
-  devicesOnline: count,
-  devicesFaulty: count,
-  applications: count,
-  applicationsOffline: count,
-  applicationsFrozen: count,
-  callbacksWaiting: Type.Integer({ description: 'that wait for another attempt' }),
-  callbacksDead: count,
-  callbacksHeld: Type.Integer({ description: 'applications whose callback is left alone for its failures' }),
-  eventsWaiting: Type.Integer({ description: 'that wait for their first attempt, counted to 100000' }),
-  callbacksStopped: Type.Integer({ description: 'applications whose callback answered 410' }),
-})
+const Counts = named(
+  'PlatformCounts',
+  Type.Object({
+    sites: count,
+    devices: Type.Integer({ description: 'bound to an application' }),
+    devicesOnline: count,
+    devicesFaulty: count,
+    applications: count,
+    applicationsOffline: count,
+    applicationsFrozen: count,
+    callbacksWaiting: Type.Integer({ description: 'that wait for another attempt' }),
+    callbacksDead: count,
+    callbacksHeld: Type.Integer({ description: 'applications whose callback is left alone for its failures' }),
+    eventsWaiting: Type.Integer({ description: 'that wait for their first attempt, counted to 100000' }),
+    callbacksStopped: Type.Integer({ description: 'applications whose callback answered 410' }),
+  }),
+)
 export type Counts = Static<typeof Counts>
 
 /** An application where something asks for attention. */
-const Trouble = Type.Object({
-  appId: Type.String(),
-  appName: Type.String(),
-  devicesFaulty: count,
-  callbacksDead: count,
-  isCallbackStopped: Type.Boolean(),
-})
+const Trouble = named(
+  'Trouble',
+  Type.Object({
+    appId: Type.String(),
+    appName: Type.String(),
+    devicesFaulty: count,
+    callbacksDead: count,
+    isCallbackStopped: Type.Boolean(),
+  }),
+)
 export type Trouble = Static<typeof Trouble>
 
 export const getOverview = operation({

@@ -3,10 +3,12 @@ import { operation } from '../http/operation.ts'
 import { type RefusalName, refusals } from '../refusals.ts'
 import {
   anyAppId,
+  described,
   FieldFaults,
   freeText,
   integer,
   moment,
+  named,
   nullable,
   optional,
   pageOf,
@@ -18,21 +20,24 @@ import {
 
 const names = Object.keys(refusals) as RefusalName[]
 
-export const RefusalRecord = Type.Object({
-  time: moment,
-  requestId: Type.String({ description: 'the `X-Request-Id` of the answer' }),
-  appId: Type.String(),
-  operation: Type.String({ description: 'the operation’s id in this document' }),
-  code: Type.Integer(),
-  name: textOneOf(names, 'the code’s name'),
-  errors: nullable(FieldFaults.properties.errors),
-  subject: nullable(
-    Type.String({
-      description: 'what it was about: a serial number, the id of a site or a rule, or a new site’s name',
-    }),
-  ),
-  actor: Type.String({ description: 'who called: application:…, operator:… or operatorKey:…' }),
-})
+export const RefusalRecord = named(
+  'RefusedWrite',
+  Type.Object({
+    time: moment,
+    requestId: Type.String({ description: 'the `X-Request-Id` of the answer' }),
+    appId: Type.String(),
+    operation: Type.String({ description: 'Its operation.' }),
+    code: Type.Integer({ description: 'The refusal’s code.' }),
+    name: textOneOf(names, 'the code’s name'),
+    errors: nullable(FieldFaults.properties.errors),
+    subject: nullable(
+      Type.String({
+        description: 'what it was about: a serial number, the id of a site or a rule, or a new site’s name',
+      }),
+    ),
+    actor: Type.String({ description: 'who called: application:…, operator:… or operatorKey:…' }),
+  }),
+)
 export type RefusalRecord = Static<typeof RefusalRecord>
 
 export const pageRefusals = operation({
@@ -46,7 +51,7 @@ export const pageRefusals = operation({
     appId: anyAppId,
     ...pageQuery,
     ...timeRange,
-    code: optional(integer(1, 99_999)),
+    code: optional(described(integer(1, 99_999), 'The code of a refusal.')),
     operation: optional(text(64, 'the id of an operation')),
     deviceNo: optional(freeText(64, 'a part of the serial number; ASCII letters match in both cases')),
     subject: optional(freeText(64, 'a whole serial number, the id of a site or a rule, or a new site’s name')),

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { operation } from '../http/operation.ts'
-import { divisionCode, integer, nullable, optional } from '../values.ts'
+import { divisionCode, integer, named, nullable, optional } from '../values.ts'
 
 const folder = '/api/region/v1/region'
 const level = Type.Integer({ description: '1 province, 2 city, 3 district' })
@@ -29,13 +29,16 @@ export const getRegionTree = operation({
   refusals: ['regionNotFound'],
 })
 
-const RegionRecord = Type.Object({
-  code: Type.String(),
-  name: Type.String(),
-  level,
-  parentCode: nullable(Type.String()),
-  fullName: Type.String({ description: 'the names from the province down, as an address has them' }),
-})
+const RegionRecord = named(
+  'Region',
+  Type.Object({
+    code: Type.String(),
+    name: Type.String(),
+    level,
+    parentCode: nullable(Type.String()),
+    fullName: Type.String({ description: 'the names from the province down, as an address has them' }),
+  }),
+)
 export type RegionRecord = Static<typeof RegionRecord>
 
 export const getRegion = operation({

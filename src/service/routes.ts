@@ -65,7 +65,7 @@ export function serviceRoutes(parts: Parts): Handler[] {
     }),
 
     handle(getOpenApi, async (request) => {
-      const text = () => `${JSON.stringify(openApiDocument(api), null, 2)}\n`
+      const text = () => JSON.stringify(openApiDocument(api))
       document ??= new StaticAnswer(text(), { ...json, 'cache-control': 'no-cache' })
       return new Reply(document.answerTo(request))
     }),

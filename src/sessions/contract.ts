@@ -1,7 +1,19 @@
 import Type, { type Static } from 'typebox'
 import { everyRole } from '../callers/roles.ts'
 import { operation } from '../http/operation.ts'
-import { integer, moment, name, nullable, optional, pageOf, pageQuery, reasonKey, text } from '../values.ts'
+import {
+  described,
+  integer,
+  moment,
+  name,
+  named,
+  nullable,
+  optional,
+  pageOf,
+  pageQuery,
+  reasonKey,
+  text,
+} from '../values.ts'
 
 // By a session, a person or a key acts in the console. Keys act as bearer tokens too, and then without one.
 
@@ -14,18 +26,23 @@ export const triedPassword = Type.String({
   maxLength: 256,
   [reasonKey]: { en: 'must be a string of 1 to 256 characters', zh: '必须是 1 至 256 个字符的字符串' },
 })
-export const SessionRecord = Type.Object({
-  id: nullable(Type.Integer({ description: 'null for a caller with a key, who has no session' })),
-  operatorId: nullable(Type.Integer({ description: 'null for a key' })),
-  name: Type.String(),
-  role: Type.String(),
-  appIds: nullable(Type.Array(Type.String(), { description: 'of a developer; null where every application is meant' })),
-  userAgent: nullable(Type.String()),
-  address: nullable(Type.String({ description: 'where the sign-in came from' })),
-  createTime: nullable(moment),
-  seenTime: nullable(moment),
-  expireTime: nullable(moment),
-})
+export const SessionRecord = named(
+  'Session',
+  Type.Object({
+    id: nullable(Type.Integer({ description: 'null for a caller with a key, who has no session' })),
+    operatorId: nullable(Type.Integer({ description: 'null for a key' })),
+    name: Type.String(),
+    role: Type.String(),
+    appIds: nullable(
+      Type.Array(Type.String(), { description: 'of a developer; null where every application is meant' }),
+    ),
+    userAgent: nullable(Type.String()),
+    address: nullable(Type.String({ description: 'where the sign-in came from' })),
+    createTime: nullable(moment),
+    seenTime: nullable(moment),
+    expireTime: nullable(moment),
+  }),
+)
 export type SessionRecord = Static<typeof SessionRecord>
 
 export const createSession = operation({
@@ -34,6 +51,7 @@ export const createSession = operation({
   method: 'POST',
   path: `${folder}/create`,
   callers: [],
+  example: { name: 'Wang Fang', password: 'a password of 12 or more' },
   body: Type.Object({ name: optional(name), password: optional(triedPassword), operatorKey: optional(text(512)) }),
   data: SessionRecord,
   refusals: ['signInFailed', 'tooManyRequests'],
@@ -86,7 +104,10 @@ export const pageSessions = operation({
   method: 'GET',
   path: `${folder}/page`,
   ...ofEveryone,
-  query: Type.Object({ ...pageQuery, operatorId: optional(integer()) }),
+  query: Type.Object({
+    ...pageQuery,
+    operatorId: optional(described(integer(), 'Only the sessions of this account.')),
+  }),
   data: pageOf(SessionRecord),
   refusals: [],
 })

@@ -10,10 +10,12 @@ import {
   closingTime,
   coordinates,
   divisionCode,
+  extended,
   freeText,
   integer,
   moment,
   name,
+  named,
   nullable,
   optional,
   outcomesOf,
@@ -26,67 +28,76 @@ import {
   timeRange,
 } from '../values.ts'
 
+/** One row of saveBatch: as create site takes it, without the application. */
+export const SiteBatchRow = named(
+  'SiteBatchRow',
+  Type.Object({
+    siteName: name,
+    contacts: name,
+    contactsPhone: phone,
+    customerServicePhone: phone,
+    businessWeekDay: text(128),
+    businessStartTime: timeOfDay,
+    businessClosingTime: closingTime,
+    sitePictureUrl: optional(freeText(2048)),
+    fastChargeBillRuleId: optional(integer()),
+    rushingBillRuleId: optional(integer()),
+    placeholderBillRuleId: optional(integer()),
+    ipcIds: optional(freeText(1024)),
+    provinceCode: divisionCode,
+    provinceName: name,
+    cityCode: divisionCode,
+    cityName: name,
+    districtCode: divisionCode,
+    districtName: name,
+    detailAddress: optional(address),
+    coordinates: optional(coordinates),
+  }),
+)
+
 /** What create site takes (document §4.1). `rushing` means slow charging and `placeholder` means occupancy. */
-export const SiteRegistration = Type.Object({
-  appId,
-  siteName: name,
-  contacts: name,
-  contactsPhone: phone,
-  customerServicePhone: phone,
-  businessWeekDay: text(128, 'working weekdays, free text; does not take part in logic'),
-  businessStartTime: timeOfDay,
-  businessClosingTime: closingTime,
-  sitePictureUrl: optional(freeText(2048)),
-  fastChargeBillRuleId: optional(integer()),
-  rushingBillRuleId: optional(integer()),
-  placeholderBillRuleId: optional(integer()),
-  ipcIds: optional(freeText(1024)),
-  provinceCode: divisionCode,
-  provinceName: name,
-  cityCode: divisionCode,
-  cityName: name,
-  districtCode: divisionCode,
-  districtName: name,
-  detailAddress: optional(address),
-  coordinates: optional(coordinates),
-})
+export const SiteRegistration = named('SiteRegistration', extended(SiteBatchRow, { appId }))
 export type SiteRegistration = Static<typeof SiteRegistration>
 
 /** The site record (document §2.2). */
-export const SiteRecord = Type.Object({
-  id: Type.Integer(),
-  appId: Type.String(),
-  siteName: Type.String(),
-  contacts: Type.String(),
-  contactsPhone: Type.String(),
-  customerServicePhone: Type.String(),
-  businessWeekDay: Type.String(),
-  businessStartTime: Type.String(),
-  businessClosingTime: Type.String(),
-  sitePictureUrl: nullable(Type.String()),
-  fastChargeBillRuleId: nullable(Type.Integer()),
-  rushingBillRuleId: nullable(Type.Integer()),
-  placeholderBillRuleId: nullable(Type.Integer()),
-  ipcIds: nullable(Type.String()),
-  createTime: moment,
-  provinceCode: Type.String(),
-  provinceName: Type.String(),
-  cityCode: Type.String(),
-  cityName: Type.String(),
-  districtCode: Type.String(),
-  districtName: Type.String(),
-  detailAddress: nullable(Type.String()),
-  longitude: nullable(Type.Number()),
-  latitude: nullable(Type.Number()),
-  coordinates: nullable(Type.String()),
-})
+export const SiteRecord = named(
+  'Site',
+  Type.Object({
+    id: Type.Integer(),
+    appId: Type.String(),
+    siteName: Type.String(),
+    contacts: Type.String(),
+    contactsPhone: Type.String(),
+    customerServicePhone: Type.String(),
+    businessWeekDay: Type.String(),
+    businessStartTime: Type.String(),
+    businessClosingTime: Type.String(),
+    sitePictureUrl: nullable(Type.String()),
+    fastChargeBillRuleId: nullable(Type.Integer()),
+    rushingBillRuleId: nullable(Type.Integer()),
+    placeholderBillRuleId: nullable(Type.Integer()),
+    ipcIds: nullable(Type.String()),
+    createTime: moment,
+    provinceCode: Type.String(),
+    provinceName: Type.String(),
+    cityCode: Type.String(),
+    cityName: Type.String(),
+    districtCode: Type.String(),
+    districtName: Type.String(),
+    detailAddress: nullable(Type.String()),
+    longitude: nullable(Type.Number()),
+    latitude: nullable(Type.Number()),
+    coordinates: nullable(Type.String()),
+  }),
+)
 export type SiteRecord = Static<typeof SiteRecord>
 
 const folder = '/api/charging/v1/siteManageThird'
 
 export const saveSite = operation({
   id: 'saveSite',
-  summary: 'Creates a charging site under an application (document §4.1).',
+  summary:
+    'Creates a charging site under an application, always a new one; its third-party configuration must have been made.',
   method: 'POST',
   path: `${folder}/save`,
   callers: ['application', 'operator'],
@@ -96,9 +107,6 @@ export const saveSite = operation({
   idempotent: true,
   tagged: true,
 })
-
-/** One row of saveBatch: as create site takes it, without the application. */
-export const SiteBatchRow = Type.Omit(SiteRegistration, ['appId'])
 
 export const saveSites = operation({
   id: 'saveSites',
@@ -122,7 +130,8 @@ export const updateSite = operation({
   method: 'POST',
   path: `${folder}/update`,
   ...ofOne,
-  body: Type.Object({ appId: ownAppId, id, ...Type.Partial(Type.Omit(SiteRegistration, ['appId'])).properties }),
+  example: { siteName: 'Riverside charging park, north' },
+  body: Type.Object({ appId: ownAppId, id, ...Type.Partial(SiteBatchRow).properties }),
   refusals: ['applicationNotFound', 'siteNotFound', 'billingRuleNotFound', 'billingRuleWrongType'],
   tagged: true,
   conditional: true,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { eventTypes } from '../events/contract.ts'
+import { EventTypeName, eventTypes } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
-import { moment, name, nullable, optional, ownAppId, reasonKey, shownOnce, text, textOneOf } from '../values.ts'
+import { moment, name, named, nullable, optional, ownAppId, reasonKey, shownKey, shownOnce, text } from '../values.ts'
 
 const folder = '/api/charging/v1/thirdPartyConfig'
 
@@ -15,22 +15,25 @@ export const thirdPartyConfigMembers = {
     }),
   ),
   callbackUrl: optional(text(2048, 'https; http only where the setting allows it')),
-  callbackEvents: optional(Type.Array(textOneOf(eventTypes), { minItems: 1, maxItems: eventTypes.length })),
+  callbackEvents: optional(Type.Array(EventTypeName, { minItems: 1, maxItems: eventTypes.length })),
 }
 
-export const ThirdPartyConfigRecord = Type.Object({
-  appId: Type.String(),
-  operatorName: Type.String(),
-  operatorId: nullable(Type.String()),
-  callbackUrl: nullable(Type.String()),
-  callbackEvents: Type.Array(Type.String()),
-  callbackSecret: shownOnce('shown when it is made or rotated; null from then on'),
-  callbackStopTime: nullable(
-    Type.String({ description: 'when the callback said that it is gone; saving the configuration lifts it' }),
-  ),
-  callbackStopReason: nullable(Type.String()),
-  updateTime: moment,
-})
+export const ThirdPartyConfigRecord = named(
+  'ThirdPartyConfig',
+  Type.Object({
+    appId: Type.String(),
+    operatorName: Type.String(),
+    operatorId: nullable(Type.String()),
+    callbackUrl: nullable(Type.String()),
+    callbackEvents: Type.Array(Type.String({ [shownKey]: EventTypeName })),
+    callbackSecret: shownOnce('shown when it is made or rotated; null from then on'),
+    callbackStopTime: nullable(
+      Type.String({ description: 'when the callback said that it is gone; saving the configuration lifts it' }),
+    ),
+    callbackStopReason: nullable(Type.String()),
+    updateTime: moment,
+  }),
+)
 export type ThirdPartyConfigRecord = Static<typeof ThirdPartyConfigRecord>
 
 export const saveThirdPartyConfig = operation({

@@ -1,13 +1,24 @@
 import Type from 'typebox'
 import { operation } from '../http/operation.ts'
+import { shownKey } from '../values.ts'
 
 const folder = '/api/auth/v1/oauth'
 
 // RFC 6749 and RFC 7009 name these members, so what is missing is told by their own refusals, not by the schema.
 const credentials = {
-  client_id: Type.Optional(Type.Unknown({ description: 'the appId; or by HTTP Basic' })),
-  client_secret: Type.Optional(Type.Unknown({ description: 'the appSecret; or by HTTP Basic' })),
+  client_id: Type.Optional(
+    Type.Unknown({ [shownKey]: Type.String(), description: 'The appId, unless it is sent by HTTP Basic.' }),
+  ),
+  client_secret: Type.Optional(
+    Type.Unknown({ [shownKey]: Type.String(), description: 'The appSecret, unless it is sent by HTTP Basic.' }),
+  ),
 }
+
+/** RFC 6749 §5.2. */
+const OAuthError = Type.Object({
+  error: Type.String({ description: 'What a stock OAuth library reads, for example invalid_client.' }),
+  error_description: Type.String({ description: 'The same for people.' }),
+})
 
 export const issueToken = operation({
   id: 'issueToken',
@@ -15,8 +26,29 @@ export const issueToken = operation({
   method: 'POST',
   path: `${folder}/token`,
   callers: [],
-  body: Type.Object({ grant_type: Type.Optional(Type.Unknown({ description: 'client_credentials' })), ...credentials }),
-  data: Type.Object({ accessToken: Type.String(), tokenType: Type.String(), expiresIn: Type.Integer() }),
+  body: Type.Object({
+    grant_type: Type.Optional(
+      Type.Unknown({
+        [shownKey]: Type.Literal('client_credentials'),
+        description: 'Always client_credentials; required.',
+      }),
+    ),
+    ...credentials,
+  }),
+  example: { grant_type: 'client_credentials', client_id: 'eb5ffaabb88d8c09f000', client_secret: 'the appSecret' },
+  data: Type.Object({
+    accessToken: Type.String({ description: 'For `Authorization: Bearer …`.' }),
+    tokenType: Type.String({ description: 'Always Bearer.' }),
+    expiresIn: Type.Integer({ description: 'Seconds until the token ends.' }),
+  }),
+  beside: {
+    answer: Type.Object({
+      access_token: Type.String({ description: 'The same token, where a stock OAuth library reads it.' }),
+      token_type: Type.String({ description: 'Always Bearer.' }),
+      expires_in: Type.Integer({ description: 'Seconds until the token ends.' }),
+    }),
+    refusal: OAuthError,
+  },
   refusals: ['clientInvalid', 'applicationFrozen'],
   takesForm: true,
 })
@@ -27,13 +59,20 @@ export const revokeToken = operation({
   method: 'POST',
   path: `${folder}/revoke`,
   callers: [],
-  body: Type.Object({ token: Type.Optional(Type.Unknown()), ...credentials }),
+  body: Type.Object({
+    token: Type.Optional(
+      Type.Unknown({ [shownKey]: Type.String(), description: 'The access token that is to end; required.' }),
+    ),
+    ...credentials,
+  }),
+  example: { token: 'the access token', client_id: 'eb5ffaabb88d8c09f000', client_secret: 'the appSecret' },
   data: Type.Object({}),
+  beside: { answer: Type.Object({}), refusal: OAuthError },
   refusals: ['clientInvalid'],
   takesForm: true,
 })
 
-const authMethods = Type.Array(Type.String())
+const authMethods = Type.Array(Type.String(), { description: 'How a client shows its secret there.' })
 
 export const getAuthorizationServer = operation({
   id: 'getAuthorizationServer',
@@ -42,13 +81,13 @@ export const getAuthorizationServer = operation({
   path: '/.well-known/oauth-authorization-server',
   callers: [],
   data: Type.Object({
-    issuer: Type.String(),
-    token_endpoint: Type.String(),
+    issuer: Type.String({ description: 'The service’s address, as the caller used it.' }),
+    token_endpoint: Type.String({ description: 'Where tokens are issued.' }),
     token_endpoint_auth_methods_supported: authMethods,
-    revocation_endpoint: Type.String(),
+    revocation_endpoint: Type.String({ description: 'Where tokens are revoked.' }),
     revocation_endpoint_auth_methods_supported: authMethods,
-    grant_types_supported: Type.Array(Type.String()),
-    response_types_supported: Type.Array(Type.String()),
+    grant_types_supported: Type.Array(Type.String(), { description: 'Always client_credentials.' }),
+    response_types_supported: Type.Array(Type.String(), { description: 'None: nobody signs in by a redirect.' }),
   }),
   refusals: [],
   answers: 'application/json',

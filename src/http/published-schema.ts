@@ -1,0 +1,192 @@
+import type { TSchema } from 'typebox'
+import { namedSchemas, nameKey, shownKey } from '../values.ts'
+
+export type Json = Record<string, unknown>
+
+/** What a member means that stands under this name in many records, and a value of it. */
+export type Glossary = Readonly<Record<string, { means: string; example?: unknown }>>
+
+/** A schema with the keywords that are read here. */
+interface Shape {
+  description?: string
+  anyOf?: Shape[]
+  allOf?: Shape[]
+  const?: unknown
+  properties?: Record<string, Shape>
+  required?: string[]
+  items?: Shape
+  examples?: unknown[]
+  type?: string
+  minimum?: number
+  [nameKey]?: string
+  [shownKey]?: Shape
+}
+
+/**
+ * Turns schemas into what other people's tools read: what has a name becomes a component, what may be null has two
+ * types, a union of constants is an enum, and what only the service reads is left out.
+ */
+export class SchemaPublisher {
+  readonly components: Record<string, Json> = {}
+  private readonly glossary: Glossary
+
+  constructor(glossary: Glossary) {
+    this.glossary = glossary
+  }
+
+  publish(schema: TSchema | Shape): Json {
+    return this.use(schema as Shape)
+  }
+
+  /** A member of a record: a name in use everywhere has its meaning told where nothing else does. */
+  publishMember(name: string, schema: TSchema | Shape): Json {
+    const shape = schema as Shape
+    const published = this.use(shape)
+    if (nameKey in shape && shape.anyOf?.some(isNull)) return published
+    const description = ownDescription(shape) ?? this.glossary[name]?.means ?? published.description
+    if (description !== undefined) return { ...published, description }
+    const told = this.descriptionOf(published)
+    return told === undefined || published.$ref !== undefined ? published : { ...published, description: told }
+  }
+
+  /** A member of a query, which holds no null, with its description apart. */
+  publishParameter(name: string, schema: TSchema): { description: unknown; schema: Json } {
+    const published = this.publishMember(name, schema)
+    const description = this.descriptionOf(published)
+    const { description: _, examples: __, ...value } = withoutNull(this.resolved(published))
+    return { description, schema: value }
+  }
+
+  /** What may be null is looked into; other components stay as they are named. */
+  private resolved(published: Json): Json {
+    const component = this.componentOf(published)
+    const isNullable = JSON.stringify(component?.anyOf ?? component?.type ?? '').includes('"null"')
+    return component !== undefined && isNullable ? component : published
+  }
+
+  private descriptionOf(published: Json): unknown {
+    const [value] = (published.anyOf as Json[] | undefined) ?? []
+    return published.description ?? this.componentOf(published)?.description ?? (value && this.descriptionOf(value))
+  }
+
+  private componentOf({ $ref }: Json): Json | undefined {
+    return typeof $ref === 'string' ? this.components[$ref.split('/').at(-1) ?? ''] : undefined
+  }
+
+  /** A body of the members that are required, and of those that are given. */
+  exampleBody(schema: TSchema, given: Record<string, unknown> = {}): Record<string, unknown> {
+    const { properties = {}, required = [] } = schema as Shape
+    const known = Object.entries(properties).filter(([name]) => Object.hasOwn(given, name) || required.includes(name))
+    return Object.fromEntries(
+      known.map(([name, member]) => [name, Object.hasOwn(given, name) ? given[name] : this.exampleOf(name, member)]),
+    )
+  }
+
+  /** A value of a member: its own example, that of its name, or the least that fits. */
+  exampleOf(name: string, schema: TSchema | Shape): unknown {
+    const shape = schema as Shape
+    if (shape.examples !== undefined) return shape.examples[0]
+    const common = this.glossary[name]?.example
+    if (common !== undefined) return common
+    const shown =
+      shape.properties === undefined ? (shape[shownKey] ?? shape.anyOf?.find((option) => !isNull(option))) : undefined
+    if (shown !== undefined) return this.exampleOf('', shown)
+    if (shape.const !== undefined) return shape.const
+    if (shape.properties !== undefined) return this.exampleBody(shape as TSchema)
+    if (shape.items !== undefined) return [this.exampleOf('', shape.items)]
+    if (shape.type === 'integer') return Math.max(1, shape.minimum ?? 1)
+    throw new Error(`no example for ${name}`)
+  }
+
+  private use(shape: Shape): Json {
+    const name = shape[nameKey]
+    if (name === undefined) return this.write(shape)
+    const declared = namedSchemas.get(name) as Shape
+    if (this.components[name] === undefined) {
+      // Before its members are looked at, so that its place is that of its first use.
+      this.components[name] = {}
+      this.components[name] = this.write(declared)
+    }
+    const reference: Json = { $ref: `#/components/schemas/${name}` }
+    return shape.description === declared.description ? reference : { ...reference, description: shape.description }
+  }
+
+  private write(shape: Shape): Json {
+    const shown = shape[shownKey]
+    if (shown !== undefined) {
+      const { description, ...published } = this.use(shown)
+      const told = shape.description ?? description
+      return told === undefined ? published : { ...published, description: told }
+    }
+    if (shape.anyOf !== undefined) return this.writeUnion(shape, shape.anyOf)
+    if (shape.const !== undefined) return this.writeUnion(shape, [shape])
+    const keywords = Object.entries(shape).filter(([keyword, value]) => /^[a-z]/i.test(keyword) && value !== undefined)
+    return Object.fromEntries(
+      keywords.filter(([keyword]) => !keyword.startsWith('x-')).map((entry) => this.keyword(entry)),
+    )
+  }
+
+  private keyword([keyword, value]: [string, unknown]): [string, unknown] {
+    if (keyword === 'properties') {
+      const members = Object.entries(value as Record<string, Shape>)
+      return [keyword, Object.fromEntries(members.map(([name, member]) => [name, this.publishMember(name, member)]))]
+    }
+    if (keyword === 'items') return [keyword, this.use(value as Shape)]
+    if (keyword === 'allOf') return [keyword, (value as Shape[]).map((part) => this.use(part))]
+    // Larger than many languages' integers.
+    if (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) return ['format', 'int64']
+    return [keyword, value]
+  }
+
+  /** `""` stands for null where null is taken, and is told once, in the description of the document. */
+  private writeUnion({ description }: Shape, options: readonly Shape[]): Json {
+    const told = description === undefined ? {} : { description }
+    const isNullable = options.some(isNull)
+    const values = options.filter((option) => !isNull(option) && !(isNullable && option.const === ''))
+    if (values.every((value) => value.const !== undefined)) {
+      const constants = values.map((value) => value.const)
+      const type = typeof constants[0] === 'number' ? 'integer' : 'string'
+      return isNullable
+        ? { type: [type, 'null'], enum: [...constants, null], ...told }
+        : { type, enum: constants, ...told }
+    }
+    const published = values.map((value) => this.use(value))
+    const [first = {}] = published
+    if (published.length > 1) {
+      return { anyOf: isNullable ? [...published, { type: 'null' }] : published, ...told }
+    }
+    if (!isNullable) return { ...first, ...told }
+    if (first.type === undefined) {
+      const { description: inner, ...value } = first
+      const outer = description ?? inner
+      return { anyOf: [value, { type: 'null' }], ...(outer === undefined ? {} : { description: outer }) }
+    }
+    const members = first.enum === undefined ? {} : { enum: [...(first.enum as unknown[]), null] }
+    return { ...first, type: [first.type, 'null'], ...members, ...told }
+  }
+}
+
+const isNull = (shape: Shape) => shape.type === 'null'
+
+/** What is said of a member where it is declared, and not of the value that it holds in general. */
+function ownDescription(shape: Shape): string | undefined {
+  if (shape.anyOf !== undefined && shape.description === undefined) {
+    const values = shape.anyOf.filter((option) => option.const === undefined && !isNull(option))
+    return values.length === 1 && values[0] !== undefined ? ownDescription(values[0]) : undefined
+  }
+  const name = shape[nameKey]
+  const declared = name === undefined ? undefined : (namedSchemas.get(name) as Shape)
+  return declared?.description === shape.description && declared !== undefined ? undefined : shape.description
+}
+
+function withoutNull(schema: Json): Json {
+  const { type, anyOf, enum: values, ...rest } = schema
+  if (Array.isArray(type)) {
+    const named = type.filter((name) => name !== 'null')
+    const listed = Array.isArray(values) ? { enum: values.filter((value) => value !== null) } : {}
+    return { type: named.length === 1 ? named[0] : named, ...listed, ...rest }
+  }
+  if (!Array.isArray(anyOf)) return schema
+  const options = anyOf.filter((option) => option.type !== 'null')
+  return options.length === 1 ? { ...options[0], ...rest } : { anyOf: options, ...rest }
+}

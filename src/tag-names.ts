@@ -1,0 +1,23 @@
+/** What the API reference calls the operations of each path’s last folder. */
+export const tagNames = {
+  oauth: 'Tokens',
+  siteManageThird: 'Sites',
+  billingRule: 'Billing rules',
+  thirdPartyConfig: 'Third-party configuration',
+  guard: 'Devices',
+  event: 'Events',
+  delivery: 'Deliveries',
+  refusal: 'Refusals',
+  region: 'Regions',
+  callbacks: 'Callbacks',
+  application: 'Applications',
+  deviceModel: 'Device models',
+  deviceInventory: 'Device inventory',
+  device: 'Device ownership',
+  session: 'Sessions',
+  operator: 'Operators',
+  operatorKey: 'Operator keys',
+  overview: 'Overview',
+  audit: 'Audit',
+  service: 'Service',
+} as const

@@ -1,0 +1,146 @@
+import { expect, test } from 'bun:test'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
+import { saveDeviceModel } from '../../src/device-models/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
+import { createOperator, createOperatorKey } from '../../src/operators/contract.ts'
+import { getOpenApi } from '../../src/service/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { deviceBody, newApplication, newSerial, newToken, siteBody } from '../harness.ts'
+import { client, expectSuccess, newIdleApplication, occupancyTerms } from './support.ts'
+
+// Every example that the service publishes is sent to it, with what it has to be about in the place of what stands for
+// that: an application, a record's id, a free serial number, a secret.
+
+interface Described {
+  operationId: string
+  parameters?: { $ref?: string; name?: string; required?: boolean; example?: unknown }[]
+  requestBody?: { content: Record<string, { example?: Record<string, unknown> }> }
+}
+interface Document {
+  paths: Record<string, Record<string, Described>>
+  components: { parameters: Record<string, { name: string; required?: boolean; example?: unknown }> }
+}
+
+const { paths, components } = JSON.parse((await client.call(getOpenApi, {})).text) as Document
+const published = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+)
+
+const application = await newApplication(client)
+const { appId, appSecret, token } = application
+const other = await newApplication(client)
+const operator = { authorization: `Bearer ${client.operatorKey}` }
+
+const made = {
+  device: async () => {
+    const created = await client.call(createDevice, deviceBody(appId), { token })
+    return { deviceNo: expectSuccess(created).deviceNo }
+  },
+  site: async () => ({ id: expectSuccess(await client.call(saveSite, siteBody(appId), { token })).id }),
+  rule: async () => {
+    const body = { appId, ruleName: 'rule', ruleType: 3, ...occupancyTerms }
+    return { id: expectSuccess(await client.call(saveBillingRule, body, { token })).id }
+  },
+  event: async () => ({ id: expectSuccess(await client.call(pageEvents, {}, { token })).list[0]?.id }),
+  person: async () => {
+    const body = { name: newSerial('example'), role: 'viewer' }
+    return { id: expectSuccess(await client.operate(createOperator, body)).id }
+  },
+  key: async () => {
+    const body = { name: newSerial('example'), role: 'viewer' }
+    return { id: expectSuccess(await client.operate(createOperatorKey, body)).id }
+  },
+  model: async () => {
+    const serialPrefix = newSerial('EXAMPLE')
+    expectSuccess(await client.operate(saveDeviceModel, { serialPrefix, modelName: 'Barrier 300' }))
+    return { serialPrefix }
+  },
+  entry: async () => {
+    const deviceNo = newSerial('EXAMPLE')
+    expectSuccess(
+      await client.operate(importDeviceInventory, { entries: [{ deviceNo, modelName: (await model).modelName }] }),
+    )
+    return { deviceNo }
+  },
+}
+const model = (async () => {
+  const modelName = newSerial('Barrier')
+  expectSuccess(await client.operate(saveDeviceModel, { serialPrefix: newSerial('EXAMPLE'), modelName }))
+  return { modelName }
+})()
+
+const fresh = () => ({ deviceNo: newSerial('FC-GATE') })
+const secrets = { client_id: appId, client_secret: appSecret }
+
+/** What an example stands for that not every caller has. */
+const substitutes: Record<string, () => Promise<object> | object> = {
+  issueToken: () => secrets,
+  revokeToken: async () => ({ ...secrets, token: await newToken(client, appId, appSecret) }),
+  updateSite: made.site,
+  deleteSite: made.site,
+  getSite: made.site,
+  updateBillingRule: made.rule,
+  deleteBillingRule: made.rule,
+  getBillingRule: made.rule,
+  createDevice: fresh,
+  updateDevice: made.device,
+  getDevice: made.device,
+  reportDeviceState: made.device,
+  getDeviceState: made.device,
+  unbindDevice: made.device,
+  unbindDevices: async () => ({ deviceNos: [(await made.device()).deviceNo] }),
+  getDeviceHistory: made.device,
+  forceUnbindDevice: made.device,
+  transferDevice: async () => ({ ...(await made.device()), targetAppId: other.appId }),
+  transferDevices: async () => ({ deviceNos: [(await made.device()).deviceNo], targetAppId: other.appId }),
+  getEvent: made.event,
+  getApplication: () => ({ appId }),
+  saveDeviceModel: made.model,
+  deleteDeviceModel: made.model,
+  importDeviceInventory: async () => ({ entries: [{ ...fresh(), ...(await model) }] }),
+  deleteDeviceInventory: made.entry,
+  createOperator: () => ({ name: newSerial('example') }),
+  updateOperator: made.person,
+  deleteOperator: made.person,
+  resetOperator: made.person,
+  getOperator: made.person,
+  createOperatorKey: () => ({ name: newSerial('example') }),
+  deleteOperatorKey: made.key,
+}
+
+/** They need what nobody can give twice, or somebody who listens; their own tests send the same. */
+const elsewhere = [
+  ...['createSession', 'setUpOperator', 'changePassword', 'deleteSession'],
+  ...['replayDeliveries', 'testDelivery', 'getDelivery', 'rotateCallbackSecret'],
+]
+
+function exampleOf({ requestBody, parameters = [] }: Described): Record<string, unknown> {
+  const body = requestBody?.content['application/json']?.example
+  const named = parameters.map(({ $ref, ...own }) => ($ref ? components.parameters[$ref.split('/').at(-1) ?? ''] : own))
+  const query = named.flatMap((own) => (own?.required === true ? [[own.name ?? '', own.example]] : []))
+  return body ?? Object.fromEntries(query)
+}
+
+test.each(
+  published.filter(({ operationId }) => !elsewhere.includes(operationId)).map((each) => [each.operationId, each]),
+)('the example of %s is accepted', async (operationId, operation) => {
+  const example = exampleOf(operation as Described)
+  const acting = operation.path.includes('/application/') ? (await newIdleApplication()).appId : appId
+  const about = 'appId' in example ? { appId: acting } : {}
+  const sent: Record<string, unknown> = { ...example, ...about, ...(await substitutes[operationId]?.()) }
+  const isOurs = !operation.path.startsWith('/api/platform/') && operation.path !== '/metrics'
+  const authorization = operation.path.startsWith('/api/auth/')
+    ? {}
+    : isOurs
+      ? { authorization: `Bearer ${token}` }
+      : operator
+  const query = operation.method === 'GET' ? `?${new URLSearchParams(sent as Record<string, string>)}` : ''
+  const answer = await fetch(client.url + operation.path + query, {
+    method: operation.method,
+    headers: { ...authorization, 'content-type': 'application/json' },
+    ...(operation.method === 'POST' && { body: JSON.stringify(sent) }),
+  })
+  expect([answer.status, (await answer.text()).slice(0, 200)]).toEqual([200, expect.any(String)])
+})

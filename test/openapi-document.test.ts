@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
+import { openApiDocument } from '../src/http/openapi.ts'
+import { api, operations } from '../src/operations.ts'
+import { refusals } from '../src/refusals.ts'
+
+// What other people's tools and people need of the published description.
+
+interface Schema {
+  $ref?: string
+  description?: string
+  pattern?: string
+  enum?: unknown[]
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+}
+interface Answer {
+  $ref?: string
+  content?: Record<string, { schema: Schema }>
+}
+interface Described {
+  operationId: string
+  description: string
+  parameters?: { $ref?: string; name?: string; description?: string; schema?: Schema }[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, Answer>
+}
+interface Document {
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Described>>
+  webhooks: Record<string, { post: { requestBody: { $ref: string } } }>
+  components: {
+    schemas: Record<string, Schema>
+    responses: Record<string, Answer>
+    parameters: Record<string, { description?: string }>
+  }
+}
+
+const text = JSON.stringify(openApiDocument(api))
+const document = JSON.parse(text) as Document
+const { schemas, responses, parameters } = document.components
+const described = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+const nameOf = ($ref = '') => $ref.split('/').at(-1) ?? ''
+
+/** Every schema beneath one, with where it stands. */
+function* within(schema: Schema, at: string): Generator<[string, Schema]> {
+  yield [at, schema]
+  for (const [name, member] of Object.entries(schema.properties ?? {})) yield* within(member, `${at}.${name}`)
+  if (schema.items !== undefined) yield* within(schema.items, `${at}[]`)
+  for (const part of [schema.anyOf, schema.oneOf, schema.allOf].flatMap((parts) => parts ?? [])) yield* within(part, at)
+}
+
+const everySchema = [
+  ...Object.entries(schemas).flatMap(([name, schema]) => [...within(schema, name)]),
+  ...described.flatMap(({ operationId, parameters = [] }) =>
+    parameters.flatMap(({ name, schema }) => (schema ? [...within(schema, `${operationId} ${name}`)] : [])),
+  ),
+]
+
+test('it is small enough to be read at once', () => {
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(200_000)
+  expect(gzipSync(text).byteLength).toBeLessThanOrEqual(25_000)
+})
+
+test('every operation, parameter, tag and member of a record says what it means', () => {
+  const silent = described.filter(({ description }) => !description).map(({ operationId }) => operationId)
+  for (const { operationId, parameters = [] } of described) {
+    for (const { $ref, name, description } of parameters) {
+      if (($ref === undefined ? description : parameters && descriptionOf($ref)) === undefined)
+        silent.push(`${operationId} ${name}`)
+    }
+  }
+  // The envelope is told once: its data is the record.
+  const envelope = new Set(['data', 'code', 'type'])
+  for (const [at, { properties = {} }] of everySchema) {
+    for (const [name, member] of Object.entries(properties)) {
+      const isTold = member.description ?? schemas[nameOf(member.$ref)]?.description
+      if (isTold === undefined && !(envelope.has(name) && /Answer$|Refusal$|Callback$/.test(at)))
+        silent.push(`${at}.${name}`)
+    }
+  }
+  expect(silent).toEqual([])
+  for (const tag of document.tags) expect([tag.name, tag.description]).toEqual([tag.name, expect.stringMatching(/\.$/)])
+})
+
+function descriptionOf($ref: string): string | undefined {
+  return parameters[nameOf($ref)]?.description
+}
+
+test('every pattern is read alike without the flag u, look-ahead and classes of Unicode', () => {
+  for (const [at, { pattern }] of everySchema) {
+    if (pattern === undefined) continue
+    expect([at, pattern]).toEqual([at, expect.not.stringMatching(/\\p|\(\?[=!<]|\\u/)])
+    expect(() => new RegExp(pattern)).not.toThrow()
+  }
+})
+
+test('it names no document that its readers do not have', () => {
+  expect(text).not.toMatch(/document §|contract §|§[1-9]\.\d \(|decision 0/)
+})
+
+describe('refusals', () => {
+  test.each(operations.map((operation) => [operation.id, operation] as const))(
+    '%s tells the codes of its own as values, each under its status',
+    (id, { refusals: own, statuses }) => {
+      const answers = described.find(({ operationId }) => operationId === id)?.responses ?? {}
+      for (const name of own) {
+        const { code, status } = refusals[name]
+        const answer = answers[statuses?.[name] ?? status]
+        const content = answer?.content ?? responses[nameOf(answer?.$ref)]?.content ?? {}
+        expect(codesOf(content['application/json']?.schema ?? {})).toContain(code)
+      }
+    },
+  )
+})
+
+function codesOf(schema: Schema): unknown[] {
+  const known = schema.$ref === undefined ? schema : (schemas[nameOf(schema.$ref)] ?? {})
+  const parts = [known.oneOf, known.allOf, known.anyOf].flatMap((each) => each ?? [])
+  return [...(known.properties?.code?.enum ?? []), ...parts.flatMap(codesOf)]
+}
+
+test('each type of event has its webhook, with the record as its data', () => {
+  expect(Object.keys(document.webhooks)).toContain('device.bound')
+  for (const [type, { post }] of Object.entries(document.webhooks)) {
+    const [, own] = schemas[nameOf(post.requestBody.$ref)]?.allOf ?? []
+    expect(own?.properties?.type?.enum).toContain(type)
+    expect(own?.properties?.data).toBeDefined()
+  }
+})
