@@ -18,7 +18,7 @@ export const namedSchemas = new Map<string, TSchema>()
 
 /** Gives a record or a value its name in the OpenAPI document, and so in every client that is generated from it. */
 export function named<Schema extends TSchema>(name: string, schema: Schema): Schema {
-  if (namedSchemas.has(name)) throw new Error(`two schemas are named ${name}`)
+  if ((namedSchemas.get(name) ?? schema) !== schema) throw new Error(`two schemas are named ${name}`)
   namedSchemas.set(name, schema)
   return Object.assign(schema, { [nameKey]: name })
 }

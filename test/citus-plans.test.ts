@@ -51,9 +51,10 @@ const isOfOne = (text: string) => /app_id = (\$\d+|v_\w+(\.app_id)?)\b/.test(tex
 const ofMany = [
   /^(with \w+ as \( )?insert into \w+ .* from (json_to_recordset|rows from)/,
   /^with (bound|changed|binding) as/,
+  // Devices of several applications that change hands together.
+  /^(v_changed := array\(\s*)?select d\.device_no from device d, |^delete from device d using /,
   /from (device_binding|past_binding|application_lock|event_head|device_presence)\b/,
   /^update device_presence p /,
-  /^(v_changed := array\( select d\.device_no from|delete from) device d(,| using) json_to_recordset/,
   /^(delete|select \S+) from idempotency_key/,
   /from callback_endpoint (e )?where /,
   // When a service starts.

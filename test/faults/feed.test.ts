@@ -163,7 +163,7 @@ test('followers of the feed skip nothing that commits late and see nothing twice
   const { slow, slowFeed, neighbourFeed } = await followWhileWritten(true)
   for (const { all, followed } of [slowFeed, neighbourFeed]) {
     for (const { name, seen } of followed) expect(seen, `${said}: ${name}`).toEqual(all)
-    expect(all.length, said).toBeGreaterThan(10)
+    expect(all.length, said).toBeGreaterThan(4)
   }
   // The slow ones were in the middle of the others.
   for (const id of slow) expect(slowFeed.all.filter((other) => other > id).length, said).toBeGreaterThan(0)

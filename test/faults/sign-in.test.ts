@@ -262,7 +262,7 @@ describe('the audit trail', () => {
     })
     const feed = await client.call(pageEvents, {}, { token: application.token })
     const [event] = feed.data.list.slice(-1)
-    expect(Object.keys(event ?? {})).toEqual(['id', 'type', 'appId', 'time', 'actor', 'data'])
+    expect(Object.keys(event ?? {})).toEqual(['id', 'type', 'appId', 'time', 'occurredAt', 'actor', 'data'])
     expect(event?.actor).toBe(`operator:${person.name}`)
     expect((await trail({ appId: application.appId }))[0]?.actorId).toBe(person.id)
   })
