@@ -48,12 +48,15 @@ export class GroupCommit<Item, Outcome> {
 
   /**
    * Resolves with the item's outcome after its batch has been committed. Rejects with 50003 when the queue is full.
-   * `since` is when the item began to wait, where that was earlier than now.
+   * `since` is when the item began to wait, where that was earlier than now: one that comes again is before those that
+   * came after it.
    */
   submit(item: Item, since = performance.now()): Promise<Outcome> {
     if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(unavailable())
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, since, resolve, reject })
+      let place = this.waiting.length
+      while (place > 0 && (this.waiting[place - 1] as Waiting<Item, Outcome>).since > since) place--
+      this.waiting.splice(place, 0, { item, since, resolve, reject })
       this.go()
     })
   }

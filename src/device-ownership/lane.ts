@@ -9,7 +9,7 @@ import { requireMatch } from '../http/etag.ts'
 import type { ShowMoment } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import { changeOwners, type OwnerChange } from './routine.ts'
-import { findDevices, findOnlineStatus, type KnownDevice } from './store.ts'
+import { findBound, findDevices, findOnlineStatus, type KnownDevice } from './store.ts'
 
 /** That a device shall be nobody's, or another application's. */
 interface Submission {
@@ -42,6 +42,8 @@ export interface OwnershipLaneParts {
 /** What a batch is composed from. */
 interface Known {
   devices: Map<string, KnownDevice>
+  /** Serials without a device that somebody holds all the same: it moves from one node of a cluster to another. */
+  moving: Set<string>
   /** Of the targets. */
   onlineStatus: Map<string, number>
   kept: Map<string, KeptAnswer>
@@ -64,7 +66,9 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
       const outcomes = submissions.map((submission): Outcome | OwnerChange => {
         if (submission.appId !== null && revoked.has(submission.appId)) return { unsure: true }
         try {
-          return findFirst(submission, known) ?? compose(submission, known, now)
+          const first = findFirst(submission, known)
+          if (first !== undefined) return first
+          return known.moving.has(submission.deviceNo) ? { again: true } : compose(submission, known, now)
         } catch (error) {
           if (error instanceof Refusal) return { refusal: error }
           throw error
@@ -93,8 +97,10 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
         submissions.flatMap(({ target }) => target ?? []),
       ),
     ])
+    const missing = submissions.flatMap(({ deviceNo }) => (devices.has(deviceNo) ? [] : [deviceNo]))
+    const moving = await findBound(sql, missing)
     // After the devices: whoever finds one gone also finds the answer of the request that took it.
-    return { devices, onlineStatus, kept: await findKeptAnswers(sql, keyed) }
+    return { devices, moving, onlineStatus, kept: await findKeptAnswers(sql, keyed) }
   }
 
   /** What was answered to an earlier request with the key. Throws 10008. */

@@ -28,6 +28,14 @@ export async function findDevices(sql: Statements, serials: readonly string[]): 
   return new Map(rows.map((row) => [row.device_no, { device: toDevice(row), rowVersion: row.row_version }]))
 }
 
+/** Which of these serials somebody holds. */
+export async function findBound(sql: Statements, serials: readonly string[]): Promise<Set<string>> {
+  if (serials.length === 0) return new Set()
+  const statement = 'select device_no from device_binding where device_no = any($1::text[])'
+  const rows = await sql.unsafe(statement, [textArray(serials)], { prepare: true })
+  return new Set(rows.map((row) => row.device_no))
+}
+
 /** The `onlineStatus` of some applications. */
 export async function findOnlineStatus(sql: Statements, appIds: readonly string[]): Promise<Map<string, number>> {
   if (appIds.length === 0) return new Map()
