@@ -66,9 +66,7 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
       const outcomes = submissions.map((submission): Outcome | OwnerChange => {
         if (submission.appId !== null && revoked.has(submission.appId)) return { unsure: true }
         try {
-          const first = findFirst(submission, known)
-          if (first !== undefined) return first
-          return known.moving.has(submission.deviceNo) ? { again: true } : compose(submission, known, now)
+          return findFirst(submission, known) ?? compose(submission, known, now)
         } catch (error) {
           if (error instanceof Refusal) return { refusal: error }
           throw error
@@ -113,8 +111,9 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
   }
 
   /** What becomes of the device. Throws 20002, 10009, 10006 and 20017, in this order. */
-  function compose(submission: Submission, { devices, onlineStatus }: Known, now: Date): OwnerChange {
+  function compose(submission: Submission, { devices, moving, onlineStatus }: Known, now: Date): Outcome | OwnerChange {
     const { appId, deviceNo, target, ifMatch, actor, reason, keyOwner, idempotency } = submission
+    if (moving.has(deviceNo)) return { again: true }
     const known = devices.get(deviceNo)
     if (known === undefined || (appId ?? known.device.appId) !== known.device.appId) throw new Refusal('deviceNotFound')
     const { device } = known
