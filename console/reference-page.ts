@@ -90,8 +90,10 @@ class Reference {
     const { anyOf, oneOf, allOf, ...rest } = this.resolve(schema)
     if (allOf !== undefined) {
       const parts = allOf.flatMap((part) => this.choices(part))
+      const joined: Schema = Object.assign({}, ...parts, rest)
       const properties = Object.assign({}, ...parts.map((part) => part.properties), rest.properties)
-      return [{ ...Object.assign({}, ...parts, rest), ...(Object.keys(properties).length > 0 && { properties }) }]
+      const required = [...parts, rest].flatMap((part) => part.required ?? [])
+      return [{ ...joined, ...(Object.keys(properties).length > 0 && { properties, required }) }]
     }
     const several = anyOf ?? oneOf
     return several === undefined ? [rest] : several.flatMap((choice) => this.choices(choice))

@@ -48,6 +48,14 @@ test.each([...addresses, ...references])('%s is answered, and every link on it l
   }
 })
 
+test('the reference marks what a device must have, also what its record has by another name', async () => {
+  const page = await pageAt(references[0] ?? '')
+  const [, create = ''] = page.split('id="createDevice"')
+  const [body = ''] = create.split('<pre')
+  const required = [...body.matchAll(/<code>(\w+)<\/code> <b>required/g)].map(([, name]) => name)
+  expect(required.sort()).toEqual(['appId', 'coordinates', 'deviceName', 'deviceNo', 'districtCode'])
+})
+
 test('both languages have the same guides, with the same parts and the same code', () => {
   for (const language of languages) {
     const files = readdirSync(join(projectFolder, 'docs', 'guides', language)).map((file) => file.replace(/\.md$/, ''))
