@@ -1,6 +1,7 @@
 import type { CallerCache } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
 import { findRevokedApplications } from '../callers/store.ts'
+import { type LaneOutcome, submitter } from '../callers/submitter.ts'
 import { findKeptAnswers, type KeptAnswer, keyName, type RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql } from '../database/open.ts'
@@ -26,12 +27,6 @@ interface Submission {
   idempotency: RequestKey | undefined
 }
 
-/**
- * `again`: the device, its target or its key was changed between being read and being written; read it again. `unsure`: a
- * caller of the application has lost its access; look whether this one has.
- */
-type Outcome = { record: string } | { refusal: Refusal } | { again: true } | { unsure: true }
-
 export interface OwnershipLaneParts {
   sql: Sql
   openLane: OpenLane
@@ -50,20 +45,19 @@ interface Known {
 }
 
 /**
- * The lane of unbindings and transfers, of one request or of the rows of a batch. Answers the record as JSON text, and
- * throws the refusal; 10002 and 10005 where the caller has lost its access while it waited.
+ * The lane of unbindings and transfers, of one request or of the rows of a batch.
  */
 export function ownershipLane(parts: OwnershipLaneParts): (submission: Submission) => Promise<string> {
   const { sql, openLane, callers, showMoment } = parts
 
-  const lane = openLane<Submission, Outcome>('ownership', {
+  const lane = openLane<Submission, LaneOutcome>('ownership', {
     claims: ({ deviceNo, keyOwner, idempotency }) =>
       idempotency === undefined ? [deviceNo] : [deviceNo, keyName({ owner: keyOwner, ...idempotency })],
     async write(submissions) {
       const callers = submissions.map(({ caller }) => caller)
       const [revoked, known] = await Promise.all([findRevokedApplications(sql, callers), read(submissions)])
       const now = new Date()
-      const outcomes = submissions.map((submission): Outcome | OwnerChange => {
+      const outcomes = submissions.map((submission): LaneOutcome | OwnerChange => {
         if (submission.appId !== null && revoked.has(submission.appId)) return { unsure: true }
         try {
           return findFirst(submission, known) ?? compose(submission, known, now)
@@ -102,7 +96,7 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
   }
 
   /** What was answered to an earlier request with the key. Throws 10008. */
-  function findFirst({ keyOwner, idempotency }: Submission, { kept }: Known): Outcome | undefined {
+  function findFirst({ keyOwner, idempotency }: Submission, { kept }: Known): LaneOutcome | undefined {
     const first = idempotency && kept.get(keyName({ owner: keyOwner, ...idempotency }))
     if (first === undefined) return undefined
     if (first.bodyHash !== idempotency?.bodyHash) throw new Refusal('idempotencyKeyReused')
@@ -111,7 +105,11 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
   }
 
   /** What becomes of the device. Throws 20002, 10009, 10006 and 20017, in this order. */
-  function compose(submission: Submission, { devices, moving, onlineStatus }: Known, now: Date): Outcome | OwnerChange {
+  function compose(
+    submission: Submission,
+    { devices, moving, onlineStatus }: Known,
+    now: Date,
+  ): LaneOutcome | OwnerChange {
     const { appId, deviceNo, target, ifMatch, actor, reason, keyOwner, idempotency } = submission
     if (moving.has(deviceNo)) return { again: true }
     const known = devices.get(deviceNo)
@@ -131,13 +129,5 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
     return { ...change, record: JSON.stringify({ ...before, appId: null }), answer }
   }
 
-  return async (submission) => {
-    const since = performance.now()
-    for (;;) {
-      const outcome = await lane.submit(submission, since)
-      if ('record' in outcome) return outcome.record
-      if ('refusal' in outcome) throw outcome.refusal
-      if ('unsure' in outcome) await callers.requireAccess(submission.caller)
-    }
-  }
+  return submitter(lane, callers)
 }

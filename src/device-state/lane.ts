@@ -1,6 +1,7 @@
 import type { CallerCache } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
 import { findRevokedApplications } from '../callers/store.ts'
+import { type LaneOutcome, submitter } from '../callers/submitter.ts'
 import type { Config } from '../config.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql } from '../database/open.ts'
@@ -37,12 +38,6 @@ interface Turn {
   events: StateChange['events']
 }
 
-/**
- * `again`: the device was changed between being read and being written; read it again. `unsure`: a caller of the
- * application has lost its access; look whether this one has.
- */
-type Outcome = { record: string } | { refusal: 'deviceNotFound' } | { again: true } | { unsure: true }
-
 export interface StateLaneParts {
   /** For the lane's batches, which creates never wait behind. */
   writer: Sql
@@ -53,14 +48,13 @@ export interface StateLaneParts {
 }
 
 /**
- * The lane of reports, of one request or of the rows of a batch. Answers the record as JSON text, and throws the
- * refusal; 10002 and 10005 where the caller has lost its access while it waited.
+ * The lane of reports, of one request or of the rows of a batch.
  */
 export function stateLane(parts: StateLaneParts): (submission: Submission) => Promise<string> {
   const { writer, openLane, callers, config, showMoment } = parts
   const { refreshMs } = presenceTimes(config.presenceSeconds)
 
-  const lane = openLane<Submission, Outcome>('states', {
+  const lane = openLane<Submission, LaneOutcome>('states', {
     // The reports of one device are taken one after the other, in one write.
     claims: () => [],
     async write(submissions) {
@@ -89,7 +83,7 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
       return submissions.map(({ appId, deviceNo }, index) => {
         if (revoked.has(appId)) return { unsure: true }
         const record = records[index]
-        if (record === undefined) return { refusal: 'deviceNotFound' }
+        if (record === undefined) return { refusal: new Refusal('deviceNotFound') }
         return turns.get(deviceNo)?.isHeard === false || written.has(deviceNo) ? { record } : { again: true }
       })
     },
@@ -114,15 +108,7 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
     return record
   }
 
-  return async (submission) => {
-    const since = performance.now()
-    for (;;) {
-      const outcome = await lane.submit(submission, since)
-      if ('record' in outcome) return outcome.record
-      if ('refusal' in outcome) throw new Refusal(outcome.refusal)
-      if ('unsure' in outcome) await callers.requireAccess(submission.caller)
-    }
-  }
+  return submitter(lane, callers)
 }
 
 function beginTurn(known: KnownDevice): Turn {

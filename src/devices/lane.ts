@@ -1,5 +1,6 @@
 import type { CallerCache } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
+import { type LaneOutcome, submitter } from '../callers/submitter.ts'
 import type { Config } from '../config.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
@@ -7,10 +8,9 @@ import type { Sql } from '../database/open.ts'
 import type { Catalogue, SerialLookup } from '../device-models/catalogue.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ShowMoment } from '../moments.ts'
-import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'
 import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from './contract.ts'
-import { type DeviceInsert, type DeviceOutcome, registerDevices } from './routine.ts'
+import { type DeviceInsert, registerDevices } from './routine.ts'
 import { deviceText, freshState, showDevice } from './rules.ts'
 
 /** A device that a caller wants registered. */
@@ -33,14 +33,13 @@ export interface RegistrationParts {
 }
 
 /**
- * The lane that registers devices, for one request or for the rows of a batch. Answers the record as JSON text, and
- * throws the registration's refusal; 10002 and 10005 where the caller has lost its access while it waited.
+ * The lane that registers devices, for one request or for the rows of a batch.
  */
 export function registrationLane(parts: RegistrationParts): (submission: Submission) => Promise<string> {
   const { config, callers, catalogue, metrics, showMoment, writer, openLane } = parts
   const isInventoryRequired = config.inventoryPolicy === 'required'
 
-  const lane = openLane<Submission, DeviceOutcome>('devices', {
+  const lane = openLane<Submission, LaneOutcome>('devices', {
     atOnce: 2,
     claims: ({ body, idempotency }) =>
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
@@ -58,17 +57,7 @@ export function registrationLane(parts: RegistrationParts): (submission: Submiss
     },
   })
 
-  return async (submission) => {
-    const since = performance.now()
-    // A submission can meet a moved catalogue, or a serial that is freed between two statements, again and again;
-    // the lane refuses it once it has waited long enough.
-    for (;;) {
-      const outcome = await lane.submit(submission, since)
-      if ('record' in outcome) return outcome.record
-      if ('refusal' in outcome) throw new Refusal(outcome.refusal)
-      if ('unsure' in outcome) await callers.requireAccess(submission.caller)
-    }
-  }
+  return submitter(lane, callers)
 }
 
 function composeDevice(

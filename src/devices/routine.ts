@@ -1,10 +1,11 @@
 import type { Caller } from '../callers/caller.ts'
 import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
+import type { LaneOutcome } from '../callers/submitter.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import { keptAnswers, keptKey, keptKeys, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
-import type { RefusalName } from '../refusals.ts'
+import { Refusal, type RefusalName } from '../refusals.ts'
 import type { Device } from './rules.ts'
 
 /** A device that is composed and waits to be written. */
@@ -16,12 +17,6 @@ export interface DeviceInsert extends Device {
   /** The record as JSON text. */
   record: string
 }
-
-/**
- * `again`: nothing was written and nothing refused, because something moved meanwhile; compose and submit again.
- * `unsure`: nor here, because a caller of the application has lost its access; look whether this one has.
- */
-export type DeviceOutcome = { record: string } | { refusal: RefusalName } | { again: true } | { unsure: true }
 
 /** A row of a batch as it travels. */
 interface DeviceRow {
@@ -206,7 +201,7 @@ export async function registerDevices(
   callers: Iterable<Caller>,
   catalogueVersion: number,
   now: Date,
-): Promise<DeviceOutcome[]> {
+): Promise<LaneOutcome[]> {
   const sorted = devices.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
   const apps = [...new Set(devices.map((device) => device.appId))].sort()
   const unknown = devices.filter((device) => device.isUnknown)
@@ -228,15 +223,15 @@ export async function registerDevices(
   return devices.map((device) => toOutcome(device, exceptions.get(device.deviceNo)))
 }
 
-function toOutcome(device: DeviceInsert, exception: ExceptionRow | undefined): DeviceOutcome {
+function toOutcome(device: DeviceInsert, exception: ExceptionRow | undefined): LaneOutcome {
   if (exception === undefined) return { record: device.record }
   const { outcome, body_hash, answer } = exception
   if (outcome === 'again') return { again: true }
   if (outcome === 'unsure') return { unsure: true }
-  if (outcome !== 'replay') return { refusal: outcome }
+  if (outcome !== 'replay') return { refusal: new Refusal(outcome) }
   const { idempotency } = device
   if (idempotency === undefined || body_hash !== idempotency.bodyHash || answer === null) {
-    return { refusal: 'idempotencyKeyReused' }
+    return { refusal: new Refusal('idempotencyKeyReused') }
   }
   idempotency.isReplayed = true
   return { record: answer }

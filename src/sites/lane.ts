@@ -1,14 +1,14 @@
 import type { CallerCache } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
+import { type LaneOutcome, submitter } from '../callers/submitter.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
 import type { Sql } from '../database/open.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ShowMoment } from '../moments.ts'
-import { Refusal } from '../refusals.ts'
 import type { SiteRegistration } from './contract.ts'
-import { type SiteInsert, type SiteOutcome, saveSites } from './routine.ts'
-import { readSite, ruleRefusal, showWithoutId } from './rules.ts'
+import { type SiteInsert, saveSites } from './routine.ts'
+import { readSite, showWithoutId } from './rules.ts'
 
 /** A site that a caller wants created. */
 interface Submission {
@@ -28,13 +28,12 @@ export interface SiteLaneParts {
 }
 
 /**
- * The lane that creates sites, for one request or for the rows of a batch. Answers the record as JSON text, and throws
- * the refusal; 10002 and 10005 where the caller has lost its access while it waited.
+ * The lane that creates sites, for one request or for the rows of a batch.
  */
 export function siteLane(parts: SiteLaneParts): (submission: Submission) => Promise<string> {
   const { writer, openLane, callers, metrics, showMoment } = parts
 
-  const lane = openLane<Submission, SiteOutcome>('sites', {
+  const lane = openLane<Submission, LaneOutcome>('sites', {
     claims: ({ body, idempotency }) => (idempotency === undefined ? [] : [`${body.appId} ${idempotency.key}`]),
     async write(submissions) {
       const now = new Date()
@@ -47,16 +46,7 @@ export function siteLane(parts: SiteLaneParts): (submission: Submission) => Prom
     },
   })
 
-  return async (submission) => {
-    const since = performance.now()
-    for (;;) {
-      const outcome = await lane.submit(submission, since)
-      if ('record' in outcome) return outcome.record
-      if ('refusal' in outcome) throw new Refusal(outcome.refusal)
-      if ('ruleFaults' in outcome) throw ruleRefusal(outcome.ruleFaults)
-      await callers.requireAccess(submission.caller)
-    }
-  }
+  return submitter(lane, callers)
 }
 
 function composeSite({ body, actor, idempotency }: Submission, createTime: string): SiteInsert {

@@ -1,11 +1,12 @@
 import type { Caller } from '../callers/caller.ts'
 import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
+import type { LaneOutcome } from '../callers/submitter.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import { keptAnswers, keptKey, keptKeys, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { callRoutine, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
-import type { RefusalName } from '../refusals.ts'
-import { type RuleFault, ruleFaults, type SiteMembers } from './rules.ts'
+import { Refusal } from '../refusals.ts'
+import { ruleFaults, ruleRefusal, type SiteMembers } from './rules.ts'
 import { siteColumns, valuesByColumn } from './store.ts'
 
 /** A site that is composed and waits to be written. */
@@ -16,9 +17,6 @@ export interface SiteInsert extends SiteMembers {
   /** The record as JSON text, from the comma behind its id on. */
   recordAfterId: string
 }
-
-/** `unsure`: nothing was written, because a caller of the application has lost its access; look whether this one has. */
-export type SiteOutcome = { record: string } | { refusal: RefusalName } | { ruleFaults: RuleFault[] } | { unsure: true }
 
 const text = 'text'
 const id = 'bigint'
@@ -128,7 +126,7 @@ export async function saveSites(
   sites: SiteInsert[],
   callers: Iterable<Caller>,
   now: Date,
-): Promise<SiteOutcome[]> {
+): Promise<LaneOutcome[]> {
   const apps = [...new Set(sites.map((site) => site.appId))].sort()
   const rules = sites.flatMap((site) => [site.fastRuleId, site.slowRuleId, site.occupancyRuleId])
   const saved = await callRoutine<SavedRow>(sql, saveSitesRoutine, [
@@ -145,16 +143,17 @@ export async function saveSites(
   return sites.map((site, index) => toOutcome(site, rowsByPlace.get(index + 1) as SavedRow))
 }
 
-function toOutcome(site: SiteInsert, row: SavedRow): SiteOutcome {
+function toOutcome(site: SiteInsert, row: SavedRow): LaneOutcome {
   if (row.id !== null) return { record: `{"id":${row.id}${site.recordAfterId}` }
   if (row.is_unsure) return { unsure: true }
   if (row.answer !== null) {
     const { idempotency } = site
-    if (idempotency === undefined || row.body_hash !== idempotency.bodyHash) return { refusal: 'idempotencyKeyReused' }
+    if (idempotency === undefined || row.body_hash !== idempotency.bodyHash)
+      return { refusal: new Refusal('idempotencyKeyReused') }
     idempotency.isReplayed = true
     return { record: row.answer }
   }
-  if (!row.has_application) return { refusal: 'applicationNotFound' }
-  if (!row.has_config) return { refusal: 'thirdPartyConfigMissing' }
-  return { ruleFaults: ruleFaults(site, row) }
+  if (!row.has_application) return { refusal: new Refusal('applicationNotFound') }
+  if (!row.has_config) return { refusal: new Refusal('thirdPartyConfigMissing') }
+  return { refusal: ruleRefusal(ruleFaults(site, row)) }
 }

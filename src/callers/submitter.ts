@@ -1,0 +1,29 @@
+import type { GroupCommit } from '../database/group-commit.ts'
+import type { Refusal } from '../refusals.ts'
+import type { CallerCache } from './cache.ts'
+import type { Caller } from './caller.ts'
+
+/**
+ * What a lane makes of an item. `again`: nothing was written and nothing refused, because something moved between being
+ * read and being written. `unsure`: nor here, because a caller of the application has lost its access.
+ */
+export type LaneOutcome = { record: string } | { refusal: Refusal } | { again: true } | { unsure: true }
+
+/**
+ * Submits items to a lane, each until it is decided; the lane refuses one that has waited long enough. Answers the record
+ * as JSON text, and throws the refusal; 10002 and 10005 where the caller has lost its access while it waited.
+ */
+export function submitter<Item extends { caller: Caller }>(
+  lane: GroupCommit<Item, LaneOutcome>,
+  callers: CallerCache,
+): (item: Item) => Promise<string> {
+  return async (item) => {
+    const since = performance.now()
+    for (;;) {
+      const outcome = await lane.submit(item, since)
+      if ('record' in outcome) return outcome.record
+      if ('refusal' in outcome) throw outcome.refusal
+      if ('unsure' in outcome) await callers.requireAccess(item.caller)
+    }
+  }
+}
