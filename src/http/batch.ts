@@ -3,8 +3,9 @@ import { claimKey, type RequestKey, settleKey } from '../database/idempotency.ts
 import type { Statements } from '../database/open.ts'
 import { yielder } from '../event-loop.ts'
 import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../refusals.ts'
+import { JsonText } from './answer.ts'
 import { preferredLanguage } from './language.ts'
-import { JsonText, type OperationRequest } from './serve.ts'
+import type { OperationRequest } from './serve.ts'
 
 /** A request of many rows, each of which is a write by itself. */
 interface Batch<Row> {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { Refusal } from '../refusals.ts'
-import { JsonText } from './serve.ts'
+import { JsonText } from './answer.ts'
 
 /**
  * The entity tag of a record: a digest of what an update can change. It needs no column, and two records with one tag

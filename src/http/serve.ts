@@ -9,10 +9,10 @@ import type { Sql } from '../database/open.ts'
 import type { Reads } from '../database/reads.ts'
 import type { Deadlines } from '../deadlines.ts'
 import type { Metrics } from '../metrics.ts'
-import { type FieldFault, invalidRequest, type Reason, Refusal, refusals, unavailable } from '../refusals.ts'
+import { type FieldFault, invalidRequest, Refusal, refusals, unavailable } from '../refusals.ts'
 import { onceKey } from '../values.ts'
+import { compress, isLarge, type JsonText, Replayed, type Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
-import { compressed, leastCompressed, preferredEncoding } from './encoding.ts'
 import type { InFlight } from './in-flight.ts'
 import { largeBytes } from './json.ts'
 import { preferredLanguage } from './language.ts'
@@ -40,34 +40,6 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
 /** What a handler is given that reads the database: a connection for this request alone. */
 export interface ReadRequest<Query = unknown> extends OperationRequest<undefined, Query> {
   sql: Sql
-}
-
-/** The data of an answer that is JSON text already, because the write path serialised it once. */
-export class JsonText {
-  readonly text: string
-  readonly headers: Record<string, string> | undefined
-  readonly cookies: string[] | undefined
-  constructor(text: string, headers?: Record<string, string>, cookies?: string[]) {
-    this.text = text
-    this.headers = headers
-    this.cookies = cookies
-  }
-}
-
-/** An answer that is not the plain success envelope: the token operations, probes and metrics. */
-export class Reply {
-  readonly answer: HttpAnswer
-  constructor(answer: HttpAnswer) {
-    this.answer = answer
-  }
-}
-
-/** An answer that an earlier request with the same key had. */
-class Replayed {
-  readonly outcome: unknown
-  constructor(outcome: unknown) {
-    this.outcome = outcome
-  }
 }
 
 export interface Handler {
@@ -205,7 +177,10 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
             options.noteRefusal({ refusal, operation: route.handler.operation, requestId, caller, body })
           }
           const language = preferredLanguage(request.header('accept-language'))
-          finish(renderRefusal(refusal, language, route), refusals[refusal.refusal].code)
+          finish(
+            renderRefusal(refusal, language, route?.handler.refusalMembers?.(refusal)),
+            refusals[refusal.refusal].code,
+          )
         } catch (fault) {
           reject(fault)
         }
@@ -248,22 +223,6 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
 export function requestIdOf(request: HttpRequest): string {
   const sent = request.header('x-request-id')
   return sent !== null && saneRequestId.test(sent) ? sent : randomUUID()
-}
-
-/** Large enough to be worth compressing, and not compressed beforehand. */
-function isLarge({ body, headers }: HttpAnswer): boolean {
-  // No character takes more than three bytes a unit, and most answers are too short to be counted.
-  if (body.length * 3 < leastCompressed || headers['content-encoding'] !== undefined) return false
-  return Buffer.byteLength(body) >= leastCompressed
-}
-
-async function compress(answer: HttpAnswer, request: HttpRequest): Promise<HttpAnswer> {
-  answer.headers.vary = 'accept-encoding'
-  const encoding = preferredEncoding(request.header('accept-encoding'))
-  if (encoding === undefined) return answer
-  answer.body = await compressed(answer.body, encoding)
-  answer.headers['content-encoding'] = encoding
-  return answer
 }
 
 /** Two `Host` headers arrive as one text with a comma, which no host has (RFC 9112 §3.2). */
@@ -404,39 +363,6 @@ function requestKeyOf({ handler, secrets }: Route, key: string, bytes: Uint8Arra
   return { operation: handler.operation.id, key, bodyHash, secrets, isReplayed: false }
 }
 
-function render(outcome: unknown): HttpAnswer {
-  if (outcome instanceof Reply) return outcome.answer
-  if (outcome instanceof Replayed) {
-    const answer = render(outcome.outcome)
-    answer.headers['idempotency-replayed'] = 'true'
-    return answer
-  }
-  const isText = outcome instanceof JsonText
-  const data = isText ? outcome.text : JSON.stringify(outcome)
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json', ...(isText ? outcome.headers : undefined) },
-    body: `{"code":0,"msg":"success","data":${data}}`,
-    ...(isText && outcome.cookies !== undefined ? { cookies: outcome.cookies } : undefined),
-  }
-}
-
-function renderRefusal(refusal: Refusal, language: keyof Reason, route: Route | undefined): HttpAnswer {
-  const kind = refusals[refusal.refusal]
-  const errors = refusal.errors?.map((fault: FieldFault) => ({ field: fault.field, reason: fault.reason[language] }))
-  const body = {
-    code: kind.code,
-    msg: kind[language],
-    data: errors === undefined ? null : { errors },
-    ...route?.handler.refusalMembers?.(refusal),
-  }
-  return {
-    status: refusal.status,
-    headers: { 'content-type': 'application/json', ...refusal.headers },
-    body: JSON.stringify(body),
-  }
-}
-
 /** Public words go to the caller; whatever was not meant for one goes whole to the log, and only there. */
 function asRefusal(error: unknown, requestId: string, route: Route | undefined, log: Logger): Refusal {
   if (error instanceof Refusal) return error
@@ -452,7 +378,7 @@ function asRefusal(error: unknown, requestId: string, route: Route | undefined, 
 
 /** 405 for what is answered beside the operations, and can only be read. */
 export function readOnly(request: HttpRequest): HttpAnswer {
-  return renderRefusal(wrongMethod('GET, HEAD'), preferredLanguage(request.header('accept-language')), undefined)
+  return renderRefusal(wrongMethod('GET, HEAD'), preferredLanguage(request.header('accept-language')))
 }
 
 /** 404 for a path that no operation has, 405 for one whose operations have other methods. */

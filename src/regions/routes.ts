@@ -1,4 +1,5 @@
-import { type Handler, handle, Reply } from '../http/serve.ts'
+import { Reply } from '../http/answer.ts'
+import { type Handler, handle } from '../http/serve.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
 import { Refusal } from '../refusals.ts'
 import { given } from '../values.ts'

@@ -1,0 +1,87 @@
+import { type FieldFault, type Reason, type Refusal, refusals } from '../refusals.ts'
+import { compressed, leastCompressed, preferredEncoding } from './encoding.ts'
+import type { HttpAnswer, HttpRequest } from './message.ts'
+
+/** The data of an answer that is JSON text already, because the write path serialised it once. */
+export class JsonText {
+  readonly text: string
+  readonly headers: Record<string, string> | undefined
+  readonly cookies: string[] | undefined
+  constructor(text: string, headers?: Record<string, string>, cookies?: string[]) {
+    this.text = text
+    this.headers = headers
+    this.cookies = cookies
+  }
+}
+
+/** An answer that is not the plain success envelope: the token operations, probes and metrics. */
+export class Reply {
+  readonly answer: HttpAnswer
+  constructor(answer: HttpAnswer) {
+    this.answer = answer
+  }
+}
+
+/** An answer that an earlier request with the same key had. */
+export class Replayed {
+  readonly outcome: unknown
+  constructor(outcome: unknown) {
+    this.outcome = outcome
+  }
+}
+
+/** The answer of what an operation has come to. */
+export function render(outcome: unknown): HttpAnswer {
+  if (outcome instanceof Reply) return outcome.answer
+  if (outcome instanceof Replayed) {
+    const answer = render(outcome.outcome)
+    answer.headers['idempotency-replayed'] = 'true'
+    return answer
+  }
+  const isText = outcome instanceof JsonText
+  const data = isText ? outcome.text : JSON.stringify(outcome)
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', ...(isText ? outcome.headers : undefined) },
+    body: `{"code":0,"msg":"success","data":${data}}`,
+    ...(isText && outcome.cookies !== undefined ? { cookies: outcome.cookies } : undefined),
+  }
+}
+
+/** The answer of a refusal; `members` stand beside those of the envelope. */
+export function renderRefusal(
+  refusal: Refusal,
+  language: keyof Reason,
+  members: Record<string, unknown> = {},
+): HttpAnswer {
+  const kind = refusals[refusal.refusal]
+  const errors = refusal.errors?.map((fault: FieldFault) => ({ field: fault.field, reason: fault.reason[language] }))
+  const body = {
+    code: kind.code,
+    msg: kind[language],
+    data: errors === undefined ? null : { errors },
+    ...members,
+  }
+  return {
+    status: refusal.status,
+    headers: { 'content-type': 'application/json', ...refusal.headers },
+    body: JSON.stringify(body),
+  }
+}
+
+/** Large enough to be worth compressing, and not compressed beforehand. */
+export function isLarge({ body, headers }: HttpAnswer): boolean {
+  // No character takes more than three bytes a unit, and most answers are too short to be counted.
+  if (body.length * 3 < leastCompressed || headers['content-encoding'] !== undefined) return false
+  return Buffer.byteLength(body) >= leastCompressed
+}
+
+/** Answers it compressed, where its caller takes that. */
+export async function compress(answer: HttpAnswer, request: HttpRequest): Promise<HttpAnswer> {
+  answer.headers.vary = 'accept-encoding'
+  const encoding = preferredEncoding(request.header('accept-encoding'))
+  if (encoding === undefined) return answer
+  answer.body = await compressed(answer.body, encoding)
+  answer.headers['content-encoding'] = encoding
+  return answer
+}
