@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { everyRole } from '../callers/roles.ts'
 import { operation } from '../http/operation.ts'
+import { pageOf, pageQuery } from '../lists.ts'
 import { ThirdPartyConfigRecord, thirdPartyConfigMembers } from '../third-party-config/contract.ts'
 import {
   appId,
@@ -14,8 +15,6 @@ import {
   oneOf,
   optional,
   ownAppId,
-  pageOf,
-  pageQuery,
   reasonKey,
   reasonText,
   shownKey,

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
+import { pageOf, pageQuery, timeRange } from '../lists.ts'
 import {
   anyAppId,
   described,
@@ -13,11 +14,8 @@ import {
   oneOf,
   optional,
   ownAppId,
-  pageOf,
-  pageQuery,
   shownKey,
   timeOfDay,
-  timeRange,
 } from '../values.ts'
 
 const folder = '/api/charging/v1/billingRule'

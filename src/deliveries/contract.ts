@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { eventTypes, typeFilter } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
+import { pageOf, pageQuery, timeRange } from '../lists.ts'
 import {
   anyAppId,
   described,
@@ -12,11 +13,8 @@ import {
   oneOf,
   optional,
   ownAppId,
-  pageOf,
-  pageQuery,
   shownKey,
   textOneOf,
-  timeRange,
 } from '../values.ts'
 
 const folder = '/api/event/v1/delivery'

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
-import { deviceNo, moment, name, named, optional, pageOf, pageQuery } from '../values.ts'
+import { pageOf, pageQuery } from '../lists.ts'
+import { deviceNo, moment, name, named, optional } from '../values.ts'
 
 const folder = '/api/platform/v1/deviceInventory'
 

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
-import { deviceNo, freeText, moment, name, named, nullable, optional, pageOf, pageQuery } from '../values.ts'
+import { pageOf, pageQuery } from '../lists.ts'
+import { deviceNo, freeText, moment, name, named, nullable, optional } from '../values.ts'
 
 const folder = '/api/platform/v1/deviceModel'
 

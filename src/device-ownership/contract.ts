@@ -1,20 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { DeviceRecord } from '../devices/contract.ts'
 import { operation } from '../http/operation.ts'
-import {
-  anyAppId,
-  appId,
-  batchBytes,
-  batchOf,
-  deviceNo,
-  moment,
-  named,
-  nullable,
-  optional,
-  outcomesOf,
-  ownAppId,
-  reasonText,
-} from '../values.ts'
+import { batchBytes, batchOf, outcomesOf } from '../lists.ts'
+import { anyAppId, appId, deviceNo, moment, named, nullable, optional, ownAppId, reasonText } from '../values.ts'
 
 export const unbindDevice = operation({
   id: 'unbindDevice',

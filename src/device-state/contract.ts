@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { DeviceRecord, DeviceStatus, OnlineStatus, RunStatus } from '../devices/contract.ts'
 import { operation } from '../http/operation.ts'
+import { batchBytes, batchOf, outcomesOf } from '../lists.ts'
 import {
-  batchBytes,
-  batchOf,
   deviceNo,
   extended,
   freeText,
@@ -13,7 +12,6 @@ import {
   named,
   nullable,
   optional,
-  outcomesOf,
   ownAppId,
   reasonKey,
   shownKey,

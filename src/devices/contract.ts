@@ -1,11 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
+import { batchBytes, batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../lists.ts'
 import {
   address,
   anyAppId,
   appId,
-  batchBytes,
-  batchOf,
   bbox,
   coordinates,
   described,
@@ -19,13 +18,9 @@ import {
   nullable,
   oneOf,
   optional,
-  outcomesOf,
   ownAppId,
-  pageOf,
-  pageQuery,
   shownKey,
   tag,
-  timeRange,
 } from '../values.ts'
 
 /** The document's defaults (§4.2), also beside a district of another province. */

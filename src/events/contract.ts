@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
+import { pageOf, pageQuery, timeRange } from '../lists.ts'
 import {
   appId,
   deviceNo,
@@ -9,13 +10,10 @@ import {
   nullable,
   optional,
   ownAppId,
-  pageOf,
-  pageQuery,
   reasonKey,
   shownKey,
   text,
   textOneOf,
-  timeRange,
 } from '../values.ts'
 import { typeNames } from './rules.ts'
 

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { everyRole } from '../callers/roles.ts'
 import { operation } from '../http/operation.ts'
+import { pageOf, pageQuery } from '../lists.ts'
 import { SessionRecord, triedPassword } from '../sessions/contract.ts'
 import {
   appId,
@@ -14,8 +15,6 @@ import {
   nullable,
   oneOf,
   optional,
-  pageOf,
-  pageQuery,
   reasonKey,
   shownKey,
   shownOnce,

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
+import { pageOf, pageQuery, timeRange } from '../lists.ts'
 import { type RefusalName, refusals } from '../refusals.ts'
 import {
   anyAppId,
@@ -11,11 +12,8 @@ import {
   named,
   nullable,
   optional,
-  pageOf,
-  pageQuery,
   text,
   textOneOf,
-  timeRange,
 } from '../values.ts'
 
 const names = Object.keys(refusals) as RefusalName[]

@@ -1,19 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { everyRole } from '../callers/roles.ts'
 import { operation } from '../http/operation.ts'
-import {
-  described,
-  integer,
-  moment,
-  name,
-  named,
-  nullable,
-  optional,
-  pageOf,
-  pageQuery,
-  reasonKey,
-  text,
-} from '../values.ts'
+import { pageOf, pageQuery } from '../lists.ts'
+import { described, integer, moment, name, named, nullable, optional, reasonKey, text } from '../values.ts'
 
 // By a session, a person or a key acts in the console. Keys act as bearer tokens too, and then without one.
 

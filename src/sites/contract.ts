@@ -1,11 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
+import { batchBytes, batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../lists.ts'
 import {
   address,
   anyAppId,
   appId,
-  batchBytes,
-  batchOf,
   bbox,
   closingTime,
   coordinates,
@@ -18,14 +17,10 @@ import {
   named,
   nullable,
   optional,
-  outcomesOf,
   ownAppId,
-  pageOf,
-  pageQuery,
   phone,
   text,
   timeOfDay,
-  timeRange,
 } from '../values.ts'
 
 /** One row of saveBatch: as create site takes it, without the application. */

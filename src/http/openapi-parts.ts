@@ -1,0 +1,109 @@
+import type { Json } from './published-schema.ts'
+
+// What the OpenAPI document says of any service whose answers have this envelope: its headers, and its frames.
+
+/** Frames of answers, refusals and callbacks. */
+export const envelopeSchemas = {
+  Success: {
+    type: 'object',
+    required: ['code', 'msg'],
+    properties: {
+      code: { type: 'integer', enum: [0], description: '0: the operation was carried out.' },
+      msg: { type: 'string', enum: ['success'], description: 'Always success.' },
+    },
+  },
+  Callback: {
+    type: 'object',
+    required: ['type', 'timestamp', 'appId'],
+    properties: {
+      type: { type: 'string' },
+      timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
+      appId: { type: 'string', description: 'The application that it happened to.' },
+    },
+  },
+  Refusal: {
+    type: 'object',
+    required: ['code', 'msg', 'data'],
+    properties: {
+      code: { type: 'integer', description: 'What is wrong, for programs.' },
+      msg: { type: 'string', description: 'What is wrong, for people: in English or Chinese.' },
+      data: { type: ['object', 'null'], description: 'Null, but where faulty members are named.' },
+    },
+  },
+}
+
+/** What an application's callback answers. */
+export const receiversResponses = {
+  Received: { description: 'Received. It must come within 15 s. 410 says that the callback is gone.' },
+}
+
+const ascii = { type: 'string' }
+
+/** Headers of answers. */
+export const headers = {
+  'X-Request-Id': {
+    description: 'The request’s own, when it sent a sane one; else made by the service. Tell it when you ask for help.',
+    schema: ascii,
+  },
+  'RateLimit-Policy': {
+    description:
+      'The application’s limit, for example `"default";q=1000;w=1`: so many requests a second. Absent without one.',
+    schema: ascii,
+  },
+  RateLimit: {
+    description: 'What is left of it, for example `"default";r=998;t=1`. Of several processes each tells its guess.',
+    schema: ascii,
+  },
+  ETag: { description: 'Names this state of the record, for `If-Match`.', schema: ascii },
+  Replayed: {
+    description: 'True for the answer of an earlier request with the same `Idempotency-Key`; else absent.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' } },
+  'WWW-Authenticate': { description: 'How to authenticate (RFC 6750, RFC 7617).', schema: ascii },
+  Allow: { description: 'The methods that the path has.', schema: ascii },
+}
+
+/** Where a component’s name is shorter than its header’s. */
+const headerNames: Record<string, string> = { Replayed: 'Idempotency-Replayed' }
+
+/** Headers of requests. */
+export const headerParameters = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Makes a retry safe: the same key and body, byte for byte, get the first answer again, with null for a secret that is shown once. A key belongs to the application and the operation, and is kept 24 hours.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description:
+      'An `ETag` that was answered before: the change is refused with 10009 when the record has changed since.',
+    schema: { type: 'string' },
+  },
+  WebhookId: webhookHeader('webhook-id', 'The same at every attempt of a callback: drop what you have seen.'),
+  WebhookTimestamp: webhookHeader('webhook-timestamp', 'Seconds since 1970, of this attempt.'),
+  WebhookSignature: webhookHeader(
+    'webhook-signature',
+    '`v1,` and the HMAC-SHA256 in base64 of `webhook-id.webhook-timestamp.body`. Its key is the callback secret behind `whsec_`, decoded from base64. During a rotation there are two, with a space between them.',
+  ),
+}
+export const webhookParameters = ['WebhookId', 'WebhookTimestamp', 'WebhookSignature']
+
+function webhookHeader(name: string, description: string): Json {
+  return { name, in: 'header', required: true, description, schema: { type: 'string' } }
+}
+
+/** Headers by the names of their components. */
+export function headersOf(names: readonly string[]): { headers?: Json } {
+  return names.length === 0
+    ? {}
+    : { headers: Object.fromEntries(names.map((name) => [headerNames[name] ?? name, refTo('headers', name)])) }
+}
+
+/** Where the document holds a part once. */
+export function refTo(kind: string, name: string): Json {
+  return { $ref: `#/components/${kind}/${name}` }
+}
