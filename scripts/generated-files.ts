@@ -1,5 +1,5 @@
 import { openApiDocument } from '../src/http/openapi.ts'
-import { api } from '../src/operations.ts'
+import { api } from '../src/reference/api.ts'
 import { refusals } from '../src/refusals.ts'
 
 /** The files that are made from the source and checked in, by their paths. */

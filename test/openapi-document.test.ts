@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { openApiDocument } from '../src/http/openapi.ts'
-import { api, operations } from '../src/operations.ts'
+import { operations } from '../src/operations.ts'
+import { api } from '../src/reference/api.ts'
 import { refusals } from '../src/refusals.ts'
 
 // What other people's tools and people need of the published description.

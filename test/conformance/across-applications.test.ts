@@ -6,6 +6,7 @@ import type { Operation } from '../../src/http/operation.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { type Answer, newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
+import { untyped } from '../untyped.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, onePeriod, saveSiteOf } from './support.ts'
 
 // Contract §5: who names no application means all that they may see, by application and then newest first.
@@ -41,9 +42,9 @@ interface Page {
 }
 
 const pages: [Operation, name: string][] = [
-  [pageSites as unknown as Operation, 'siteName'],
-  [pageBillingRules as unknown as Operation, 'ruleName'],
-  [pageDevices as unknown as Operation, 'deviceName'],
+  [untyped(pageSites), 'siteName'],
+  [untyped(pageBillingRules), 'ruleName'],
+  [untyped(pageDevices), 'deviceName'],
 ]
 const newestFirst = [2, 1, 0]
 const expectedOf = (whose: TestApplication[]) =>

@@ -7,6 +7,7 @@ import { pageEvents } from '../../src/events/contract.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { saveSite, saveSites } from '../../src/sites/contract.ts'
 import { newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { untyped } from '../untyped.ts'
 import {
   client,
   createDeviceOf,
@@ -45,8 +46,8 @@ interface Case {
 
 const cases: Case[] = [
   {
-    single: saveSite as unknown as Operation,
-    batch: saveSites as unknown as Operation,
+    single: untyped(saveSite),
+    batch: untyped(saveSites),
     list: 'sites',
     name: 'siteName',
     async rows(application) {
@@ -65,8 +66,8 @@ const cases: Case[] = [
     faulty: { row: 'no site', field: 'site' },
   },
   {
-    single: reportDeviceState as unknown as Operation,
-    batch: reportDeviceStates as unknown as Operation,
+    single: untyped(reportDeviceState),
+    batch: untyped(reportDeviceStates),
     list: 'reports',
     name: 'deviceNo',
     async rows(application) {
@@ -88,8 +89,8 @@ const cases: Case[] = [
     faulty: { row: 7, field: 'report' },
   },
   {
-    single: unbindDevice as unknown as Operation,
-    batch: unbindDevices as unknown as Operation,
+    single: untyped(unbindDevice),
+    batch: untyped(unbindDevices),
     list: 'deviceNos',
     name: 'deviceNo',
     async rows(application) {
@@ -108,8 +109,8 @@ const cases: Case[] = [
     beside: async () => ({ reason: 'moved' }),
   },
   {
-    single: transferDevice as unknown as Operation,
-    batch: transferDevices as unknown as Operation,
+    single: untyped(transferDevice),
+    batch: untyped(transferDevices),
     list: 'deviceNos',
     name: 'deviceNo',
     by: 'operator',

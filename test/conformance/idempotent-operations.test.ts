@@ -27,6 +27,7 @@ import { deleteSite, saveSite, saveSites } from '../../src/sites/contract.ts'
 import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
 import { cookieOf, newPerson } from '../people.ts'
+import { untyped } from '../untyped.ts'
 import {
   client,
   createDeviceOf,
@@ -202,7 +203,7 @@ for (const { operation, prepare, secrets = [], runsAlone } of cases) {
   test(`${operation.id} with one key, twice at once and once more, is done once`, async () => {
     const body = await prepare()
     const send = (key: string, sent: unknown = body) =>
-      client.operate(operation as unknown as Operation, sent, { headers: { 'idempotency-key': key } })
+      client.operate(untyped(operation), sent, { headers: { 'idempotency-key': key } })
     expectFaults(await send(''), ['Idempotency-Key'])
     const key = newSerial('key')
     const both = await Promise.all([send(key), send(key)])

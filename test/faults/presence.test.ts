@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { transferDevice, unbindDevice } from '../../src/device-ownership/contract.ts'
-import { reportDeviceState, reportDeviceStates } from '../../src/device-state/contract.ts'
-import { createDevice, getDevice } from '../../src/devices/contract.ts'
+import { reportDeviceStates } from '../../src/device-state/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, type Service, type TestApplication } from '../harness.ts'
+import { detail, report } from './state-reports.ts'
 import {
   atScale,
   becomesTrue,
@@ -50,13 +51,6 @@ async function newDevices(app: TestApplication, count: number, by = each): Promi
   return serials
 }
 
-async function report(client: Client, { token }: TestApplication, deviceNo: string, state: object) {
-  const sentAt = Date.now()
-  const { status, text, data } = await client.call(reportDeviceState, { deviceNo, ...state }, { token })
-  expect(status, text).toBe(200)
-  return { sentAt, answeredAt: Date.now(), record: data }
-}
-
 interface StateEvent {
   deviceNo: string
   appId: string
@@ -81,13 +75,6 @@ function readStateEvents(serials: string[]): Promise<StateEvent[]> {
 }
 
 const byPresence = (events: StateEvent[]) => events.filter(({ actor }) => actor === 'platform:presence')
-
-async function detail(client: Client, { token }: TestApplication, deviceNo: string) {
-  let answer = await client.call(getDevice, { deviceNo }, { token })
-  // An application has its share of reads at once, and here are many readers.
-  for (; answer.code === 10007; answer = await client.call(getDevice, { deviceNo }, { token })) await sleep(5)
-  return answer.data
-}
 
 /** Which version of the device's row there is. */
 const rowVersion = (deviceNo: string) =>

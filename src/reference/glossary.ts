@@ -1,4 +1,4 @@
-import type { Glossary } from './http/published-schema.ts'
+import type { Glossary } from '../http/published-schema.ts'
 
 /**
  * What members mean, and a value of each that works: one name means one thing in every operation. Where a name means

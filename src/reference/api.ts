@@ -1,0 +1,64 @@
+import type { Api } from '../http/openapi.ts'
+import { operations } from '../operations.ts'
+import { issueToken } from '../tokens/contract.ts'
+import { glossary } from './glossary.ts'
+import { webhooks } from './webhooks.ts'
+
+const description = `Charging sites and smart entrance devices of a cloud open platform.
+
+Every answer is \`{"code":0,"msg":"success","data":…}\`; a refusal has its HTTP status, another \`code\` and no record in \`data\`. \`code\` is the contract; \`msg\` is for people, in Chinese when \`Accept-Language\` prefers it. Look at the status or the code before you read \`data\`: 10001 has \`{"errors":[…]}\` there, with every faulty member.
+
+In bodies, an optional member that is left out, null or \`""\` is not given, and unknown members are ignored. A query member that the operation does not know is refused. In answers every member is present, and null means unknown or not given. Texts are kept as they were sent, and hold no control characters.
+
+Applications call with an access token (\`issueToken\`), operators with an operator key. An application may leave out its own \`appId\` wherever it is not required.`
+
+const integrators = 'For integrators'
+const platform = 'For operators'
+const tag = (name: string, description: string, group: string) => ({ name, description, group })
+
+/** The groups of the reference, by the last folder of the operations’ paths. */
+const tags = {
+  oauth: tag('Tokens', 'Access tokens by OAuth 2.0 client credentials.', integrators),
+  siteManageThird: tag(
+    'Sites',
+    'Charging sites. A site names the billing rules of fast charging, slow charging (“rushing” in its members) and occupancy (“placeholder”).',
+    integrators,
+  ),
+  billingRule: tag(
+    'Billing rules',
+    'What charging and occupancy cost: prices by the time of day, or by minutes.',
+    integrators,
+  ),
+  thirdPartyConfig: tag(
+    'Third-party configuration',
+    'What an application tells of its company and its callback. Without one it can create no sites.',
+    integrators,
+  ),
+  guard: tag(
+    'Devices',
+    'Smart entrance devices: barriers and gates (“guard” in the paths). A serial number has one owner, from its creation until it is unbound.',
+    integrators,
+  ),
+  event: tag('Events', 'The feed of everything that changed, in order.', integrators),
+  delivery: tag('Deliveries', 'What became of each callback, and how to have it again.', integrators),
+  refusal: tag('Refusals', 'Why writes were refused in the last days.', integrators),
+  region: tag('Regions', 'The national administrative divisions (GB/T 2260).', integrators),
+  callbacks: tag(
+    'Callbacks',
+    'What the service sends to the `callbackUrl` of the third-party configuration, signed by Standard Webhooks 1.0. A 2xx within 15 s is success. Anything else but 410 is tried again: 10 attempts over about 3 days.',
+    integrators,
+  ),
+  application: tag('Applications', 'Third-party integrators and their secrets.', platform),
+  deviceModel: tag('Device models', 'Which model a serial number belongs to, by how it begins.', platform),
+  deviceInventory: tag('Device inventory', 'Serial numbers that are known beforehand, each with its model.', platform),
+  device: tag('Device ownership', 'To free a serial number whoever holds it, and to move a device.', platform),
+  session: tag('Sessions', 'Who is signed in to the console.', platform),
+  operator: tag('Operators', 'The people who run the platform, and their roles.', platform),
+  operatorKey: tag('Operator keys', 'Keys for the programs of people who run the platform.', platform),
+  overview: tag('Overview', 'The platform at a glance.', platform),
+  audit: tag('Audit', 'Who did what, and when.', platform),
+  service: tag('Service', 'Probes, metrics and this description.', platform),
+}
+
+/** What `openapi.json` describes. */
+export const api: Api = { description, operations, tokenPath: issueToken.path, webhooks, tags, glossary }

@@ -1,0 +1,9 @@
+import type { Operation } from '../src/http/operation.ts'
+import { operations } from '../src/operations.ts'
+
+/** An operation as one of many, for tests that take each as its contract says and know the types of none. */
+export function untyped({ id }: { id: string }): Operation {
+  const operation = operations.find((one) => one.id === id)
+  if (operation === undefined) throw new Error(`no operation is called ${id}`)
+  return operation
+}
