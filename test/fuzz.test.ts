@@ -15,7 +15,7 @@ import {
   updateDevice,
 } from '../src/devices/contract.ts'
 import type { Operation } from '../src/http/operation.ts'
-import { operations } from '../src/operations.ts'
+import { operations } from '../src/reference/operations.ts'
 import { refusals } from '../src/refusals.ts'
 import { SiteRegistration, saveSite } from '../src/sites/contract.ts'
 import { atScale } from './faults/support.ts'

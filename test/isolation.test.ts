@@ -7,7 +7,7 @@ import { getDeviceHistory, unbindDevice } from '../src/device-ownership/contract
 import { getDeviceState, reportDeviceState } from '../src/device-state/contract.ts'
 import { createDevice, getDevice, updateDevice } from '../src/devices/contract.ts'
 import type { Operation } from '../src/http/operation.ts'
-import { operations } from '../src/operations.ts'
+import { operations } from '../src/reference/operations.ts'
 import { deleteSite, getSite, saveSite, updateSite } from '../src/sites/contract.ts'
 import { revokeToken } from '../src/tokens/contract.ts'
 import {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { openApiDocument } from '../src/http/openapi.ts'
-import { operations } from '../src/operations.ts'
 import { api } from '../src/reference/api.ts'
+import { operations } from '../src/reference/operations.ts'
 import { refusals } from '../src/refusals.ts'
 
 // What other people's tools and people need of the published description.

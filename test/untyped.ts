@@ -1,5 +1,5 @@
 import type { Operation } from '../src/http/operation.ts'
-import { operations } from '../src/operations.ts'
+import { operations } from '../src/reference/operations.ts'
 
 /** An operation as one of many, for tests that take each as its contract says and know the types of none. */
 export function untyped({ id }: { id: string }): Operation {

@@ -1,7 +1,7 @@
 import type { Api } from '../http/openapi.ts'
-import { operations } from '../operations.ts'
 import { issueToken } from '../tokens/contract.ts'
 import { glossary } from './glossary.ts'
+import { operations } from './operations.ts'
 import { webhooks } from './webhooks.ts'
 
 const description = `Charging sites and smart entrance devices of a cloud open platform.

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createApplication, updateApplication } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/reference/operations.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, deviceBody, newApplication, siteBody, takeOffline } from '../harness.ts'
 import { bearer, client, expectRefusal, expectSuccess, jsonHeaders, newBareApplication, post } from './support.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { guideNames, languages, referenceParts } from '../../console/guide-names.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/reference/operations.ts'
 import { projectFolder } from '../harness.ts'
 import { client, expectFaults } from './support.ts'
 

@@ -14,7 +14,6 @@ import {
 import { reportDeviceStates } from '../../src/device-state/contract.ts'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import type { Operation } from '../../src/http/operation.ts'
-import { operations } from '../../src/operations.ts'
 import {
   createOperator,
   createOperatorKey,
@@ -22,6 +21,7 @@ import {
   deleteOperatorKey,
   resetOperator,
 } from '../../src/operators/contract.ts'
+import { operations } from '../../src/reference/operations.ts'
 import { createSession, deleteSession, getSession } from '../../src/sessions/contract.ts'
 import { deleteSite, saveSite, saveSites } from '../../src/sites/contract.ts'
 import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/reference/operations.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { issueToken } from '../../src/tokens/contract.ts'
 import { newApplication } from '../harness.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/reference/operations.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from '../../src/service/contract.ts'
 import { newApplication } from '../harness.ts'
 import { contractRefusals } from './refusals.ts'

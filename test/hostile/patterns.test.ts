@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { operations } from '../../src/operations.ts'
+import { operations } from '../../src/reference/operations.ts'
 
 // Patterns of the contracts, tried with text that makes a bad one take for ever.
 
