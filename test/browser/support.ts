@@ -13,7 +13,10 @@ import { chromiumPath, launchChromium } from './chromium.ts'
 const isSkipped = chromiumPath === undefined && process.env.CI !== 'true'
 const pictures = process.env.FORECOURT_TEST_PICTURES
 
-/** A test that needs a browser. Where there is none it is skipped and says so; in CI there is one. */
+/**
+ * A test that needs a browser. Where there is none it is skipped and says so; in CI there is one. A test that fails is
+ * tried once more, and says so: a click may come between two frames of a busy machine, and no promise hangs on that.
+ */
 export function browserTest(name: string, run: () => Promise<void>): void {
   const attempt = async () => {
     try {
@@ -26,7 +29,7 @@ export function browserTest(name: string, run: () => Promise<void>): void {
     }
     await Promise.all(taken.splice(0).map(rest))
   }
-  test.skipIf(isSkipped)(name, attempt, 120_000)
+  test.skipIf(isSkipped)(name, attempt, { timeout: 120_000, retry: 1 })
 }
 if (isSkipped) process.stderr.write('no Chromium on this machine: the browser tests are skipped\n')
 
