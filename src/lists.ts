@@ -60,10 +60,13 @@ export function pageOf<Schema extends TSchema>(schema: Schema) {
 }
 
 /** The rows of a batch. Each is checked by itself, so that a faulty one is an outcome and not the end of the request. */
+/** The most rows of a batch. */
+export const mostRows = 1000
+
 export function batchOf(row: TSchema, description?: string) {
   return Type.Array(Type.Unknown({ [shownKey]: row }), {
     minItems: 1,
-    maxItems: 1000,
+    maxItems: mostRows,
     ...(description === undefined ? {} : { description }),
   })
 }

@@ -6,6 +6,12 @@ import type { Reason } from './refusals.ts'
 // (code points), and \p{Cs} matches lone surrogates only.
 const storable = String.raw`[^\p{Cc}\p{Cs}]`
 
+/** The most characters of texts that several records have. Forms take no more either. */
+export const lengths = {
+  ...{ id: 64, name: 64, serial: 64, phone: 32, divisionCode: 12, coordinates: 64 },
+  ...{ address: 255, reason: 255, tag: 512, url: 2048 },
+} as const
+
 /** The reason told when a value does not fit its schema. */
 export const reasonKey = 'x-reason'
 
@@ -141,7 +147,7 @@ function choice<Value extends number | string>(values: readonly Value[], descrip
   ) as TSchema as TUnsafe<Value>
 }
 
-export const appId = named('AppId', text(64, 'An application’s id, as the platform made it.'))
+export const appId = named('AppId', text(lengths.id, 'An application’s id, as the platform made it.'))
 /** An application may leave out its own, an operator names one. */
 export const ownAppId = named(
   'OwnAppId',
@@ -156,33 +162,41 @@ export const anyAppId = optional(
     'The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of.',
   ),
 )
-export const name = named('Name', text(64, 'A name, as it was given.'))
-export const phone = named('Phone', text(32, 'A telephone number, as it was given.'))
+export const name = named('Name', text(lengths.name, 'A name, as it was given.'))
+export const phone = named('Phone', text(lengths.phone, 'A telephone number, as it was given.'))
 export const divisionCode = named(
   'DivisionCode',
-  text(12, 'The code of a national administrative division (GB/T 2260), for example 360102.'),
+  text(lengths.divisionCode, 'The code of a national administrative division (GB/T 2260), for example 360102.'),
 )
-export const address = named('Address', freeText(255, 'The address below the district: street and number.'))
-export const tag = named('Tag', freeText(512, 'Free text of the integrator’s own, for example an id in their system.'))
-export const reasonText = named('ReasonText', text(255, 'Why it is done, in words; it stays in the events.'))
+export const address = named('Address', freeText(lengths.address, 'The address below the district: street and number.'))
+export const tag = named(
+  'Tag',
+  freeText(lengths.tag, 'Free text of the integrator’s own, for example an id in their system.'),
+)
+export const reasonText = named('ReasonText', text(lengths.reason, 'Why it is done, in words; it stays in the events.'))
 
-/** A device's serial number: 1 to 64 characters, no white space. */
+/** Runs with the flag `u`. */
+export const serialPattern = String.raw`^[^\s\p{Cc}\p{Cs}]{1,${lengths.serial}}$`
+
+/** A device's serial number: no white space. */
 const serial = Type.String({
-  pattern: String.raw`^[^\s\p{Cc}\p{Cs}]{1,64}$`,
-  [shownKey]: { type: 'string', minLength: 1, maxLength: 64, pattern: String.raw`^\S+$` },
+  pattern: serialPattern,
+  [shownKey]: { type: 'string', minLength: 1, maxLength: lengths.serial, pattern: String.raw`^\S+$` },
   description: 'A device’s serial number, as it stands on the device. It has one owner at a time.',
   [reasonKey]: {
-    en: 'must be a string of 1 to 64 characters without white space, control characters or lone surrogates',
-    zh: '必须是 1 至 64 个字符的字符串，不含空白、控制字符或孤立代理项',
+    en: `must be a string of 1 to ${lengths.serial} characters without white space, control characters or lone surrogates`,
+    zh: `必须是 1 至 ${lengths.serial} 个字符的字符串，不含空白、控制字符或孤立代理项`,
   } satisfies Reason,
 })
 export const deviceNo = named('SerialNumber', serial)
 
 const hourMinuteSecond = String.raw`([01]\d|2[0-3]):[0-5]\d:[0-5]\d`
 
+export const timeOfDayPattern = `^${hourMinuteSecond}$`
+
 /** A time of day, HH:mm:ss. */
 const hourOfDay = Type.String({
-  pattern: `^${hourMinuteSecond}$`,
+  pattern: timeOfDayPattern,
   description: 'A time of day, HH:mm:ss, in the service’s time zone.',
   [reasonKey]: {
     en: 'must be a time of day, HH:mm:ss, from 00:00:00 to 23:59:59',
@@ -204,10 +218,12 @@ export const closingTime = Type.String({
 const longitude = String.raw`-?(180(\.0+)?|(1[0-7]\d|0?\d{1,2})(\.\d+)?)`
 const latitude = String.raw`-?(90(\.0+)?|[0-8]?\d(\.\d+)?)`
 
+export const coordinatesPattern = `^(?=.{1,${lengths.coordinates}}$)${longitude} *, *${latitude}$`
+
 /** `longitude,latitude` in decimal degrees, −180…180 and −90…90, spaces round the comma allowed. */
 const longitudeAndLatitude = Type.String({
-  pattern: `^(?=.{1,64}$)${longitude} *, *${latitude}$`,
-  [shownKey]: { type: 'string', maxLength: 64, pattern: `^${longitude} *, *${latitude}$` },
+  pattern: coordinatesPattern,
+  [shownKey]: { type: 'string', maxLength: lengths.coordinates, pattern: `^${longitude} *, *${latitude}$` },
   description:
     'Longitude and latitude in decimal degrees, in this order, with a comma between them. The coordinate system is the one that `getApplication` tells as `coordinateSystem`: GCJ-02 unless the service is set otherwise. Nothing is converted.',
   [reasonKey]: {
@@ -272,9 +288,11 @@ export function readBbox(value: string): Box {
   return { minLng, minLat, maxLng, maxLat }
 }
 
+export const moneyPattern = String.raw`^(0|[1-9]\d{0,8})(\.\d{1,4})?$`
+
 /** Money in yuan: a decimal string with up to 4 decimals, never a float. */
 const yuan = Type.String({
-  pattern: String.raw`^(0|[1-9]\d{0,8})(\.\d{1,4})?$`,
+  pattern: moneyPattern,
   description: 'Money in yuan: a decimal text with up to 4 decimals, never a float. It is kept as it was sent.',
   [reasonKey]: {
     en: 'must be a decimal string from "0" to "999999999.9999" with up to 4 decimals',

@@ -26,6 +26,7 @@ import { call } from './api.ts'
 import { defineTexts } from './language/index.ts'
 import { paths } from './paths.ts'
 import { afterSessionChange, SignedIn, useMay, useSession } from './session.tsx'
+import { LeaveGuard, useLeave } from './ui/leaving.tsx'
 import { LanguageSwitch, ShadeSwitch } from './ui/switches.tsx'
 
 const useTexts = defineTexts(
@@ -124,6 +125,7 @@ function Frame() {
         <Navigation onGo={() => setMenuOpen(false)} />
       </Drawer>
       <main id="content" className="shell-content" tabIndex={-1}>
+        <LeaveGuard />
         <Outlet />
       </main>
     </div>
@@ -173,6 +175,7 @@ function AccountMenu() {
   const { name, role, operatorId } = useSession()
   const queries = useQueryClient()
   const navigate = useNavigate()
+  const leave = useLeave()
 
   async function signOut(): Promise<void> {
     // One whose session has ended meanwhile is signed out as well.
@@ -194,7 +197,7 @@ function AccountMenu() {
           },
           { type: 'divider' },
           { key: 'account', label: <Link to={paths.account()}>{t('account')}</Link> },
-          { key: 'signOut', label: t('signOut'), onClick: () => void signOut() },
+          { key: 'signOut', label: t('signOut'), onClick: () => leave(() => void signOut()) },
         ],
       }}
     >

@@ -24,17 +24,22 @@ import {
 const folder = '/api/platform/v1/application'
 export const defaultTokenLifetimeSeconds = 7200
 export const defaultRateLimitPerSecond = 1000
+export const mostTokenLifetimeSeconds = 604_800
+export const mostRateLimitPerSecond = 1_000_000
 
 /** Here null means something of its own: no limit. */
 const rateLimitPerSecond = Type.Optional(
-  Type.Union([integer(1, 1_000_000), Type.Null()], {
+  Type.Union([integer(1, mostRateLimitPerSecond), Type.Null()], {
     description: `requests a second that one process admits; default ${defaultRateLimitPerSecond}, null for no limit`,
-    [reasonKey]: { en: 'must be an integer from 1 to 1000000, or null', zh: '必须是 1 至 1000000 的整数或 null' },
+    [reasonKey]: {
+      en: `must be an integer from 1 to ${mostRateLimitPerSecond}, or null`,
+      zh: `必须是 1 至 ${mostRateLimitPerSecond} 的整数或 null`,
+    },
   }),
 )
-const tokenLifetimeSeconds = optional(integer(1, 604_800))
+const tokenLifetimeSeconds = optional(integer(1, mostTokenLifetimeSeconds))
 /** How long the old secret and its tokens go on working. */
-const overlapSeconds = optional(integer(0, 604_800))
+const overlapSeconds = optional(integer(0, mostTokenLifetimeSeconds))
 
 export const ApplicationRecord = named(
   'Application',

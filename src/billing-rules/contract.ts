@@ -34,12 +34,16 @@ export const Period = named(
 )
 export type Period = Static<typeof Period>
 
+/** The most periods of a day, and the most minutes that a term may be: a year. */
+export const mostPeriods = 32
+export const mostMinutes = 525_600
+
 const ruleMembers = {
   ruleName: name,
   ruleType: RuleType,
-  periods: optional(Type.Array(Period, { minItems: 1, maxItems: 32 })),
-  freeMinutes: optional(integer(0, 525_600)),
-  unitMinutes: optional(integer(1, 525_600)),
+  periods: optional(Type.Array(Period, { minItems: 1, maxItems: mostPeriods })),
+  freeMinutes: optional(integer(0, mostMinutes)),
+  unitMinutes: optional(integer(1, mostMinutes)),
   unitPrice: optional(money),
   dailyCap: optional(money),
 }

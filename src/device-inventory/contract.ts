@@ -3,6 +3,9 @@ import { operation } from '../http/operation.ts'
 import { pageOf, pageQuery } from '../lists.ts'
 import { deviceNo, moment, name, named, optional } from '../values.ts'
 
+/** The most entries that one request takes. */
+export const mostEntries = 20_000
+
 const folder = '/api/platform/v1/deviceInventory'
 
 export const InventoryEntry = named(
@@ -18,7 +21,7 @@ export const importDeviceInventory = operation({
   path: `${folder}/import`,
   callers: ['operator'],
   body: Type.Object({
-    entries: Type.Array(Type.Object({ deviceNo, modelName: name }), { minItems: 1, maxItems: 20_000 }),
+    entries: Type.Array(Type.Object({ deviceNo, modelName: name }), { minItems: 1, maxItems: mostEntries }),
   }),
   data: Type.Object({ added: Type.Integer(), changed: Type.Integer() }),
   refusals: [],

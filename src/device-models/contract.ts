@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { pageOf, pageQuery } from '../lists.ts'
-import { deviceNo, freeText, moment, name, named, nullable, optional } from '../values.ts'
+import { deviceNo, freeText, lengths, moment, name, named, nullable, optional } from '../values.ts'
 
 const folder = '/api/platform/v1/deviceModel'
 
@@ -30,9 +30,9 @@ export const saveDeviceModel = operation({
   body: Type.Object({
     serialPrefix,
     modelName: name,
-    productPictureUrl: optional(freeText(2048)),
-    deviceType: optional(freeText(64)),
-    deviceTypeName: optional(freeText(64)),
+    productPictureUrl: optional(freeText(lengths.url)),
+    deviceType: optional(freeText(lengths.name)),
+    deviceTypeName: optional(freeText(lengths.name)),
   }),
   data: DeviceModelRecord,
   refusals: [],

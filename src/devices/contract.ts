@@ -12,6 +12,7 @@ import {
   divisionCode,
   extended,
   freeText,
+  lengths,
   moment,
   name,
   named,
@@ -27,13 +28,25 @@ import {
 export const defaultProvinceCode = '360000'
 export const defaultCityCode = '360100'
 
+/** The most characters of each. */
+export const registrationLengths = {
+  deviceNo: lengths.serial,
+  deviceName: lengths.name,
+  tag: lengths.tag,
+  provinceCode: lengths.divisionCode,
+  cityCode: lengths.divisionCode,
+  districtCode: lengths.divisionCode,
+  detailAddress: lengths.address,
+  coordinates: lengths.coordinates,
+}
+
 /** What create device takes of a device (document §4.2). */
 const registrationMembers = {
   deviceNo,
   deviceName: name,
   tag: optional(tag),
-  provinceCode: optional(freeText(12)),
-  cityCode: optional(freeText(12)),
+  provinceCode: optional(freeText(lengths.divisionCode)),
+  cityCode: optional(freeText(lengths.divisionCode)),
   districtCode: divisionCode,
   detailAddress: optional(address),
   coordinates,
@@ -139,8 +152,8 @@ export const updateDevice = operation({
     deviceNo,
     deviceName: Type.Optional(name),
     tag: optional(tag),
-    provinceCode: optional(freeText(12)),
-    cityCode: optional(freeText(12)),
+    provinceCode: optional(freeText(lengths.divisionCode)),
+    cityCode: optional(freeText(lengths.divisionCode)),
     districtCode: Type.Optional(divisionCode),
     detailAddress: optional(address),
     coordinates: Type.Optional(coordinates),
@@ -173,8 +186,8 @@ export const pageDevices = operation({
     deviceNo: optional({ ...deviceNo, description: 'a part of the serial number; ASCII letters match in both cases' }),
     deviceName: optional(freeText(64, 'a part of the name; ASCII letters match in both cases')),
     tag: optional(tag),
-    provinceCode: optional(freeText(12)),
-    cityCode: optional(freeText(12)),
+    provinceCode: optional(freeText(lengths.divisionCode)),
+    cityCode: optional(freeText(lengths.divisionCode)),
     districtCode: optional(divisionCode),
     modelName: optional(name),
     status: optional(DeviceStatus),

@@ -8,6 +8,7 @@ import {
   described,
   extended,
   integer,
+  lengths,
   moment,
   momentText,
   name,
@@ -40,8 +41,8 @@ export const keyRoles = ['admin', 'operator', 'viewer'] as const
 
 /** What is shown in the audit trail looks like nothing else: nothing unseen, one kind of space, none outside. */
 const visibleName = Type.String({
-  pattern: String.raw`^(?! )(?!.* $)(?!.* {2})(?!.*(?! )\p{Z})(?!.*[\p{Default_Ignorable_Code_Point}\u2800])\P{C}{1,64}$`,
-  [shownKey]: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[^\\s]+( [^\\s]+)*$' },
+  pattern: String.raw`^(?! )(?!.* $)(?!.* {2})(?!.*(?! )\p{Z})(?!.*[\p{Default_Ignorable_Code_Point}\u2800])\P{C}{1,${lengths.name}}$`,
+  [shownKey]: { type: 'string', minLength: 1, maxLength: lengths.name, pattern: '^[^\\s]+( [^\\s]+)*$' },
   description: 'A name for people: visible characters, with single spaces between them only.',
   [reasonKey]: {
     en: 'must be a string of 1 to 64 visible characters, with single spaces between them only',
@@ -51,10 +52,12 @@ const visibleName = Type.String({
 
 const newName = named('OperatorName', visibleName)
 
+export const passwordLengths = { min: 12, max: 256 } as const
+
 /** Long enough to resist guessing, and short enough to be hashed at no great cost. */
 const password = Type.String({
-  pattern: String.raw`^[^\p{Cs}]{12,256}$`,
-  [shownKey]: { type: 'string', minLength: 12, maxLength: 256 },
+  pattern: String.raw`^[^\p{Cs}]{${passwordLengths.min},${passwordLengths.max}}$`,
+  [shownKey]: { type: 'string', minLength: passwordLengths.min, maxLength: passwordLengths.max },
   description: '12 to 256 characters, and none of the common ones; only its argon2id hash is kept',
   [reasonKey]: { en: 'must be 12 to 256 characters', zh: '必须是 12 至 256 个字符' },
 })

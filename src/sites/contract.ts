@@ -12,6 +12,7 @@ import {
   extended,
   freeText,
   integer,
+  lengths,
   moment,
   name,
   named,
@@ -23,6 +24,9 @@ import {
   timeOfDay,
 } from '../values.ts'
 
+/** The most characters of a site's own texts. */
+export const siteLengths = { businessWeekDay: 128, sitePictureUrl: lengths.url, ipcIds: 1024 } as const
+
 /** One row of saveBatch: as create site takes it, without the application. */
 export const SiteBatchRow = named(
   'SiteBatchRow',
@@ -31,14 +35,14 @@ export const SiteBatchRow = named(
     contacts: name,
     contactsPhone: phone,
     customerServicePhone: phone,
-    businessWeekDay: text(128),
+    businessWeekDay: text(siteLengths.businessWeekDay),
     businessStartTime: timeOfDay,
     businessClosingTime: closingTime,
-    sitePictureUrl: optional(freeText(2048)),
+    sitePictureUrl: optional(freeText(siteLengths.sitePictureUrl)),
     fastChargeBillRuleId: optional(integer()),
     rushingBillRuleId: optional(integer()),
     placeholderBillRuleId: optional(integer()),
-    ipcIds: optional(freeText(1024)),
+    ipcIds: optional(freeText(siteLengths.ipcIds)),
     provinceCode: divisionCode,
     provinceName: name,
     cityCode: divisionCode,

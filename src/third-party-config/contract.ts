@@ -1,20 +1,34 @@
 import Type, { type Static } from 'typebox'
 import { EventTypeName, eventTypes } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
-import { moment, name, named, nullable, optional, ownAppId, reasonKey, shownKey, shownOnce, text } from '../values.ts'
+import {
+  lengths,
+  moment,
+  name,
+  named,
+  nullable,
+  optional,
+  ownAppId,
+  reasonKey,
+  shownKey,
+  shownOnce,
+  text,
+} from '../values.ts'
 
 const folder = '/api/charging/v1/thirdPartyConfig'
+
+export const operatorIdPattern = '^[A-Za-z0-9]{9}$'
 
 /** What an application tells of itself and of its callback. */
 export const thirdPartyConfigMembers = {
   operatorName: name,
   operatorId: optional(
     Type.String({
-      pattern: '^[A-Za-z0-9]{9}$',
+      pattern: operatorIdPattern,
       [reasonKey]: { en: 'must be 9 letters or digits', zh: '必须是 9 位字母或数字' },
     }),
   ),
-  callbackUrl: optional(text(2048, 'https; http only where the setting allows it')),
+  callbackUrl: optional(text(lengths.url, 'https; http only where the setting allows it')),
   callbackEvents: optional(Type.Array(EventTypeName, { minItems: 1, maxItems: eventTypes.length })),
 }
 

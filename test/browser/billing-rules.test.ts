@@ -185,7 +185,6 @@ describe('billing rules', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Someone has changed this since you opened it.').waitFor()
     expect((await readRule(rule)).ruleName).toBe('Theirs')
-    await page.getByRole('button', { name: 'Show how it is now' }).click()
     await page.getByRole('cell', { name: 'Theirs' }).waitFor()
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mine')
     await picture(page, 'rule-conflict')

@@ -4,9 +4,7 @@ import {
   type Draft,
   draftColumns,
   faultsOf,
-  looksSwapped,
   repeatedSerials,
-  swapPair,
   tidyPair,
   toRegistration,
 } from '../../console/src/devices/rows.ts'
@@ -89,19 +87,6 @@ describe('coordinates', () => {
     expect(tidyPair(' 115.9 28.7 ')).toBe('115.9,28.7')
     expect(tidyPair('1,2,3')).toBe('1,2,3')
     expect(tidyPair(' east gate 1, 2 ')).toBe('east gate 1, 2')
-  })
-
-  test('look swapped where only the other way is a place, or a place in China', () => {
-    expect(looksSwapped('28.676493,115.899918')).toBe(true)
-    expect(looksSwapped('115.899918,28.676493')).toBe(false)
-    expect(looksSwapped('31.2,121.5')).toBe(true)
-    // 50 E, 60 N and its mirror are both places outside.
-    expect(looksSwapped('50,60')).toBe(false)
-    // This way it lies in China.
-    expect(looksSwapped('80,40')).toBe(false)
-    expect(looksSwapped('40,80')).toBe(true)
-    expect(looksSwapped('nowhere')).toBe(false)
-    expect(swapPair('28.676493, 115.899918')).toBe('115.899918,28.676493')
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readPoint, swapped, writePoint } from '../../console/src/map/point.ts'
 import { boxOf, clamped, graticuleOf, latitudeName, longitudeName, writeBox } from '../../console/src/map/view.ts'
-import { changesOf, conflictsOf, readValues, registrationOf, valuesOf } from '../../console/src/sites/form-values.ts'
+import { valuesOf } from '../../console/src/sites/form-values.ts'
 import { compare } from '../../console/src/ui/compare.ts'
 import type { SiteRecord } from '../../src/sites/contract.ts'
 import { siteBody } from '../harness.ts'
@@ -12,27 +12,9 @@ const site = {
   longitude: null,
 } as unknown as SiteRecord
 
-describe('the form of a site', () => {
-  test('begins with the site, or with nothing, and sends what is given only', () => {
-    expect(valuesOf(site)).toMatchObject({ siteName: 'Riverside charging park', ipcIds: '', fastChargeBillRuleId: 7 })
-    const blank = valuesOf(undefined)
-    expect(registrationOf('app', blank)).toEqual({ appId: 'app' } as never)
-    const entered = readValues({ siteName: 'A', fastChargeBillRuleId: 7, unknown: 'x' } as never)
-    expect(Object.keys(entered).toSorted()).toEqual(Object.keys(blank).toSorted())
-    expect(registrationOf('app', entered)).toEqual({ appId: 'app', siteName: 'A', fastChargeBillRuleId: 7 } as never)
-  })
-
-  test('changes what differs; what was emptied is null', () => {
-    const values = { ...valuesOf(site), siteName: 'Mine', detailAddress: '', fastChargeBillRuleId: null }
-    expect(changesOf(site, values)).toEqual({ siteName: 'Mine', detailAddress: null, fastChargeBillRuleId: null })
-    expect(changesOf(site, valuesOf(site))).toEqual({})
-  })
-
-  test('conflicts where two changed one field, and not to the same', () => {
-    const now = { ...site, siteName: 'Theirs', contacts: 'Same', contactsPhone: '1' }
-    const values = { ...valuesOf(site), siteName: 'Mine', contacts: 'Same', detailAddress: '' }
-    expect(conflictsOf(site, now, values)).toEqual([{ field: 'siteName', theirs: 'Theirs' }])
-  })
+test('the form of a site begins with the site, or with nothing', () => {
+  expect(valuesOf(site)).toMatchObject({ siteName: 'Riverside charging park', ipcIds: '', fastChargeBillRuleId: 7 })
+  expect(Object.keys(valuesOf(undefined))).toEqual(Object.keys(valuesOf(site)))
 })
 
 describe('a place on the map', () => {
@@ -49,6 +31,12 @@ describe('a place on the map', () => {
     expect(swapped('31.2, 121.5')).toBe('121.5,31.2')
     expect(swapped('115.899918,28.676493')).toBeUndefined()
     expect(swapped('10,20')).toBeUndefined()
+    expect(swapped('nowhere')).toBeUndefined()
+    // 50 E, 60 N and its mirror are both places outside.
+    expect(swapped('50,60')).toBeUndefined()
+    // This way it lies in China.
+    expect(swapped('80,40')).toBeUndefined()
+    expect(swapped('40,80')).toBe('80,40')
     expect(swapped('200,200')).toBeUndefined()
   })
 

@@ -1,5 +1,5 @@
 import { App, Button, Descriptions, Form, Input } from 'antd'
-import { changePassword } from '../../../src/operators/contract.ts'
+import { changePassword, passwordLengths } from '../../../src/operators/contract.ts'
 import { pageSessions, type SessionRecord } from '../../../src/sessions/contract.ts'
 import { useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
@@ -17,7 +17,6 @@ const useTexts = defineTexts(
     password: 'Change your password',
     old: 'The password until now',
     next: 'New password',
-    tooShort: 'At least 12 characters.',
     change: 'Change it',
     changed: 'Changed. Your other sessions have ended.',
     isKey: 'You are signed in by an operator key, which has no password.',
@@ -28,7 +27,6 @@ const useTexts = defineTexts(
     password: '修改密码',
     old: '当前密码',
     next: '新密码',
-    tooShort: '至少 12 个字符。',
     change: '修改',
     changed: '已修改，其他会话已结束。',
     isKey: '您使用运营密钥登录，没有密码。',
@@ -81,7 +79,11 @@ function PasswordCard() {
           <Form.Item name="password" label={t('old')} rules={[needed]}>
             <Input.Password autoComplete="current-password" />
           </Form.Item>
-          <Form.Item name="newPassword" label={t('next')} rules={[needed, { min: 12, message: t('tooShort') }]}>
+          <Form.Item
+            name="newPassword"
+            label={t('next')}
+            rules={[needed, { ...passwordLengths, message: common('passwordLength', passwordLengths) }]}
+          >
             <Input.Password autoComplete="new-password" />
           </Form.Item>
           <Button type="primary" htmlType="submit" loading={change.isPending}>

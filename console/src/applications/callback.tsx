@@ -1,4 +1,4 @@
-import { Alert, Button, Descriptions, Drawer, Empty } from 'antd'
+import { Alert, Button, Descriptions, Empty } from 'antd'
 import { useState } from 'react'
 import type { Static } from 'typebox'
 import type { ApplicationRecord } from '../../../src/applications/contract.ts'
@@ -14,6 +14,7 @@ import { useRead, useWrite } from '../api.ts'
 import { DeliveryState } from '../deliveries/state.tsx'
 import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
+import { FormDrawer } from '../ui/leaving.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RefusalAlert, RefusalResult } from '../ui/refusal.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
@@ -57,16 +58,9 @@ export function CallbackTab({ application: { appId, appName } }: { application: 
           {may(testDelivery) && <Test appId={appId} hasUrl={data.callbackUrl !== null} />}
         </>
       )}
-      <Drawer
-        open={isEditing}
-        onClose={() => setEditing(false)}
-        mask={{ closable: false }}
-        title={t('configTitle', { name: appName })}
-        size={640}
-        destroyOnHidden
-      >
+      <FormDrawer isOpen={isEditing} onClose={() => setEditing(false)} title={t('configTitle', { name: appName })}>
         <ConfigEditor appId={appId} isNew={isMissing} onSaved={take} onClose={() => setEditing(false)} />
-      </Drawer>
+      </FormDrawer>
       <SecretOnce
         title={t('callbackSecretTitle', { name: appName })}
         secrets={secret === null ? undefined : { [t('callbackSecret')]: secret }}

@@ -1,7 +1,14 @@
 import { Checkbox, Form, Input, InputNumber, Select, Space } from 'antd'
 import { useState } from 'react'
-import { defaultRateLimitPerSecond } from '../../../src/applications/contract.ts'
+import {
+  type ApplicationRecord,
+  defaultRateLimitPerSecond,
+  defaultTokenLifetimeSeconds,
+  mostRateLimitPerSecond,
+  mostTokenLifetimeSeconds,
+} from '../../../src/applications/contract.ts'
 import { type EventType, eventTypes } from '../../../src/events/contract.ts'
+import { operatorIdPattern, type ThirdPartyConfigRecord } from '../../../src/third-party-config/contract.ts'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 
@@ -12,18 +19,39 @@ export interface ApplicationValues {
   rateLimitPerSecond: number | null
 }
 
+/** What the form of an application begins with. */
+export function applicationValues(application?: ApplicationRecord): ApplicationValues {
+  return {
+    appName: application?.appName ?? '',
+    tokenLifetimeSeconds: application?.tokenLifetimeSeconds ?? defaultTokenLifetimeSeconds,
+    rateLimitPerSecond: application === undefined ? defaultRateLimitPerSecond : application.rateLimitPerSecond,
+  }
+}
+
 /** What a form holds of a third-party configuration. No events mean all of them. */
 export interface ConfigValues {
   operatorName: string
-  operatorId?: string | null
-  callbackUrl?: string | null
-  callbackEvents?: EventType[]
+  operatorId: string
+  callbackUrl: string
+  callbackEvents: EventType[]
+}
+
+/** What the form of a configuration begins with. */
+export function configValues(config?: ThirdPartyConfigRecord): ConfigValues {
+  // A record tells them as plain text.
+  const events = eventTypes.filter((type) => config?.callbackEvents.includes(type))
+  return {
+    operatorName: config?.operatorName ?? '',
+    operatorId: config?.operatorId ?? '',
+    callbackUrl: config?.callbackUrl ?? '',
+    // All of them are chosen by choosing none.
+    callbackEvents: events.length === eventTypes.length ? [] : events,
+  }
 }
 
 /** No chosen events mean all of them, which the API takes as none given. */
-export function configBody(values: ConfigValues | undefined): ConfigValues {
-  const { callbackEvents = [], operatorName = '', ...others } = values ?? {}
-  return { operatorName, ...others, ...(callbackEvents.length === 0 ? {} : { callbackEvents }) }
+export function configBody({ callbackEvents, ...members }: ConfigValues) {
+  return callbackEvents.length === 0 ? members : { ...members, callbackEvents }
 }
 
 /** The names of fields as forms show them, for refusals that name fields. */
@@ -44,9 +72,6 @@ export function useFieldNames(): Record<string, string> {
   }
 }
 
-/** Forgets the fault that the service found in a field, as soon as the field changes. */
-const recheck = { validator: () => Promise.resolve() }
-
 export function ApplicationFields() {
   const t = useTexts()
   const common = useCommon()
@@ -62,7 +87,7 @@ export function ApplicationFields() {
         extra={t('tokenLifetimeHint')}
         rules={[needed]}
       >
-        <InputNumber min={1} max={604_800} precision={0} style={{ width: 180 }} />
+        <InputNumber min={1} max={mostTokenLifetimeSeconds} precision={0} style={{ width: 180 }} />
       </Form.Item>
       <Form.Item
         name="rateLimitPerSecond"
@@ -98,7 +123,7 @@ function RateLimit({ id, value, onChange }: RateLimitProps) {
       <InputNumber
         id={id}
         min={1}
-        max={1_000_000}
+        max={mostRateLimitPerSecond}
         precision={0}
         style={{ width: 180 }}
         disabled={isUnlimited}
@@ -133,19 +158,14 @@ export function ConfigFields({ under }: { under?: string }) {
         name={at('operatorId')}
         label={t('operatorId')}
         extra={t('operatorIdHint')}
-        rules={[{ pattern: /^[A-Za-z0-9]{9}$/, message: t('operatorIdWrong') }]}
+        rules={[{ pattern: new RegExp(operatorIdPattern, 'u'), message: t('operatorIdWrong') }]}
       >
         <Input autoComplete="off" className="mono" style={{ width: 180 }} />
       </Form.Item>
-      <Form.Item name={at('callbackUrl')} label={t('callbackUrl')} extra={t('callbackUrlHint')} rules={[recheck]}>
+      <Form.Item name={at('callbackUrl')} label={t('callbackUrl')} extra={t('callbackUrlHint')}>
         <Input type="url" inputMode="url" autoComplete="off" placeholder="https://" />
       </Form.Item>
-      <Form.Item
-        name={at('callbackEvents')}
-        label={t('callbackEvents')}
-        extra={t('callbackEventsHint')}
-        rules={[recheck]}
-      >
+      <Form.Item name={at('callbackEvents')} label={t('callbackEvents')} extra={t('callbackEventsHint')}>
         <Select
           mode="multiple"
           allowClear

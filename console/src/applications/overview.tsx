@@ -1,17 +1,16 @@
-import { App, Button, Descriptions, Drawer, Form } from 'antd'
+import { Button, Descriptions } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'react-router'
 import { type ApplicationRecord, getApplication, updateApplication } from '../../../src/applications/contract.ts'
-import { useReadTagged, useWrite } from '../api.ts'
+import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { RefusalResult } from '../ui/refusal.tsx'
+import { FormDrawer } from '../ui/leaving.tsx'
+import { RecordForm, useEdited } from '../ui/record-form.tsx'
 import { Copyable } from '../ui/secret.tsx'
 import { OnlineState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { ApplicationFields, type ApplicationValues, useFieldNames } from './fields.tsx'
-import { markFaults, SaveRefusal, takeNewer } from './form.tsx'
+import { ApplicationFields, applicationValues, useFieldNames } from './fields.tsx'
 import { FrozenState } from './list.tsx'
 import { durationWords, useTexts } from './texts.ts'
 
@@ -57,16 +56,9 @@ export function OverviewTab({ application }: { application: ApplicationRecord })
       <p style={{ margin: '12px 0 0' }}>
         <Link to={paths.refusals({ appId })}>{common('refusals')}</Link>
       </p>
-      <Drawer
-        open={isEditing}
-        onClose={() => setEditing(false)}
-        mask={{ closable: false }}
-        title={t('editTitle', { name: appName })}
-        size={640}
-        destroyOnHidden
-      >
+      <FormDrawer isOpen={isEditing} onClose={() => setEditing(false)} title={t('editTitle', { name: appName })}>
         <Editor appId={appId} onClose={() => setEditing(false)} />
-      </Drawer>
+      </FormDrawer>
     </section>
   )
 }
@@ -80,73 +72,20 @@ function Hinted({ text, hint }: { text: ReactNode; hint: string }) {
 }
 
 function Editor({ appId, onClose }: { appId: string; onClose: () => void }) {
-  const { data, error, refetch } = useReadTagged(getApplication, { appId })
-  if (data === undefined) return error === null ? <Loading /> : <RefusalResult error={error} />
-  const readNewer = async () => (await refetch()).data?.data
-  return <EditForm application={data.data} etag={data.etag} readNewer={readNewer} onClose={onClose} />
-}
-
-interface EditFormProps {
-  application: ApplicationRecord
-  etag: string | null
-  readNewer: () => Promise<ApplicationRecord | undefined>
-  onClose: () => void
-}
-
-const valuesOf = ({ appName, tokenLifetimeSeconds, rateLimitPerSecond }: ApplicationRecord): ApplicationValues => ({
-  appName,
-  tokenLifetimeSeconds,
-  rateLimitPerSecond,
-})
-
-function EditForm({ application, etag, readNewer, onClose }: EditFormProps) {
-  const common = useCommon()
-  const { message } = App.useApp()
-  const [form] = Form.useForm<ApplicationValues>()
   const fieldNames = useFieldNames()
-  const [opened, setOpened] = useState(application)
+  const { edited, instead } = useEdited(getApplication, { appId })
   const update = useWrite(updateApplication)
-
-  async function run(values: ApplicationValues): Promise<void> {
-    try {
-      const headers: Record<string, string> = etag === null ? {} : { 'if-match': etag }
-      await update.mutateAsync({ input: { appId: application.appId, ...values }, headers })
-      void message.success(common('saved'))
-      onClose()
-    } catch (error) {
-      markFaults(form, error)
-    }
-  }
-
-  function take(newer: ApplicationRecord): void {
-    takeNewer(form, { ...valuesOf(newer) })
-    setOpened(newer)
-    update.reset()
-  }
-
+  if (edited === undefined) return instead
   return (
-    <Form<ApplicationValues>
-      form={form}
-      layout="vertical"
-      scrollToFirstError={{ focus: true, block: 'center' }}
-      initialValues={valuesOf(application)}
-      onFinish={(values) => void run(values)}
+    <RecordForm
+      edited={edited}
+      valuesOf={applicationValues}
+      send={({ values, headers }) => update.mutateAsync({ input: { appId, ...values }, headers })}
+      onSaved={onClose}
+      back={onClose}
+      fieldNames={fieldNames}
     >
       <ApplicationFields />
-      <SaveRefusal
-        error={update.error}
-        fieldNames={fieldNames}
-        opened={opened}
-        readNewer={readNewer}
-        keepMine={form.submit}
-        takeTheirs={take}
-      />
-      <div style={{ display: 'flex', gap: 8 }}>
-        <Button type="primary" htmlType="submit" loading={update.isPending}>
-          {common('save')}
-        </Button>
-        <Button onClick={onClose}>{common('cancel')}</Button>
-      </div>
-    </Form>
+    </RecordForm>
   )
 }

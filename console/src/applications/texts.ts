@@ -32,9 +32,6 @@ export const useTexts = defineTexts(
     withConfigHint: 'Sites can be created only once it is there.',
     created: 'The application has been created.',
     secretsTitle: 'Secrets of {{name}}',
-    lostTitle: 'Created, but its secret is lost',
-    lostText:
-      'An earlier attempt created this application and its answer did not arrive. The secret cannot be shown again: rotate it to get a new one.',
     notFound: 'There is no such application, or you are not a member of it.',
     toList: 'To the applications',
 
@@ -191,8 +188,6 @@ export const useTexts = defineTexts(
     withConfigHint: '完成第三方配置后才能创建站点。',
     created: '应用已创建。',
     secretsTitle: '{{name}} 的密钥',
-    lostTitle: '已创建，但密钥已丢失',
-    lostText: '之前的一次提交已创建该应用，但响应未送达。密钥无法再次显示，请轮换以获取新密钥。',
     notFound: '应用不存在，或您不是其成员。',
     toList: '返回应用列表',
 

@@ -1,13 +1,12 @@
 import { Button, Input } from 'antd'
 import { useId, useState } from 'react'
-import type { Period } from '../../../src/billing-rules/contract.ts'
+import { mostPeriods, type Period } from '../../../src/billing-rules/contract.ts'
 import { Wide } from '../ui/wide.tsx'
 import { useServiceClock } from './clock.ts'
 import { DayBar } from './day-bar.tsx'
 import {
   completeTime,
   middleOf,
-  mostPeriods,
   periodFault,
   periodFields,
   type Span,
@@ -25,9 +24,9 @@ export interface EditedPeriod extends Period {
 }
 
 let lastKey = 0
-export const edited = (period: Period): EditedPeriod => ({ ...period, key: ++lastKey })
+export const keyed = (period: Period): EditedPeriod => ({ ...period, key: ++lastKey })
 export const firstPeriods = (): EditedPeriod[] => [
-  edited({ startTime: '00:00:00', electricityPrice: '', servicePrice: '' }),
+  keyed({ startTime: '00:00:00', electricityPrice: '', servicePrice: '' }),
 ]
 
 /** The members as they were typed, and nothing else. */
@@ -56,7 +55,7 @@ export function PeriodsEditor({ value = [], onChange, showsAll, told }: PeriodsE
   function split(index: number, seconds: number): void {
     const period = value[index]
     if (period === undefined || isFull) return
-    change(value.toSpliced(index + 1, 0, edited({ ...period, startTime: showTime(seconds) })))
+    change(value.toSpliced(index + 1, 0, keyed({ ...period, startTime: showTime(seconds) })))
   }
 
   return (

@@ -1,19 +1,20 @@
-import type { Period } from '../../../src/billing-rules/contract.ts'
+import { mostPeriods, type Period } from '../../../src/billing-rules/contract.ts'
+import { moneyPattern, timeOfDayPattern } from '../../../src/values.ts'
 
 // A day of periods, as seconds since midnight, and money as whole ten-thousandths of a yuan: nothing here is a fraction.
 
 export const daySeconds = 86_400
 /** Borders that are moved by hand keep to the quarters of an hour. */
 const stepSeconds = 900
-export const mostPeriods = 32
 
-const timePattern = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)$/
-export const moneyPattern = /^(0|[1-9]\d{0,8})(\.\d{1,4})?$/
+const time = new RegExp(timeOfDayPattern, 'u')
+export const money = new RegExp(moneyPattern, 'u')
 
 /** HH:mm:ss as seconds since midnight; undefined when it is none. */
 export function readTime(text: string): number | undefined {
-  const [, hours, minutes, seconds] = timePattern.exec(text) ?? []
-  return hours === undefined ? undefined : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
+  if (!time.test(text)) return undefined
+  const [hours = 0, minutes = 0, seconds = 0] = text.split(':').map(Number)
+  return hours * 3600 + minutes * 60 + seconds
 }
 
 /** Seconds since midnight as HH:mm:ss; the end of the day is 24:00:00. */
@@ -32,7 +33,7 @@ export function completeTime(text: string): string {
 
 /** A decimal string as ten-thousandths; undefined when it is no amount. */
 export function readMoney(text: string): number | undefined {
-  if (!moneyPattern.test(text)) return undefined
+  if (!money.test(text)) return undefined
   const [yuan = '0', decimals = ''] = text.split('.')
   return Number(yuan) * 10_000 + Number(decimals.padEnd(4, '0'))
 }
@@ -131,7 +132,7 @@ export type PeriodFault = 'first' | 'time' | 'order' | 'money'
 /** What is wrong with one member of a period, as the service would say it. */
 export function periodFault(periods: readonly Period[], index: number, field: PeriodField): PeriodFault | undefined {
   const value = periods[index]?.[field] ?? ''
-  if (field !== 'startTime') return moneyPattern.test(value) ? undefined : 'money'
+  if (field !== 'startTime') return money.test(value) ? undefined : 'money'
   if (index === 0) return value === '00:00:00' ? undefined : 'first'
   if (readTime(value) === undefined) return 'time'
   return value > (periods[index - 1]?.startTime ?? '') ? undefined : 'order'

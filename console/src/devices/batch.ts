@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'react'
 import { createDevices } from '../../../src/devices/contract.ts'
+import { mostRows } from '../../../src/lists.ts'
 import type { ForecourtError } from '../../../src/sdk/client.ts'
 import { newIdempotencyKey, useWrite } from '../api.ts'
+import { swapped } from '../map/point.ts'
 import { useWarningBeforeLeaving } from './leaving.ts'
-import { type Draft, type Faults, faultsOf, looksSwapped, repeatedSerials, swapPair, toRegistration } from './rows.ts'
+import { type Draft, type Faults, faultsOf, repeatedSerials, toRegistration } from './rows.ts'
 import { portionsOf } from './table-text.ts'
 
 /** What the service said of a row. */
@@ -29,9 +31,6 @@ export interface Progress {
   done: number
   total: number
 }
-
-/** The most that createBatch takes. */
-const portionRows = 1000
 
 export type Stage = 'faulty' | 'ready' | 'registered' | 'refused'
 
@@ -108,7 +107,7 @@ export function useBatch(appId: string, drafts: readonly Draft[]) {
   /** Sends every row that is ready. */
   function send(): Promise<void> {
     const ready = rows.filter((row) => stageOf(row) === 'ready')
-    const portions = portionsOf(ready, portionRows).map((part) => ({ rows: part, key: newIdempotencyKey() }))
+    const portions = portionsOf(ready, mostRows).map((part) => ({ rows: part, key: newIdempotencyKey() }))
     return run(portions, { done: 0, total: ready.length })
   }
 
@@ -126,11 +125,11 @@ export function useBatch(appId: string, drafts: readonly Draft[]) {
     setRows((before) => before.map((row) => (stageOf(row) === 'refused' ? { id: row.id, draft: row.draft } : row)))
   }
 
-  const isSwapped = (row: BatchRow) => row.outcome === undefined && looksSwapped(row.draft.coordinates)
+  const isSwapped = (row: BatchRow) => row.outcome === undefined && swapped(row.draft.coordinates) !== undefined
   function swapAll(): void {
     setRows((before) =>
       before.map((row) =>
-        isSwapped(row) ? { ...row, draft: { ...row.draft, coordinates: swapPair(row.draft.coordinates) } } : row,
+        isSwapped(row) ? { ...row, draft: { ...row.draft, coordinates: swapped(row.draft.coordinates) ?? '' } } : row,
       ),
     )
   }

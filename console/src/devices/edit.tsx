@@ -1,5 +1,4 @@
-import { Alert, App, Button, Form, Skeleton, Tabs } from 'antd'
-import { useState } from 'react'
+import { Form, Tabs } from 'antd'
 import { useNavigate, useParams } from 'react-router'
 import {
   createDevice,
@@ -8,20 +7,18 @@ import {
   getDevice,
   updateDevice,
 } from '../../../src/devices/contract.ts'
-import type { ForecourtError } from '../../../src/sdk/client.ts'
-import { newIdempotencyKey, useReadTagged, useWrite } from '../api.ts'
+import { useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ApplicationPicker, NoApplication, useApplication } from '../ui/application-picker.tsx'
 import { useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
-import { RefusalAlert, RefusalResult } from '../ui/refusal.tsx'
+import { RecordForm, type RecordFormProps, useEdited } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { DeviceRefusal, Fields, type Meanwhile, markFields, unmarkFields } from './fields.tsx'
-import { LinkButton } from './parts.tsx'
-import { blankDraft, type Draft, fieldNames, toRegistration } from './rows.ts'
+import { Advice, Fields } from './fields.tsx'
+import { blankDraft, type Draft, toRegistration } from './rows.ts'
 import { Several } from './several.tsx'
-import { useDeviceTexts } from './texts.ts'
+import { useDeviceTexts, useFieldNames } from './texts.ts'
 
 const useTexts = defineTexts(
   'devices-edit',
@@ -30,22 +27,23 @@ const useTexts = defineTexts(
     editTitle: 'Edit {{deviceNo}}',
     one: 'One device',
     created: '{{name}} is registered.',
-    merged:
-      'This is how it is now, with what you typed. Where both differ, it is said at the field. Save to keep yours.',
   },
   {
     newTitle: '新建设备',
     editTitle: '编辑 {{deviceNo}}',
     one: '单个新建',
     created: '{{name}} 已注册。',
-    merged: '已载入最新内容并保留您的填写，不一致之处在字段下方注明。保存后以您的填写为准。',
   },
 )
 
 /** A new device, many new devices, or one that is changed, as the address says. */
 export function Page() {
   const { appId = '', deviceNo } = useParams()
-  return deviceNo === undefined ? <NewDevices /> : <EditDevice appId={appId} deviceNo={deviceNo} />
+  return deviceNo === undefined ? (
+    <NewDevices />
+  ) : (
+    <EditDevice key={`${appId} ${deviceNo}`} appId={appId} deviceNo={deviceNo} />
+  )
 }
 
 function NewDevices() {
@@ -83,69 +81,33 @@ function NewDevices() {
 
 function NewDevice({ appId }: { appId: string }) {
   const t = useTexts()
-  const common = useCommon()
-  const navigate = useNavigate()
-  const { message } = App.useApp()
-  const [form] = Form.useForm<Draft>()
-  const [key, setKey] = useState(newIdempotencyKey)
   const create = useWrite(createDevice)
-
-  async function save(draft: Draft): Promise<void> {
-    try {
-      const made = await create.mutateAsync({ input: { appId, ...toRegistration(draft) }, headers: key })
-      void message.success(t('created', { name: made.deviceName }))
-      await navigate(paths.device(made.appId, made.deviceNo))
-    } catch (error) {
-      const refusal = error as ForecourtError
-      if (refusal.code === 10008) setKey(newIdempotencyKey())
-      markFields(form, refusal)
-    }
-  }
-
   return (
-    <Form<Draft>
-      form={form}
-      name="device"
-      layout="vertical"
-      style={{ maxWidth: 860 }}
-      initialValues={blankDraft}
-      onFinish={(draft) => void save(draft)}
-      onValuesChange={(changed) => unmarkFields(form, changed)}
-      scrollToFirstError={{ focus: true }}
-    >
-      <DeviceRefusal error={create.error} appId={appId} deviceNo={create.variables?.input.deviceNo ?? ''} />
-      <Fields form={form} isNew />
-      <div style={{ display: 'flex', gap: 8 }}>
-        <Button type="primary" htmlType="submit" loading={create.isPending}>
-          {common('create')}
-        </Button>
-        <LinkButton to={paths.devices({ appId })}>{common('cancel')}</LinkButton>
-      </div>
-    </Form>
+    <DeviceForm
+      appId={appId}
+      back={paths.devices({ appId })}
+      send={({ values, headers }) => create.mutateAsync({ input: { appId, ...toRegistration(values) }, headers })}
+      saidOf={({ deviceName }) => t('created', { name: deviceName })}
+    />
   )
 }
 
-interface DeviceKey {
-  appId: string
-  deviceNo: string
-}
-
-function EditDevice({ appId, deviceNo }: DeviceKey) {
+function EditDevice({ appId, deviceNo }: { appId: string; deviceNo: string }) {
   const t = useTexts()
-  const { data, error, refetch } = useReadTagged(getDevice, { appId, deviceNo })
+  const update = useWrite(updateDevice)
+  const { edited, instead } = useEdited(getDevice, { appId, deviceNo })
   return (
     <PageFrame title={t('editTitle', { deviceNo })} operation={updateDevice}>
-      {data === undefined && error !== null && <RefusalResult error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton active />}
-      {data !== undefined && (
+      {instead}
+      {edited !== undefined && (
         <section className="card">
-          <EditForm
-            key={`${appId} ${deviceNo}`}
-            opened={data}
-            readAgain={async () => {
-              const { data: now } = await refetch({ throwOnError: true })
-              return now
-            }}
+          <DeviceForm
+            appId={appId}
+            edited={edited}
+            back={paths.device(appId, deviceNo)}
+            send={({ values, headers }) =>
+              update.mutateAsync({ input: { appId, ...toRegistration(values), deviceNo }, headers })
+            }
           />
         </section>
       )}
@@ -153,12 +115,9 @@ function EditDevice({ appId, deviceNo }: DeviceKey) {
   )
 }
 
-interface Tagged {
-  data: DeviceRecord
-  etag: string | null
-}
-
-function draftOf({ deviceNo, deviceName, tag, deviceBattery: place }: DeviceRecord): Draft {
+function draftOf(device: DeviceRecord | undefined): Draft {
+  if (device === undefined) return blankDraft
+  const { deviceNo, deviceName, tag, deviceBattery: place } = device
   return {
     deviceNo,
     deviceName,
@@ -171,88 +130,23 @@ function draftOf({ deviceNo, deviceName, tag, deviceBattery: place }: DeviceReco
   }
 }
 
-/** What was typed stays; what was not touched is as it is now; where both have changed a field, `meanwhile` says so. */
-function merge(typed: Draft, opened: Draft, now: Draft): { merged: Draft; meanwhile: Meanwhile } {
-  const merged = { ...now }
-  const meanwhile: Meanwhile = {}
-  for (const name of fieldNames) {
-    if (typed[name] === opened[name] || typed[name] === now[name]) continue
-    merged[name] = typed[name]
-    if (now[name] !== opened[name]) meanwhile[name] = now[name]
-  }
-  return { merged, meanwhile }
-}
+type FrameProps = Pick<RecordFormProps<Draft, DeviceRecord, DeviceRecord>, 'edited' | 'send' | 'saidOf' | 'back'>
 
-function EditForm({ opened, readAgain }: { opened: Tagged; readAgain: () => Promise<Tagged | undefined> }) {
-  const t = useTexts()
-  const common = useCommon()
+function DeviceForm({ appId, ...frame }: FrameProps & { appId: string }) {
   const navigate = useNavigate()
-  const { message } = App.useApp()
   const [form] = Form.useForm<Draft>()
-  const [base, setBase] = useState(opened)
-  const [meanwhile, setMeanwhile] = useState<Meanwhile>()
-  const [readError, setReadError] = useState<Error>()
-  const update = useWrite(updateDevice)
-  const { appId, deviceNo } = base.data
-  const isChangedMeanwhile = update.error?.code === 10009
-
-  async function save(draft: Draft): Promise<void> {
-    const headers: Record<string, string> = base.etag === null ? {} : { 'if-match': base.etag }
-    try {
-      await update.mutateAsync({ input: { appId, ...toRegistration(draft), deviceNo }, headers })
-      void message.success(common('saved'))
-      await navigate(paths.device(appId, deviceNo))
-    } catch (error) {
-      markFields(form, error as ForecourtError)
-    }
-  }
-
-  async function takeTheirs(): Promise<void> {
-    const now = await readAgain().catch(setReadError)
-    if (now === undefined) return
-    setReadError(undefined)
-    const next = merge(form.getFieldsValue(), draftOf(base.data), draftOf(now.data))
-    form.setFieldsValue(next.merged)
-    setMeanwhile(next.meanwhile)
-    setBase(now)
-    update.reset()
-  }
-
   return (
-    <Form<Draft>
-      form={form}
-      name="device"
-      layout="vertical"
-      style={{ maxWidth: 860 }}
-      initialValues={draftOf(opened.data)}
-      onFinish={(draft) => void save(draft)}
-      onValuesChange={(changed) => unmarkFields(form, changed)}
-      scrollToFirstError={{ focus: true }}
-    >
-      <RefusalAlert error={readError} />
-      {isChangedMeanwhile ? (
-        <Alert
-          type="warning"
-          showIcon
-          role="alert"
-          style={{ marginBottom: 16 }}
-          title={common('changedMeanwhile')}
-          description={common('unsaved')}
-          action={<Button onClick={() => void takeTheirs()}>{common('takeTheirs')}</Button>}
-        />
-      ) : (
-        <DeviceRefusal error={update.error} appId={appId} deviceNo={deviceNo} />
-      )}
-      {meanwhile !== undefined && !isChangedMeanwhile && (
-        <Alert type="info" showIcon role="status" style={{ marginBottom: 16 }} title={t('merged')} />
-      )}
-      <Fields form={form} isNew={false} {...(meanwhile !== undefined && { meanwhile })} />
-      <div style={{ display: 'flex', gap: 8 }}>
-        <Button type="primary" htmlType="submit" loading={update.isPending}>
-          {common('save')}
-        </Button>
-        <LinkButton to={paths.device(appId, deviceNo)}>{common('cancel')}</LinkButton>
-      </div>
-    </Form>
+    <div style={{ maxWidth: 860 }}>
+      <RecordForm
+        {...frame}
+        form={form}
+        valuesOf={draftOf}
+        onSaved={(device) => navigate(paths.device(device.appId, device.deviceNo))}
+        fieldNames={useFieldNames()}
+        advice={({ code }) => <Advice code={code} appId={appId} deviceNo={form.getFieldValue('deviceNo')} />}
+      >
+        <Fields form={form} isNew={frame.edited === undefined} />
+      </RecordForm>
+    </div>
   )
 }

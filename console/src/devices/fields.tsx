@@ -4,14 +4,13 @@ import { takeApplicationOnline } from '../../../src/applications/contract.ts'
 import { importDeviceInventory } from '../../../src/device-inventory/contract.ts'
 import { defaultCityCode, defaultProvinceCode } from '../../../src/devices/contract.ts'
 import { getRegion } from '../../../src/regions/contract.ts'
-import type { ForecourtError } from '../../../src/sdk/client.ts'
 import { useRead } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
+import { swapped } from '../map/point.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
-import { RefusalAlert } from '../ui/refusal.tsx'
 import { useSeesAll } from './parts.tsx'
-import { type Draft, type FieldName, faultsOf, fieldNames, looksSwapped, swapPair, tidyPair } from './rows.ts'
+import { type Draft, type FieldName, faultsOf, tidyPair } from './rows.ts'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 
 const useTexts = defineTexts(
@@ -23,8 +22,6 @@ const useTexts = defineTexts(
     takeFromDistrict: 'Take province and city from the district',
     coordinatesHint: 'Longitude,latitude in decimal degrees.',
     looksSwapped: 'Is {{pair}} meant?',
-    now: 'It is now: {{value}}',
-    nowEmpty: 'It is empty now.',
     advice10006: 'An application that is offline takes no new device. Take it online on its page, and send this again.',
     advice10006other:
       'An application that is offline takes no new device. Ask an operator to take it online, then send this again.',
@@ -47,8 +44,6 @@ const useTexts = defineTexts(
     takeFromDistrict: '按区县填写省市',
     coordinatesHint: '经度,纬度（十进制度）。',
     looksSwapped: '是否应为 {{pair}}？',
-    now: '当前值：{{value}}',
-    nowEmpty: '当前为空。',
     advice10006: '应用已下线，不能新增设备。请在应用页面将其上线后重新提交。',
     advice10006other: '应用已下线，不能新增设备。请联系运营方将其上线后重新提交。',
     advice20013: '请核对设备序列号。如无误，需由当前绑定的应用解绑后才能在此注册。',
@@ -63,19 +58,14 @@ const useTexts = defineTexts(
   },
 )
 
-/** What everybody else has made of a field since the form was opened, where it is not what is typed. */
-export type Meanwhile = Partial<Record<FieldName, string>>
-
 interface FieldsProps {
   form: FormInstance<Draft>
   /** A device keeps its serial number. */
   isNew: boolean
-  meanwhile?: Meanwhile
 }
 
 /** The fields of a device. */
-export function Fields({ form, isNew, meanwhile = {} }: FieldsProps) {
-  const t = useTexts()
+export function Fields({ form, isNew }: FieldsProps) {
   const devices = useDeviceTexts()
   const labels = useFieldNames()
   const districtCode = Form.useWatch('districtCode', form) ?? ''
@@ -88,11 +78,6 @@ export function Fields({ form, isNew, meanwhile = {} }: FieldsProps) {
       if (fault !== undefined) throw new Error(devices(`fault_${fault}`))
     },
   })
-  const extra = (name: FieldName, hint?: React.ReactNode) => {
-    const now = meanwhile[name]
-    const words = now === undefined ? undefined : now === '' ? t('nowEmpty') : t('now', { value: now })
-    return words === undefined ? hint : <strong>{words}</strong>
-  }
   const item = (name: FieldName, input: React.ReactNode, hint?: React.ReactNode) => (
     <Form.Item
       name={name}
@@ -100,7 +85,7 @@ export function Fields({ form, isNew, meanwhile = {} }: FieldsProps) {
       required={isNeeded(name)}
       rules={[checked(name)]}
       validateTrigger="onBlur"
-      extra={extra(name, hint)}
+      extra={hint}
     >
       {input}
     </Form.Item>
@@ -152,7 +137,7 @@ interface CoordinatesFieldProps {
 function CoordinatesField({ form, children }: CoordinatesFieldProps) {
   const t = useTexts()
   const devices = useDeviceTexts()
-  const coordinates = Form.useWatch('coordinates', form) ?? ''
+  const turned = swapped(tidyPair(Form.useWatch('coordinates', form) ?? ''))
 
   function write(value: string): void {
     form.setFieldValue('coordinates', value)
@@ -172,13 +157,13 @@ function CoordinatesField({ form, children }: CoordinatesFieldProps) {
         t('coordinatesHint'),
       )}
       <div aria-live="polite">
-        {looksSwapped(tidyPair(coordinates)) && (
+        {turned !== undefined && (
           <Alert
             type="warning"
             showIcon
             style={{ margin: '-8px 0 16px' }}
-            title={t('looksSwapped', { pair: swapPair(tidyPair(coordinates)) })}
-            action={<Button onClick={() => write(swapPair(tidyPair(coordinates)))}>{devices('swap')}</Button>}
+            title={t('looksSwapped', { pair: turned })}
+            action={<Button onClick={() => write(turned)}>{devices('swap')}</Button>}
           />
         )}
       </div>
@@ -231,25 +216,14 @@ function DistrictElsewhere({ form }: { form: FormInstance<Draft> }) {
   )
 }
 
-interface DeviceRefusalProps {
-  error: ForecourtError | null | undefined
+interface AdviceProps {
+  code: number
   appId: string
   deviceNo: string
 }
 
-/** Why a device was refused, and what one can do. */
-export function DeviceRefusal({ error, appId, deviceNo }: DeviceRefusalProps) {
-  const labels = useFieldNames()
-  if (error === null || error === undefined) return null
-  return (
-    <>
-      <RefusalAlert error={error} fieldNames={labels} />
-      <Advice code={error.code} appId={appId} deviceNo={deviceNo} />
-    </>
-  )
-}
-
-function Advice({ code, appId, deviceNo }: { code: number; appId: string; deviceNo: string }) {
+/** What one can do about the refusal of a device, with the way there. */
+export function Advice({ code, appId, deviceNo }: AdviceProps) {
   const t = useTexts()
   const advice = useAdvice(code)
   const seesAll = useSeesAll()
@@ -276,15 +250,4 @@ export function useAdvice(code: number): { words: string | undefined; isAble: bo
     20017: t('advice20017'),
   }
   return { words: words[code], isAble: canImport }
-}
-
-/** What is changed is not faulty until it is looked at again. */
-export function unmarkFields(form: FormInstance<Draft>, changed: Partial<Draft>): void {
-  form.setFields(Object.keys(changed).map((name) => ({ name: name as FieldName, errors: [] })))
-}
-
-/** Marks the fields that a refusal names. */
-export function markFields(form: FormInstance<Draft>, { errors }: ForecourtError): void {
-  const known = errors.filter(({ field }) => (fieldNames as readonly string[]).includes(field))
-  form.setFields(known.map(({ field, reason }) => ({ name: field as FieldName, errors: [reason] })))
 }

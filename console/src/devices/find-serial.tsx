@@ -4,6 +4,7 @@ import { Link, useNavigate } from 'react-router'
 import { importDeviceInventory } from '../../../src/device-inventory/contract.ts'
 import { type Binding, getDeviceHistory } from '../../../src/device-ownership/contract.ts'
 import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { lengths } from '../../../src/values.ts'
 import { call } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
@@ -96,7 +97,7 @@ function FindForm({ asked }: { asked: string }) {
           label={devices('deviceNo')}
           rules={[{ required: true, whitespace: true, message: common('required') }]}
         >
-          <Input autoFocus autoComplete="off" maxLength={64} className="mono" />
+          <Input autoFocus autoComplete="off" maxLength={lengths.serial} className="mono" />
         </Form.Item>
         <Button type="primary" htmlType="submit" loading={isAsking}>
           {t('find')}

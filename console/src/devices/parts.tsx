@@ -1,5 +1,4 @@
-import { Button, type ButtonProps, Skeleton, Timeline } from 'antd'
-import { useLinkClickHandler } from 'react-router'
+import { Skeleton, Timeline } from 'antd'
 import type { Binding } from '../../../src/device-ownership/contract.ts'
 import type { DeviceRecord } from '../../../src/devices/contract.ts'
 import { useSession } from '../session.tsx'
@@ -56,13 +55,5 @@ export function Owners({ bindings }: { bindings: Binding[] | undefined }) {
         ),
       }))}
     />
-  )
-}
-
-/** A link that looks like a button. */
-export function LinkButton({ to, ...props }: Omit<ButtonProps, 'href' | 'onClick'> & { to: string }) {
-  const go = useLinkClickHandler<HTMLAnchorElement>(to)
-  return (
-    <Button {...props} href={to} onClick={(event) => go(event as React.MouseEvent<HTMLAnchorElement, MouseEvent>)} />
   )
 }

@@ -1,3 +1,6 @@
+import { registrationLengths } from '../../../src/devices/contract.ts'
+import { serialPattern } from '../../../src/values.ts'
+import { readPoint, swapped } from '../map/point.ts'
 import type { TextColumn } from './table-text.ts'
 
 // What a device needs before it can be registered, said at once and for each row; the service has the last word.
@@ -35,17 +38,6 @@ export const draftColumns: readonly TextColumn<FieldName>[] = fieldNames.map((na
   headings: headings[name],
 }))
 
-const maxLengths: Record<FieldName, number> = {
-  deviceNo: 64,
-  deviceName: 64,
-  districtCode: 12,
-  coordinates: 64,
-  tag: 512,
-  detailAddress: 255,
-  provinceCode: 12,
-  cityCode: 12,
-}
-
 const needed: readonly FieldName[] = ['deviceNo', 'deviceName', 'districtCode', 'coordinates']
 
 type Fault = 'needed' | 'hasSpace' | 'tooLong' | 'notCoordinates' | 'swapped' | 'twice'
@@ -59,45 +51,21 @@ export function faultsOf(draft: Draft): Faults {
 
 function faultOf(name: FieldName, value: string): Fault | undefined {
   if (value === '') return needed.includes(name) ? 'needed' : undefined
-  if ([...value].length > maxLengths[name]) return 'tooLong'
-  if (name === 'deviceNo' && /\s/.test(value)) return 'hasSpace'
+  if ([...value].length > registrationLengths[name]) return 'tooLong'
+  if (name === 'deviceNo' && !isSerial(value)) return 'hasSpace'
   if (name !== 'coordinates') return undefined
-  return readPair(value) === undefined ? misfitOf(value) : undefined
+  if (readPoint(value) !== undefined) return undefined
+  return swapped(value) === undefined ? 'notCoordinates' : 'swapped'
 }
 
-function misfitOf(value: string): Fault {
-  return readPair(swapPair(value)) === undefined ? 'notCoordinates' : 'swapped'
-}
-
-/** Longitude and latitude; undefined for what is no such pair. */
-function readPair(value: string): [longitude: number, latitude: number] | undefined {
-  const match = /^(-?\d{1,3}(?:\.\d+)?) *, *(-?\d{1,2}(?:\.\d+)?)$/.exec(value)
-  if (match === null) return undefined
-  const [longitude, latitude] = [Number(match[1]), Number(match[2])]
-  return Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90 ? [longitude, latitude] : undefined
-}
-
-export function swapPair(value: string): string {
-  return value.split(',').reverse().join(',').trim()
-}
+const serial = new RegExp(serialPattern, 'u')
+export const isSerial = (text: string) => serial.test(text)
 
 /** Pairs as maps and chats write them, with other commas, spaces or brackets, as the service takes them. */
 export function tidyPair(value: string): string {
   const numbers = value.match(/-?\d+(?:\.\d+)?/g)
   const isPair = numbers?.length === 2 && /^[\s\d.,，;；()（）[\]-]*$/.test(value)
   return isPair ? numbers.join(',') : value.trim()
-}
-
-/** Whether a pair looks as if latitude stood first: out of range as it is, or outside China where the other way is in. */
-export function looksSwapped(value: string): boolean {
-  const swapped = readPair(swapPair(value))
-  if (swapped === undefined) return false
-  const pair = readPair(value)
-  return pair === undefined || (!isInChina(pair) && isInChina(swapped))
-}
-
-function isInChina([longitude, latitude]: [number, number]): boolean {
-  return longitude >= 73 && longitude <= 136 && latitude >= 3 && latitude <= 54
 }
 
 /** Serial numbers that stand in a list more than once. */

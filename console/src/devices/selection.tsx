@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { transferDevices, unbindDevices } from '../../../src/device-ownership/contract.ts'
 import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { lengths } from '../../../src/values.ts'
 import { newIdempotencyKey, useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
@@ -141,7 +142,7 @@ function Dialog({ way, chosen, onClose }: DialogProps) {
             >
               <Input.TextArea
                 id="selection-reason"
-                maxLength={255}
+                maxLength={lengths.reason}
                 autoSize={{ minRows: 2 }}
                 value={reason}
                 onChange={({ target: field }) => setReason(field.value)}

@@ -1,6 +1,7 @@
 import { UploadOutlined } from '@ant-design/icons'
 import { Alert, Button, Form, Input, Upload } from 'antd'
 import { useMemo, useState } from 'react'
+import { useUnsaved } from '../ui/leaving.tsx'
 import { type Draft, draftColumns, type FieldName, fieldNames, tidyPair } from './rows.ts'
 import { useTexts } from './several-texts.ts'
 import { readTable, readTextFile } from './table-text.ts'
@@ -33,6 +34,7 @@ export function TextStep({ text, setText, byDefault, setByDefault, show }: TextS
   const labels = useFieldNames()
   const { rows, ignored } = useMemo(() => readTable(text, draftColumns, 'coordinates'), [text])
   const [isEmpty, setEmpty] = useState(false)
+  useUnsaved(() => text.trim() !== '')
 
   function go(): void {
     setEmpty(rows.length === 0)

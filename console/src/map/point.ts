@@ -1,3 +1,5 @@
+import { coordinatesPattern } from '../../../src/values.ts'
+
 /** A place, in decimal degrees. */
 export interface Point {
   longitude: number
@@ -9,21 +11,12 @@ export interface MapPoint extends Point {
   id: number
 }
 
-const degrees = /^-?\d{1,3}(\.\d+)?$/
-
-/** The two numbers of a text `a,b`; undefined when it is none. */
-function readPair(text: string): [number, number] | undefined {
-  const [first = '', second = '', ...rest] = text.split(',').map((part) => part.trim())
-  if (rest.length > 0 || !degrees.test(first) || !degrees.test(second)) return undefined
-  return [Number(first), Number(second)]
-}
-
-const isPoint = (longitude: number, latitude: number) => Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90
+const coordinates = new RegExp(coordinatesPattern, 'u')
 
 /** The place that `longitude,latitude` names; undefined when it names none. */
 export function readPoint(text: string): Point | undefined {
-  const [longitude, latitude] = readPair(text) ?? []
-  if (longitude === undefined || latitude === undefined || !isPoint(longitude, latitude)) return undefined
+  if (!coordinates.test(text)) return undefined
+  const [longitude = 0, latitude = 0] = text.split(',').map(Number)
   return { longitude, latitude }
 }
 
@@ -33,7 +26,7 @@ export function writePoint({ longitude, latitude }: Point): string {
 }
 
 /** Generously drawn: it is only to tell one order of two numbers from the other. */
-const isInChina = (longitude: number, latitude: number) =>
+const isInChina = ({ longitude, latitude }: Point) =>
   longitude >= 73 && longitude <= 136 && latitude >= 3 && latitude <= 54
 
 /**
@@ -41,8 +34,8 @@ const isInChina = (longitude: number, latitude: number) =>
  * way, or it lies in China only that way, as the divisions of every address do.
  */
 export function swapped(text: string): string | undefined {
-  const [first, second] = readPair(text) ?? []
-  if (first === undefined || second === undefined || !isPoint(second, first)) return undefined
-  const isSwapped = !isPoint(first, second) || (!isInChina(first, second) && isInChina(second, first))
-  return isSwapped ? text.split(',').reverse().join(',').trim() : undefined
+  const turned = text.split(',').reverse().join(',').trim()
+  const [point, other] = [readPoint(text), readPoint(turned)]
+  if (other === undefined) return undefined
+  return point === undefined || (!isInChina(point) && isInChina(other)) ? turned : undefined
 }

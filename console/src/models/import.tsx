@@ -1,12 +1,15 @@
 import { UploadOutlined } from '@ant-design/icons'
-import { Alert, App, Button, Form, Input, Modal, Progress, Table, Upload } from 'antd'
+import { Alert, App, Button, Form, Input, Progress, Table, Upload } from 'antd'
 import { useMemo, useState } from 'react'
-import { importDeviceInventory } from '../../../src/device-inventory/contract.ts'
+import { importDeviceInventory, mostEntries } from '../../../src/device-inventory/contract.ts'
 import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { lengths } from '../../../src/values.ts'
 import { useWrite } from '../api.ts'
 import { useWarningBeforeLeaving } from '../devices/leaving.ts'
+import { isSerial } from '../devices/rows.ts'
 import { portionsOf, readTable, readTextFile } from '../devices/table-text.ts'
 import { defineTexts } from '../language/index.ts'
+import { FormDrawer, useLeave, useUnsaved } from '../ui/leaving.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -72,9 +75,6 @@ const columns = [
 
 type Entry = Record<'deviceNo' | 'modelName', string>
 
-/** The most that one request takes. */
-const portionRows = 20_000
-
 interface RowFault {
   row: number
   entry: Entry | undefined
@@ -85,17 +85,9 @@ interface RowFault {
 export function ImportDialog({ isOpen, close }: { isOpen: boolean; close: () => void }) {
   const t = useTexts()
   return (
-    <Modal
-      open={isOpen}
-      title={t('title')}
-      footer={null}
-      onCancel={close}
-      mask={{ closable: false }}
-      width={760}
-      destroyOnHidden
-    >
+    <FormDrawer isOpen={isOpen} title={t('title')} onClose={close}>
       <ImportForm close={close} />
-    </Modal>
+    </FormDrawer>
   )
 }
 
@@ -120,7 +112,7 @@ function useImport() {
     setError(undefined)
     setProgress(now)
     try {
-      for (const portion of portionsOf(entries, portionRows)) {
+      for (const portion of portionsOf(entries, mostEntries)) {
         const { added, changed } = await send.mutateAsync({ input: { entries: portion } })
         const { done, total } = now
         now = { total, done: done + portion.length, added: now.added + added, changed: now.changed + changed }
@@ -150,7 +142,9 @@ function ImportForm({ close }: { close: () => void }) {
   const [text, setText] = useState('')
   const [modelName, setModelName] = useState('')
   const [isEmpty, setEmpty] = useState(false)
+  const leave = useLeave()
   const { run, forget, progress, error, isRunning } = useImport()
+  useUnsaved(() => text.trim() !== '')
   const entries = useMemo(
     () => readTable(text, columns).rows.map((row) => ({ ...row, modelName: row.modelName || modelName.trim() })),
     [text, modelName],
@@ -219,7 +213,7 @@ function ImportForm({ close }: { close: () => void }) {
         <Input
           id="import-model"
           autoComplete="off"
-          maxLength={64}
+          maxLength={lengths.name}
           value={modelName}
           disabled={isRunning}
           onChange={(event) => {
@@ -239,7 +233,7 @@ function ImportForm({ close }: { close: () => void }) {
         </output>
       )}
       <div style={{ display: 'flex', gap: 8, justifyContent: 'flex-end' }}>
-        <Button onClick={close} disabled={isRunning}>
+        <Button onClick={() => leave(close)} disabled={isRunning}>
           {common('cancel')}
         </Button>
         <Button type="primary" htmlType="submit" loading={isRunning} disabled={localFaults.length > 0}>
@@ -269,13 +263,13 @@ type Words = 'needed' | 'badSerial' | 'tooLong' | 'twice'
 
 function serialFault(deviceNo: string, seen: Set<string>): Words | undefined {
   if (deviceNo === '') return 'needed'
-  if (/\s/.test(deviceNo) || [...deviceNo].length > 64) return 'badSerial'
+  if (!isSerial(deviceNo)) return 'badSerial'
   return seen.has(deviceNo) ? 'twice' : undefined
 }
 
 function nameFault(modelName: string): Words | undefined {
   if (modelName === '') return 'needed'
-  return [...modelName].length > 64 ? 'tooLong' : undefined
+  return [...modelName].length > lengths.name ? 'tooLong' : undefined
 }
 
 const entryField = /^entries\[(\d+)\]\.(deviceNo|modelName)$/

@@ -1,4 +1,4 @@
-import { Alert, App, Button, Empty, Form, Input, Modal } from 'antd'
+import { Alert, App, Button, Empty, Form, Input } from 'antd'
 import { useState } from 'react'
 import {
   type DeviceModelRecord,
@@ -6,15 +6,16 @@ import {
   pageDeviceModels,
   saveDeviceModel,
 } from '../../../src/device-models/contract.ts'
-import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { lengths, serialPattern } from '../../../src/values.ts'
 import { call, useWrite } from '../api.ts'
 import { Picture } from '../devices/picture.tsx'
 import { defineTexts } from '../language/index.ts'
 import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
+import { FormDrawer } from '../ui/leaving.tsx'
+import { RecordForm, type Sending } from '../ui/record-form.tsx'
 import { type Column, Records } from '../ui/records.tsx'
-import { RefusalAlert } from '../ui/refusal.tsx'
 import { useCommon } from '../ui/texts.ts'
 
 const useTexts = defineTexts(
@@ -197,33 +198,20 @@ function ModelDialog({ edited, close }: ModelDialogProps) {
   const title =
     edited === 'new' || edited === undefined ? t('newModel') : t('editTitle', { prefix: edited.serialPrefix })
   return (
-    <Modal open={edited !== undefined} title={title} footer={null} onCancel={close} destroyOnHidden>
+    <FormDrawer isOpen={edited !== undefined} title={title} onClose={close}>
       {edited !== undefined && <ModelForm model={edited === 'new' ? undefined : edited} close={close} />}
-    </Modal>
+    </FormDrawer>
   )
 }
 
-interface Entered {
-  serialPrefix: string
-  modelName: string
-  productPictureUrl: string
-  deviceType: string
-  deviceTypeName: string
-}
-
-const blank: Entered = { serialPrefix: '', modelName: '', productPictureUrl: '', deviceType: '', deviceTypeName: '' }
-
-function enteredOf(model: DeviceModelRecord | undefined): Entered {
-  if (model === undefined) return blank
-  const { serialPrefix, modelName, productPictureUrl, deviceType, deviceTypeName } = model
-  return {
-    serialPrefix,
-    modelName,
-    productPictureUrl: productPictureUrl ?? '',
-    deviceType: deviceType ?? '',
-    deviceTypeName: deviceTypeName ?? '',
-  }
-}
+const valuesOf = (model: DeviceModelRecord | undefined) => ({
+  serialPrefix: model?.serialPrefix ?? '',
+  modelName: model?.modelName ?? '',
+  productPictureUrl: model?.productPictureUrl ?? '',
+  deviceType: model?.deviceType ?? '',
+  deviceTypeName: model?.deviceTypeName ?? '',
+})
+type Entered = ReturnType<typeof valuesOf>
 
 /** The model that a prefix has now. The page is in the order of the prefixes, so a prefix itself stands first. */
 async function findModel(serialPrefix: string): Promise<DeviceModelRecord | undefined> {
@@ -235,13 +223,12 @@ async function findModel(serialPrefix: string): Promise<DeviceModelRecord | unde
 function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; close: () => void }) {
   const t = useTexts()
   const common = useCommon()
-  const { message } = App.useApp()
   const [form] = Form.useForm<Entered>()
   const save = useWrite(saveDeviceModel)
-  const [error, setError] = useState<ForecourtError>()
-  /** What a save would replace, once that was said. */
-  const [replaced, setReplaced] = useState<DeviceModelRecord>()
-  const [isRunning, setRunning] = useState(false)
+  /** What a save would replace, once that was said; another prefix replaces something else. */
+  const [found, setFound] = useState<DeviceModelRecord>()
+  const typedPrefix = Form.useWatch('serialPrefix', form)?.trim()
+  const replaced = found?.serialPrefix === typedPrefix ? found : undefined
   const needed = { required: true, whitespace: true, message: common('required') }
   const atMost = (max: number) => ({ max, message: t('tooLong', { max }) })
   const [pictureUrl, setPictureUrl] = useState(model?.productPictureUrl ?? '')
@@ -253,39 +240,24 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
     deviceTypeName: t('deviceTypeName'),
   }
 
-  async function run(entered: Entered): Promise<void> {
-    const serialPrefix = entered.serialPrefix.trim()
-    setRunning(true)
-    setError(undefined)
-    try {
-      const taken =
-        model === undefined && replaced?.serialPrefix !== serialPrefix ? await findModel(serialPrefix) : undefined
-      setReplaced(taken ?? replaced)
-      if (taken !== undefined) return
-      await save.mutateAsync({ input: { ...entered, serialPrefix, modelName: entered.modelName.trim() } })
-      void message.success(common('saved'))
-      close()
-    } catch (refusal) {
-      const { errors } = refusal as ForecourtError
-      setError(refusal as ForecourtError)
-      form.setFields(errors.map(({ field, reason }) => ({ name: field as keyof Entered, errors: [reason] })))
-    } finally {
-      setRunning(false)
-    }
+  async function send({ values, headers }: Sending<Entered>): Promise<DeviceModelRecord | undefined> {
+    const serialPrefix = values.serialPrefix.trim()
+    const taken = model === undefined && replaced === undefined ? await findModel(serialPrefix) : undefined
+    setFound(taken ?? replaced)
+    if (taken !== undefined) return undefined
+    return save.mutateAsync({ input: { ...values, serialPrefix, modelName: values.modelName.trim() }, headers })
   }
 
   return (
-    <Form<Entered>
+    <RecordForm
       form={form}
-      name="model"
-      layout="vertical"
-      initialValues={enteredOf(model)}
-      onFinish={(entered) => void run(entered)}
-      onValuesChange={(changed) => {
-        if ('serialPrefix' in changed) setReplaced(undefined)
-      }}
+      valuesOf={() => valuesOf(model)}
+      send={send}
+      onSaved={close}
+      verb={replaced === undefined ? common('save') : t('replace')}
+      back={close}
+      fieldNames={labels}
     >
-      <RefusalAlert error={error} fieldNames={labels} />
       {replaced && (
         <Alert
           type="warning"
@@ -299,24 +271,27 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
         name="serialPrefix"
         label={labels.serialPrefix}
         extra={t('explanation')}
-        rules={[needed, { pattern: /^\s*\S{1,64}\s*$/, message: t('hasSpace') }]}
+        rules={[
+          needed,
+          { pattern: new RegExp(serialPattern, 'u'), transform: (text) => text.trim(), message: t('hasSpace') },
+        ]}
       >
         <Input autoComplete="off" className="mono" disabled={model !== undefined} autoFocus={model === undefined} />
       </Form.Item>
-      <Form.Item name="modelName" label={labels.modelName} extra={t('keeps')} rules={[needed, atMost(64)]}>
+      <Form.Item name="modelName" label={labels.modelName} extra={t('keeps')} rules={[needed, atMost(lengths.name)]}>
         <Input autoComplete="off" autoFocus={model !== undefined} />
       </Form.Item>
-      <Form.Item name="deviceTypeName" label={labels.deviceTypeName} rules={[atMost(64)]}>
+      <Form.Item name="deviceTypeName" label={labels.deviceTypeName} rules={[atMost(lengths.name)]}>
         <Input autoComplete="off" />
       </Form.Item>
-      <Form.Item name="deviceType" label={labels.deviceType} rules={[atMost(64)]}>
+      <Form.Item name="deviceType" label={labels.deviceType} rules={[atMost(lengths.name)]}>
         <Input autoComplete="off" />
       </Form.Item>
       <Form.Item
         name="productPictureUrl"
         label={labels.productPictureUrl}
         extra={t('pictureHint')}
-        rules={[atMost(2048)]}
+        rules={[atMost(lengths.url)]}
       >
         <Input autoComplete="off" inputMode="url" onBlur={({ target }) => setPictureUrl(target.value.trim())} />
       </Form.Item>
@@ -324,12 +299,6 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
       <div style={{ marginBottom: 16 }}>
         <Picture key={pictureUrl} url={pictureUrl} alt={t('picture')} size={96} />
       </div>
-      <div style={{ display: 'flex', gap: 8, justifyContent: 'flex-end' }}>
-        <Button onClick={close}>{common('cancel')}</Button>
-        <Button type="primary" htmlType="submit" loading={isRunning}>
-          {replaced === undefined ? common('save') : t('replace')}
-        </Button>
-      </div>
-    </Form>
+    </RecordForm>
   )
 }

@@ -1,12 +1,14 @@
-import { App, Button, Drawer, Form, Input, Radio } from 'antd'
+import { Form, Input, Radio } from 'antd'
 import type { Static } from 'typebox'
 import { everyRole, type Role } from '../../../src/callers/roles.ts'
-import { createOperator } from '../../../src/operators/contract.ts'
+import { createOperator, passwordLengths } from '../../../src/operators/contract.ts'
 import { useWrite } from '../api.ts'
+import { FormDrawer } from '../ui/leaving.tsx'
+import { RecordForm } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ApplicationsPicker } from './applications.tsx'
+import { useFrame } from './frame.tsx'
 import { NameField } from './name-field.tsx'
-import { Refused, useMarking } from './refused.tsx'
 import { RoleChoice } from './role.tsx'
 import { useTexts } from './texts.ts'
 
@@ -28,44 +30,33 @@ interface CreateOperatorProps {
 export function CreateOperator({ isOpen, onClose, onCreated }: CreateOperatorProps) {
   const t = useTexts()
   return (
-    <Drawer open={isOpen} onClose={onClose} size="min(520px, 100vw)" title={t('newOperator')} destroyOnHidden>
-      <CreateForm onCreated={onCreated} />
-    </Drawer>
+    <FormDrawer isOpen={isOpen} onClose={onClose} title={t('newOperator')}>
+      <CreateForm onCreated={onCreated} onClose={onClose} />
+    </FormDrawer>
   )
 }
 
-function CreateForm({ onCreated }: Pick<CreateOperatorProps, 'onCreated'>) {
+function CreateForm({ onCreated, onClose }: Pick<CreateOperatorProps, 'onCreated' | 'onClose'>) {
   const t = useTexts()
   const common = useCommon()
-  const { message } = App.useApp()
   const [form] = Form.useForm<Entered>()
   const chosenRole = Form.useWatch('role', form)
   const entry = Form.useWatch('entry', form)
-  const mark = useMarking(form)
   const create = useWrite(createOperator)
-
-  async function run(entered: Entered): Promise<void> {
-    const { name, role } = entered
-    const password = entered.entry === 'password' ? entered.password : null
-    const appIds = role === 'developer' ? entered.appIds : null
-    try {
-      const made = await create.mutateAsync({ input: { name, role, appIds, password } })
-      void message.success(t('created', { name: made.name }))
-      onCreated(made)
-    } catch (refusal) {
-      mark(refusal)
-    }
-  }
-
   return (
-    <Form<Entered>
+    <RecordForm
+      {...useFrame()}
       form={form}
-      layout="vertical"
-      initialValues={{ role: 'operator', appIds: [], entry: 'link' }}
-      onFinish={(entered) => void run(entered)}
-      scrollToFirstError={{ focus: true }}
+      valuesOf={(): Entered => ({ name: '', role: 'operator', appIds: [], entry: 'link', password: '' })}
+      send={({ values: { name, role, ...entered }, headers }) => {
+        const password = entered.entry === 'password' ? entered.password : null
+        const appIds = role === 'developer' ? entered.appIds : null
+        return create.mutateAsync({ input: { name, role, appIds, password }, headers })
+      }}
+      saidOf={({ name }) => t('created', { name })}
+      onSaved={onCreated}
+      back={onClose}
     >
-      <Refused error={create.error} />
       <NameField />
       <Form.Item name="role" label={t('role')}>
         <RoleChoice roles={everyRole} words={(each) => t(`words_${each}`)} />
@@ -93,15 +84,12 @@ function CreateForm({ onCreated }: Pick<CreateOperatorProps, 'onCreated'>) {
           label={t('password')}
           rules={[
             { required: true, message: common('required') },
-            { min: 12, max: 256, message: t('tooShort') },
+            { ...passwordLengths, message: common('passwordLength', passwordLengths) },
           ]}
         >
           <Input.Password autoComplete="new-password" />
         </Form.Item>
       )}
-      <Button type="primary" htmlType="submit" loading={create.isPending}>
-        {common('create')}
-      </Button>
-    </Form>
+    </RecordForm>
   )
 }

@@ -1,4 +1,4 @@
-import { App, Button, DatePicker, Drawer, Empty, Form } from 'antd'
+import { App, Button, DatePicker, Empty, Form } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useState } from 'react'
 import type { Static } from 'typebox'
@@ -15,12 +15,14 @@ import { getSettings } from '../../../src/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { FilterBar } from '../ui/filters.tsx'
+import { FormDrawer } from '../ui/leaving.tsx'
+import { RecordForm } from '../ui/record-form.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { useFrame } from './frame.tsx'
 import { NameField } from './name-field.tsx'
-import { Refused, useMarking } from './refused.tsx'
 import { RoleChoice } from './role.tsx'
 import { useTexts } from './texts.ts'
 
@@ -49,23 +51,18 @@ export function Keys() {
         rowKey={({ id }) => id}
         empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noKeys')} />}
       />
-      <Drawer
-        open={isCreating}
-        onClose={() => setCreating(false)}
-        size="min(520px, 100vw)"
-        title={t('newKey')}
-        destroyOnHidden
-      >
+      <FormDrawer isOpen={isCreating} onClose={() => setCreating(false)} title={t('newKey')}>
         <CreateKey
+          onClose={() => setCreating(false)}
           onCreated={(key) => {
             setCreating(false)
             setMade(key)
           }}
         />
-      </Drawer>
+      </FormDrawer>
       <SecretOnce
         title={t('keyTitle', { name: made?.name ?? '' })}
-        secrets={made?.operatorKey ? { [t('key')]: made.operatorKey } : undefined}
+        secrets={made && { [t('key')]: made.operatorKey }}
         onClose={() => setMade(undefined)}
       />
       <RevokeKey operatorKey={chosen} onClose={() => setChosen(undefined)} />
@@ -119,33 +116,23 @@ interface Entered {
   expireTime: Dayjs | null
 }
 
-function CreateKey({ onCreated }: { onCreated: (made: Made) => void }) {
+function CreateKey({ onCreated, onClose }: { onCreated: (made: Made) => void; onClose: () => void }) {
   const t = useTexts()
-  const common = useCommon()
   const { data: settings } = useRead(getSettings, {})
-  const [form] = Form.useForm<Entered>()
-  const mark = useMarking(form)
   const create = useWrite(createOperatorKey)
-
-  async function run({ name, role, expireTime }: Entered): Promise<void> {
-    const input = { name, role, expireTime: expireTime?.format('YYYY-MM-DD HH:mm:ss') ?? null }
-    try {
-      onCreated(await create.mutateAsync({ input }))
-    } catch (refusal) {
-      mark(refusal)
-    }
-  }
-
   return (
-    <Form<Entered>
-      form={form}
-      layout="vertical"
-      initialValues={{ role: 'viewer' }}
-      onFinish={(entered) => void run(entered)}
-      scrollToFirstError={{ focus: true }}
+    <RecordForm
+      {...useFrame()}
+      valuesOf={(): Entered => ({ name: '', role: 'viewer', expireTime: null })}
+      send={({ values: { expireTime, ...members }, headers }) => {
+        const input = { ...members, expireTime: expireTime?.format('YYYY-MM-DD HH:mm:ss') ?? null }
+        return create.mutateAsync({ input, headers })
+      }}
+      saidOf={({ name }) => t('created', { name })}
+      onSaved={onCreated}
+      back={onClose}
     >
       <p className="faint">{t('keyWords')}</p>
-      <Refused error={create.error} />
       <NameField />
       <Form.Item name="role" label={t('role')}>
         <RoleChoice roles={keyRoles} words={(role) => t(`keyWords_${role}`)} />
@@ -163,10 +150,7 @@ function CreateKey({ onCreated }: { onCreated: (made: Made) => void }) {
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         />
       </Form.Item>
-      <Button type="primary" htmlType="submit" loading={create.isPending}>
-        {common('create')}
-      </Button>
-    </Form>
+    </RecordForm>
   )
 }
 

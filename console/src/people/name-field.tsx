@@ -1,4 +1,5 @@
 import { Form, Input } from 'antd'
+import { lengths } from '../../../src/values.ts'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 
@@ -12,7 +13,7 @@ export function NameField() {
       label={t('name')}
       rules={[{ required: true, whitespace: true, message: common('required') }]}
     >
-      <Input maxLength={64} autoComplete="off" />
+      <Input maxLength={lengths.name} autoComplete="off" />
     </Form.Item>
   )
 }

@@ -78,7 +78,7 @@ export function Operators() {
         onClose={close}
         onCreated={(made) => {
           close()
-          if (made.setUpPath !== null) setSetUp(made)
+          if (!made.isSetUp) setSetUp(made)
         }}
       />
       <EditOperator id={chosen('edit')?.id} name={operator?.name ?? ''} onClose={close} />
@@ -88,7 +88,7 @@ export function Operators() {
         title={t('linkTitle', { name: setUp?.name ?? '' })}
         secrets={
           setUp && {
-            [t('link', { time: setUp.setUpExpireTime ?? '' })]: location.origin + (setUp.setUpPath ?? ''),
+            [t('link', { time: setUp.setUpExpireTime ?? '' })]: setUp.setUpPath && location.origin + setUp.setUpPath,
           }
         }
         onClose={() => setSetUp(undefined)}

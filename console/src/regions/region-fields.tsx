@@ -1,4 +1,5 @@
 import { Alert, Button, Form, type FormInstance, Input } from 'antd'
+import { lengths } from '../../../src/values.ts'
 import { useCommon } from '../ui/texts.ts'
 import { type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
 import { useTexts } from './texts.ts'
@@ -68,7 +69,7 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
             label={t(field)}
             rules={isTyped ? [{ required: true, whitespace: true, message: common('required') }] : []}
           >
-            <Input maxLength={field.endsWith('Code') ? 12 : 64} autoComplete="off" />
+            <Input maxLength={field.endsWith('Code') ? lengths.divisionCode : lengths.name} autoComplete="off" />
           </Form.Item>
         ))}
       </div>

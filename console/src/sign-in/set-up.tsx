@@ -2,7 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Alert, Button, Form, Input } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { setUpOperator } from '../../../src/operators/contract.ts'
+import { passwordLengths, setUpOperator } from '../../../src/operators/contract.ts'
+import { lengths } from '../../../src/values.ts'
 import { call } from '../api.ts'
 import { paths } from '../paths.ts'
 import { afterSessionChange } from '../session.tsx'
@@ -53,14 +54,14 @@ export function Page() {
       <RefusalAlert error={error} fieldNames={{ name: t('name'), password: t('newPassword') }} />
       <Form<Entered> layout="vertical" requiredMark={false} onFinish={(entered) => void setUp(entered)}>
         <Form.Item name="name" label={t('name')}>
-          <Input autoComplete="username" maxLength={64} placeholder="admin" />
+          <Input autoComplete="username" maxLength={lengths.name} placeholder="admin" />
         </Form.Item>
         <Form.Item
           name="password"
           label={t('newPassword')}
           rules={[
             { required: true, message: common('required') },
-            { min: 12, message: t('tooShort') },
+            { ...passwordLengths, message: common('passwordLength', passwordLengths) },
           ]}
         >
           <Input.Password autoComplete="new-password" />

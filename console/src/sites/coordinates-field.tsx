@@ -1,6 +1,7 @@
 import { EnvironmentOutlined } from '@ant-design/icons'
 import { Button, Form, type FormInstance, Input, Space } from 'antd'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { lengths } from '../../../src/values.ts'
 import { type MapPoint, type Point, readPoint, swapped, writePoint } from '../map/point.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { boxOf } from '../map/view.ts'
@@ -34,7 +35,7 @@ export function CoordinatesField({ form }: { form: FormInstance }) {
           },
         ]}
       >
-        <Input className="mono" maxLength={64} autoComplete="off" />
+        <Input className="mono" maxLength={lengths.coordinates} autoComplete="off" />
       </Form.Item>
       {other !== undefined && (
         <div role="status" className="map-here" style={{ marginBottom: 16 }}>

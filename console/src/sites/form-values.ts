@@ -43,36 +43,3 @@ export function valuesOf(site: SiteRecord | undefined): SiteValues {
   if (site === undefined) return noValues
   return Object.fromEntries(fields.map((field) => [field, site[field] ?? noValues[field]])) as unknown as SiteValues
 }
-
-/** What the form holds, with nothing else that stands in it, and nothing missing. */
-export function readValues(entered: Partial<SiteValues>): SiteValues {
-  return Object.fromEntries(fields.map((field) => [field, entered[field] ?? noValues[field]])) as unknown as SiteValues
-}
-
-/** What create site takes: optional members only where they are given. */
-export function registrationOf(appId: string, values: SiteValues): SiteRegistration {
-  const given = Object.entries(values).filter(([, value]) => value !== '' && value !== null)
-  return { appId, ...Object.fromEntries(given) } as SiteRegistration
-}
-
-/** The members that differ from the site that the form began with; what was emptied is null. */
-export function changesOf(before: SiteRecord, values: SiteValues): Partial<Record<Field, string | number | null>> {
-  const began = valuesOf(before)
-  const changed = fields.filter((field) => values[field] !== began[field])
-  return Object.fromEntries(changed.map((field) => [field, values[field] === '' ? null : values[field]]))
-}
-
-/** The fields that two changed at once, with what the other one made of them. */
-export function conflictsOf(
-  before: SiteRecord,
-  now: SiteRecord,
-  values: SiteValues,
-): { field: Field; theirs: string }[] {
-  const began = valuesOf(before)
-  const theirs = valuesOf(now)
-  return fields
-    .filter(
-      (field) => values[field] !== began[field] && theirs[field] !== began[field] && values[field] !== theirs[field],
-    )
-    .map((field) => ({ field, theirs: String(theirs[field] ?? '') }))
-}

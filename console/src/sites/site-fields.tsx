@@ -1,5 +1,7 @@
 import { Form, type FormInstance, Input } from 'antd'
 import type { ReactNode } from 'react'
+import { siteLengths } from '../../../src/sites/contract.ts'
+import { lengths } from '../../../src/values.ts'
 import { paths } from '../paths.ts'
 import { useCommon } from '../ui/texts.ts'
 import { ruleFields, type SiteValues } from './form-values.ts'
@@ -23,16 +25,16 @@ export function GeneralFields() {
     <Group title={t('general')}>
       <div className="form-grid form-pairs">
         <Form.Item name="siteName" label={t('siteName')} rules={needed}>
-          <Input maxLength={64} autoComplete="off" />
+          <Input maxLength={lengths.name} autoComplete="off" />
         </Form.Item>
         <Form.Item name="contacts" label={t('contacts')} rules={needed}>
-          <Input maxLength={64} autoComplete="off" />
+          <Input maxLength={lengths.name} autoComplete="off" />
         </Form.Item>
         <Form.Item name="contactsPhone" label={t('contactsPhone')} rules={needed}>
-          <Input maxLength={32} type="tel" autoComplete="off" />
+          <Input maxLength={lengths.phone} type="tel" autoComplete="off" />
         </Form.Item>
         <Form.Item name="customerServicePhone" label={t('customerServicePhone')} rules={needed}>
-          <Input maxLength={32} type="tel" autoComplete="off" />
+          <Input maxLength={lengths.phone} type="tel" autoComplete="off" />
         </Form.Item>
       </div>
     </Group>
@@ -63,7 +65,7 @@ export function OpeningFields({ form }: { form: FormInstance<SiteValues> }) {
           <ClosingTime />
         </Form.Item>
         <Form.Item name="businessWeekDay" label={t('businessWeekDay')} rules={needed} extra={t('weekDayNote')}>
-          <Input maxLength={128} autoComplete="off" />
+          <Input maxLength={siteLengths.businessWeekDay} autoComplete="off" />
         </Form.Item>
       </div>
     </Group>
@@ -76,7 +78,7 @@ export function PlaceFields({ children }: { children: ReactNode }) {
     <Group title={t('place')}>
       {children}
       <Form.Item name="detailAddress" label={t('detailAddress')}>
-        <Input maxLength={255} autoComplete="off" />
+        <Input maxLength={lengths.address} autoComplete="off" />
       </Form.Item>
     </Group>
   )
@@ -112,10 +114,10 @@ export function MoreFields() {
   return (
     <Group title={t('more')}>
       <Form.Item name="sitePictureUrl" label={t('sitePictureUrl')} extra={t('pictureNote')}>
-        <Input maxLength={2048} autoComplete="off" />
+        <Input maxLength={siteLengths.sitePictureUrl} autoComplete="off" />
       </Form.Item>
       <Form.Item name="ipcIds" label={t('ipcIds')} extra={t('ipcNote')}>
-        <Input maxLength={1024} autoComplete="off" />
+        <Input maxLength={siteLengths.ipcIds} autoComplete="off" />
       </Form.Item>
     </Group>
   )

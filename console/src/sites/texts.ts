@@ -85,9 +85,6 @@ export const useTexts = defineTexts(
     showData: 'Show',
     noEvents: 'No event tells of this site.',
     otherEvents: 'Show them under Events',
-    theirs: 'Now shown as it is on the service, with your own changes kept.',
-    bothChanged: 'Changed by you and by someone else; yours is kept. Theirs:',
-    nothing: '(empty)',
   },
   {
     title: '站点',
@@ -170,9 +167,6 @@ export const useTexts = defineTexts(
     showData: '查看',
     noEvents: '没有与该站点相关的事件。',
     otherEvents: '在事件页查看',
-    theirs: '已显示服务上的最新内容，并保留您的修改。',
-    bothChanged: '您和他人都修改了此项，已保留您的修改。对方的内容：',
-    nothing: '（空）',
   },
 )
 

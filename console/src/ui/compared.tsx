@@ -32,12 +32,14 @@ const useTexts = defineTexts(
 interface ComparedProps {
   before: unknown
   after: unknown
+  /** What members are called, where they have other names than the API's. */
+  names?: Record<string, string>
   /** Other words for the two sides. */
   titles?: { before: string; after: string }
 }
 
 /** Two states of one record, member by member. */
-export function Compared({ before, after, titles }: ComparedProps) {
+export function Compared({ before, after, names = {}, titles }: ComparedProps) {
   const t = useTexts()
   const [isShort, setShort] = useState(true)
   const all = compare(before, after)
@@ -63,7 +65,11 @@ export function Compared({ before, after, titles }: ComparedProps) {
           dataSource={shown}
           locale={{ emptyText: t('nothing') }}
           columns={[
-            { key: 'member', title: t('member'), dataIndex: 'member', className: 'mono' },
+            {
+              key: 'member',
+              title: t('member'),
+              render: (_, { member }) => named(member, names) ?? <span className="mono">{member}</span>,
+            },
             {
               key: 'before',
               title: titles?.before ?? t('before'),
@@ -84,4 +90,10 @@ export function Compared({ before, after, titles }: ComparedProps) {
       </Wide>
     </div>
   )
+}
+
+/** A member's path in words, as far as they are known; undefined where none is. */
+function named(member: string, names: Record<string, string>): string | undefined {
+  const steps = member.split(' ')
+  return steps.some((step) => step in names) ? steps.map((step) => names[step] ?? step).join(' ') : undefined
 }

@@ -1,5 +1,6 @@
 import { Form, Input, Modal } from 'antd'
 import { type ReactNode, useState } from 'react'
+import { lengths } from '../../../src/values.ts'
 import { RefusalAlert } from './refusal.tsx'
 import { useCommon } from './texts.ts'
 
@@ -87,7 +88,7 @@ export function Confirm({
           >
             <Input.TextArea
               id="confirm-reason"
-              maxLength={255}
+              maxLength={lengths.reason}
               autoSize={{ minRows: 2 }}
               value={reason}
               onChange={(event) => setReason(event.target.value)}

@@ -10,8 +10,15 @@ const useTexts = defineTexts(
     now: 'Now',
     keepMine: 'Save what I entered over it',
     takeTheirs: 'Take it into the form',
+    both: 'Changed by both of you: {{fields}}. What only you changed stays yours either way.',
   },
-  { opened: '打开时', now: '现在', keepMine: '用我填写的内容覆盖', takeTheirs: '载入最新内容' },
+  {
+    opened: '打开时',
+    now: '现在',
+    keepMine: '用我填写的内容覆盖',
+    takeTheirs: '载入最新内容',
+    both: '双方都修改了：{{fields}}。仅您修改的内容无论如何都会保留。',
+  },
 )
 
 interface ConflictProps<Item> {
@@ -19,6 +26,9 @@ interface ConflictProps<Item> {
   opened: Item
   /** The record as it is now; undefined until it has been asked for. */
   now: Item | undefined
+  /** The fields that were changed on both sides. */
+  both: readonly string[]
+  fieldNames: Record<string, string>
   isLoading: boolean
   load: () => void
   keepMine: () => void
@@ -26,7 +36,16 @@ interface ConflictProps<Item> {
 }
 
 /** What a form shows when its record was changed by someone else: how, and the choice between the two. */
-export function Conflict<Item>({ opened, now, isLoading, load, keepMine, takeTheirs }: ConflictProps<Item>) {
+export function Conflict<Item>({
+  opened,
+  now,
+  both,
+  fieldNames,
+  isLoading,
+  load,
+  keepMine,
+  takeTheirs,
+}: ConflictProps<Item>) {
   const t = useTexts()
   const common = useCommon()
   return (
@@ -45,7 +64,17 @@ export function Conflict<Item>({ opened, now, isLoading, load, keepMine, takeThe
             </Button>
           ) : (
             <>
-              <Compared before={opened} after={now} titles={{ before: t('opened'), after: t('now') }} />
+              <Compared
+                before={opened}
+                after={now}
+                names={fieldNames}
+                titles={{ before: t('opened'), after: t('now') }}
+              />
+              {both.length > 0 && (
+                <p style={{ marginBottom: 0 }}>
+                  {t('both', { fields: both.map((field) => fieldNames[field] ?? field).join(', ') })}
+                </p>
+              )}
               <Space wrap style={{ marginTop: 12 }}>
                 <Button onClick={keepMine}>{t('keepMine')}</Button>
                 <Button onClick={takeTheirs}>{t('takeTheirs')}</Button>

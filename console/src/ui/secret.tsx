@@ -3,8 +3,8 @@ import { useCommon } from './texts.ts'
 
 interface SecretProps {
   title: string
-  /** What is shown once, by what it is called; nothing is open while it is undefined. */
-  secrets: Record<string, string> | undefined
+  /** What is shown once, by what it is called, or null for what was lost; nothing is open while it is undefined. */
+  secrets: Record<string, string | null> | undefined
   onClose: () => void
 }
 
@@ -26,7 +26,7 @@ export function SecretOnce({ title, secrets, onClose }: SecretProps) {
       {Object.entries(secrets ?? {}).map(([name, secret]) => (
         <div key={name} style={{ marginBottom: 12 }}>
           <div className="faint">{name}</div>
-          <Copyable text={secret} />
+          {secret === null ? <Alert type="error" showIcon title={t('secretLost')} /> : <Copyable text={secret} />}
         </div>
       ))}
     </Modal>

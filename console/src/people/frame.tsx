@@ -1,0 +1,20 @@
+import type { ForecourtError } from '../../../src/sdk/client.ts'
+import { useTexts } from './texts.ts'
+
+/** What the forms of accounts and keys have in common: what fields are called, and what a refusal means for them. */
+export function useFrame() {
+  const t = useTexts()
+  return {
+    fieldNames: {
+      name: t('name'),
+      role: t('role'),
+      password: t('password'),
+      appIds: t('applications'),
+      status: t('status'),
+      expireTime: t('expireTime'),
+    },
+    faultsOf: ({ code, errors }: ForecourtError) =>
+      code === 10051 ? [{ field: 'name', reason: t('nameTaken') }] : errors,
+    advice: ({ code }: ForecourtError) => code === 10054 && <p>{t('lastAdminWords')}</p>,
+  }
+}

@@ -1,0 +1,210 @@
+import { App, Button, Form, type FormInstance } from 'antd'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Operation } from '../../../src/http/operation.ts'
+import type { ForecourtError, Input } from '../../../src/sdk/client.ts'
+import { newIdempotencyKey, useReadTagged } from '../api.ts'
+import { Conflict } from './conflict.tsx'
+import { useLeave, useUnsaved } from './leaving.tsx'
+import { LinkButton } from './link-button.tsx'
+import { Loading } from './loading.tsx'
+import { attemptKeys, changedMembers, conflictsOf, fieldOf, fieldsOf, merged, pick } from './record-rules.ts'
+import { RefusalAlert, RefusalResult } from './refusal.tsx'
+import { useCommon } from './texts.ts'
+
+interface Read<Item> {
+  data: Item
+  etag: string | null
+}
+
+/** A record that a form changes. */
+export interface Edited<Item> extends Read<Item> {
+  /** Reads it once more. */
+  readAnew: () => Promise<Read<Item> | undefined>
+}
+
+/** Reads a record for its form; `instead` is what stands in the form's place until it is there. */
+export function useEdited<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  operation: Operation<Body, Query, Data>,
+  input: Input<Body, Query>,
+  options: { enabled?: boolean } = {},
+): { edited: Edited<Static<Data>> | undefined; instead: ReactNode } {
+  const { data, error, refetch } = useReadTagged(operation, input, options)
+  const readAnew = async () => (await refetch({ throwOnError: true })).data
+  if (data !== undefined) return { edited: { ...data, readAnew }, instead: null }
+  const instead = error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />
+  return { edited: undefined, instead }
+}
+
+/** What a form sends: all values, those that were changed, and the headers that make sending it again harmless. */
+export interface Sending<Values> {
+  values: Values
+  changed: Partial<Values>
+  headers: Record<string, string>
+}
+
+/** What a form's fields may want to know. */
+export interface FormState {
+  /** The reasons of the last refusal, by the paths that it names. */
+  faults: Record<string, string>
+  /** Whether it was tried to be sent although fields are faulty. */
+  wasTried: boolean
+}
+
+export interface RecordFormProps<Values extends object, Item, Made> {
+  form?: FormInstance<Values>
+  /** The record that is changed; undefined where one is made. */
+  edited?: Edited<Item> | undefined
+  /** What the form begins with: every field that it has. */
+  valuesOf: (record: Item | undefined) => Values
+  /** Throws its refusal, which is shown; answers undefined when something has to be asked first. */
+  send: (sending: Sending<Values>) => Promise<Made | undefined>
+  onSaved: (made: Made) => unknown
+  /** What is said of it; `Saved` by itself. */
+  saidOf?: (made: Made) => string
+  onRefused?: (refusal: ForecourtError) => void
+  /** The word on the button, where it is not that of a record that is changed or made. */
+  verb?: string
+  isReady?: boolean
+  /** Where one gets to without saving: the address of a page, or what closes the form. */
+  back: string | (() => void)
+  /** What fields are called. */
+  fieldNames: Record<string, string>
+  /** The faulty fields of a refusal that does not name them itself. */
+  faultsOf?: (refusal: ForecourtError) => ForecourtError['errors']
+  /** What to do about a refusal, where that is known. */
+  advice?: (refusal: ForecourtError) => ReactNode
+  children: ReactNode | ((state: FormState) => ReactNode)
+}
+
+/**
+ * The frame of every form of a record. It saves over the state that it began with and no other, shows what someone else
+ * has changed meanwhile, makes nothing twice though an answer is lost, shows faults at their fields, and has leaving
+ * asked while something is not saved.
+ */
+export function RecordForm<Values extends object, Item, Made>(props: RecordFormProps<Values, Item, Made>) {
+  const { edited, valuesOf, verb, isReady = true, back, fieldNames, advice, children } = props
+  const t = useCommon()
+  const { message } = App.useApp()
+  const [form] = Form.useForm<Values>(props.form)
+  // What the form began with; a newer state takes its place only when one chooses it.
+  const [base, setBase] = useState(() => ({ read: edited as Read<Item> | undefined, values: valuesOf(edited?.data) }))
+  const [newer, setNewer] = useState<Read<Item>>()
+  const [refusal, setRefusal] = useState<ForecourtError>()
+  const [busy, setBusy] = useState<'sending' | 'reading'>()
+  const [wasTried, setTried] = useState(false)
+  const [keys] = useState(() => attemptKeys(newIdempotencyKey))
+  const isSaved = useRef(false)
+  const valuesNow = () => {
+    const entered = form.getFieldsValue(true) as Values
+    return { ...base.values, ...pick(entered, Object.keys(base.values) as (keyof Values & string)[]) }
+  }
+  useUnsaved(() => !isSaved.current && changedMembers(base.values, valuesNow()).length > 0)
+
+  async function submit({ read, values: before } = base): Promise<void> {
+    if (busy !== undefined) return
+    setBusy('sending')
+    setRefusal(undefined)
+    const values = valuesNow()
+    const headers: Record<string, string> = read?.etag ? { 'if-match': read.etag } : keys.current()
+    try {
+      const made = await props.send({ values, changed: pick(values, changedMembers(before, values)), headers })
+      if (made === undefined) return
+      keys.ended()
+      isSaved.current = true
+      void message.success(props.saidOf?.(made) ?? t('saved'))
+      await props.onSaved(made)
+    } catch (error) {
+      await take(error as ForecourtError)
+    } finally {
+      setBusy(undefined)
+    }
+  }
+
+  async function take(error: ForecourtError): Promise<void> {
+    keys.ended(error.code ?? 0)
+    setRefusal(error)
+    props.onRefused?.(error)
+    if (error.code === 10009) return readNewer()
+    const faults = props.faultsOf?.(error) ?? error.errors ?? []
+    form.setFields(faults.map(({ field, reason }) => ({ name: fieldOf(field) as never, errors: [reason] })))
+  }
+
+  async function readNewer(): Promise<void> {
+    setBusy('reading')
+    setNewer(await edited?.readAnew().catch(() => undefined))
+    setBusy(undefined)
+  }
+
+  function takeOver(read: Read<Item>, wins: 'mine' | 'theirs') {
+    const next = { read, values: valuesOf(read.data) }
+    form.setFieldsValue(merged(base.values, valuesNow(), next.values, wins) as never)
+    setBase(next)
+    setNewer(undefined)
+    setRefusal(undefined)
+    return next
+  }
+
+  const faults = Object.fromEntries((refusal?.errors ?? []).map(({ field, reason }) => [field, reason]))
+  return (
+    <Form<Values>
+      form={form}
+      layout="vertical"
+      initialValues={base.values}
+      scrollToFirstError={{ focus: true, block: 'center' }}
+      onFinish={() => void submit()}
+      onFinishFailed={() => setTried(true)}
+      // What is changed is not faulty until it is looked at again.
+      onValuesChange={(changed) =>
+        form.setFields(fieldsOf(changed).map((name) => ({ name: name as never, errors: [] })))
+      }
+    >
+      <InSight of={newer ?? refusal}>
+        {refusal?.code === 10009 && base.read !== undefined ? (
+          <Conflict
+            opened={base.read.data}
+            now={newer?.data}
+            both={newer === undefined ? [] : conflictsOf(base.values, valuesNow(), valuesOf(newer.data))}
+            fieldNames={fieldNames}
+            isLoading={busy === 'reading'}
+            load={() => void readNewer()}
+            keepMine={() => newer && void submit(takeOver(newer, 'mine'))}
+            takeTheirs={() => newer && takeOver(newer, 'theirs')}
+          />
+        ) : (
+          <>
+            <RefusalAlert error={refusal} fieldNames={fieldNames} />
+            {refusal && advice?.(refusal)}
+          </>
+        )}
+      </InSight>
+      {typeof children === 'function' ? children({ faults, wasTried }) : children}
+      <div className="form-buttons">
+        <Button type="primary" htmlType="submit" loading={busy === 'sending'} disabled={!isReady}>
+          {verb ?? t(edited === undefined ? 'create' : 'save')}
+        </Button>
+        <Back to={back} />
+      </div>
+    </Form>
+  )
+}
+
+/** Brings what was refused into sight, wherever the form has been scrolled to. */
+function InSight({ of, children }: { of: unknown; children: ReactNode }) {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (of !== undefined) place.current?.scrollIntoView({ block: 'nearest' })
+  }, [of])
+  return (
+    <div ref={place} className="form-refusal">
+      {children}
+    </div>
+  )
+}
+
+function Back({ to }: { to: string | (() => void) }) {
+  const t = useCommon()
+  const leave = useLeave()
+  if (typeof to === 'string') return <LinkButton to={to}>{t('cancel')}</LinkButton>
+  return <Button onClick={() => leave(to)}>{t('cancel')}</Button>
+}
