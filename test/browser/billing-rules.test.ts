@@ -188,7 +188,7 @@ describe('billing rules', () => {
     await page.getByRole('cell', { name: 'Theirs' }).waitFor()
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mine')
     await picture(page, 'rule-conflict')
-    await page.getByRole('button', { name: 'Save what I entered over it' }).click()
+    await page.getByRole('button', { name: 'Keep mine and save' }).click()
     await page.waitForURL('**/console/billing-rules?appId=*')
     expect((await readRule(rule)).ruleName).toBe('Mine')
     expect(visited.faults).toEqual([])

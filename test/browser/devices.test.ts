@@ -290,7 +290,7 @@ describe('the edit of a device', () => {
     await page.getByRole('cell', { name: 'Their name' }).waitFor()
     await picture(page, 'device-edit-conflict')
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Typed name')
-    await page.getByRole('button', { name: 'Save what I entered over it' }).click()
+    await page.getByRole('button', { name: 'Keep mine and save' }).click()
     await page.getByRole('heading', { level: 1, name: 'Typed name' }).waitFor()
     const { data } = await look(app.appId, deviceNo)
     expect(data).toMatchObject({ deviceName: 'Typed name', tag: null })

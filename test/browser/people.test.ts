@@ -112,7 +112,7 @@ describe('people', () => {
     await form.getByText('Someone has changed this since you opened it.').waitFor()
     await form.getByRole('cell', { name: `${person.name}-x` }).waitFor()
     await expectFramed(visited, 'People and keys')
-    await form.getByRole('button', { name: 'Take it into the form' }).click()
+    await form.getByRole('button', { name: 'Take theirs' }).click()
     expect(await form.getByLabel('Name').inputValue()).toBe(`${person.name}-x`)
     await form.getByRole('radio', { name: /^Viewer/ }).check()
     await form.getByRole('button', { name: 'Save' }).click()

@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { type SiteRecord, saveSite } from '../../src/sites/contract.ts'
 import { siteBody, type TestApplication } from '../harness.ts'
@@ -20,13 +19,4 @@ export async function newRule(app: TestApplication, ruleType: number, ruleName: 
   const made = await client.call(saveBillingRule, { ruleName, ruleType, ...members }, { token: app.token })
   if (made.code !== 0) throw new Error(`no rule: ${made.text}`)
   return made.data.id
-}
-
-/** Takes WebGL away, as old machines do, and loads the page again. */
-export async function withoutWebGl(page: Page): Promise<void> {
-  const script = await page.addInitScript(() => {
-    HTMLCanvasElement.prototype.getContext = () => null
-  })
-  await page.reload()
-  await script.dispose()
 }

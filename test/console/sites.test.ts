@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { readPoint, swapped, writePoint } from '../../console/src/map/point.ts'
-import { boxOf, clamped, graticuleOf, latitudeName, longitudeName, writeBox } from '../../console/src/map/view.ts'
+import {
+  boxOf,
+  clamped,
+  graticuleOf,
+  groupsOf,
+  latitudeName,
+  longitudeName,
+  placeNames,
+  writeBox,
+} from '../../console/src/map/view.ts'
 import { valuesOf } from '../../console/src/sites/form-values.ts'
 import { compare } from '../../console/src/ui/compare.ts'
 import type { SiteRecord } from '../../src/sites/contract.ts'
@@ -62,6 +71,23 @@ describe('a place on the map', () => {
       '0.5°S',
       '0°',
     ])
+  })
+
+  test('is drawn as one with those that would cover it', () => {
+    const points = [0, 1, 50].map((longitude, id) => ({ id, longitude, latitude: 0 }))
+    const groups = groupsOf(points, ({ longitude }) => ({ x: longitude, y: 0 }))
+    expect(groups.map((group) => group.points.map(({ id }) => id))).toEqual([[0, 1], [2]])
+  })
+
+  test('is called by its town, or by its district where all lie in one town, the largest first and each once', () => {
+    const point = (id: number, city: string, district: string) => ({ id, longitude: id, latitude: 0, city, district })
+    const town = [point(1, '南昌市', '东湖区'), point(2, '南昌市', '西湖区'), point(3, '南昌市', '西湖区')]
+    expect(placeNames(town).map(({ name, longitude }) => [name, longitude])).toEqual([
+      ['西湖区', 2],
+      ['东湖区', 1],
+    ])
+    expect(placeNames([point(4, '九江市', ''), ...town]).map(({ name }) => name)).toEqual(['南昌市', '九江市'])
+    expect(placeNames([{ id: 1, longitude: 0, latitude: 0 }])).toEqual([])
   })
 })
 

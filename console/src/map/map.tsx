@@ -1,130 +1,215 @@
-import type { Map as LibraryMap } from 'maplibre-gl'
-import maplibre from 'maplibre-gl/dist/maplibre-gl-csp.js'
-import workerUrl from 'maplibre-gl/dist/maplibre-gl-csp-worker.js?url'
-import 'maplibre-gl/dist/maplibre-gl.css'
-import { useEffect, useRef, useState } from 'react'
-import { useShade } from '../theme.tsx'
+import { MinusOutlined, PlusOutlined } from '@ant-design/icons'
+import { Button } from 'antd'
+import L from 'leaflet'
+import 'leaflet/dist/leaflet.css'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import type { Box } from '../../../src/values.ts'
 import type { MapProps } from './contract.ts'
-import { answerClick, drawCounts, drawGraticule, featuresOf, shownBox, styleOf } from './drawing.ts'
+import type { MapPoint } from './point.ts'
+import { provinceSeats } from './provinces.ts'
 import { useTexts } from './texts.ts'
-import { boxOf } from './view.ts'
+import { boxOf, clamped, type Group, graticuleOf, groupsOf, latitudeName, longitudeName, placeNames } from './view.ts'
 
-maplibre.setWorkerUrl(workerUrl)
+/** Where points that lie together are no longer drawn apart; from here on, one chooses from a list. */
+const farthestZoom = 17
 
-/** What a map calls when something happens on it: what the page gave it last. */
-type Latest = MapProps & { t: ReturnType<typeof useTexts>; isDark: boolean }
+interface DrawingProps extends MapProps {
+  /** Tiles of a base map; null for none. */
+  tileUrl: string | null
+  /** The division table's provinces. */
+  provinces: readonly { code: string; name: string }[] | undefined
+}
 
-/**
- * The map in full, by WebGL. It is loaded where one is shown, because the library is large. It is made once, with the
- * base map, the shade and the language of that moment; whoever shows it gives it a key of these.
- */
-export default function FullMap(props: MapProps) {
-  const { points, area } = props
+/** The map itself. It is loaded where one is shown, because its library is not small. */
+export default function Drawing(props: DrawingProps) {
+  const { label, points, area, tileUrl, provinces } = props
   const t = useTexts()
-  const { isDark } = useShade()
   const ground = useRef<HTMLDivElement>(null)
   const degrees = useRef<HTMLDivElement>(null)
-  const counts = useRef<HTMLDivElement>(null)
-  const latest = useRef<Latest>({ ...props, t, isDark })
-  const [map, setMap] = useState<LibraryMap>()
+  const [map, setMap] = useState<L.Map>()
   const [hasFailedTiles, setFailedTiles] = useState(false)
-  useEffect(() => {
-    latest.current = { ...props, t, isDark }
-  })
+  const pick = useEffectEvent(({ lat, lng }: L.LatLng) => props.onPick?.({ longitude: lng, latitude: lat }))
+  const tellArea = useEffectEvent((box: Box) => props.onArea?.(box))
+  const isPicking = props.onPick !== undefined
 
   useEffect(() => {
-    if (ground.current === null || degrees.current === null || counts.current === null) return
-    const grounds = { ground: ground.current, degrees: degrees.current, counts: counts.current }
-    const made = tryToMake(grounds, latest)
-    if (made === undefined) return
-    // Without this listener the library writes each tile that is missing to the browser's console.
-    made.on('error', () => setFailedTiles(true))
-    // Not `load`, which waits for the base map's tiles: the points do not.
-    made.on('style.load', () => setMap(made))
+    if (ground.current === null) return
+    const made = makeMap(ground.current)
+    const observer = new ResizeObserver(() => made.invalidateSize({ animate: false }))
+    observer.observe(ground.current)
+    made.on('click', ({ latlng }) => pick(latlng))
+    made.on('moveend', () => tellArea(shownBox(made)))
+    setMap(made)
     return () => {
-      setMap(undefined)
+      observer.disconnect()
       made.remove()
     }
   }, [])
 
-  useEffect(() => {
-    map?.getSource<maplibre.GeoJSONSource>('points')?.setData(featuresOf(points))
-  }, [map, points])
-
   const { minLng, minLat, maxLng, maxLat } = area ?? boxOf(points)
   useEffect(() => {
-    const corners: [[number, number], [number, number]] = [
-      [minLng, minLat],
-      [maxLng, maxLat],
-    ]
-    map?.fitBounds(corners, { animate: false, maxZoom: 15 })
+    map?.fitBounds(
+      [
+        [minLat, minLng],
+        [maxLat, maxLng],
+      ],
+      { animate: false, maxZoom: 15 },
+    )
   }, [map, minLng, minLat, maxLng, maxLat])
+
+  useEffect(() => {
+    if (map === undefined || tileUrl === null) return
+    const tiles = L.tileLayer(tileUrl, { maxZoom: 19 }).addTo(map)
+    tiles.on('tileerror', () => setFailedTiles(true))
+    return () => void tiles.remove()
+  }, [map, tileUrl])
+
+  const choose = useEffectEvent((group: Group) => {
+    const isApart = group.points.some(
+      ({ longitude, latitude }) => longitude !== group.points[0]?.longitude || latitude !== group.points[0]?.latitude,
+    )
+    if (isApart && map !== undefined && map.getZoom() < farthestZoom) {
+      map.fitBounds(L.latLngBounds(group.points.map(placeOf)), { maxZoom: farthestZoom, padding: [24, 24] })
+    } else props.onSelect?.(group.points.map(({ id }) => id))
+  })
+
+  useEffect(() => {
+    if (map === undefined) return
+    const drawn = L.layerGroup().addTo(map)
+    const hasBase = tileUrl !== null
+    const draw = () => {
+      drawn.clearLayers()
+      // Lines are needed for as long as nothing else tells where one is.
+      if (!hasBase) drawLines(map, drawn)
+      for (const group of groupsOf(points, pixelsOf(map))) drawGroup(drawn, group, isPicking ? undefined : choose)
+      if (!hasBase) drawNames(map, drawn, points, provinces ?? [])
+    }
+    const drawDegrees = () => degrees.current && !hasBase && writeDegrees(map, degrees.current)
+    draw()
+    drawDegrees()
+    map.on('moveend', draw).on('move', drawDegrees)
+    return () => {
+      map.off('moveend', draw).off('move', drawDegrees)
+      drawn.remove()
+    }
+  }, [map, points, provinces, tileUrl, isPicking])
 
   return (
     <>
-      <div ref={ground} className={`map-canvas${props.onPick ? ' map-picks' : ''}`} />
-      <div ref={degrees} className="map-words-above" aria-hidden />
-      <div ref={counts} className="map-words-above map-counts" aria-hidden />
+      {/* biome-ignore lint/a11y/useSemanticElements: a map is no set of form fields */}
+      <div ref={ground} className={`map-canvas${isPicking ? ' map-picks' : ''}`} role="group" aria-label={label} />
+      <div ref={degrees} className="map-degrees" aria-hidden />
+      <div className="map-buttons">
+        <Button size="small" icon={<PlusOutlined />} aria-label={t('zoomIn')} onClick={() => map?.zoomIn()} />
+        <Button size="small" icon={<MinusOutlined />} aria-label={t('zoomOut')} onClick={() => map?.zoomOut()} />
+      </div>
       {hasFailedTiles && <div className="map-note">{t('tilesFailed')}</div>}
     </>
   )
 }
 
-/** A browser that has WebGL may still have none to spare: then the page is told. */
-function tryToMake(grounds: Grounds, latest: { current: Latest }): LibraryMap | undefined {
-  try {
-    return makeMap(grounds, latest)
-  } catch {
-    latest.current.onFail?.()
-    return undefined
-  }
-}
-
-/** The elements that a map is made in: its own, and those for the words above it, which it cannot draw. */
-interface Grounds {
-  ground: HTMLDivElement
-  degrees: HTMLElement
-  counts: HTMLElement
-}
-
-function makeMap({ ground, degrees, counts }: Grounds, latest: { current: Latest }): LibraryMap {
-  const { area, points, tileUrl, isDark, label, t } = latest.current
-  const { minLng, minLat, maxLng, maxLat } = area ?? boxOf(points)
-  const map = new maplibre.Map({
-    container: ground,
-    style: styleOf(tileUrl, isDark),
-    locale: {
-      'Map.Title': label,
-      'NavigationControl.ZoomIn': t('zoomIn'),
-      'NavigationControl.ZoomOut': t('zoomOut'),
-      'CooperativeGesturesHandler.WindowsHelpText': t('scrollHelp'),
-      'CooperativeGesturesHandler.MacHelpText': t('scrollHelpMac'),
-      'CooperativeGesturesHandler.MobileHelpText': t('touchHelp'),
-    },
-    bounds: [minLng, minLat, maxLng, maxLat],
-    fitBoundsOptions: { maxZoom: 15 },
-    maxZoom: 19,
-    renderWorldCopies: false,
-    dragRotate: false,
-    touchPitch: false,
-    pitchWithRotate: false,
+function makeMap(ground: HTMLElement): L.Map {
+  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
+  return L.map(ground, {
     attributionControl: false,
-    // One finger scrolls the page on which the map stands.
-    cooperativeGestures: matchMedia('(pointer: coarse)').matches,
+    zoomControl: false,
+    // One finger scrolls the page on which the map stands; two move and zoom the map.
+    dragging: !matchMedia('(pointer: coarse)').matches,
+    inertia: !isCalm,
+    zoomAnimation: !isCalm,
+    fadeAnimation: !isCalm,
+    minZoom: 2,
+    maxZoom: 19,
+    maxBounds: [
+      [-85, -180],
+      [85, 180],
+    ],
   })
-  map.touchZoomRotate.disableRotation()
-  map.keyboard.disableRotation()
-  map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right')
-  const drawLines = () => drawGraticule(map, degrees, tileUrl !== null)
-  const tellArea = () => latest.current.onArea?.(shownBox(map))
-  map.on('style.load', () => {
-    drawLines()
-    tellArea()
+}
+
+const placeOf = ({ longitude, latitude }: { longitude: number; latitude: number }): L.LatLngTuple => [
+  latitude,
+  longitude,
+]
+
+/** Where places are in pixels of the whole world at this zoom: points stay grouped while the map is only moved. */
+const pixelsOf = (map: L.Map) => (point: MapPoint) => map.project(placeOf(point))
+
+/** The part of the globe that a map shows. */
+function shownBox(map: L.Map): Box {
+  const bounds = map.getBounds()
+  return clamped({
+    minLng: bounds.getWest(),
+    minLat: bounds.getSouth(),
+    maxLng: bounds.getEast(),
+    maxLat: bounds.getNorth(),
   })
-  map.on('move', drawLines)
-  map.on('resize', drawLines)
-  map.on('moveend', tellArea)
-  map.on('render', () => drawCounts(map, counts))
-  map.on('click', (event) => void answerClick(map, event, latest.current))
-  return map
+}
+
+/** Round degrees as far apart as their words need. */
+const linesOf = (map: L.Map) => graticuleOf(shownBox(map), Math.max(2, Math.min(8, Math.floor(map.getSize().x / 90))))
+
+function drawLines(map: L.Map, drawn: L.LayerGroup): void {
+  const { longitudes, latitudes } = linesOf(map)
+  const line = (from: L.LatLngTuple, to: L.LatLngTuple) =>
+    L.polyline([from, to], { className: 'map-line', weight: 1, interactive: false }).addTo(drawn)
+  for (const longitude of longitudes) line([-85, longitude], [85, longitude])
+  for (const latitude of latitudes) line([latitude, -180], [latitude, 180])
+}
+
+/** Writes the degrees of the lines along the left and the lower edge, but not over each other in the corner. */
+function writeDegrees(map: L.Map, degrees: HTMLElement): void {
+  const { longitudes, latitudes } = linesOf(map)
+  const { lat, lng } = map.getCenter()
+  const { x: width, y: height } = map.getSize()
+  degrees.replaceChildren(
+    ...longitudes.flatMap((longitude) => {
+      const { x } = map.latLngToContainerPoint([lat, longitude])
+      return x < 48 || x > width - 48 ? [] : [word(longitudeName(longitude), { left: `${x + 3}px`, bottom: '2px' })]
+    }),
+    ...latitudes.flatMap((latitude) => {
+      const { y } = map.latLngToContainerPoint([latitude, lng])
+      return y > height - 36 ? [] : [word(latitudeName(latitude), { left: '4px', top: `${y + 1}px` })]
+    }),
+  )
+}
+
+function word(text: string, place: Partial<CSSStyleDeclaration> = {}): HTMLElement {
+  const element = document.createElement('span')
+  element.textContent = text
+  Object.assign(element.style, place)
+  return element
+}
+
+function mark(place: L.LatLngTuple, className: string, text: string, isInteractive: boolean): L.Marker {
+  // As an element: a name may hold anything, and is no HTML. For the keyboard, the same points stand in a table.
+  const icon = L.divIcon({ className, html: word(text), iconSize: [0, 0] })
+  return L.marker(place, { icon, interactive: isInteractive, keyboard: false })
+}
+
+function drawGroup(drawn: L.LayerGroup, group: Group, choose: ((group: Group) => void) | undefined): void {
+  const { points } = group
+  const size = points.length === 1 ? 'map-point' : 'map-point map-group'
+  const drawnMark = mark(placeOf(group), size, points.length === 1 ? '' : String(points.length), choose !== undefined)
+  if (choose !== undefined) drawnMark.on('click', () => choose(group))
+  drawnMark.addTo(drawn)
+}
+
+/** Names of the places where points are, then of provinces, each where none stands yet. */
+function drawNames(map: L.Map, drawn: L.LayerGroup, points: readonly MapPoint[], provinces: DrawingProps['provinces']) {
+  const bounds = map.getBounds()
+  const shown = points.filter((point) => bounds.contains(placeOf(point)))
+  const known = (provinces ?? []).flatMap(({ code, name }) => {
+    const [longitude, latitude] = provinceSeats[code] ?? []
+    return longitude === undefined || latitude === undefined ? [] : [{ name, longitude, latitude, isFaint: true }]
+  })
+  const taken: L.Bounds[] = []
+  for (const place of [...placeNames(shown).map((named) => ({ ...named, isFaint: false })), ...known]) {
+    const at = map.latLngToContainerPoint(placeOf(place))
+    const half = place.name.length * 7 + 4
+    const box = L.bounds([at.x - half, at.y - 4], [at.x + half, at.y + 34])
+    if (!bounds.contains(placeOf(place)) || taken.some((other) => other.intersects(box))) continue
+    taken.push(box)
+    mark(placeOf(place), place.isFaint ? 'map-name map-faint' : 'map-name', place.name, false).addTo(drawn)
+  }
 }

@@ -1,67 +1,35 @@
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
+import { getRegionTree } from '../../../src/regions/contract.ts'
 import { getSettings } from '../../../src/sessions/contract.ts'
 import { useRead } from '../api.ts'
-import { useLanguage } from '../language/index.ts'
-import { useShade } from '../theme.tsx'
 import { Loading } from '../ui/loading.tsx'
 import type { MapProps } from './contract.ts'
 import './map.css'
-import { Scatter } from './scatter.tsx'
 import { useTexts } from './texts.ts'
 
-// Where the library cannot be loaded, the plain drawing still shows where things are.
-const FullMap = lazy(() => import('./map.tsx').catch(() => ({ default: Scatter })))
+const Drawing = lazy(() => import('./map.tsx').catch(() => ({ default: NoDrawing })))
 
-let canDraw: boolean | undefined
-
-/** Whether this browser has WebGL, which headless browsers and old machines may lack. Asked once. */
-function hasWebGl(): boolean {
-  canDraw ??= tryWebGl()
-  return canDraw
-}
-
-function tryWebGl(): boolean {
-  const canvas = document.createElement('canvas')
-  const context = canvas.getContext('webgl2', { failIfMajorPerformanceCaveat: false })
-  // A page has few of them, and the map needs one.
-  context?.getExtension('WEBGL_lose_context')?.loseContext()
-  return context !== null
-}
-
-interface PointMapProps extends Omit<MapProps, 'tileUrl' | 'onFail'> {
+interface PointMapProps extends MapProps {
   height: number | string
 }
 
-/** A map of points: with WebGL in full, without it drawn plainly, with the base map that the service is configured with. */
+/** A map of points, with the base map that the service is configured with, else with names of places. */
 export function PointMap({ height, ...props }: PointMapProps) {
-  const t = useTexts()
-  const language = useLanguage()
-  const { isDark } = useShade()
   const { data, isPending } = useRead(getSettings, {})
-  const [isFull, setFull] = useState(hasWebGl)
-  const tileUrl = data?.mapTileUrl ?? null
+  const provinces = useRead(getRegionTree, { depth: 1 }).data?.list
   return (
-    <figure className="map">
-      <div className="map-ground" style={{ height }}>
-        {isFull ? (
-          !isPending && (
-            <Suspense fallback={<Loading />}>
-              <FullMap
-                key={`${language} ${isDark} ${tileUrl}`}
-                tileUrl={tileUrl}
-                onFail={() => setFull(false)}
-                {...props}
-              />
-            </Suspense>
-          )
-        ) : (
-          <Scatter tileUrl={null} {...props} />
-        )}
-      </div>
-      <figcaption>
-        {!isFull && <span>{t('noWebGl')} </span>}
-        {data?.mapTileUrl === null && <span>{t('noBase')}</span>}
-      </figcaption>
-    </figure>
+    <div className="map-ground" style={{ height }}>
+      {!isPending && (
+        <Suspense fallback={<Loading />}>
+          <Drawing tileUrl={data?.mapTileUrl ?? null} provinces={provinces} {...props} />
+        </Suspense>
+      )}
+    </div>
   )
+}
+
+/** Where the library cannot be loaded, the page around it still works. */
+function NoDrawing() {
+  const t = useTexts()
+  return <div className="map-note">{t('failed')}</div>
 }

@@ -9,6 +9,9 @@ export interface Point {
 /** A place that something stands at. */
 export interface MapPoint extends Point {
   id: number
+  /** What the town and its district are called. */
+  city?: string | undefined
+  district?: string | undefined
 }
 
 const coordinates = new RegExp(coordinatesPattern, 'u')

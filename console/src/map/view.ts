@@ -1,7 +1,7 @@
 import type { Box } from '../../../src/values.ts'
-import type { Point } from './point.ts'
+import type { MapPoint, Point } from './point.ts'
 
-// What both drawings of a map have in common: where they look, and the lines of longitude and latitude.
+// Where a map looks, its lines of longitude and latitude, which points it draws as one, and what it calls places.
 
 /** The whole country, where there is nothing else to look at. */
 const country: Box = { minLng: 73, minLat: 17, maxLng: 136, maxLat: 54 }
@@ -42,10 +42,13 @@ export function writeBox(box: Box): string {
 
 const steps = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001]
 
-/** Where lines are drawn in a part of the map: round numbers of degrees, some five across. */
-export function graticuleOf({ minLng, minLat, maxLng, maxLat }: Box): { longitudes: number[]; latitudes: number[] } {
+/** Where lines are drawn in a part of the map: round numbers of degrees, at most so many across. */
+export function graticuleOf(
+  { minLng, minLat, maxLng, maxLat }: Box,
+  most = 8,
+): { longitudes: number[]; latitudes: number[] } {
   const span = Math.max(maxLng - minLng, maxLat - minLat)
-  const step = steps.findLast((candidate) => span / candidate <= 8) ?? 30
+  const step = steps.findLast((candidate) => span / candidate <= most) ?? 30
   return { longitudes: multiples(minLng, maxLng, step), latitudes: multiples(minLat, maxLat, step) }
 }
 
@@ -61,4 +64,41 @@ export const latitudeName = (degrees: number) => named(degrees, 'N', 'S')
 function named(degrees: number, positive: string, negative: string): string {
   if (degrees === 0) return '0°'
   return `${Math.abs(degrees)}°${degrees > 0 ? positive : negative}`
+}
+
+/** Points nearer to each other than this, in pixels, are drawn as one. */
+const cell = 36
+
+/** Points that are drawn as one, at the place of the first of them. */
+export interface Group extends Point {
+  points: MapPoint[]
+}
+
+/** Points that would cover each other, together. */
+export function groupsOf(points: readonly MapPoint[], pixelOf: (point: MapPoint) => { x: number; y: number }): Group[] {
+  const groups = new Map<string, Group>()
+  for (const point of points) {
+    const { x, y } = pixelOf(point)
+    const key = `${Math.floor(x / cell)},${Math.floor(y / cell)}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { ...point, points: [point] })
+    else group.points.push(point)
+  }
+  return [...groups.values()]
+}
+
+/**
+ * What places are called where points are: towns, or districts where all lie in one town. Each is named once, where the
+ * first of its points lies, and those with the most points come first.
+ */
+export function placeNames(points: readonly MapPoint[]): (Point & { name: string })[] {
+  const isOneTown = new Set(points.map(({ city }) => city)).size === 1
+  const places = new Map<string, MapPoint[]>()
+  for (const point of points) {
+    const name = (isOneTown && point.district) || point.city
+    if (name) places.set(name, [...(places.get(name) ?? []), point])
+  }
+  return [...places]
+    .toSorted(([, some], [, others]) => others.length - some.length)
+    .flatMap(([name, [first]]) => (first === undefined ? [] : [{ ...first, name }]))
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ForecourtError } from '../../../src/sdk/client.ts'
 import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import { call } from '../api.ts'
+import type { MapPoint } from '../map/point.ts'
 
 /** As many sites as a map reads. */
 const most = 1000
@@ -33,3 +34,8 @@ async function readPoints(input: Record<string, unknown>, signal: AbortSignal): 
 }
 
 const readPage = (input: Record<string, unknown>) => call(pageSites, input)
+
+/** Where a site is drawn, with what the place is called; nowhere without coordinates. */
+export function pointOf({ id, longitude, latitude, cityName: city, districtName: district }: SiteRecord): MapPoint[] {
+  return longitude === null || latitude === null ? [] : [{ id, longitude, latitude, city, district }]
+}

@@ -22,6 +22,7 @@ import { RefusalResult } from '../ui/refusal.tsx'
 import { Copyable } from '../ui/secret.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ruleFields } from './form-values.ts'
+import { pointOf } from './points.ts'
 import { Hours, partsOf, RuleLink, regionName } from './show.tsx'
 import './sites.css'
 import { useTexts } from './texts.ts'
@@ -139,11 +140,8 @@ function General({ site }: { site: SiteRecord }) {
 
 function Place({ site }: { site: SiteRecord }) {
   const t = useTexts()
-  const { id, longitude, latitude, coordinates } = site
-  const points = useMemo(
-    () => (longitude === null || latitude === null ? [] : [{ id, longitude, latitude }]),
-    [id, longitude, latitude],
-  )
+  const { coordinates } = site
+  const points = useMemo(() => pointOf(site), [site])
   return (
     <Card title={t('place')}>
       <Facts

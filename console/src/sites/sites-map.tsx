@@ -2,11 +2,10 @@ import { Alert, Button } from 'antd'
 import { useMemo, useState } from 'react'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { type Box, readBbox } from '../../../src/values.ts'
-import type { MapPoint } from '../map/point.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { writeBox } from '../map/view.ts'
 import { useCommon } from '../ui/texts.ts'
-import { useSitePoints } from './points.ts'
+import { pointOf, useSitePoints } from './points.ts'
 import { SiteLink } from './show.tsx'
 import { useTexts } from './texts.ts'
 
@@ -62,10 +61,6 @@ export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
       <Here sites={here} />
     </section>
   )
-}
-
-function pointOf({ id, longitude, latitude }: SiteRecord): MapPoint[] {
-  return longitude === null || latitude === null ? [] : [{ id, longitude, latitude }]
 }
 
 function Told({ points, sites, hasMore }: { points: number; sites: number; hasMore: boolean | undefined }) {

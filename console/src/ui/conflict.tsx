@@ -8,15 +8,15 @@ const useTexts = defineTexts(
   {
     opened: 'When you opened it',
     now: 'Now',
-    keepMine: 'Save what I entered over it',
-    takeTheirs: 'Take it into the form',
+    keepMine: 'Keep mine and save',
+    takeTheirs: 'Take theirs',
     both: 'Changed by both of you: {{fields}}. What only you changed stays yours either way.',
   },
   {
     opened: '打开时',
     now: '现在',
-    keepMine: '用我填写的内容覆盖',
-    takeTheirs: '载入最新内容',
+    keepMine: '保留我的并保存',
+    takeTheirs: '采用对方的',
     both: '双方都修改了：{{fields}}。仅您修改的内容无论如何都会保留。',
   },
 )
