@@ -99,7 +99,7 @@ describe('a service of its own', () => {
     const app = await newApplication(through)
     await through.call(saveSite, siteBody(app.appId, { coordinates: '115.899918,28.676493' }), { token: app.token })
     const visited = await visit(`/console/sites?appId=${app.appId}&view=map`, { role: 'viewer', through })
-    await visited.page.locator('.map-point').waitFor()
+    await visited.page.locator('.map-point span').waitFor()
     const until = Date.now() + 20_000
     while (tilesAsked.length === 0 && Date.now() < until) await Bun.sleep(50)
     expect(tilesAsked.length).toBeGreaterThan(0)

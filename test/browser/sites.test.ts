@@ -161,7 +161,7 @@ describe('new site', () => {
     await page.getByLabel('Coordinates').fill('115.899918,28.676493')
     await page.getByRole('button', { name: 'Pick on the map' }).click()
     const map = page.getByRole('group', { name: 'Map to pick the site’s place on' })
-    await map.locator('.map-point').waitFor()
+    await map.locator('.map-point span').waitFor()
     const { width = 0, height = 0 } = (await map.boundingBox()) ?? {}
     await map.click({ position: { x: width / 4, y: height / 4 } })
     const [longitude = 0, latitude = 0] = (await page.getByLabel('Coordinates').inputValue()).split(',').map(Number)
@@ -194,7 +194,7 @@ describe('a site', () => {
     await rule.waitFor()
     expect(await rule.getAttribute('href')).toBe(`/console/billing-rules/${app.appId}/${fastChargeBillRuleId}`)
     await page.getByText('ipc-1, ipc-2').waitFor()
-    await page.locator('.map-point').first().waitFor()
+    await page.locator('.map-point span').first().waitFor()
     expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
     expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
     await expectSoundInBothShades(visited, site.siteName, 'site')

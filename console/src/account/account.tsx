@@ -1,4 +1,5 @@
-import { App, Button, Descriptions, Form, Input } from 'antd'
+import { Descriptions, Form, Input } from 'antd'
+import { useState } from 'react'
 import { changePassword, passwordLengths } from '../../../src/operators/contract.ts'
 import { pageSessions, type SessionRecord } from '../../../src/sessions/contract.ts'
 import { useWrite } from '../api.ts'
@@ -7,7 +8,7 @@ import { SessionsTable } from '../people/sessions-table.tsx'
 import { useTexts as usePeopleTexts } from '../people/texts.ts'
 import { useSession } from '../session.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
-import { RefusalAlert } from '../ui/refusal.tsx'
+import { RecordForm } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
 
 const useTexts = defineTexts(
@@ -34,11 +35,6 @@ const useTexts = defineTexts(
   },
 )
 
-interface Entered {
-  password: string
-  newPassword: string
-}
-
 export function Page() {
   const t = useTexts()
   return (
@@ -52,30 +48,25 @@ export function Page() {
 function PasswordCard() {
   const t = useTexts()
   const common = useCommon()
-  const { message } = App.useApp()
   const { operatorId } = useSession()
-  const [form] = Form.useForm<Entered>()
+  const [changes, setChanges] = useState(0)
   const change = useWrite(changePassword)
   const needed = { required: true, message: common('required') }
-
-  async function run(input: Entered): Promise<void> {
-    try {
-      await change.mutateAsync({ input })
-      form.resetFields()
-      void message.success(t('changed'))
-    } catch {
-      // Shown above the form, which stays as it is.
-    }
-  }
-
   return (
     <section className="card" style={{ maxWidth: 480 }}>
       <h2>{t('password')}</h2>
       {operatorId === null ? (
         <p className="faint">{t('isKey')}</p>
       ) : (
-        <Form<Entered> form={form} layout="vertical" onFinish={(input) => void run(input)}>
-          <RefusalAlert error={change.error} fieldNames={{ newPassword: t('next') }} />
+        <RecordForm
+          key={changes}
+          valuesOf={() => ({ password: '', newPassword: '' })}
+          send={({ values }) => change.mutateAsync({ input: values })}
+          saidOf={() => t('changed')}
+          onSaved={() => setChanges(changes + 1)}
+          verb={t('change')}
+          fieldNames={{ password: t('old'), newPassword: t('next') }}
+        >
           <Form.Item name="password" label={t('old')} rules={[needed]}>
             <Input.Password autoComplete="current-password" />
           </Form.Item>
@@ -86,10 +77,7 @@ function PasswordCard() {
           >
             <Input.Password autoComplete="new-password" />
           </Form.Item>
-          <Button type="primary" htmlType="submit" loading={change.isPending}>
-            {t('change')}
-          </Button>
-        </Form>
+        </RecordForm>
       )}
     </section>
   )

@@ -199,7 +199,8 @@ function drawGroup(drawn: L.LayerGroup, group: Group, choose: ((group: Group) =>
 function drawNames(map: L.Map, drawn: L.LayerGroup, points: readonly MapPoint[], provinces: DrawingProps['provinces']) {
   const bounds = map.getBounds()
   const shown = points.filter((point) => bounds.contains(placeOf(point)))
-  const known = (provinces ?? []).flatMap(({ code, name }) => {
+  // Nearer, a province is no place any more.
+  const known = (map.getZoom() > 8 ? [] : (provinces ?? [])).flatMap(({ code, name }) => {
     const [longitude, latitude] = provinceSeats[code] ?? []
     return longitude === undefined || latitude === undefined ? [] : [{ name, longitude, latitude, isFaint: true }]
   })

@@ -232,12 +232,12 @@ function ImportForm({ close }: { close: () => void }) {
           <span className="number">{t('progress', { done: progress.done, total: progress.total })}</span>
         </output>
       )}
-      <div style={{ display: 'flex', gap: 8, justifyContent: 'flex-end' }}>
-        <Button onClick={() => leave(close)} disabled={isRunning}>
-          {common('cancel')}
-        </Button>
+      <div className="form-buttons">
         <Button type="primary" htmlType="submit" loading={isRunning} disabled={localFaults.length > 0}>
           {t('import', { count: entries.length.toLocaleString() })}
+        </Button>
+        <Button onClick={() => leave(close)} disabled={isRunning}>
+          {common('cancel')}
         </Button>
       </div>
     </Form>

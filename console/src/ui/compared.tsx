@@ -83,6 +83,8 @@ export function Compared({ before, after, names = {}, titles }: ComparedProps) {
             {
               key: 'isChanged',
               title: '',
+              // Beside other words for the sides, only what is changed is of interest.
+              hidden: titles !== undefined,
               render: (_, { isChanged }) => isChanged && <State tone="warn">{t('changed')}</State>,
             },
           ]}

@@ -99,7 +99,7 @@ interface FormDrawerProps {
 export function FormDrawer({ isOpen, title, onClose, children }: FormDrawerProps) {
   const leave = useLeave()
   return (
-    <Drawer open={isOpen} title={title} onClose={() => leave(onClose)} size="min(600px, 100vw)" destroyOnHidden>
+    <Drawer open={isOpen} title={title} onClose={() => leave(onClose)} size="min(720px, 100vw)" destroyOnHidden>
       {children}
     </Drawer>
   )

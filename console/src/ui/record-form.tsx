@@ -67,7 +67,7 @@ export interface RecordFormProps<Values extends object, Item, Made> {
   verb?: string
   isReady?: boolean
   /** Where one gets to without saving: the address of a page, or what closes the form. */
-  back: string | (() => void)
+  back?: string | (() => void)
   /** What fields are called. */
   fieldNames: Record<string, string>
   /** The faulty fields of a refusal that does not name them itself. */
@@ -183,7 +183,7 @@ export function RecordForm<Values extends object, Item, Made>(props: RecordFormP
         <Button type="primary" htmlType="submit" loading={busy === 'sending'} disabled={!isReady}>
           {verb ?? t(edited === undefined ? 'create' : 'save')}
         </Button>
-        <Back to={back} />
+        {back !== undefined && <Back to={back} />}
       </div>
     </Form>
   )
