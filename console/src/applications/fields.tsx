@@ -10,7 +10,7 @@ import {
 import { type EventType, eventTypes } from '../../../src/events/contract.ts'
 import { operatorIdPattern, type ThirdPartyConfigRecord } from '../../../src/third-party-config/contract.ts'
 import { useCommon } from '../ui/texts.ts'
-import { useTexts } from './texts.ts'
+import { durationWords, useTexts } from './texts.ts'
 
 /** What a form holds of an application. `rateLimitPerSecond` is null for no limit, and undefined while it is empty. */
 export interface ApplicationValues {
@@ -84,7 +84,10 @@ export function ApplicationFields() {
       <Form.Item
         name="tokenLifetimeSeconds"
         label={t('tokenLifetimeSeconds')}
-        extra={t('tokenLifetimeHint')}
+        extra={t('tokenLifetimeHint', {
+          most: mostTokenLifetimeSeconds,
+          words: durationWords(t, mostTokenLifetimeSeconds),
+        })}
         rules={[needed]}
       >
         <InputNumber min={1} max={mostTokenLifetimeSeconds} precision={0} style={{ width: 180 }} />

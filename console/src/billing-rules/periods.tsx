@@ -127,7 +127,7 @@ function PeriodsTable({ periods, change, split, isFull, showsAll, told }: Period
       >
         {t('add')}
       </Button>{' '}
-      {isFull && <span className="faint">{t('most')}</span>}
+      {isFull && <span className="faint">{t('most', { count: mostPeriods })}</span>}
     </>
   )
 }

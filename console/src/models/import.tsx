@@ -32,8 +32,8 @@ const useTexts = defineTexts(
     fault: 'Fault',
     table: 'Faulty rows',
     needed: 'This is needed.',
-    badSerial: '1 to 64 characters without spaces.',
-    tooLong: 'At most 64 characters.',
+    badSerial: '1 to {{max}} characters without spaces.',
+    tooLong: 'At most {{max}} characters.',
     twice: 'stands in the list twice',
     import: 'Import ({{count}})',
     importing: 'Rows imported',
@@ -57,8 +57,8 @@ const useTexts = defineTexts(
     fault: '问题',
     table: '有误的行',
     needed: '必填。',
-    badSerial: '1 至 64 个字符，不含空格。',
-    tooLong: '最多 64 个字符。',
+    badSerial: '1 至 {{max}} 个字符，不含空格。',
+    tooLong: '最多 {{max}} 个字符。',
     twice: '在列表中重复',
     import: '导入（{{count}} 行）',
     importing: '已导入的行',
@@ -254,7 +254,9 @@ function useLocalFaults(entries: Entry[]): RowFault[] {
     ]
     seen.add(entry.deviceNo)
     return found.flatMap(({ field, words }) =>
-      words === undefined ? [] : [{ row: index, entry, field, words: t(words) }],
+      words === undefined
+        ? []
+        : [{ row: index, entry, field, words: t(words, { max: lengths[field === 'deviceNo' ? 'serial' : 'name'] }) }],
     )
   })
 }

@@ -40,7 +40,7 @@ const useTexts = defineTexts(
     keeps: 'Devices that were registered before keep the model that they got.',
     taken: 'This prefix has a model already: {{name}}. Saving again replaces it.',
     replace: 'Replace it',
-    hasSpace: '1 to 64 characters without spaces.',
+    hasSpace: '1 to {{max}} characters without spaces.',
     tooLong: 'At most {{max}} characters.',
     pictureHint: 'Shown beside its devices. It begins with https://.',
   },
@@ -62,7 +62,7 @@ const useTexts = defineTexts(
     keeps: '此前注册的设备保留原型号。',
     taken: '此前缀已有型号：{{name}}。再次保存将替换它。',
     replace: '替换',
-    hasSpace: '1 至 64 个字符，不含空格。',
+    hasSpace: '1 至 {{max}} 个字符，不含空格。',
     tooLong: '最多 {{max}} 个字符。',
     pictureHint: '显示在设备旁，以 https:// 开头。',
   },
@@ -273,7 +273,11 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
         extra={t('explanation')}
         rules={[
           needed,
-          { pattern: new RegExp(serialPattern, 'u'), transform: (text) => text.trim(), message: t('hasSpace') },
+          {
+            pattern: new RegExp(serialPattern, 'u'),
+            transform: (text) => text.trim(),
+            message: t('hasSpace', { max: lengths.serial }),
+          },
         ]}
       >
         <Input autoComplete="off" className="mono" disabled={model !== undefined} autoFocus={model === undefined} />

@@ -50,7 +50,7 @@ export function Page() {
   }
   return (
     <Frame title={t('setUpTitle')}>
-      <p className="faint">{t('setUpWords')}</p>
+      <p className="faint">{t('setUpWords', passwordLengths)}</p>
       <RefusalAlert error={error} fieldNames={{ name: t('name'), password: t('newPassword') }} />
       <Form<Entered> layout="vertical" requiredMark={false} onFinish={(entered) => void setUp(entered)}>
         <Form.Item name="name" label={t('name')}>

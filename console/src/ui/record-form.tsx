@@ -44,7 +44,7 @@ export interface Sending<Values> {
 }
 
 /** What a form's fields may want to know. */
-export interface FormState {
+interface FormState {
   /** The reasons of the last refusal, by the paths that it names. */
   faults: Record<string, string>
   /** Whether it was tried to be sent although fields are faulty. */
