@@ -30,11 +30,12 @@ export default function Drawing(props: DrawingProps) {
   const [hasFailedTiles, setFailedTiles] = useState(false)
   const pick = useEffectEvent(({ lat, lng }: L.LatLng) => props.onPick?.({ longitude: lng, latitude: lat }))
   const tellArea = useEffectEvent((box: Box) => props.onArea?.(box))
+  const make = useEffectEvent((element: HTMLElement) => makeMap(element, tileUrl !== null))
   const isPicking = props.onPick !== undefined
 
   useEffect(() => {
     if (ground.current === null) return
-    const made = makeMap(ground.current)
+    const made = make(ground.current)
     const observer = new ResizeObserver(() => made.invalidateSize({ animate: false }))
     observer.observe(ground.current)
     made.on('click', ({ latlng }) => pick(latlng))
@@ -81,8 +82,9 @@ export default function Drawing(props: DrawingProps) {
       drawn.clearLayers()
       // Lines are needed for as long as nothing else tells where one is.
       if (!hasBase) drawLines(map, drawn)
-      for (const group of groupsOf(points, pixelsOf(map))) drawGroup(drawn, group, isPicking ? undefined : choose)
-      if (!hasBase) drawNames(map, drawn, points, provinces ?? [])
+      const groups = groupsOf(points, pixelsOf(map))
+      for (const group of groups) drawGroup(drawn, group, isPicking ? undefined : choose)
+      if (!hasBase) drawNames(map, drawn, groups, provinces)
     }
     const drawDegrees = () => degrees.current && !hasBase && writeDegrees(map, degrees.current)
     draw()
@@ -108,7 +110,7 @@ export default function Drawing(props: DrawingProps) {
   )
 }
 
-function makeMap(ground: HTMLElement): L.Map {
+function makeMap(ground: HTMLElement, hasBase: boolean): L.Map {
   const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
   return L.map(ground, {
     attributionControl: false,
@@ -118,6 +120,8 @@ function makeMap(ground: HTMLElement): L.Map {
     inertia: !isCalm,
     zoomAnimation: !isCalm,
     fadeAnimation: !isCalm,
+    // Only images of a base map are sharp at whole steps alone.
+    zoomSnap: hasBase ? 1 : 0.25,
     minZoom: 2,
     maxZoom: 19,
     maxBounds: [
@@ -195,21 +199,24 @@ function drawGroup(drawn: L.LayerGroup, group: Group, choose: ((group: Group) =>
   drawnMark.addTo(drawn)
 }
 
-/** Names of the places where points are, then of provinces, each where none stands yet. */
-function drawNames(map: L.Map, drawn: L.LayerGroup, points: readonly MapPoint[], provinces: DrawingProps['provinces']) {
+/** Names of the places where points are, then of provinces, each below its place, where nothing else stands yet. */
+function drawNames(map: L.Map, drawn: L.LayerGroup, groups: readonly Group[], provinces: DrawingProps['provinces']) {
   const bounds = map.getBounds()
-  const shown = points.filter((point) => bounds.contains(placeOf(point)))
+  const shown = groups.flatMap(({ points }) => points).filter((point) => bounds.contains(placeOf(point)))
   // Nearer, a province is no place any more.
   const known = (map.getZoom() > 8 ? [] : (provinces ?? [])).flatMap(({ code, name }) => {
     const [longitude, latitude] = provinceSeats[code] ?? []
     return longitude === undefined || latitude === undefined ? [] : [{ name, longitude, latitude, isFaint: true }]
   })
-  const taken: L.Bounds[] = []
+  const boxAt = (place: L.LatLngTuple, half: number, top: number, bottom: number) => {
+    const { x, y } = map.latLngToContainerPoint(place)
+    return L.bounds([x - half, y + top], [x + half, y + bottom])
+  }
+  const frame = L.bounds([0, 0], map.getSize())
+  const taken = groups.map((group) => boxAt(placeOf(group), 12, -12, 12))
   for (const place of [...placeNames(shown).map((named) => ({ ...named, isFaint: false })), ...known]) {
-    const at = map.latLngToContainerPoint(placeOf(place))
-    const half = place.name.length * 7 + 4
-    const box = L.bounds([at.x - half, at.y - 4], [at.x + half, at.y + 34])
-    if (!bounds.contains(placeOf(place)) || taken.some((other) => other.intersects(box))) continue
+    const box = boxAt(placeOf(place), place.name.length * 6.5 + 1, 14, 31)
+    if (!frame.contains(box) || taken.some((other) => other.intersects(box))) continue
     taken.push(box)
     mark(placeOf(place), place.isFaint ? 'map-name map-faint' : 'map-name', place.name, false).addTo(drawn)
   }
