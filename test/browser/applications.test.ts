@@ -10,7 +10,6 @@ import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
-import { issueToken } from '../../src/tokens/contract.ts'
 import { deviceBody, newApplication, newToken, siteBody } from '../harness.ts'
 import { newPerson } from '../people.ts'
 import {
@@ -125,9 +124,9 @@ describe('applications', () => {
     await page.getByRole('button', { name: 'Edit' }).waitFor()
   })
 
-  browserTest('are taken offline and online, frozen and unfrozen, each after a word of what it does', async () => {
+  browserTest('are taken offline and online, each after a word of what it does', async () => {
     const name = newName()
-    const { appId, token, appSecret } = await newApplication(client, { appName: name })
+    const { appId, token } = await newApplication(client, { appName: name })
     const visited = await visit(pageOf(appId), { role: 'operator' })
     const { page } = visited
     const main = page.getByRole('main')
@@ -147,22 +146,6 @@ describe('applications', () => {
     await dialog.getByRole('button', { name: 'Take online' }).click()
     await main.getByRole('button', { name: 'Take offline' }).waitFor()
     expect((await detail(appId)).onlineStatus).toBe(1)
-
-    await main.getByRole('button', { name: 'Freeze', exact: true }).click()
-    expect(await dialog.getByRole('button', { name: 'Freeze' }).isDisabled()).toBe(true)
-    await dialog.getByLabel('Reason').fill('The contract has ended')
-    await dialog.getByRole('button', { name: 'Freeze' }).click()
-    await main.getByRole('button', { name: 'Unfreeze' }).waitFor()
-    await main.getByText('The contract has ended').waitFor()
-    expect(await detail(appId)).toMatchObject({ status: 2, frozenReason: 'The contract has ended' })
-    const asked = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
-    expect((await client.call(issueToken, asked)).code).not.toBe(0)
-    await expectFramed(visited, name)
-    await picture(page, 'application-frozen')
-    await main.getByRole('button', { name: 'Unfreeze' }).click()
-    await dialog.getByRole('button', { name: 'Unfreeze' }).click()
-    await main.getByRole('button', { name: 'Freeze', exact: true }).waitFor()
-    expect((await detail(appId)).status).toBe(1)
   })
 
   browserTest('get a new secret only after their name was typed', async () => {

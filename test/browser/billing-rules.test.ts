@@ -16,6 +16,7 @@ import {
   expectSoundInBothShades,
   loseAnswer,
   narrow,
+  newSerial,
   picture,
   visit,
 } from './support.ts'
@@ -250,6 +251,28 @@ describe('billing rules', () => {
     await expectFramed(view, 'Fast by day')
     await picture(view.page, 'rule-view-phone')
     expect(await view.page.getByRole('slider').count()).toBe(0)
+  })
+
+  browserTest('are turned over page by page, and back', async () => {
+    const name = newSerial('Turned')
+    const app = await newApplication(client)
+    for (let index = 0; index < 21; index++)
+      await newRule(app, { ruleName: `${name} ${String(index).padStart(2, '0')}` })
+    const { page } = await visit(`/console/billing-rules?ruleName=${name}&pageSize=10`, { role: 'viewer' })
+    const [previous, next] = ['Previous page', 'Next page'].map((text) => page.getByRole('button', { name: text }))
+    const shows = (index: string) => page.getByRole('link', { name: `${name} ${index}`, exact: true }).waitFor()
+    await shows('20')
+    expect(await previous?.isDisabled()).toBe(true)
+    await next?.click()
+    await shows('10')
+    await next?.click()
+    await shows('00')
+    expect(await next?.isDisabled()).toBe(true)
+    await previous?.click()
+    await shows('10')
+    await previous?.click()
+    await shows('20')
+    expect(await previous?.isDisabled()).toBe(true)
   })
 
   browserTest('of another application are refused', async () => {

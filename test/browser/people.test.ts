@@ -9,7 +9,6 @@ import {
   updateOperator,
 } from '../../src/operators/contract.ts'
 import { getSession } from '../../src/sessions/contract.ts'
-import { newApplication } from '../harness.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import { browserTest, client, expectFramed, expectSound, narrow, newSerial, picture, visit } from './support.ts'
 
@@ -24,53 +23,6 @@ async function find(page: Page, name: string): Promise<void> {
 const openForm = (page: Page) => page.getByRole('dialog')
 
 describe('people', () => {
-  browserTest('get an account by a one-time link, with the applications of a developer', async () => {
-    const appName = newSerial('parking')
-    const { appId } = await newApplication(client, { appName })
-    const visited = await visit('/console/people', { role: 'admin' })
-    const { page } = visited
-    const name = newSerial('dev')
-    await page.getByRole('button', { name: 'New operator' }).click()
-    const form = openForm(page)
-    await form.getByText('Sees everything of the platform').waitFor()
-    await form.getByRole('button', { name: 'Create' }).click()
-    await form.getByText('This is needed.').waitFor()
-    await form.getByLabel('Name').fill(name)
-    await form.getByRole('radio', { name: /^Developer/ }).check()
-    await form.getByRole('combobox', { name: 'Applications' }).fill(appName)
-    await page
-      .getByTitle(appName)
-      .or(page.locator('.ant-select-item-option', { hasText: appName }))
-      .first()
-      .waitFor()
-    await form.getByRole('combobox', { name: 'Applications' }).press('Enter')
-    // The open list would lie over what comes beneath it.
-    await form.locator('.ant-modal-title, .ant-drawer-title').first().click()
-    await expectSound(visited, 'People and keys')
-    await picture(page, 'operator-new')
-    await form.getByRole('button', { name: 'Create' }).click()
-    const secret = page.getByRole('dialog', { name: `Set-up link of ${name}` })
-    await secret.waitFor()
-    const link = await secret.getByText(`${client.url}/console/set-up#`).innerText()
-    await picture(page, 'operator-link')
-    await secret.getByRole('button', { name: 'I have kept it' }).click()
-    await secret.waitFor({ state: 'detached' })
-    expect(await accountOf(name)).toMatchObject({ role: 'developer', isSetUp: false, appIds: [appId] })
-    await find(page, name)
-    await page.getByRole('row').filter({ hasText: name }).getByText('Not set up yet').waitFor()
-    await page.getByRole('link', { name: appName }).waitFor()
-    // The link is one that works.
-    const person = await visit(link.replace(client.url, ''))
-    const password = newPassword()
-    await person.page.getByLabel('New password').fill(password)
-    await person.page.getByLabel('The same again').fill(password)
-    await person.page.getByRole('button', { name: 'Set up and sign in' }).click()
-    await person.page.waitForURL('**/console/applications')
-    expect((await accountOf(name))?.isSetUp).toBe(true)
-    await page.getByRole('button', { name: 'Refresh' }).click()
-    await page.getByRole('cell', { name: 'Active' }).waitFor()
-  })
-
   browserTest('are refused a name that is taken, and nothing that was entered is lost', async () => {
     const taken = await newPerson(client, 'viewer')
     const visited = await visit('/console/people', { role: 'admin', isDark: true })

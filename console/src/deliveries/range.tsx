@@ -2,6 +2,7 @@ import { Alert, Button, DatePicker, Form, Modal, Select } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { useWrite } from '../api.ts'
+import { useRangePresets } from '../ui/filters.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ReplayRefusal } from './refusal.tsx'
 import { useTexts } from './texts.ts'
@@ -46,6 +47,7 @@ function RangeForm({ appId, from, to, status, onClose }: Omit<Props, 'isOpen'>) 
   const t = useTexts()
   const common = useCommon()
   const replay = useWrite(replayDeliveries)
+  const presets = useRangePresets(true)
 
   function run({ range, status: chosen }: Entered): void {
     const [first, last] = range ?? []
@@ -86,6 +88,7 @@ function RangeForm({ appId, from, to, status, onClose }: Omit<Props, 'isOpen'>) 
         <DatePicker.RangePicker
           showTime={{ defaultValue: [dayjs('00:00:00', 'HH:mm:ss'), dayjs('23:59:59', 'HH:mm:ss')] }}
           format={momentFormat}
+          presets={presets}
           placeholder={[common('from'), common('to')]}
           // There, Enter takes the moment over; it must not send what is not asked for yet.
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}

@@ -1,0 +1,345 @@
+import { describe, expect } from 'bun:test'
+import type { Locator, Page } from 'playwright-core'
+import { getApplication } from '../../src/applications/contract.ts'
+import { updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
+import { getDeviceHistory, transferDevice } from '../../src/device-ownership/contract.ts'
+import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { createDevice, createDevices } from '../../src/devices/contract.ts'
+import { pageOperators } from '../../src/operators/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { deviceBody, newApplication, type TestApplication, takeOffline } from '../harness.ts'
+import { newPassword, newPerson, signIn } from '../people.ts'
+import { newRule, newSite } from './site-support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSound,
+  leadTo,
+  newSerial,
+  picture,
+  type Visit,
+  type Visited,
+  visit,
+} from './support.ts'
+
+/** What the day's tasks cost at most, from any page: clicks, and fields that are typed into. */
+const tasks = {
+  'find a device by a part of its serial number, its application unknown': { clicks: 1, fields: 1 },
+  'see every faulty device': { clicks: 2, fields: 0 },
+  'see a city’s sites of all applications on the map': { clicks: 2, fields: 1 },
+  'read why a device was refused': { clicks: 1, fields: 1 },
+  'freeze an application': { clicks: 4, fields: 2 },
+  'undo that': { clicks: 2, fields: 0 },
+  'move 50 devices of two applications': { clicks: 6, fields: 3 },
+  'give a colleague an account, with an application': { clicks: 6, fields: 2 },
+  'send yesterday’s dead callbacks of all applications again': { clicks: 9, fields: 0 },
+  'see who changed the prices of a billing rule, from what to what': { clicks: 4, fields: 1 },
+}
+
+/** Does what a person does, and counts it. */
+class Hand {
+  readonly page: Page
+  clicks = 0
+  fields = 0
+
+  constructor(page: Page) {
+    this.page = page
+  }
+
+  async click(locator: Locator): Promise<void> {
+    this.clicks++
+    await locator.click()
+  }
+
+  press(name: string | RegExp, within: Page | Locator = this.page): Promise<void> {
+    return this.click(within.getByRole('button', { name, exact: true }))
+  }
+
+  go(title: string): Promise<void> {
+    return this.click(this.page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: title }))
+  }
+
+  async type(locator: Locator, text: string): Promise<void> {
+    this.fields++
+    await locator.fill(text)
+  }
+
+  /** Types a part of an option, and takes the first that is found by Enter. */
+  async find(locator: Locator, text: string): Promise<void> {
+    await this.type(locator, text)
+    await this.page.locator('.ant-select-item-option, .ant-cascader-menu-item').getByText(text).first().waitFor()
+    await locator.press('Enter')
+  }
+
+  async choose(list: Locator, option: string): Promise<void> {
+    await this.click(list)
+    await this.click(this.page.locator('.ant-select-item-option').getByText(option, { exact: true }))
+  }
+
+  /** Holds what was done since the last task to what it may cost. */
+  done(task: keyof typeof tasks): void {
+    const { clicks, fields } = this
+    expect({ task, clicks, fields }).toEqual({ task, ...tasks[task] })
+    Object.assign(this, { clicks: 0, fields: 0 })
+  }
+}
+
+/** A task begins on any page: on one that costs little. */
+async function begin(options: Visit): Promise<Visited & { hand: Hand }> {
+  const visited = await visit('/console/account', { role: 'operator', ...options })
+  return { ...visited, hand: new Hand(visited.page) }
+}
+
+async function newPair(name: string): Promise<[TestApplication, TestApplication]> {
+  const make = (part: string) => newApplication(client, { appName: `${name} ${part}` })
+  return [await make('one'), await make('two')]
+}
+
+describe('the day’s tasks', () => {
+  browserTest('devices are found by a part of their serial, and the faulty ones from the overview', async () => {
+    const name = newSerial('Across')
+    const [one, two] = await newPair(name)
+    for (const { appId, token } of [one, two]) {
+      const deviceNo = `${name}-${appId}`
+      await client.call(createDevice, deviceBody(appId, { deviceNo }), { token })
+      if (appId === two.appId) await client.call(reportDeviceState, { deviceNo, status: 2 }, { token })
+    }
+    const visited = await begin({ role: 'viewer' })
+    const { page, hand } = visited
+    await hand.go('Devices')
+    await hand.type(page.getByLabel('Serial number'), name.slice(2).toLowerCase())
+    await page.getByText('2 in all').waitFor()
+    await page.getByRole('link', { name: `${name} one` }).waitFor()
+    hand.done('find a device by a part of its serial number, its application unknown')
+    await expectSound(visited, 'Devices')
+    await picture(page, 'devices-of-all')
+
+    await hand.go('Overview')
+    await hand.click(page.getByRole('link', { name: 'Faulty' }))
+    await page.waitForURL('**/console/devices?status=2')
+    hand.done('see every faulty device')
+    await page.getByLabel('Serial number').fill(name)
+    await page.getByText('1 in all').waitFor()
+    await page.getByRole('cell', { name: `${name}-${two.appId}` }).waitFor()
+    // An application is one filter among others; within one, its name would be the same in each row.
+    await leadTo(page, `/console/devices?deviceNo=${name}&appId=${one.appId}`)
+    await page.getByRole('cell', { name: `${name}-${one.appId}` }).waitFor()
+    expect(await page.getByRole('columnheader', { name: 'Application' }).count()).toBe(0)
+  })
+
+  browserTest('the sites of a city are on one map, with the names of their applications', async () => {
+    const name = newSerial('Across')
+    const city = { provinceCode: '620000', cityCode: '620200', districtCode: '620201', coordinates: '98.29,39.77' }
+    const names = { provinceName: '甘肃省', cityName: '嘉峪关市', districtName: '嘉峪关市' }
+    for (const app of await newPair(name)) await newSite(app, { siteName: `${name} site`, ...city, ...names })
+    const { page, hand, faults } = await begin({ role: 'viewer' })
+    await hand.go('Sites')
+    await hand.find(page.getByRole('combobox', { name: 'Province, city, district' }), '嘉峪关市')
+    await hand.click(page.getByText('Table and map'))
+    await page.getByText('2 on the map.').waitFor()
+    for (const part of ['one', 'two']) await page.getByRole('link', { name: `${name} ${part}` }).waitFor()
+    hand.done('see a city’s sites of all applications on the map')
+    expect(faults).toEqual([])
+  })
+
+  browserTest('why a device was refused is found by its serial, the application unknown', async () => {
+    const app = await newApplication(client, { appName: newSerial('Refused') })
+    await takeOffline(client, app.appId)
+    const deviceNo = newSerial('REFUSED')
+    const create = (body: unknown) => client.call(createDevice, body, { token: app.token })
+    expect((await create(deviceBody(app.appId, { deviceNo }))).code).toBe(10006)
+    const faulty = deviceBody(app.appId, { deviceNo, deviceName: '', coordinates: '28.6,115.8' })
+    expect((await create(faulty)).code).toBe(10001)
+    const visited = await begin({ role: 'viewer' })
+    const { page, hand } = visited
+    await hand.go('Refusals')
+    await hand.type(page.getByLabel('Serial number'), deviceNo.slice(3).toLowerCase())
+    await page.getByText('2 in all').waitFor()
+    await page.getByText('The application is offline, so it takes no new device.').waitFor()
+    await page.getByText('and 1 more').waitFor()
+    hand.done('read why a device was refused')
+    await expectSound(visited, 'Refusals')
+    await picture(page, 'refusals')
+  })
+
+  browserTest('an application is frozen, with its reason, and unfrozen', async () => {
+    const name = newSerial('Frozen')
+    const { appId, appSecret } = await newApplication(client, { appName: name })
+    const visited = await begin({})
+    const { page, hand } = visited
+    const [main, dialog] = [page.getByRole('main'), page.getByRole('dialog')]
+    const state = async () => (await client.operate(getApplication, { appId })).data
+    await hand.go('Applications')
+    await hand.type(page.getByLabel('Name', { exact: true }), name)
+    await hand.click(page.getByRole('link', { name }))
+    await hand.press('Freeze', main)
+    expect(await dialog.getByRole('button', { name: 'Freeze' }).isDisabled()).toBe(true)
+    await hand.type(dialog.getByLabel('Reason'), 'The contract has ended')
+    await hand.press('Freeze', dialog)
+    await main.getByText('The contract has ended').waitFor()
+    hand.done('freeze an application')
+    expect(await state()).toMatchObject({ status: 2, frozenReason: 'The contract has ended' })
+    const asked = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
+    expect((await client.call(issueToken, asked)).code).not.toBe(0)
+    await expectFramed(visited, name)
+    await picture(page, 'application-frozen')
+    await hand.press('Unfreeze', main)
+    await hand.press('Unfreeze', dialog)
+    await main.getByRole('button', { name: 'Freeze', exact: true }).waitFor()
+    hand.done('undo that')
+    expect((await state()).status).toBe(1)
+  })
+
+  browserTest('devices are moved and unbound, fifty at once, with one reason and an outcome each', async () => {
+    const name = newSerial('Several')
+    const [one, two] = await newPair(name)
+    const goal = await newApplication(client, { appName: `${name} target` })
+    for (const { appId, token } of [one, two]) {
+      const { appId: _, ...row } = deviceBody(appId)
+      const devices = Array.from({ length: 25 }, (_, index) => ({ ...row, deviceNo: `${name}-${appId}-${index}` }))
+      await client.call(createDevices, { appId, devices }, { token })
+    }
+    const [taken, moved] = [one, two].map(({ appId }) => `${name}-${appId}-7`)
+    const visited = await begin({})
+    const { page, hand } = visited
+    await hand.go('Devices')
+    await hand.type(page.getByLabel('Serial number'), name)
+    await page.getByText('50 in all').waitFor()
+    await hand.choose(page.getByRole('combobox', { name: 'Rows a page' }), '50 a page')
+    await page.getByRole('row').nth(50).waitFor()
+    await hand.click(page.getByRole('checkbox', { name: 'Select all' }))
+    await hand.press('Transfer 50')
+    const transfer = page.getByRole('dialog', { name: 'Transfer 50 devices?' })
+    await hand.find(transfer.getByRole('combobox', { name: 'Application' }), `${name} target`)
+    const verb = transfer.getByRole('button', { name: 'Transfer' })
+    expect(await verb.isDisabled()).toBe(true)
+    await hand.type(transfer.getByLabel('Reason'), 'One landlord')
+    // One of them has changed hands already by the time.
+    await client.operate(transferDevice, { deviceNo: taken, targetAppId: goal.appId, reason: 'earlier' })
+    await hand.click(verb)
+    await transfer.getByText('49 of 50 done.').waitFor()
+    hand.done('move 50 devices of two applications')
+    await transfer.getByText('20017').waitFor()
+    await expectFramed(visited, 'Devices')
+    await picture(page, 'devices-transferred')
+    await transfer.getByRole('button', { name: 'Close' }).last().click()
+    await transfer.waitFor({ state: 'detached' })
+    const history = await client.operate(getDeviceHistory, { deviceNo: moved })
+    expect(history.data.list.map(({ appId, reason }) => [appId, reason])).toEqual([
+      [goal.appId, null],
+      [two.appId, 'One landlord'],
+    ])
+
+    await page.getByRole('checkbox', { name: 'Select all' }).check()
+    await page.getByRole('button', { name: 'Unbind 50' }).click()
+    const unbind = page.getByRole('dialog', { name: 'Unbind 50 devices?' })
+    await unbind.getByRole('button', { name: 'Unbind' }).click()
+    await unbind.getByText('50 of 50 done.').waitFor()
+    await unbind.getByRole('button', { name: 'Close' }).last().click()
+    await page.getByText('Nothing fits these filters.').waitFor()
+    expect(visited.faults).toEqual([])
+  })
+
+  browserTest('a colleague gets an account by a one-time link, with the applications of a developer', async () => {
+    const appName = newSerial('parking')
+    const { appId } = await newApplication(client, { appName })
+    const visited = await begin({ role: 'admin' })
+    const { page, hand } = visited
+    const name = newSerial('dev')
+    const accountOf = async () => (await client.operate(pageOperators, { name })).data.list[0]
+    await hand.go('People and keys')
+    await hand.press('New operator')
+    const form = page.getByRole('dialog')
+    await form.getByText('Sees everything of the platform').waitFor()
+    await form.getByRole('button', { name: 'Create' }).click()
+    await form.getByText('This is needed.').waitFor()
+    await hand.type(form.getByLabel('Name'), name)
+    await hand.click(form.getByRole('radio', { name: /^Developer/ }))
+    await hand.find(form.getByRole('combobox', { name: 'Applications' }), appName)
+    // The open list would lie over what comes beneath it.
+    await hand.click(form.locator('.ant-modal-title, .ant-drawer-title').first())
+    await expectSound(visited, 'People and keys')
+    await picture(page, 'operator-new')
+    await hand.press('Create', form)
+    const secret = page.getByRole('dialog', { name: `Set-up link of ${name}` })
+    await secret.waitFor()
+    const link = await secret.getByText(`${client.url}/console/set-up#`).innerText()
+    await picture(page, 'operator-link')
+    await hand.press('I have kept it', secret)
+    await secret.waitFor({ state: 'detached' })
+    hand.done('give a colleague an account, with an application')
+    expect(await accountOf()).toMatchObject({ role: 'developer', isSetUp: false, appIds: [appId] })
+    await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill(name)
+    await page.getByRole('row').filter({ hasText: name }).getByText('Not set up yet').waitFor()
+    await page.getByRole('link', { name: appName }).waitFor()
+    // The link is one that works.
+    const person = await visit(link.replace(client.url, ''))
+    const password = newPassword()
+    await person.page.getByLabel('New password').fill(password)
+    await person.page.getByLabel('The same again').fill(password)
+    await person.page.getByRole('button', { name: 'Set up and sign in' }).click()
+    await person.page.waitForURL('**/console/applications')
+    expect((await accountOf())?.isSetUp).toBe(true)
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.getByRole('cell', { name: 'Active' }).waitFor()
+  })
+
+  browserTest('dead callbacks of a day are sent again, those of all applications that one sees', async () => {
+    const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
+    const apps: TestApplication[] = []
+    for (const part of ['one', 'two']) {
+      const thirdPartyConfig = { operatorName: 'Test operator', callbackUrl }
+      const app = await newApplication(client, { appName: newSerial(part), thirdPartyConfig })
+      await client.call(testDelivery, {}, { token: app.token })
+      apps.push(app)
+    }
+    const appIds = apps.map(({ appId }) => appId)
+    // An operator sees those of all other tests, which want to keep theirs.
+    const { page, hand, headers, faults } = await begin({ role: 'developer', appIds })
+    const dead = async () => (await client.call(pageDeliveries, { status: '3' }, { headers })).data.list
+    expect((await dead()).map(({ appId }) => appId).toSorted()).toEqual(appIds.toSorted())
+    await hand.go('Deliveries')
+    await hand.choose(page.getByRole('combobox', { name: 'State' }), 'Dead')
+    await hand.click(page.getByLabel('Event time'))
+    // What has just failed has failed today.
+    await hand.click(page.locator('.ant-picker-presets').getByText('Today'))
+    await page.getByText('2 in all').waitFor()
+    await hand.click(page.getByRole('checkbox', { name: 'Select all' }))
+    await hand.press('Send 2 again')
+    const dialog = page.getByRole('dialog', { name: 'Send 2 again?' })
+    await hand.press('Send again', dialog)
+    await dialog.getByText('2 of 2 will be sent again.').waitFor()
+    await picture(page, 'deliveries-selection')
+    await hand.click(dialog.getByRole('button', { name: 'Close' }).last())
+    await dialog.waitFor({ state: 'hidden' })
+    hand.done('send yesterday’s dead callbacks of all applications again')
+    expect(await page.getByRole('button', { name: /^Send \d+ again$/ }).count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+
+  browserTest('who changed the prices of a billing rule is told, price by price', async () => {
+    const name = newSerial('Prices')
+    const [one, two] = await newPair(name)
+    await newRule(two, 1, name)
+    const id = await newRule(one, 1, name)
+    const person = await newPerson(client, 'operator')
+    const periods = [{ startTime: '00:00:00', electricityPrice: '0.7', servicePrice: '0.4' }]
+    await client.call(updateBillingRule, { appId: one.appId, id, periods }, { headers: await signIn(client, person) })
+    const { page, hand, faults } = await begin({ role: 'viewer' })
+    await hand.go('Billing rules')
+    await hand.type(page.getByLabel('Name', { exact: true }), name)
+    await page.getByText('2 in all').waitFor()
+    await page.getByRole('link', { name: `${name} two` }).waitFor()
+    await hand.click(page.getByRole('row', { name: `${name} one` }).getByRole('link', { name, exact: true }))
+    await hand.click(page.getByRole('link', { name: 'History' }))
+    await hand.click(page.getByRole('button', { name: /^Billing rule changed, / }))
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText(`operator:${person.name}`).waitFor()
+    const change = drawer.getByRole('row', { name: /periods 00:00:00 electricityPrice/ })
+    for (const price of ['0.6', '0.7']) await change.getByText(price, { exact: false }).waitFor()
+    hand.done('see who changed the prices of a billing rule, from what to what')
+    expect(faults).toEqual([])
+  })
+})
