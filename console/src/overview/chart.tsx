@@ -1,82 +1,99 @@
-import { LineChart } from 'echarts/charts'
-import { AriaComponent, GridComponent, LegendComponent, TooltipComponent } from 'echarts/components'
-import { init, use } from 'echarts/core'
-import { CanvasRenderer } from 'echarts/renderers'
-import { useEffect, useRef } from 'react'
-import { useShade } from '../theme.tsx'
+import { type PointerEvent, useMemo, useState } from 'react'
+import './chart.css'
+import { axisOf, barsOf, clockAt, type Day, dayOf, hoursOf, type Minute, minutesOfDay, spikesOf } from './day.ts'
 import { useTexts } from './texts.ts'
 
-use([LineChart, GridComponent, LegendComponent, TooltipComponent, AriaComponent, CanvasRenderer])
+const percent = (index: number) => `${(index / minutesOfDay) * 100}%`
 
-export interface Minute {
-  time: string
-  creates: number
-  refusals: number
-}
-
-/** Creates and refusals by the minute; minutes that are not listed had none. */
-export default function Chart({ minutes, words }: { minutes: Minute[]; words: string }) {
+/** Creates and refusals by the minute, each on its own axis. */
+export function Chart({ minutes, words }: { minutes: readonly Minute[]; words: string }) {
   const t = useTexts()
-  const { isDark } = useShade()
-  const place = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    if (place.current === null) return
-    const chart = init(place.current, isDark ? 'dark' : undefined)
-    const series = (name: string, color: string, read: (minute: Minute) => number) => ({
-      name,
-      type: 'line' as const,
-      color,
-      showSymbol: false,
-      lineStyle: { width: 1.5 },
-      areaStyle: { opacity: 0.08 },
-      data: filled(minutes).map((minute) => [minute.time.replace(' ', 'T'), read(minute)]),
-    })
-    chart.setOption({
-      backgroundColor: 'transparent',
-      aria: { enabled: true, label: { description: words } },
-      animation: false,
-      grid: { left: 8, right: 12, top: 36, bottom: 8, containLabel: true },
-      legend: { top: 0, left: 0, icon: 'roundRect' },
-      tooltip: { trigger: 'axis' },
-      xAxis: { type: 'time', axisLabel: { hideOverlap: true }, ...lastDay(minutes) },
-      yAxis: { type: 'value', minInterval: 1 },
-      series: [
-        series(t('creates'), isDark ? '#4fc4bc' : '#0b6e6e', ({ creates }) => creates),
-        series(t('refusals'), '#d4380d', ({ refusals }) => refusals),
-      ],
-    })
-    const watch = new ResizeObserver(() => chart.resize())
-    watch.observe(place.current)
-    return () => {
-      watch.disconnect()
-      chart.dispose()
-    }
-  }, [minutes, words, isDark, t])
-  return <div ref={place} role="img" aria-label={words} style={{ height: 260 }} />
+  const day = useMemo(() => dayOf(minutes), [minutes])
+  const [pointed, setPointed] = useState<number>()
+
+  function point({ currentTarget, clientX }: PointerEvent): void {
+    const { left, width } = currentTarget.getBoundingClientRect()
+    const index = Math.floor(((clientX - left) / width) * minutesOfDay)
+    setPointed(Math.min(Math.max(index, 0), minutesOfDay - 1))
+  }
+
+  return (
+    <div role="img" aria-label={words} className="chart">
+      <Axis values={day.creates} lines={4} className="chart-creates" name={t('creates')} />
+      <Axis values={day.refusals} lines={2} className="chart-refusals" name={t('refusals')} />
+      <div className="chart-over" onPointerMove={point} onPointerLeave={() => setPointed(undefined)}>
+        {pointed !== undefined && <Pointed day={day} index={pointed} />}
+      </div>
+      <div className="chart-hours number">
+        {hoursOf(day, 4).map((index) => (
+          <span key={index} style={{ insetInlineStart: percent(index) }}>
+            {clockAt(day, index)}
+          </span>
+        ))}
+      </div>
+    </div>
+  )
 }
 
-const minuteMs = 60_000
-
-/** The day that ends with the last minute. */
-function lastDay(minutes: Minute[]): { min: string; max: string } {
-  const last = Date.parse(`${minutes.at(-1)?.time.replace(' ', 'T')}Z`) + minuteMs
-  const show = (ms: number) => new Date(ms).toISOString().slice(0, 19)
-  return { min: show(last - 24 * 60 * minuteMs), max: show(last) }
+interface AxisProps {
+  values: readonly number[]
+  lines: number
+  className: string
+  name: string
 }
 
-/** A zero beside each gap, so that the line falls where nothing happened instead of leaning over it. */
-function filled(minutes: Minute[]): Minute[] {
-  const at = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`)
-  const show = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
-  const none = (ms: number): Minute => ({ time: show(ms), creates: 0, refusals: 0 })
-  return minutes.flatMap((minute, index) => {
-    const now = at(minute.time)
-    const [before, after] = [minutes[index - 1], minutes[index + 1]]
-    const isLonely = (other: Minute | undefined) => other === undefined || Math.abs(at(other.time) - now) > minuteMs
-    return [
-      ...(isLonely(before) ? [none(now - minuteMs)] : []),
-      minute,
-      ...(isLonely(after) ? [none(now + minuteMs)] : []),
-    ]
-  })
+/** What stands beyond the axis is cut, marked and told by its number, so that the rest of the day can be read. */
+function Axis({ values, lines, className, name }: AxisProps) {
+  const { axis, top, bars, spikes } = useMemo(() => {
+    const marks = axisOf(values, lines)
+    const end = marks.at(-1) ?? 1
+    return { axis: marks, top: end, bars: barsOf(values, end), spikes: spikesOf(values, end) }
+  }, [values, lines])
+  return (
+    <div className={`chart-axis ${className}`}>
+      <div className="chart-name">{name}</div>
+      <div className="chart-plot">
+        {axis.map((value) => (
+          <span key={value} className="chart-line number" style={{ insetBlockEnd: `${(value / top) * 100}%` }}>
+            <span>{value.toLocaleString()}</span>
+          </span>
+        ))}
+        <svg viewBox={`0 0 ${minutesOfDay} 100`} preserveAspectRatio="none" aria-hidden="true">
+          <path d={bars} />
+        </svg>
+        {spikes.map(({ index, value }) => (
+          <Spike key={index} index={index} value={value} />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+/** Its number stands at the side where there is room. */
+function Spike({ index, value }: { index: number; value: number }) {
+  const isLate = index > minutesOfDay / 2
+  return (
+    <span
+      className={isLate ? 'chart-spike chart-spike-late number' : 'chart-spike number'}
+      style={{ insetInlineStart: percent(index) }}
+    >
+      {isLate ? `${value.toLocaleString()} ▲` : `▲ ${value.toLocaleString()}`}
+    </span>
+  )
+}
+
+/** What happened in the minute that is pointed at. */
+function Pointed({ day, index }: { day: Day; index: number }) {
+  const t = useTexts()
+  return (
+    <span className="chart-pointed" style={{ insetInlineStart: percent(index + 0.5) }}>
+      <span className={index < minutesOfDay / 2 ? 'chart-told number' : 'chart-told chart-told-late number'}>
+        <strong>{clockAt(day, index)}</strong>
+        <br />
+        {t('creates')} {day.creates[index]?.toLocaleString()}
+        <br />
+        {t('refusals')} {day.refusals[index]?.toLocaleString()}
+      </span>
+    </span>
+  )
 }
