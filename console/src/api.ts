@@ -39,6 +39,17 @@ interface ReadOptions {
   keepsPrevious?: boolean
 }
 
+/** How an operation is read, and under which key it is kept. */
+export function reading<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  operation: Operation<Body, Query, Data>,
+  input: Input<Body, Query>,
+) {
+  return {
+    queryKey: [operation.id, input, language()],
+    queryFn: async () => (await call(operation, input)).data,
+  }
+}
+
 /** Reads by an operation, for as long as a component shows it: `{ data, error, isPending, … }` of react-query. */
 export function useRead<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
@@ -46,8 +57,7 @@ export function useRead<Body extends TObject, Query extends TObject, Data extend
   { keepsPrevious, ...options }: ReadOptions = {},
 ) {
   return useQuery<Static<Data>, ForecourtError>({
-    queryKey: [operation.id, input, language()],
-    queryFn: async () => (await call(operation, input)).data,
+    ...reading(operation, input),
     ...(keepsPrevious ? { placeholderData: (previous: Static<Data> | undefined) => previous as never } : {}),
     ...options,
   })

@@ -3,6 +3,8 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { RouterProvider } from 'react-router/dom'
 import { ForecourtError } from '../../src/sdk/client.ts'
+import { getSession } from '../../src/sessions/contract.ts'
+import { reading } from './api.ts'
 import { router } from './routes.tsx'
 import 'antd/dist/antd.css'
 import './style.css'
@@ -17,6 +19,9 @@ const queries = new QueryClient({
     },
   },
 })
+
+// Who is signed in is asked while the page's script is on its way.
+if (!/^\/console\/(sign-in|set-up)/.test(location.pathname)) void queries.prefetchQuery(reading(getSession, {}))
 
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

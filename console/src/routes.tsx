@@ -1,5 +1,4 @@
 import { createBrowserRouter, type RouteObject } from 'react-router'
-import { Shell } from './shell.tsx'
 import { SignInPage } from './sign-in/sign-in.tsx'
 import { PageFault } from './ui/fault.tsx'
 
@@ -8,15 +7,22 @@ function page(path: string, load: () => Promise<{ Page: () => React.ReactNode }>
   return { path, lazy: async () => ({ Component: (await load()).Page }), ErrorBoundary: PageFault }
 }
 
+/** What index.html shows before there is any script, for as long as the page is on its way. */
+const Boot = () => (
+  <div className="boot">
+    <img src="/console/favicon.svg" alt="" width={32} height={32} /> Forecourt
+  </div>
+)
+
 /** The console's table of contents. */
 export const router = createBrowserRouter([
   { path: '/console/sign-in', Component: SignInPage, ErrorBoundary: PageFault },
   page('/console/set-up', () => import('./sign-in/set-up.tsx')),
   {
     path: '/console',
-    Component: Shell,
+    lazy: async () => ({ Component: (await import('./shell.tsx')).Shell }),
     ErrorBoundary: PageFault,
-    HydrateFallback: () => null,
+    HydrateFallback: Boot,
     children: [
       page('', () => import('./overview/overview.tsx')),
       page('account', () => import('./account/account.tsx')),

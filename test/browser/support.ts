@@ -234,6 +234,12 @@ export async function expectFramed({ page, faults }: Visited, title: string): Pr
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   )
   expect(overflow, 'pixels that the page is wider than its window').toBeLessThanOrEqual(0)
+  if (page.viewportSize()?.width === narrow.width) {
+    const widest = await page.evaluate(() =>
+      Math.max(...[...document.querySelectorAll('.wide')].map((rows) => rows.scrollWidth - rows.clientWidth), 0),
+    )
+    expect(widest, 'pixels that rows are wider than a phone').toBeLessThanOrEqual(0)
+  }
   expect(faults).toEqual([])
 }
 

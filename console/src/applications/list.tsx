@@ -33,7 +33,7 @@ export function Page() {
   return (
     <PageFrame title={t('title')} operation={pageApplications} actions={createButton}>
       <section className="card">
-        <FilterBar>
+        <FilterBar values={values}>
           <TextFilter
             label={t('appName')}
             value={values.appName}

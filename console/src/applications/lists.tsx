@@ -13,6 +13,7 @@ import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import { DeliveryState } from '../deliveries/state.tsx'
 import { useTypeWords } from '../events/texts.ts'
 import { paths } from '../paths.ts'
+import { actorColumn } from '../ui/actor.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { HealthState, OnlineState, RunState, State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -24,6 +25,7 @@ interface TabProps {
 
 interface ListProps<Item, Body extends TObject, Query extends TObject, Data extends TSchema> {
   name: string
+  orderedBy?: string
   operation: Operation<Body, Query, Data>
   input: Record<string, unknown>
   columns: Column<Item>[]
@@ -203,13 +205,14 @@ export function EventsTab({ application: { appId } }: TabProps) {
     { key: 'id', title: t('id'), dataIndex: 'id', isFixed: true, className: 'number' },
     { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
     { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
-    { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
+    actorColumn(t('actor')),
   ]
   return (
     <List
       name="events"
       operation={pageEvents}
-      input={{ appId, order: 'desc' }}
+      input={{ appId }}
+      orderedBy="time"
       columns={columns}
       rowKey={({ id }) => id}
       empty={t('noEvents')}

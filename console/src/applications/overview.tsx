@@ -11,6 +11,7 @@ import { Copyable } from '../ui/secret.tsx'
 import { OnlineState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ApplicationFields, applicationValues, useFieldNames } from './fields.tsx'
+import { Holdings } from './holdings.tsx'
 import { FrozenState } from './list.tsx'
 import { durationWords, useTexts } from './texts.ts'
 
@@ -40,26 +41,29 @@ export function OverviewTab({ application }: { application: ApplicationRecord })
     ['createTime', common('createTime'), createTime],
   ] as [string, string, ReactNode][]
   return (
-    <section className="card">
-      <div className="page-head">
-        <h2 style={{ margin: 0 }}>{t('tab_overview')}</h2>
-        <span className="spacer" />
-        {may(updateApplication) && <Button onClick={() => setEditing(true)}>{common('edit')}</Button>}
-      </div>
-      <Descriptions
-        bordered
-        size="small"
-        column={{ xs: 1, md: 2 }}
-        styles={{ label: { whiteSpace: 'nowrap' } }}
-        items={items.map(([key, label, children]) => ({ key, label, children: children ?? common('unknown') }))}
-      />
-      <p style={{ margin: '12px 0 0' }}>
-        <Link to={paths.refusals({ appId })}>{common('refusals')}</Link>
-      </p>
-      <FormDrawer isOpen={isEditing} onClose={() => setEditing(false)} title={t('editTitle', { name: appName })}>
-        <Editor appId={appId} onClose={() => setEditing(false)} />
-      </FormDrawer>
-    </section>
+    <>
+      <Holdings appId={appId} />
+      <section className="card">
+        <div className="page-head">
+          <h2 style={{ margin: 0 }}>{t('tab_overview')}</h2>
+          <span className="spacer" />
+          {may(updateApplication) && <Button onClick={() => setEditing(true)}>{common('edit')}</Button>}
+        </div>
+        <Descriptions
+          bordered
+          size="small"
+          column={{ xs: 1, md: 2 }}
+          styles={{ label: { whiteSpace: 'nowrap' } }}
+          items={items.map(([key, label, children]) => ({ key, label, children: children ?? common('unknown') }))}
+        />
+        <p style={{ margin: '12px 0 0' }}>
+          <Link to={paths.refusals({ appId })}>{common('refusals')}</Link>
+        </p>
+        <FormDrawer isOpen={isEditing} onClose={() => setEditing(false)} title={t('editTitle', { name: appName })}>
+          <Editor appId={appId} onClose={() => setEditing(false)} />
+        </FormDrawer>
+      </section>
+    </>
   )
 }
 

@@ -26,7 +26,8 @@ function Fill({ total, dearest }: { total: number | undefined; dearest: number }
     <span
       className="day-bar-fill"
       style={{
-        height: `${Math.max(share * 100, 4)}%`,
+        // Below the frame, so that the dearest is seen to end.
+        height: `${Math.max(share * 94, 4)}%`,
         background: `color-mix(in srgb, var(--accent) ${shade}%, var(--surface))`,
       }}
     />

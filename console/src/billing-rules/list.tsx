@@ -45,7 +45,7 @@ export function Page() {
       }
     >
       <section className="card">
-        <FilterBar>
+        <FilterBar values={values}>
           <ApplicationFilter isOptional value={appId} onChange={(chosen) => set({ appId: chosen })} />
           <TextFilter label={t('name')} value={values.ruleName} onChange={(ruleName) => set({ ruleName })} />
           <ChoiceFilter

@@ -1,6 +1,5 @@
-import { Table } from 'antd'
 import type { BillingRuleRecord, Period } from '../../../src/billing-rules/contract.ts'
-import { Wide } from '../ui/wide.tsx'
+import { Rows } from '../ui/rows.tsx'
 import { useServiceClock } from './clock.ts'
 import { DayBar } from './day-bar.tsx'
 import { showMoney, totalPrice } from './rules.ts'
@@ -20,31 +19,30 @@ export function RuleView({ rule }: { rule: BillingRuleRecord }) {
       ) : (
         <>
           <DayBar periods={periods} now={clock?.seconds} />
-          <Wide label={t('periods')}>
-            <Table<Period>
-              size="small"
-              rowKey="startTime"
-              pagination={false}
-              dataSource={periods}
-              columns={[
-                { key: 'startTime', title: t('startTime'), dataIndex: 'startTime', className: 'number' },
-                ...(['electricityPrice', 'servicePrice'] as const).map((field) => ({
-                  key: field,
-                  title: `${t(field)} (${t('unit')})`,
-                  dataIndex: field,
-                  align: 'end' as const,
-                  className: 'number',
-                })),
-                {
-                  key: 'total',
-                  title: t('total'),
-                  align: 'end',
-                  className: 'number',
-                  render: (_, period) => showMoney(totalPrice(period) ?? 0),
-                },
-              ]}
-            />
-          </Wide>
+          <Rows<Period>
+            label={t('periods')}
+            isSmall
+            rowKey={({ startTime }) => startTime}
+            rows={periods}
+            empty={null}
+            columns={[
+              { key: 'startTime', title: t('startTime'), dataIndex: 'startTime', className: 'number' },
+              ...(['electricityPrice', 'servicePrice'] as const).map((field) => ({
+                key: field,
+                title: `${t(field)} (${t('unit')})`,
+                dataIndex: field,
+                align: 'end' as const,
+                className: 'number',
+              })),
+              {
+                key: 'total',
+                title: t('total'),
+                align: 'end',
+                className: 'number',
+                render: (_, period) => showMoney(totalPrice(period) ?? 0),
+              },
+            ]}
+          />
         </>
       )}
     </section>

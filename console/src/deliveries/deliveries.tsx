@@ -9,6 +9,7 @@ import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { OneLine } from '../ui/rows.tsx'
 import { useSelection } from '../ui/selection.ts'
 import { useCommon } from '../ui/texts.ts'
 import { DeliveryDrawer } from './drawer.tsx'
@@ -59,7 +60,7 @@ function Filters() {
   const words = useTypeWords()
   const { values, set } = useFilters(filterNames)
   return (
-    <FilterBar>
+    <FilterBar values={values}>
       <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
       <ChoiceFilter
         label={t('status')}
@@ -151,8 +152,9 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
     {
       key: 'outcome',
       title: t('outcome'),
+      className: 'fills',
       render: (_, { error, responseStatus }) => (
-        <Short text={error ?? (responseStatus === null ? common('unknown') : `HTTP ${responseStatus}`)} />
+        <OneLine text={responseStatus === null ? (error ?? common('unknown')) : `HTTP ${responseStatus}`} />
       ),
     },
     { key: 'time', title: t('eventTime'), dataIndex: 'time', className: 'number' },
@@ -186,16 +188,4 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       isExtra: true,
     },
   ]
-}
-
-/** One line of what may be long; the drawer has all of it. */
-function Short({ text }: { text: string }) {
-  return (
-    <span
-      title={text}
-      style={{ display: 'block', maxWidth: 220, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}
-    >
-      {text}
-    </span>
-  )
 }

@@ -1,4 +1,4 @@
-import { App, Button, Descriptions, Drawer, Table } from 'antd'
+import { App, Button, Descriptions, Drawer } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { type DeliveryRecord, getDelivery, replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { getEvent } from '../../../src/events/contract.ts'
@@ -9,9 +9,9 @@ import { ApplicationName } from '../ui/application-name.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
+import { Rows } from '../ui/rows.tsx'
 import { TextBlock } from '../ui/text-block.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { Wide } from '../ui/wide.tsx'
 import { ReplayRefusal } from './refusal.tsx'
 import { DeliveryState } from './state.tsx'
 import { useTexts } from './texts.ts'
@@ -142,7 +142,7 @@ function useItems(delivery: DeliveryRecord) {
     ],
     ['responseStatus', t('responseStatus'), responseStatus],
     ['durationMs', t('duration'), durationMs === null ? null : `${durationMs.toLocaleString()} ms`],
-    ['error', t('error'), error],
+    ['error', t('error'), responseStatus === null ? error : null],
     ['appId', common('application'), <ApplicationName key="appId" appId={delivery.appId} />],
   ]
   return items.map(([key, label, children]) => ({ key, label, children: children ?? none }))
@@ -170,31 +170,34 @@ function Attempts({ log }: { log: Attempt[] }) {
   const t = useTexts()
   if (log.length === 0) return <span className="faint">{t('noAttempts')}</span>
   return (
-    <Wide label={t('attemptLog')}>
-      <Table<Attempt & { number: number }>
-        size="small"
-        rowKey="number"
-        pagination={false}
-        dataSource={log.map((attempt, index) => ({ ...attempt, number: index + 1 }))}
-        columns={[
-          { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
-          {
-            key: 'responseStatus',
-            title: t('responseStatus'),
-            align: 'end',
-            className: 'number',
-            render: (_, { responseStatus }) => responseStatus ?? t('noResponse'),
-          },
-          {
-            key: 'durationMs',
-            title: t('duration'),
-            align: 'end',
-            className: 'number',
-            render: (_, { durationMs }) => `${durationMs.toLocaleString()} ms`,
-          },
-          { key: 'error', title: t('error'), dataIndex: 'error' },
-        ]}
-      />
-    </Wide>
+    <Rows<Attempt & { number: number }>
+      label={t('attemptLog')}
+      isSmall
+      rowKey={({ number }) => number}
+      empty={null}
+      rows={log.map((attempt, index) => ({ ...attempt, number: index + 1 }))}
+      columns={[
+        { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
+        {
+          key: 'responseStatus',
+          title: t('responseStatus'),
+          align: 'end',
+          className: 'number',
+          render: (_, { responseStatus }) => responseStatus ?? t('noResponse'),
+        },
+        {
+          key: 'durationMs',
+          title: t('duration'),
+          align: 'end',
+          className: 'number',
+          render: (_, { durationMs }) => `${durationMs.toLocaleString()} ms`,
+        },
+        {
+          key: 'error',
+          title: t('error'),
+          render: (_, { error, responseStatus }) => (responseStatus === null ? error : null),
+        },
+      ]}
+    />
   )
 }

@@ -5,9 +5,11 @@ import { getDeviceHistory } from '../../../src/device-ownership/contract.ts'
 import { type DeviceRecord, getDevice, updateDevice } from '../../../src/devices/contract.ts'
 import { type EventRecord, pageEvents } from '../../../src/events/contract.ts'
 import { useRead } from '../api.ts'
+import { useTypeWords } from '../events/texts.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { actorColumn } from '../ui/actor.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
@@ -44,11 +46,6 @@ const useTexts = defineTexts(
     eventTitle: 'Event {{id}}',
     notHere: 'This application does not have the device.',
     heldBefore: 'Who had the serial number stands below.',
-    'device.bound': 'Registered',
-    'device.updated': 'Changed',
-    'device.unbound': 'Unbound',
-    'device.transferred': 'Transferred',
-    'device.stateChanged': 'State changed',
     picture: 'Picture of {{name}}',
   },
   {
@@ -70,11 +67,6 @@ const useTexts = defineTexts(
     eventTitle: '事件 {{id}}',
     notHere: '该应用没有此设备。',
     heldBefore: '该序列号的归属历史见下方。',
-    'device.bound': '注册',
-    'device.updated': '修改',
-    'device.unbound': '解绑',
-    'device.transferred': '转移',
-    'device.stateChanged': '状态变更',
     picture: '{{name}} 图片',
   },
 )
@@ -255,12 +247,18 @@ function OwnersCard({ appId, deviceNo }: DeviceKey) {
 function DeviceEvents({ appId, deviceNo }: DeviceKey) {
   const t = useTexts()
   const common = useCommon()
+  const words = useTypeWords()
   const [shown, setShown] = useState<EventRecord>()
   const columns: Column<EventRecord>[] = [
     { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
-    { key: 'event', title: t('event'), isFixed: true, render: (_, { type }) => <EventName type={type} /> },
+    {
+      key: 'event',
+      title: t('event'),
+      isFixed: true,
+      render: (_, { type }) => <span title={type}>{words(type)}</span>,
+    },
     { key: 'state', title: t('state'), render: (_, { data }) => <StateThen record={data as Partial<DeviceRecord>} /> },
-    { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
+    actorColumn(t('actor')),
     {
       key: 'record',
       title: t('record'),
@@ -276,7 +274,8 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
       <Records
         name="device-events"
         operation={pageEvents}
-        input={{ appId, deviceNo, order: 'desc' }}
+        input={{ appId, deviceNo }}
+        orderedBy="time"
         columns={columns}
         rowKey={({ id }) => id}
         refetchInterval={refreshEvery}
@@ -293,24 +292,6 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
         <RecordJson record={shown} />
       </Modal>
     </>
-  )
-}
-
-const eventNames = [
-  'device.bound',
-  'device.updated',
-  'device.unbound',
-  'device.transferred',
-  'device.stateChanged',
-] as const
-
-function EventName({ type }: { type: string }) {
-  const t = useTexts()
-  const known = eventNames.find((name) => name === type)
-  return (
-    <span style={{ whiteSpace: 'nowrap' }}>
-      {known !== undefined && t(known)} <span className="faint mono">{type}</span>
-    </span>
   )
 }
 

@@ -12,6 +12,7 @@ import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '..
 import { LinkButton } from '../ui/link-button.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
+import { OneLine } from '../ui/rows.tsx'
 import { useSelection } from '../ui/selection.ts'
 import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -104,7 +105,7 @@ function Filters({ appId, choose }: { appId: string; choose: (appId: string) => 
     />
   )
   return (
-    <FilterBar>
+    <FilterBar values={{ appId, ...values }}>
       <ApplicationFilter isOptional value={appId} onChange={choose} />
       {text('deviceNo', devices('deviceNo'))}
       {text('deviceName', devices('deviceName'))}
@@ -187,8 +188,8 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       title: devices('deviceName'),
       isFixed: true,
       render: (_, { appId, deviceNo, deviceName }) => (
-        <Link to={paths.device(appId, deviceNo)} style={shortened(240)} title={deviceName}>
-          {deviceName}
+        <Link to={paths.device(appId, deviceNo)}>
+          <OneLine text={deviceName} most={240} />
         </Link>
       ),
     },
@@ -196,11 +197,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'deviceNo',
       title: devices('deviceNo'),
       className: 'mono',
-      render: (_, { deviceNo }) => (
-        <span style={shortened(220)} title={deviceNo}>
-          {deviceNo}
-        </span>
-      ),
+      render: (_, { deviceNo }) => <OneLine text={deviceNo} most={220} />,
     },
     ...application,
     {
@@ -213,17 +210,14 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
     {
       key: 'battery',
       title: devices('battery'),
-      render: (_, { DeviceBatteryOutput }) => <Battery battery={DeviceBatteryOutput} />,
+      render: (_, { DeviceBatteryOutput }) => <Battery isShort battery={DeviceBatteryOutput} />,
     },
     { key: 'modelName', title: devices('model'), render: (_, { modelName }) => orUnknown(modelName) },
     {
       key: 'address',
       title: devices('address'),
-      render: (_, { deviceBattery }) => (
-        <span style={shortened(200)} title={addressOf(deviceBattery)}>
-          {addressOf(deviceBattery)}
-        </span>
-      ),
+      className: 'fills',
+      render: (_, { deviceBattery }) => <OneLine text={addressOf(deviceBattery)} />,
     },
     {
       key: 'coordinates',
@@ -236,37 +230,17 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'tag',
       title: devices('tag'),
       isExtra: true,
-      render: (_, { tag }) => (
-        <span style={shortened(200)} title={tag ?? ''}>
-          {orUnknown(tag)}
-        </span>
-      ),
+      render: (_, { tag }) => <OneLine text={tag ?? common('unknown')} most={200} />,
     },
     { key: 'version', title: devices('version'), isExtra: true, render: (_, { version }) => orUnknown(version) },
     {
       key: 'statusRemark',
       title: devices('statusRemark'),
       isExtra: true,
-      render: (_, { statusRemark }) => (
-        <span style={shortened(200)} title={statusRemark ?? ''}>
-          {orUnknown(statusRemark)}
-        </span>
-      ),
+      render: (_, { statusRemark }) => <OneLine text={statusRemark ?? common('unknown')} most={200} />,
     },
     { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number' },
   ]
-}
-
-/** Long text on one line, whole in its title. */
-function shortened(maxWidth: number): React.CSSProperties {
-  return {
-    display: 'inline-block',
-    maxWidth,
-    overflow: 'hidden',
-    textOverflow: 'ellipsis',
-    whiteSpace: 'nowrap',
-    verticalAlign: 'bottom',
-  }
 }
 
 function addressOf(place: DeviceRecord['deviceBattery']): string {

@@ -14,8 +14,14 @@ export function useSeesAll(): boolean {
 
 const lowBattery = 20
 
+interface BatteryProps {
+  battery: DeviceRecord['DeviceBatteryOutput']
+  /** Without the status, where there is a percentage. */
+  isShort?: boolean
+}
+
 /** What a device says of its battery: a percentage, and a status whose meaning is the maker's. */
-export function Battery({ battery }: { battery: DeviceRecord['DeviceBatteryOutput'] }) {
+export function Battery({ battery, isShort = false }: BatteryProps) {
   const t = useDeviceTexts()
   const common = useCommon()
   const { batteryEnergy, batteryStatus } = battery
@@ -25,7 +31,9 @@ export function Battery({ battery }: { battery: DeviceRecord['DeviceBatteryOutpu
   return (
     <span className="number" style={{ whiteSpace: 'nowrap' }}>
       {isLow ? <State tone="bad">{energy}</State> : energy}
-      {batteryStatus !== null && <span className="faint"> · {t('batteryStatus', { status: batteryStatus })}</span>}
+      {batteryStatus !== null && !(isShort && batteryEnergy !== null) && (
+        <span className="faint"> · {t('batteryStatus', { status: batteryStatus })}</span>
+      )}
     </span>
   )
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Form, Input, Modal, Progress, Table } from 'antd'
+import { Alert, Button, Form, Input, Modal, Progress } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { transferDevices, unbindDevices } from '../../../src/device-ownership/contract.ts'
@@ -10,9 +10,9 @@ import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { ApplicationPicker } from '../ui/application-picker.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
+import { Rows } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { Wide } from '../ui/wide.tsx'
 import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts(
@@ -221,14 +221,15 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
         title={t('over', { done, count })}
         style={{ marginBottom: 12 }}
       />
-      <Wide label={t('outcome')}>
-        <Table<Outcome>
-          size="small"
-          rowKey="deviceNo"
-          pagination={false}
-          scroll={{ y: 320 }}
+      <div style={{ maxHeight: 320, overflow: 'auto' }}>
+        <Rows<Outcome>
+          label={t('outcome')}
+          isSmall
+          isWrapped
+          rowKey={({ deviceNo }) => deviceNo}
+          empty={null}
           // What did not go well comes first.
-          dataSource={outcomes.toSorted((a, b) => Number(a.code === 0) - Number(b.code === 0))}
+          rows={outcomes.toSorted((a, b) => Number(a.code === 0) - Number(b.code === 0))}
           columns={[
             {
               key: 'deviceNo',
@@ -253,7 +254,7 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
             },
           ]}
         />
-      </Wide>
+      </div>
     </div>
   )
 }

@@ -5,6 +5,7 @@ import type { ForecourtError } from '../../../src/sdk/client.ts'
 import { call, useRead } from '../api.ts'
 import { language } from '../language/index.ts'
 import { useMay } from '../session.tsx'
+import { Actor } from '../ui/actor.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { Compared } from '../ui/compared.tsx'
 import { Loading } from '../ui/loading.tsx'
@@ -85,7 +86,7 @@ function OneEvent({ event, words }: { event: AnyEvent; words: (type: string) => 
             label: t('who'),
             children: (
               <>
-                <span className="mono">{event.actor}</span>{' '}
+                <Actor actor={event.actor} /> <span className="mono faint">{event.actor}</span>{' '}
                 {event.actorId != null && <span className="number faint">#{event.actorId}</span>}
               </>
             ),

@@ -2,6 +2,7 @@ import { Button, Empty, Tabs } from 'antd'
 import { useSearchParams } from 'react-router'
 import { eventTypes, pageAudit, pageEvents, platformEventTypes } from '../../../src/events/contract.ts'
 import { useMay } from '../session.tsx'
+import { actorColumn } from '../ui/actor.tsx'
 import { useChangeSearch } from '../ui/address.ts'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { ApplicationFilter, NoApplication, useApplication } from '../ui/application-picker.tsx'
@@ -80,7 +81,7 @@ function Audit() {
       <p className="faint" style={{ marginTop: 0 }}>
         {t('auditWords')}
       </p>
-      <FilterBar>
+      <FilterBar values={narrowing}>
         <TextFilter
           label={t('actorFilter')}
           width={230}
@@ -137,7 +138,7 @@ function Feed() {
   const columns = useColumns(open)
   return (
     <section className="card">
-      <FilterBar>
+      <FilterBar values={{ appId, ...values }}>
         <ApplicationFilter value={appId} onChange={choose} />
         <TypeFilter types={eventTypes} value={values.type} onChange={(type) => set({ type })} />
         <TextFilter label={t('deviceNo')} value={values.deviceNo} onChange={(deviceNo) => set({ deviceNo })} />
@@ -166,7 +167,8 @@ function Feed() {
         >
           name="feed"
           operation={pageEvents}
-          input={{ appId, order: 'desc', ...values }}
+          input={{ appId, ...values }}
+          orderedBy="time"
           columns={columns}
           rowKey={({ id: key }) => key}
           isNarrowed={filters.isNarrowed()}
@@ -227,7 +229,7 @@ function useColumns(open: (id: number) => void): Column<AnyEvent>[] {
       title: t('about'),
       render: (_, event) => <SubjectLink event={event} />,
     },
-    { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
+    actorColumn(t('actor')),
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
   ]
 }

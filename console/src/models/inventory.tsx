@@ -84,26 +84,27 @@ export function Inventory() {
   return (
     <>
       <Policy />
-      <div style={{ display: 'flex', gap: 8, flexWrap: 'wrap', alignItems: 'flex-start' }}>
-        <FilterBar>
-          <TextFilter
-            label={t('deviceNo')}
-            value={values.deviceNo}
-            onChange={(value) => set({ deviceNo: value.trim() })}
-          />
-          <TextFilter
-            label={t('modelName')}
-            value={values.modelName}
-            onChange={(value) => set({ modelName: value.trim() })}
-          />
-        </FilterBar>
-        <span style={{ flex: 1 }} />
-        {may(importDeviceInventory) && (
-          <Button type="primary" onClick={() => setImporting(true)}>
-            {t('import')}
-          </Button>
-        )}
-      </div>
+      <FilterBar
+        values={values}
+        beside={
+          may(importDeviceInventory) && (
+            <Button type="primary" onClick={() => setImporting(true)}>
+              {t('import')}
+            </Button>
+          )
+        }
+      >
+        <TextFilter
+          label={t('deviceNo')}
+          value={values.deviceNo}
+          onChange={(value) => set({ deviceNo: value.trim() })}
+        />
+        <TextFilter
+          label={t('modelName')}
+          value={values.modelName}
+          onChange={(value) => set({ modelName: value.trim() })}
+        />
+      </FilterBar>
       <Records
         name="inventory"
         operation={pageDeviceInventory}

@@ -86,26 +86,27 @@ export function Models() {
       <p className="faint" style={{ marginTop: 0 }}>
         {t('explanation')}
       </p>
-      <div style={{ display: 'flex', gap: 8, flexWrap: 'wrap', alignItems: 'flex-start' }}>
-        <FilterBar>
-          <TextFilter
-            label={t('serialPrefix')}
-            value={values.serialPrefix}
-            onChange={(value) => set({ serialPrefix: value.trim() })}
-          />
-          <TextFilter
-            label={t('modelName')}
-            value={values.modelName}
-            onChange={(value) => set({ modelName: value.trim() })}
-          />
-        </FilterBar>
-        <span style={{ flex: 1 }} />
-        {may(saveDeviceModel) && (
-          <Button type="primary" onClick={() => setEdited('new')}>
-            {t('newModel')}
-          </Button>
-        )}
-      </div>
+      <FilterBar
+        values={values}
+        beside={
+          may(saveDeviceModel) && (
+            <Button type="primary" onClick={() => setEdited('new')}>
+              {t('newModel')}
+            </Button>
+          )
+        }
+      >
+        <TextFilter
+          label={t('serialPrefix')}
+          value={values.serialPrefix}
+          onChange={(value) => set({ serialPrefix: value.trim() })}
+        />
+        <TextFilter
+          label={t('modelName')}
+          value={values.modelName}
+          onChange={(value) => set({ modelName: value.trim() })}
+        />
+      </FilterBar>
       <Records
         name="models"
         operation={pageDeviceModels}

@@ -1,21 +1,22 @@
-import { Empty, Skeleton, Table } from 'antd'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { Empty } from 'antd'
 import { Link, Navigate } from 'react-router'
 import type { Static } from 'typebox'
 import type { AuditRecord } from '../../../src/events/contract.ts'
 import { getOverview, type Trouble } from '../../../src/overview/contract.ts'
 import { useRead } from '../api.ts'
 import { Paused } from '../deliveries/waiting.tsx'
+import { SubjectLink } from '../events/subject-link.tsx'
 import { useTypeWords } from '../events/texts.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { actorColumn } from '../ui/actor.tsx'
+import { Figure } from '../ui/figure.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
+import { Rows } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
-import { Wide } from '../ui/wide.tsx'
+import { Chart } from './chart.tsx'
 import { useTexts } from './texts.ts'
-
-const Chart = lazy(() => import('./chart.tsx'))
 
 /** The platform at a glance. Developers, who see their own applications only, begin with these. */
 export function Page() {
@@ -43,7 +44,7 @@ function Overview() {
       }
     >
       {data?.callbacks === 'paused' && <Paused />}
-      <div className="grid-cards" style={{ marginBottom: 16 }}>
+      <div className="grid-cards grid-cards-full" style={{ marginBottom: 16 }}>
         <Figure name={t('sites')} value={counts?.sites} to={paths.sites()} />
         <Figure name={t('devices')} value={counts?.devices} to={paths.devices()}>
           {counts && (
@@ -81,55 +82,22 @@ function Overview() {
       </div>
       <section className="card">
         <h2>{t('chart')}</h2>
-        {data === undefined ? <Skeleton active /> : <Minutes minutes={data.minutes} />}
+        <div className="chart-space">{data && <Minutes minutes={data.minutes} />}</div>
       </section>
       <div style={{ display: 'grid', gap: 16, gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 420px), 1fr))' }}>
         <section className="card" id="troubles">
           <h2>{t('troubles')}</h2>
-          <Wide label={t('troubles')}>
-            <Troubles troubles={data?.troubles} />
-          </Wide>
+          {data && <Troubles troubles={data.troubles} />}
         </section>
         <section className="card">
           <h2>{t('events')}</h2>
-          <Wide label={t('events')}>
-            <NewestEvents events={data?.events} />
-          </Wide>
+          {data && <NewestEvents events={data.events} />}
           <div style={{ textAlign: 'end', paddingTop: 8 }}>
             <Link to={paths.events()}>{t('allEvents')}</Link>
           </div>
         </section>
       </div>
     </PageFrame>
-  )
-}
-
-interface FigureProps {
-  name: string
-  value: number | undefined
-  /** Where the rows are. */
-  to: string
-  /** Red, as soon as there is one. */
-  isBad?: boolean
-  children?: ReactNode
-}
-
-function Figure({ name, value, to, isBad = false, children }: FigureProps) {
-  const isRed = isBad && value !== undefined && value > 0
-  return (
-    <div className="card" style={{ margin: 0 }}>
-      <div style={{ fontSize: 13 }}>
-        <Link to={to}>{name}</Link>
-      </div>
-      <div
-        className="number"
-        style={{ fontSize: 28, fontWeight: 600, ...(isRed ? { color: 'var(--bad)' } : {}) }}
-        data-testid={`figure-${name}`}
-      >
-        {value === undefined ? '–' : value.toLocaleString()}
-      </div>
-      {children}
-    </div>
   )
 }
 
@@ -143,23 +111,18 @@ function Minutes({ minutes }: { minutes: Static<typeof getOverview.data>['minute
     refusals: sum(({ refusals }) => refusals).toLocaleString(),
     most: Math.max(...minutes.map(({ creates }) => creates)).toLocaleString(),
   })
-  return (
-    <Suspense fallback={<div style={{ height: 260 }} />}>
-      <Chart minutes={minutes} words={words} />
-    </Suspense>
-  )
+  return <Chart minutes={minutes} words={words} />
 }
 
-function Troubles({ troubles }: { troubles: Trouble[] | undefined }) {
+function Troubles({ troubles }: { troubles: Trouble[] }) {
   const t = useTexts()
   return (
-    <Table<Trouble>
-      size="small"
-      rowKey="appId"
-      loading={troubles === undefined}
-      dataSource={troubles ?? []}
-      pagination={false}
-      locale={{ emptyText: <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noTroubles')} /> }}
+    <Rows<Trouble>
+      label={t('troubles')}
+      isSmall
+      rowKey={({ appId }) => appId}
+      rows={troubles}
+      empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noTroubles')} />}
       columns={[
         {
           key: 'application',
@@ -203,17 +166,16 @@ function Troubles({ troubles }: { troubles: Trouble[] | undefined }) {
   )
 }
 
-function NewestEvents({ events }: { events: AuditRecord[] | undefined }) {
+function NewestEvents({ events }: { events: AuditRecord[] }) {
   const t = useTexts()
   const words = useTypeWords()
   return (
-    <Table<AuditRecord>
-      size="small"
-      rowKey="id"
-      loading={events === undefined}
-      dataSource={events ?? []}
-      pagination={false}
-      locale={{ emptyText: <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} /> }}
+    <Rows<AuditRecord>
+      label={t('events')}
+      isSmall
+      rowKey={({ id }) => id}
+      rows={events}
+      empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}
       columns={[
         { key: 'time', title: t('time'), dataIndex: 'time', className: 'number' },
         {
@@ -225,8 +187,8 @@ function NewestEvents({ events }: { events: AuditRecord[] | undefined }) {
             </Link>
           ),
         },
-        { key: 'subject', title: t('subject'), dataIndex: 'subject', className: 'mono' },
-        { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
+        { key: 'subject', title: t('subject'), render: (_, event) => <SubjectLink event={event} /> },
+        actorColumn(t('actor')),
       ]}
     />
   )

@@ -14,7 +14,6 @@ import {
 import { getSettings } from '../../../src/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
-import { FilterBar } from '../ui/filters.tsx'
 import { FormDrawer } from '../ui/leaving.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
 import { type Column, Records } from '../ui/records.tsx'
@@ -37,12 +36,11 @@ export function Keys() {
   const columns = useColumns(setChosen)
   return (
     <section className="card">
-      <FilterBar>
-        <span style={{ flex: 1 }} />
+      <div style={{ textAlign: 'end', marginBottom: 12 }}>
         <Button type="primary" onClick={() => setCreating(true)}>
           {t('newKey')}
         </Button>
-      </FilterBar>
+      </div>
       <Records
         name="operatorKeys"
         operation={pageOperatorKeys}

@@ -37,7 +37,14 @@ export function Operators() {
   const chosen = (kind: Deed['kind']) => (deed?.kind === kind ? operator : undefined)
   return (
     <section className="card">
-      <FilterBar>
+      <FilterBar
+        values={values}
+        beside={
+          <Button type="primary" onClick={() => setDeed({ kind: 'create' })}>
+            {t('newOperator')}
+          </Button>
+        }
+      >
         <TextFilter label={t('name')} value={values.name} onChange={(name) => set({ name })} />
         <ChoiceFilter
           label={t('role')}
@@ -58,10 +65,6 @@ export function Operators() {
           ]}
         />
         <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
-        <span style={{ flex: 1 }} />
-        <Button type="primary" onClick={() => setDeed({ kind: 'create' })}>
-          {t('newOperator')}
-        </Button>
       </FilterBar>
       <Records
         name="operators"

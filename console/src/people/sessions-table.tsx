@@ -8,6 +8,7 @@ import { type Column, Records } from '../ui/records.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
+import { readUserAgent } from './user-agent.ts'
 
 interface SessionsTableProps {
   /** Names the table's columns, whose choice is remembered. */
@@ -73,14 +74,7 @@ function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): C
     {
       key: 'userAgent',
       title: t('browser'),
-      render: (_, { userAgent }) => (
-        <div
-          title={userAgent ?? ''}
-          style={{ maxWidth: 240, overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}
-        >
-          {userAgent}
-        </div>
-      ),
+      render: (_, { userAgent }) => <span title={userAgent ?? ''}>{readUserAgent(userAgent ?? '')}</span>,
     },
     { key: 'address', title: t('address'), dataIndex: 'address', className: 'mono' },
     { key: 'createTime', title: t('began'), dataIndex: 'createTime', className: 'number' },

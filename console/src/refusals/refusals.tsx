@@ -4,6 +4,7 @@ import { pageRefusals, type RefusalRecord } from '../../../src/refusal-log/contr
 import { refusals } from '../../../src/refusals.ts'
 import { defineTexts, useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { actorColumn } from '../ui/actor.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '../ui/filters.tsx'
@@ -50,7 +51,7 @@ export function Page() {
   return (
     <PageFrame title={t('title')} operation={pageRefusals}>
       <section className="card">
-        <FilterBar>
+        <FilterBar values={values}>
           <ApplicationFilter isOptional value={values.appId} onChange={(appId) => set({ appId })} />
           <TextFilter label={t('deviceNo')} value={values.deviceNo} onChange={(deviceNo) => set({ deviceNo })} />
           <ChoiceFilter
@@ -106,7 +107,7 @@ function useColumns(appId: string): Column<RefusalRecord>[] {
     { key: 'subject', title: t('subject'), className: 'mono', render: (_, refusal) => <Subject refusal={refusal} /> },
     { key: 'reason', title: t('reason'), isFixed: true, render: (_, refusal) => <Reason refusal={refusal} /> },
     { key: 'operation', title: t('operation'), dataIndex: 'operation', className: 'mono' },
-    { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono', isExtra: true },
+    { ...actorColumn<RefusalRecord>(t('actor')), isExtra: true },
     { key: 'requestId', title: t('requestId'), dataIndex: 'requestId', className: 'mono', isExtra: true },
   ]
 }

@@ -62,7 +62,20 @@ function Sites() {
   const rows = <Rows appId={appId} input={input} isNarrowed={isNarrowed(frameNames)} clear={() => clear(frameNames)} />
   return (
     <section className="card">
-      <FilterBar>
+      <FilterBar
+        values={input}
+        beside={
+          <Segmented
+            aria-label={t('views')}
+            value={view === 'map' ? 'map' : 'table'}
+            onChange={(chosen) => set({ view: chosen === 'map' ? 'map' : '' })}
+            options={[
+              { value: 'table', label: t('table') },
+              { value: 'map', label: t('map') },
+            ]}
+          />
+        }
+      >
         <ApplicationFilter
           isOptional
           value={appId}
@@ -82,16 +95,6 @@ function Sites() {
           onChange={(timeFrom, timeTo) => set({ timeFrom, timeTo })}
         />
         {values.bbox !== '' && <AreaFilter bbox={values.bbox} onClear={() => set({ bbox: '' })} />}
-        <span style={{ flex: 1 }} />
-        <Segmented
-          aria-label={t('views')}
-          value={view === 'map' ? 'map' : 'table'}
-          onChange={(chosen) => set({ view: chosen === 'map' ? 'map' : '' })}
-          options={[
-            { value: 'table', label: t('table') },
-            { value: 'map', label: t('map') },
-          ]}
-        />
       </FilterBar>
       {view !== 'map' && rows}
       {view === 'map' && (

@@ -14,11 +14,14 @@ export function Hours({ site }: { site: SiteRecord }) {
   const { businessStartTime: opens, businessClosingTime: closes } = site
   return (
     <span className="number" style={{ whiteSpace: 'nowrap' }}>
-      {opens}–{closes}
+      {short(opens)}–{short(closes)}
       {closesNextDay(opens, closes) && ` (${t('nextDay')})`}
     </span>
   )
 }
+
+/** Full minutes go without their seconds. */
+const short = (time: string) => time.replace(/^(\d\d:\d\d):00$/, '$1')
 
 /** The divisions' names, each once: some cities are called like their province. */
 export function regionName({ provinceName, cityName, districtName }: SiteRecord): string {

@@ -10,6 +10,7 @@ import { useTypeWords } from '../events/texts.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { actorColumn } from '../ui/actor.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -230,7 +231,7 @@ function Events({ site }: { site: SiteRecord }) {
   const columns: Column<EventRecord>[] = [
     { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
     { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
-    { key: 'actor', title: t('actor'), dataIndex: 'actor', className: 'mono' },
+    actorColumn(t('actor')),
     {
       key: 'data',
       title: t('data'),
@@ -249,7 +250,8 @@ function Events({ site }: { site: SiteRecord }) {
       <Records
         name="site-events"
         operation={pageEvents}
-        input={{ appId, siteId: id, order: 'desc' }}
+        input={{ appId, siteId: id }}
+        orderedBy="time"
         columns={columns}
         rowKey={(event) => event.id}
         empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}

@@ -1,9 +1,9 @@
-import { Checkbox, Table } from 'antd'
+import { Checkbox } from 'antd'
 import { useState } from 'react'
 import { defineTexts } from '../language/index.ts'
 import { compare, type Difference } from './compare.ts'
+import { Rows } from './rows.tsx'
 import { State } from './status.tsx'
-import { Wide } from './wide.tsx'
 
 const useTexts = defineTexts(
   'compared',
@@ -57,39 +57,42 @@ export function Compared({ before, after, names = {}, titles }: ComparedProps) {
       <Checkbox checked={isShort} onChange={({ target }) => setShort(target.checked)} style={{ marginBottom: 8 }}>
         {t('onlyChanged')}
       </Checkbox>
-      <Wide label={t('comparison')}>
-        <Table<Difference>
-          size="small"
-          rowKey="member"
-          pagination={false}
-          dataSource={shown}
-          locale={{ emptyText: t('nothing') }}
-          columns={[
-            {
-              key: 'member',
-              title: t('member'),
-              render: (_, { member }) => named(member, names) ?? <span className="mono">{member}</span>,
-            },
-            {
-              key: 'before',
-              title: titles?.before ?? t('before'),
-              render: (_, { before: text, isChanged }) => side(text, isChanged),
-            },
-            {
-              key: 'after',
-              title: titles?.after ?? t('after'),
-              render: (_, { after: text, isChanged }) => side(text, isChanged),
-            },
-            {
-              key: 'isChanged',
-              title: '',
-              // Beside other words for the sides, only what is changed is of interest.
-              hidden: titles !== undefined,
-              render: (_, { isChanged }) => isChanged && <State tone="warn">{t('changed')}</State>,
-            },
-          ]}
-        />
-      </Wide>
+      <Rows<Difference>
+        label={t('comparison')}
+        isSmall
+        isWrapped
+        rowKey={({ member }) => member}
+        rows={shown}
+        empty={t('nothing')}
+        columns={[
+          {
+            key: 'member',
+            title: t('member'),
+            render: (_, { member }) => named(member, names) ?? <span className="mono">{member}</span>,
+          },
+          {
+            key: 'before',
+            title: titles?.before ?? t('before'),
+            render: (_, { before: text, isChanged }) => side(text, isChanged),
+          },
+          {
+            key: 'after',
+            title: titles?.after ?? t('after'),
+            render: (_, { after: text, isChanged }) => side(text, isChanged),
+          },
+          // Beside other words for the sides, only what is changed is of interest.
+          ...(titles === undefined
+            ? [
+                {
+                  key: 'isChanged',
+                  title: '',
+                  render: (_: undefined, { isChanged }: Difference) =>
+                    isChanged && <State tone="warn">{t('changed')}</State>,
+                },
+              ]
+            : []),
+        ]}
+      />
     </div>
   )
 }

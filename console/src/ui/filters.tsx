@@ -1,8 +1,12 @@
-import { DatePicker, Input, type InputRef, Select } from 'antd'
+import { FilterOutlined } from '@ant-design/icons'
+import { Button, DatePicker, Input, type InputRef, Select } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { useNavigation, useSearchParams } from 'react-router'
+import { getSettings } from '../../../src/sessions/contract.ts'
+import { useRead } from '../api.ts'
 import { useChangeSearch } from './address.ts'
+import { countFilters } from './filter-count.ts'
 import { useCommon } from './texts.ts'
 
 /** A page's filters, kept in its address: what one sees can be sent to a colleague. */
@@ -96,6 +100,26 @@ export function ChoiceFilter({ label, value, onChange, choices, width = 140 }: C
 
 const momentFormat = 'YYYY-MM-DD HH:mm:ss'
 
+const shownMoment = (instant: Date, timeZone: string) =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(instant)
+
+/** The ranges that are asked for most, in the service's own days; none until its zone is known. */
+export function useRangePresets(isOpen: boolean): { label: string; value: [Dayjs, Dayjs] }[] {
+  const t = useCommon()
+  const { data } = useRead(getSettings, {}, { enabled: isOpen })
+  if (data === undefined) return []
+  const now = dayjs(shownMoment(new Date(), data.timeZone), momentFormat)
+  const days = (first: number, last: number): [Dayjs, Dayjs] => [
+    now.subtract(first, 'day').startOf('day'),
+    now.subtract(last, 'day').endOf('day'),
+  ]
+  return [
+    { label: t('today'), value: days(0, 0) },
+    { label: t('yesterday'), value: days(1, 1) },
+    { label: t('lastWeek'), value: days(6, 0) },
+  ]
+}
+
 interface RangeFilterProps {
   label: string
   from: string
@@ -107,6 +131,8 @@ interface RangeFilterProps {
 export function RangeFilter({ label, from, to, onChange }: RangeFilterProps) {
   const t = useCommon()
   const id = useId()
+  const [isOpen, setOpen] = useState(false)
+  const presets = useRangePresets(isOpen)
   const read = (text: string): Dayjs | null => (text === '' ? null : dayjs(text, momentFormat))
   return (
     <label htmlFor={id}>
@@ -115,6 +141,8 @@ export function RangeFilter({ label, from, to, onChange }: RangeFilterProps) {
         id={{ start: id, end: `${id}-end` }}
         showTime={{ defaultValue: [dayjs('00:00:00', 'HH:mm:ss'), dayjs('23:59:59', 'HH:mm:ss')] }}
         allowEmpty={[true, true]}
+        presets={presets}
+        onOpenChange={setOpen}
         format={momentFormat}
         placeholder={[t('from'), t('to')]}
         value={[read(from), read(to)]}
@@ -124,6 +152,31 @@ export function RangeFilter({ label, from, to, onChange }: RangeFilterProps) {
   )
 }
 
-export function FilterBar({ children }: { children: ReactNode }) {
-  return <search className="filters">{children}</search>
+interface FilterBarProps {
+  /** What is filtered by, to say how many filters are set. */
+  values: Record<string, string>
+  /** What is no filter but stands beside them. */
+  beside?: ReactNode
+  children: ReactNode
+}
+
+/** A page's filters; where there is no room, folded behind a button that says how many are set. */
+export function FilterBar({ values, beside, children }: FilterBarProps) {
+  const t = useCommon()
+  const [isOpen, setOpen] = useState(false)
+  const count = countFilters(values)
+  return (
+    <search className={isOpen ? 'filters filters-open' : 'filters'}>
+      <Button
+        className="filters-fold"
+        icon={<FilterOutlined />}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {count === 0 ? t('filters') : t('filtersSet', { count })}
+      </Button>
+      <div className="filters-all">{children}</div>
+      {beside}
+    </search>
+  )
 }

@@ -1,5 +1,5 @@
-import { ReloadOutlined, SettingOutlined } from '@ant-design/icons'
-import { Button, Checkbox, Dropdown, Empty, Select, Table, type TableColumnType } from 'antd'
+import { LeftOutlined, ReloadOutlined, RightOutlined, SettingOutlined, VerticalRightOutlined } from '@ant-design/icons'
+import { Button, Checkbox, Dropdown, Empty, Select } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -7,9 +7,10 @@ import type { Operation } from '../../../src/http/operation.ts'
 import type { Input } from '../../../src/sdk/client.ts'
 import { useRead } from '../api.ts'
 import { useChangeSearch } from './address.ts'
+import { Loading } from './loading.tsx'
 import { RefusalResult } from './refusal.tsx'
+import { Rows, type RowsColumn } from './rows.tsx'
 import { useCommon } from './texts.ts'
-import { Wide } from './wide.tsx'
 
 /** What every page operation answers (contract §5). */
 interface PageData<Item> {
@@ -20,9 +21,7 @@ interface PageData<Item> {
   nextCursor: string | null
 }
 
-export interface Column<Item> extends Omit<TableColumnType<Item>, 'key' | 'title'> {
-  key: string
-  title: string
+export interface Column<Item> extends RowsColumn<Item> {
   /** Hidden until it is chosen. */
   isExtra?: boolean
   /** Always shown: without it a row could not be told from another. */
@@ -36,8 +35,6 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
   operation: Operation<Body, Query, Data>
   /** The filters. What is empty is not sent. */
   input: Record<string, unknown>
-  /** Nothing is asked while it is false. */
-  enabled?: boolean
   columns: Column<Item>[]
   rowKey: (item: Item) => string | number
   /** What is shown where there is nothing: for no rows at all, and, when filters are set, with a way to clear them. */
@@ -51,6 +48,8 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
   cursorName?: string
   /** Buttons at the left of the pager. */
   footer?: ReactNode
+  /** The column by which the operation's `order` sorts, the newest first as long as nothing else is chosen. */
+  orderedBy?: string
 }
 
 const sizes = [10, 20, 50, 100]
@@ -75,7 +74,6 @@ export function Records<Item extends object, Body extends TObject, Query extends
   name,
   operation,
   input,
-  enabled = true,
   columns,
   rowKey,
   empty,
@@ -86,6 +84,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   selection,
   cursorName = 'cursor',
   footer,
+  orderedBy,
 }: RecordsProps<Item, Body, Query, Data>) {
   const t = useCommon()
   const [search] = useSearchParams()
@@ -94,42 +93,45 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const cursor = search.get(cursorName) ?? ''
   const trail = useTrail(cursorName)
   const pageSize = Number(search.get('pageSize') ?? 20)
-  const asked = { ...input, pageSize, ...(cursor === '' ? {} : { cursor }) } as unknown as Input<Body, Query>
+  const order = search.get('order') === 'asc' ? 'asc' : 'desc'
+  const ordered = orderedBy === undefined ? {} : { order }
+  const asked = { ...input, ...ordered, pageSize, ...(cursor === '' ? {} : { cursor }) } as unknown as Input<
+    Body,
+    Query
+  >
   const { data, error, isFetching, isPlaceholderData, refetch } = useRead(operation, asked, {
-    enabled,
     keepsPrevious: true,
     ...(refetchInterval === undefined ? {} : { refetchInterval }),
   })
   const page = data as (PageData<Item> & Static<Data>) | undefined
 
   if (error !== null && data === undefined) return <RefusalResult error={error} retry={() => void refetch()} />
+  // Nothing is drawn that would move when the rows are there.
+  if (page === undefined) return <Loading />
   return (
     <div>
-      <Wide label={t('rows')}>
-        <Table<Item>
-          size="middle"
-          rowKey={rowKey}
-          columns={shown as TableColumnType<Item>[]}
-          dataSource={page?.list ?? []}
-          loading={enabled && (page === undefined || (isFetching && isPlaceholderData))}
-          pagination={false}
-          locale={{
-            emptyText: page === undefined ? ' ' : <Nothing isNarrowed={isNarrowed} clear={clear} empty={empty} />,
-          }}
-          {...(onRow && { onRow: (item: Item) => rowProps(onRow(item).onClick) })}
-          {...(selection && {
-            rowSelection: {
-              selectedRowKeys: selection.keys,
-              onChange: (keys: React.Key[]) => selection.onChange(keys as (string | number)[]),
-              getCheckboxProps: (item: Item) => ({ 'aria-label': String(rowKey(item)) }) as object,
-            },
-          })}
-        />
-      </Wide>
+      <Rows<Item>
+        label={t('rows')}
+        columns={shown}
+        rows={page.list}
+        rowKey={rowKey}
+        empty={<Nothing isNarrowed={isNarrowed} clear={clear} empty={empty} />}
+        isBusy={isFetching && isPlaceholderData}
+        rowProps={onRow && ((item) => rowProps(onRow(item).onClick))}
+        selection={selection}
+        sort={
+          orderedBy === undefined
+            ? undefined
+            : {
+                column: orderedBy,
+                isAscending: order === 'asc',
+                turn: () => turn({ order: order === 'asc' ? undefined : 'asc', [cursorName]: undefined }),
+              }
+        }
+      />
       <nav className="pager" aria-label={t('pages')}>
-        {footer}
-        <span style={{ flex: 1 }} />
-        {page && <Total page={page} />}
+        <div className="pager-footer">{footer}</div>
+        <Total page={page} />
         <Button
           icon={<ReloadOutlined />}
           aria-label={t('refresh')}
@@ -138,30 +140,50 @@ export function Records<Item extends object, Body extends TObject, Query extends
         />
         <ColumnChoice columns={columns} shown={shown} choose={choose} />
         <Select
+          className="pager-size"
           aria-label={t('pageSize')}
           value={pageSize}
           onChange={(size) => turn({ pageSize: String(size), [cursorName]: undefined })}
           options={sizes.map((size) => ({ value: size, label: t('perPage', { size }) }))}
         />
-        <Button disabled={cursor === ''} onClick={() => turn({ [cursorName]: undefined })}>
-          {t('firstPage')}
-        </Button>
-        <Button
-          disabled={trail.length === 0}
-          onClick={() => turn({ [cursorName]: trail.at(-1) }, { state: { [cursorName]: trail.slice(0, -1) } })}
-        >
-          {t('previousPage')}
-        </Button>
-        <Button
-          disabled={!page?.nextCursor || isPlaceholderData}
-          onClick={() =>
-            turn({ [cursorName]: page?.nextCursor ?? undefined }, { state: { [cursorName]: [...trail, cursor] } })
+        <Turn
+          icon={<VerticalRightOutlined />}
+          words={t('firstPage')}
+          isOff={cursor === ''}
+          go={() => turn({ [cursorName]: undefined })}
+        />
+        <Turn
+          icon={<LeftOutlined />}
+          words={t('previousPage')}
+          isOff={trail.length === 0}
+          go={() => turn({ [cursorName]: trail.at(-1) }, { state: { [cursorName]: trail.slice(0, -1) } })}
+        />
+        <Turn
+          icon={<RightOutlined />}
+          words={t('nextPage')}
+          isOff={!page.nextCursor || isPlaceholderData}
+          go={() =>
+            turn({ [cursorName]: page.nextCursor ?? undefined }, { state: { [cursorName]: [...trail, cursor] } })
           }
-        >
-          {t('nextPage')}
-        </Button>
+        />
       </nav>
     </div>
+  )
+}
+
+interface TurnProps {
+  icon: ReactNode
+  words: string
+  isOff: boolean
+  go: () => void
+}
+
+/** A button of the pager: its words, or, where there is no room for them, its sign. */
+function Turn({ icon, words, isOff, go }: TurnProps) {
+  return (
+    <Button className="pager-turn" disabled={isOff} aria-label={words} title={words} icon={icon} onClick={go}>
+      <span className="pager-words">{words}</span>
+    </Button>
   )
 }
 
@@ -181,8 +203,7 @@ function rowProps(onClick: () => void): React.HTMLAttributes<HTMLElement> {
     onClick: ({ target, currentTarget }) => {
       const clicked = target as Element
       const isItsOwn =
-        !currentTarget.contains(clicked) ||
-        clicked.closest('a, button, input, label, .ant-table-selection-column') !== null
+        !currentTarget.contains(clicked) || clicked.closest('a, button, input, label, .rows-choice') !== null
       if (!isItsOwn && getSelection()?.isCollapsed !== false) onClick()
     },
   }

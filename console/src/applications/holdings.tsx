@@ -1,0 +1,56 @@
+import type { TObject } from 'typebox'
+import { pageDeliveries } from '../../../src/deliveries/contract.ts'
+import { pageDevices } from '../../../src/devices/contract.ts'
+import type { Operation } from '../../../src/http/operation.ts'
+import type { Input } from '../../../src/sdk/client.ts'
+import { pageSites } from '../../../src/sites/contract.ts'
+import { useRead } from '../api.ts'
+import { useTexts } from '../overview/texts.ts'
+import { paths } from '../paths.ts'
+import { Figure } from '../ui/figure.tsx'
+import { State } from '../ui/status.tsx'
+
+/** How many a page operation finds, as far as it counts. */
+function useTotal<Body extends TObject, Query extends TObject>(operation: Operation<Body, Query>, input: object) {
+  const asked = { ...input, pageSize: 1 } as unknown as Input<Body, Query>
+  const page = useRead(operation, asked).data as { total: number; totalIsExact: boolean } | undefined
+  return page && (page.totalIsExact ? page.total : `${page.total.toLocaleString()}+`)
+}
+
+/** What an application has, and what of it asks for attention. */
+export function Holdings({ appId }: { appId: string }) {
+  const t = useTexts()
+  const { waitingEvents } = useRead(pageDeliveries, { appId, status: 1, pageSize: 1 }).data ?? {}
+  return (
+    <div className="grid-cards" style={{ marginBottom: 16 }}>
+      <Figure name={t('sites')} value={useTotal(pageSites, { appId })} to={paths.sites({ appId })} />
+      <Figure name={t('devices')} value={useTotal(pageDevices, { appId })} to={paths.devices({ appId })} />
+      <Figure
+        name={t('offline')}
+        value={useTotal(pageDevices, { appId, onlineStatus: 2 })}
+        to={paths.devices({ appId, onlineStatus: 2 })}
+      />
+      <Figure
+        name={t('faulty')}
+        isBad
+        value={useTotal(pageDevices, { appId, status: 2 })}
+        to={paths.devices({ appId, status: 2 })}
+      />
+      <Figure
+        name={t('waiting')}
+        value={useTotal(pageDeliveries, { appId, status: 1 })}
+        to={paths.deliveries({ appId, status: 1 })}
+      >
+        {waitingEvents != null && waitingEvents > 0 && (
+          <State tone="busy">{t('eventsWaiting', { count: waitingEvents.toLocaleString() })}</State>
+        )}
+      </Figure>
+      <Figure
+        name={t('dead')}
+        isBad
+        value={useTotal(pageDeliveries, { appId, status: 3 })}
+        to={paths.deliveries({ appId, status: 3 })}
+      />
+    </div>
+  )
+}

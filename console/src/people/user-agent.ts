@@ -1,0 +1,26 @@
+/** In the order in which they are told apart: each says that it is also those below it. */
+const browsers: [name: string, sign: RegExp][] = [
+  ['Edge', /\bEdg(?:e|A|iOS)?\/(\d+)/],
+  ['Opera', /\bOPR\/(\d+)/],
+  ['Firefox', /\b(?:Firefox|FxiOS)\/(\d+)/],
+  ['Chrome', /\b(?:Headless)?(?:Chrome|CriOS)\/(\d+)/],
+  ['Safari', /\bVersion\/(\d+).* Safari\//],
+]
+
+const systems: [name: string, sign: RegExp][] = [
+  ['iOS', /iPhone|iPad/],
+  ['Android', /Android/],
+  ['HarmonyOS', /HarmonyOS|OpenHarmony/],
+  ['Windows', /Windows/],
+  ['macOS', /Mac OS X/],
+  ['ChromeOS', /\bCrOS\b/],
+  ['Linux', /Linux|X11/],
+]
+
+/** The browser and the system that a user agent names; of a program the first that it says of itself. */
+export function readUserAgent(text: string): string {
+  const browser = browsers.map(([name, sign]) => [name, sign.exec(text)?.[1]] as const).find(([, version]) => version)
+  if (browser === undefined) return text.split(' ')[0] ?? text
+  const system = systems.find(([, sign]) => sign.test(text))?.[0]
+  return [browser.join(' '), system].filter(Boolean).join(' · ')
+}

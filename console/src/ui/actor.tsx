@@ -1,0 +1,16 @@
+import { ApplicationName } from './application-name.tsx'
+import { useCommon } from './texts.ts'
+
+/** Who did something, as one calls them: a person by name, a program by its key, an application by its name. */
+export function Actor({ actor }: { actor: string }) {
+  const t = useCommon()
+  const [, kind = '', name = actor] = /^(\w+):(.*)$/s.exec(actor) ?? []
+  if (kind === 'application') return <ApplicationName appId={name} />
+  const words: Record<string, string> = { operatorKey: t('keyNamed', { name }), platform: t('platform') }
+  return <span title={actor}>{words[kind] ?? name}</span>
+}
+
+/** The column of who did what a row tells. */
+export function actorColumn<Item extends { actor: string }>(title: string) {
+  return { key: 'actor', title, render: (_: undefined, { actor }: Item) => <Actor actor={actor} /> }
+}

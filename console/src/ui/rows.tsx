@@ -1,0 +1,157 @@
+import type { ReactNode } from 'react'
+import { useCommon } from './texts.ts'
+import { Wide } from './wide.tsx'
+
+export interface RowsColumn<Item> {
+  key: string
+  title: string
+  /** The member that is shown, or what is made of it. */
+  dataIndex?: keyof Item & string
+  render?: (value: undefined, item: Item) => ReactNode
+  align?: 'end'
+  /** `fills` takes the room that the other columns leave. */
+  className?: string
+}
+
+type Key = string | number
+
+interface RowsProps<Item> {
+  label: string
+  columns: RowsColumn<Item>[]
+  rows: readonly Item[]
+  rowKey: (item: Item) => Key
+  /** What is shown in the place of rows. */
+  empty: ReactNode
+  /** Others than these are on their way. */
+  isBusy?: boolean
+  isSmall?: boolean
+  /** Its texts are broken rather than that it becomes wider than its place. */
+  isWrapped?: boolean
+  rowProps?: ((item: Item) => React.HTMLAttributes<HTMLElement>) | undefined
+  selection?: { keys: Key[]; onChange: (keys: Key[]) => void } | undefined
+  /** The column that the rows are in the order of, which its heading turns round. */
+  sort?: { column: string; isAscending: boolean; turn: () => void } | undefined
+}
+
+/**
+ * A table. Where a window has no room for one, the style sheet makes a card of each row: the first column its title, the
+ * others by their names.
+ */
+export function Rows<Item extends object>({ label, columns, rows, rowKey, empty, ...options }: RowsProps<Item>) {
+  const { isBusy = false, isSmall, isWrapped, rowProps, selection, sort } = options
+  const names = ['rows', isBusy && 'rows-busy', isSmall && 'rows-small', isWrapped && 'rows-wrapped']
+  return (
+    <Wide label={label}>
+      <table className={names.filter(Boolean).join(' ')} aria-busy={isBusy}>
+        <thead>
+          <tr>
+            {selection && (
+              <th className="rows-choice">
+                <ChooseAll all={rows.map(rowKey)} {...selection} />
+              </th>
+            )}
+            {columns.map((column) => (
+              <Heading key={column.key} column={column} sort={sort?.column === column.key ? sort : undefined} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.length === 0 && (
+            <tr>
+              <td className="rows-empty" colSpan={columns.length + (selection ? 1 : 0)}>
+                <div>{empty}</div>
+              </td>
+            </tr>
+          )}
+          {rows.map((item) => {
+            const key = rowKey(item)
+            const isChosen = selection?.keys.includes(key)
+            return (
+              <tr key={key} {...rowProps?.(item)} {...(isChosen && { 'data-chosen': '' })}>
+                {selection && (
+                  <td className="rows-choice">
+                    <label>
+                      <input
+                        type="checkbox"
+                        aria-label={String(key)}
+                        checked={isChosen === true}
+                        onChange={() =>
+                          selection.onChange(
+                            isChosen ? selection.keys.filter((one) => one !== key) : [...selection.keys, key],
+                          )
+                        }
+                      />
+                    </label>
+                  </td>
+                )}
+                {columns.map((column, index) => (
+                  <td
+                    key={column.key}
+                    className={classOf(column)}
+                    {...(index === 0 ? { 'data-title': '' } : { 'data-label': labelOf(column) })}
+                  >
+                    {cellOf(column, item)}
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </Wide>
+  )
+}
+
+const classOf = ({ align, className }: RowsColumn<never>) =>
+  [align === 'end' && 'rows-end', className].filter(Boolean).join(' ') || undefined
+
+/** Buttons say themselves what they are. */
+const labelOf = ({ key, title }: RowsColumn<never>) => (key === 'actions' ? '' : title)
+
+function cellOf<Item>({ dataIndex, render }: RowsColumn<Item>, item: Item): ReactNode {
+  return render ? render(undefined, item) : dataIndex && (item[dataIndex] as ReactNode)
+}
+
+interface HeadingProps {
+  column: RowsColumn<never>
+  sort: { isAscending: boolean; turn: () => void } | undefined
+}
+
+function Heading({ column, sort }: HeadingProps) {
+  if (sort === undefined) return <th className={classOf(column)}>{column.title}</th>
+  return (
+    <th className={classOf(column)} aria-sort={sort.isAscending ? 'ascending' : 'descending'}>
+      <button type="button" className="rows-sort" onClick={sort.turn}>
+        {column.title} <span aria-hidden>{sort.isAscending ? '↑' : '↓'}</span>
+      </button>
+    </th>
+  )
+}
+
+function ChooseAll({ all, keys, onChange }: { all: Key[]; keys: Key[]; onChange: (keys: Key[]) => void }) {
+  const t = useCommon()
+  const isAll = all.length > 0 && keys.length === all.length
+  return (
+    <label>
+      <input
+        type="checkbox"
+        ref={(box) => {
+          if (box !== null) box.indeterminate = keys.length > 0 && !isAll
+        }}
+        checked={isAll}
+        disabled={all.length === 0}
+        onChange={() => onChange(isAll ? [] : all)}
+      />
+      <span className="rows-all">{t('selectAll')}</span>
+    </label>
+  )
+}
+
+/** Text that may be long: on one line as far as there is room, whole in its title. */
+export function OneLine({ text, most }: { text: string; most?: number }) {
+  return (
+    <span className="one-line" title={text} style={{ maxWidth: most }}>
+      {text}
+    </span>
+  )
+}
