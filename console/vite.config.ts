@@ -3,13 +3,14 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { compressed } from './compress.ts'
 import { guides } from './guides.ts'
+import { usedStyles } from './used-styles.ts'
 
 const here = import.meta.dirname
 
 export default defineConfig({
   root: here,
   base: '/console/',
-  plugins: [react(), guides(), compressed()],
+  plugins: [react(), guides(), usedStyles(), compressed()],
   resolve: {
     alias: {
       // The console calls operations by their paths; only the service checks their schemas.

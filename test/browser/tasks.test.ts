@@ -302,7 +302,7 @@ describe('the day’s tasks', () => {
     expect((await dead()).map(({ appId }) => appId).toSorted()).toEqual(appIds.toSorted())
     await hand.go('Deliveries')
     await hand.choose(page.getByRole('combobox', { name: 'State' }), 'Dead')
-    await hand.click(page.getByLabel('Event time'))
+    await hand.click(page.getByLabel('Happened'))
     // What has just failed has failed today.
     await hand.click(page.locator('.ant-picker-presets').getByText('Today'))
     await page.getByText('2 in all').waitFor()

@@ -91,10 +91,14 @@ function Overview() {
         </section>
         <section className="card">
           <h2>{t('events')}</h2>
-          {data && <NewestEvents events={data.events} />}
-          <div style={{ textAlign: 'end', paddingTop: 8 }}>
-            <Link to={paths.events()}>{t('allEvents')}</Link>
-          </div>
+          {data && (
+            <>
+              <NewestEvents events={data.events} />
+              <div style={{ textAlign: 'end', paddingTop: 8 }}>
+                <Link to={paths.events()}>{t('allEvents')}</Link>
+              </div>
+            </>
+          )}
         </section>
       </div>
     </PageFrame>
