@@ -118,7 +118,7 @@ describe('applications', () => {
       expect(await page.getByRole('button', { name: action }).count()).toBe(0)
     }
     expect(await page.getByRole('link', { name: 'Members' }).count()).toBe(0)
-    await page.getByRole('link', { name: 'Callback' }).click()
+    await page.getByRole('link', { name: 'Callback', exact: true }).click()
     await page.waitForURL(`**${pageOf(appId, 'callback')}`)
     await page.getByRole('button', { name: 'Rotate callback secret' }).waitFor()
     await page.getByRole('button', { name: 'Edit' }).waitFor()
@@ -261,7 +261,7 @@ describe('applications', () => {
     const { appId } = await newApplication(client)
     const visited = await visit(pageOf(appId), { role: 'viewer' })
     const { page } = visited
-    await page.getByRole('link', { name: 'Callback' }).click()
+    await page.getByRole('link', { name: 'Callback', exact: true }).click()
     await page.getByText('Test operator').waitFor()
     await expectFramed(visited, 'test')
     for (const action of ['Edit', 'Take offline', 'Freeze', 'Rotate secret', 'Rotate callback secret', 'Send a test']) {
@@ -296,6 +296,7 @@ describe('applications', () => {
     ] as const
     const strip = page.getByRole('navigation', { name: 'Parts of the application' })
     const main = page.getByRole('main')
+    for (const of of ['Sites', 'Devices', 'Offline']) await page.getByTestId(`figure-${of}`).getByText('1').waitFor()
     for (const [part, text, whole] of parts) {
       await strip.getByRole('link', { name: part }).click()
       await main.getByText(text).first().waitFor()

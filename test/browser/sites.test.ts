@@ -189,7 +189,7 @@ describe('a site', () => {
     const visited = await visit(`/console/sites/${app.appId}/${site.id}`, { role: 'viewer' })
     const { page } = visited
     await page.getByText('Site created').waitFor()
-    await page.getByText('18:00:00–06:00:00 (next day)').waitFor()
+    await page.getByText('18:00–06:00 (next day)').waitFor()
     const rule = page.getByRole('link', { name: 'Fast by day' })
     await rule.waitFor()
     expect(await rule.getAttribute('href')).toBe(`/console/billing-rules/${app.appId}/${fastChargeBillRuleId}`)

@@ -236,7 +236,10 @@ export async function expectFramed({ page, faults }: Visited, title: string): Pr
   expect(overflow, 'pixels that the page is wider than its window').toBeLessThanOrEqual(0)
   if (page.viewportSize()?.width === narrow.width) {
     const widest = await page.evaluate(() =>
-      Math.max(...[...document.querySelectorAll('.wide')].map((rows) => rows.scrollWidth - rows.clientWidth), 0),
+      Math.max(
+        ...[...document.querySelectorAll('.wide:has(> .rows)')].map((rows) => rows.scrollWidth - rows.clientWidth),
+        0,
+      ),
     )
     expect(widest, 'pixels that rows are wider than a phone').toBeLessThanOrEqual(0)
   }
