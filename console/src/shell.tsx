@@ -15,7 +15,7 @@ import {
   UserOutlined,
 } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
-import { Button, Drawer, Dropdown, Menu } from 'antd'
+import { Button, Drawer, Dropdown } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { pageDeviceModels } from '../../src/device-models/contract.ts'
@@ -154,19 +154,21 @@ function Navigation({ onGo }: { onGo?: () => void }) {
     { key: 'refusals', path: paths.refusals(), icon: <StopOutlined />, text: 'refusals' },
     { key: 'people', path: paths.people(), icon: <TeamOutlined />, text: 'people', isOpen: may(pageOperators) },
   ]
-  const current = pathname.split('/')[2] ?? 'overview'
-  const items = entries
-    .filter(({ isOpen }) => isOpen !== false)
-    .map(({ key, path, icon, text }) => ({ key, icon, label: <Link to={path}>{t(text)}</Link> }))
-  const reference = { key: 'docs', icon: <ReadOutlined />, label: <a href="/docs">{t('reference')}</a> }
+  const current = pathname.split('/')[2] || 'overview'
   return (
-    <Menu
-      mode="inline"
-      onClick={onGo}
-      style={{ borderInlineEnd: 'none', background: 'transparent' }}
-      selectedKeys={[current === '' ? 'overview' : current]}
-      items={[...items, { type: 'divider' }, reference]}
-    />
+    <div className="shell-links">
+      {entries
+        .filter(({ isOpen }) => isOpen !== false)
+        .map(({ key, path, icon, text }) => (
+          <Link key={key} to={path} aria-current={key === current ? 'page' : undefined} onClick={onGo}>
+            {icon} {t(text)}
+          </Link>
+        ))}
+      <hr />
+      <a href="/docs">
+        <ReadOutlined /> {t('reference')}
+      </a>
+    </div>
   )
 }
 

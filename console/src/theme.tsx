@@ -69,7 +69,6 @@ function lookOf(isDark: boolean): ThemeConfig {
     zeroRuntime: true,
     algorithm: isDark ? antdTheme.darkAlgorithm : antdTheme.defaultAlgorithm,
     components: {
-      Menu: { itemSelectedColor: accent, itemSelectedBg: chosen },
       Tabs: { itemSelectedColor: accent, itemHoverColor: accent, inkBarColor: accent },
       Button: {
         colorError: pick('#cf1322', '#ff7875'),

@@ -34,15 +34,9 @@ function Overview() {
       </PageFrame>
     )
   }
-  const { counts, countTime } = data ?? {}
+  const { counts } = data ?? {}
   return (
-    <PageFrame
-      title={t('title')}
-      operation={getOverview}
-      beside={
-        data && <span className="faint number">{countTime ? t('countedAt', { time: countTime }) : t('counting')}</span>
-      }
-    >
+    <PageFrame title={t('title')} operation={getOverview} beside={<CountedAt overview={data} />}>
       {data?.callbacks === 'paused' && <Paused />}
       <div className="grid-cards grid-cards-full" style={{ marginBottom: 16 }}>
         <Figure name={t('sites')} value={counts?.sites} to={paths.sites()} />
@@ -102,6 +96,17 @@ function Overview() {
         </section>
       </div>
     </PageFrame>
+  )
+}
+
+/** How old the figures are. Its room is kept until it is known. */
+function CountedAt({ overview }: { overview: Static<typeof getOverview.data> | undefined }) {
+  const t = useTexts()
+  const isFirst = overview !== undefined && overview.countTime === null
+  return (
+    <span className="faint number" style={{ visibility: overview ? 'visible' : 'hidden' }}>
+      {isFirst ? t('counting') : t('countedAt', { time: overview?.countTime ?? '0000-00-00 00:00:00' })}
+    </span>
   )
 }
 
