@@ -31,9 +31,15 @@ export function named<Schema extends TSchema>(name: string, schema: Schema): Sch
 
 export const nameOf = (schema: TSchema & { [nameKey]?: string }) => schema[nameKey]
 
-/** A record with further members; the OpenAPI document shows it as the record and these. */
+/** A record with further members, or others; the OpenAPI document shows it as the record and these. */
 export function extended<Base extends TProperties, More extends TProperties>(base: TObject<Base>, more: More) {
-  return Type.Object({ ...base.properties, ...more }, { [shownKey]: Type.Intersect([base, Type.Object(more)]) })
+  const members: Omit<Base, keyof More> & More = { ...base.properties, ...more }
+  return Type.Object(members, { [shownKey]: Type.Intersect([base, Type.Object(more)]) })
+}
+
+/** The value with one that fits, for readers. */
+function withExample<Schema extends TSchema>(schema: Schema, example: string): Schema {
+  return Object.assign(schema, { examples: [example] })
 }
 
 /** The same value, where it means something of its own. */
@@ -147,7 +153,10 @@ function choice<Value extends number | string>(values: readonly Value[], descrip
   ) as TSchema as TUnsafe<Value>
 }
 
-export const appId = named('AppId', text(lengths.id, 'An application’s id, as the platform made it.'))
+export const appId = named(
+  'AppId',
+  withExample(text(lengths.id, 'An application’s id, as the platform made it.'), 'eb5ffaabb88d8c09f000'),
+)
 /** An application may leave out its own, an operator names one. */
 export const ownAppId = named(
   'OwnAppId',
@@ -166,12 +175,15 @@ export const name = named('Name', text(lengths.name, 'A name, as it was given.')
 export const phone = named('Phone', text(lengths.phone, 'A telephone number, as it was given.'))
 export const divisionCode = named(
   'DivisionCode',
-  text(lengths.divisionCode, 'The code of a national administrative division (GB/T 2260), for example 360102.'),
+  withExample(text(lengths.divisionCode, 'The code of a national administrative division (GB/T 2260).'), '360102'),
 )
-export const address = named('Address', freeText(lengths.address, 'The address below the district: street and number.'))
+export const address = named(
+  'Address',
+  withExample(freeText(lengths.address, 'The address below the district: street and number.'), 'No. 1 Yangming Road'),
+)
 export const tag = named(
   'Tag',
-  freeText(lengths.tag, 'Free text of the integrator’s own, for example an id in their system.'),
+  withExample(freeText(lengths.tag, 'Free text of the integrator’s own, such as an id in their system.'), 'lane=1'),
 )
 export const reasonText = named('ReasonText', text(lengths.reason, 'Why it is done, in words; it stays in the events.'))
 
@@ -188,7 +200,7 @@ const serial = Type.String({
     zh: `必须是 1 至 ${lengths.serial} 个字符的字符串，不含空白、控制字符或孤立代理项`,
   } satisfies Reason,
 })
-export const deviceNo = named('SerialNumber', serial)
+export const deviceNo = named('DeviceNo', withExample(serial, 'FC-GATE-0001'))
 
 const hourMinuteSecond = String.raw`([01]\d|2[0-3]):[0-5]\d:[0-5]\d`
 
@@ -203,7 +215,7 @@ const hourOfDay = Type.String({
     zh: '必须是 HH:mm:ss 格式的时间，00:00:00 至 23:59:59',
   } satisfies Reason,
 })
-export const timeOfDay = named('TimeOfDay', hourOfDay)
+export const timeOfDay = named('TimeOfDay', withExample(hourOfDay, '08:00:00'))
 
 /** A closing time: also 24:00:00; earlier than the opening time means past midnight. */
 export const closingTime = Type.String({
@@ -232,7 +244,7 @@ const longitudeAndLatitude = Type.String({
   } satisfies Reason,
 })
 
-export const coordinates = named('Coordinates', longitudeAndLatitude)
+export const coordinates = named('Coordinates', withExample(longitudeAndLatitude, '115.899918,28.676493'))
 
 const swappedCoordinates = new RegExp(`^(?=.{1,64}$)${latitude} *, *${longitude}$`, 'u')
 
@@ -299,7 +311,7 @@ const yuan = Type.String({
     zh: '必须是十进制字符串，"0" 至 "999999999.9999"，最多 4 位小数',
   } satisfies Reason,
 })
-export const money = named('Money', yuan)
+export const money = named('Money', withExample(yuan, '0.65'))
 
 /** A moment as the service shows it, in its own time zone. */
 export const moment = named(
@@ -307,6 +319,7 @@ export const moment = named(
   Type.String({
     description:
       'yyyy-MM-dd HH:mm:ss in the service’s time zone, which `getApplication` tells as `timeZone`: Asia/Shanghai unless the service is set otherwise.',
+    examples: ['2026-11-22 08:00:00'],
   }),
 )
 
@@ -365,3 +378,8 @@ export const FieldFaults = named(
     ),
   }),
 )
+
+/** Whether the service sends callbacks (contract §7). */
+export const callbacksSwitch = Type.String({
+  [shownKey]: named('CallbacksSwitch', textOneOf(['on', 'paused'], 'paused: this service sends no callbacks.')),
+})

@@ -4,13 +4,17 @@ import { openApiDocument } from '../src/http/openapi.ts'
 import { api } from '../src/reference/api.ts'
 import { operations } from '../src/reference/operations.ts'
 import { refusals } from '../src/refusals.ts'
+import { PublishedApi } from './published.ts'
 
 // What other people's tools and people need of the published description.
 
 interface Schema {
   $ref?: string
+  type?: string | string[]
+  examples?: unknown[]
   description?: string
   pattern?: string
+  const?: unknown
   enum?: unknown[]
   properties?: Record<string, Schema>
   items?: Schema
@@ -76,16 +80,22 @@ test('every operation, parameter, tag and member of a record says what it means'
   }
   // The envelope is told once: its data is the record.
   const envelope = new Set(['data', 'code', 'type'])
+  const names = new Set(Object.keys(refusals))
   for (const [at, { properties = {} }] of everySchema) {
     for (const [name, member] of Object.entries(properties)) {
       const isTold = member.description ?? schemas[nameOf(member.$ref)]?.description
-      if (isTold === undefined && !(envelope.has(name) && /Answer$|Refusal$|Callback$/.test(at)))
+      if (
+        isTold === undefined &&
+        !(envelope.has(name) && (/Answer$|Callback$/.test(at) || names.has(uncapitalised(at))))
+      )
         silent.push(`${at}.${name}`)
     }
   }
   expect(silent).toEqual([])
   for (const tag of document.tags) expect([tag.name, tag.description]).toEqual([tag.name, expect.stringMatching(/\.$/)])
 })
+
+const uncapitalised = (text: string) => text.slice(0, 1).toLowerCase() + text.slice(1)
 
 function descriptionOf($ref: string): string | undefined {
   return parameters[nameOf($ref)]?.description
@@ -132,3 +142,37 @@ test('each type of event has its webhook, with the record as its data', () => {
     expect(own?.properties?.data).toBeDefined()
   }
 })
+
+test('each operation’s answer has an example that fits: what tools make of the examples of its values', () => {
+  const published = new PublishedApi(text)
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, { operationId, responses }] of Object.entries(methods)) {
+      const [mediaType = '', content] = Object.entries(responses['200']?.content ?? {})[0] ?? []
+      if (mediaType !== 'application/json' || operationId === 'getOpenApi') continue
+      const headers = new Headers({ 'content-type': mediaType, etag: '"1"' })
+      const body = JSON.stringify(exampleOf(content?.schema ?? {}, operationId))
+      const exchange = { method, path, requestHeaders: new Headers(), requestBody: undefined, status: 200, headers }
+      expect([operationId, published.ofAnswer({ ...exchange, text: body })]).toEqual([operationId, []])
+    }
+  }
+})
+
+/** The first example of a schema, or what is made of its parts’; throws where a tool would have to invent a text. */
+function exampleOf(schema: Schema, at: string): unknown {
+  const { $ref, examples, enum: values, allOf, anyOf, properties, items } = schema
+  if (examples !== undefined) return examples[0]
+  if ($ref !== undefined) return exampleOf(schemas[nameOf($ref)] ?? {}, nameOf($ref))
+  if (values !== undefined || schema.const !== undefined) return values?.[0] ?? schema.const
+  if (allOf !== undefined) return Object.assign({}, ...allOf.map((part) => exampleOf(part, at)))
+  if (anyOf !== undefined) return exampleOf(anyOf[0] ?? {}, at)
+  if (properties !== undefined) {
+    const members = Object.entries(properties)
+    return Object.fromEntries(members.map(([name, member]) => [name, exampleOf(member, `${at}.${name}`)]))
+  }
+  if (items !== undefined) return items.type === undefined && items.$ref === undefined ? [] : [exampleOf(items, at)]
+  if (Array.isArray(schema.type)) return null
+  if (schema.type === 'integer') return 0
+  if (schema.type === 'boolean') return false
+  if (schema.type === undefined) return {}
+  throw new Error(`no example at ${at}`)
+}

@@ -159,18 +159,10 @@ export const rotateApplicationSecret = operation({
 
 /** What an integrator has to know of the service; operators read it in the settings of their session. */
 const serviceMembers = {
-  timeZone: Type.Optional(Type.String({ description: 'in which times are shown and read' })),
-  presenceSeconds: Type.Optional(Type.Integer({ description: 'a device that is silent for so long becomes offline' })),
-  inventoryPolicy: Type.Optional(
-    Type.Union([Type.Literal('open'), Type.Literal('required')], {
-      description: 'required: only serial numbers in the inventory can be created',
-    }),
-  ),
-  coordinateSystem: Type.Optional(
-    Type.Union([Type.Literal('gcj02'), Type.Literal('wgs84'), Type.Literal('bd09')], {
-      description: 'in which coordinates are sent and answered',
-    }),
-  ),
+  timeZone: Type.Optional(Type.String()),
+  presenceSeconds: Type.Optional(Type.Integer()),
+  inventoryPolicy: Type.Optional(Type.Union([Type.Literal('open'), Type.Literal('required')])),
+  coordinateSystem: Type.Optional(Type.Union([Type.Literal('gcj02'), Type.Literal('wgs84'), Type.Literal('bd09')])),
 }
 
 export const getApplication = operation({

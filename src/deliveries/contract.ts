@@ -4,6 +4,7 @@ import { operation } from '../http/operation.ts'
 import { pageOf, pageQuery, timeRange } from '../lists.ts'
 import {
   anyAppId,
+  callbacksSwitch,
   described,
   extended,
   integer,
@@ -25,6 +26,11 @@ export const testType = 'test'
 export const deliveryTypes = [...eventTypes, testType] as const
 const DeliveryType = named('DeliveryType', textOneOf(deliveryTypes))
 
+const DeliveryStatus = named(
+  'DeliveryStatus',
+  described(oneOf(1, 2, 3), '1 waiting for an attempt, 2 delivered, 3 dead.'),
+)
+
 const DeliveryRecord = named(
   'Delivery',
   Type.Object({
@@ -33,7 +39,7 @@ const DeliveryRecord = named(
     appId: Type.String(),
     type: Type.String({ [shownKey]: DeliveryType, description: 'Of the event; test for a test.' }),
     time: Type.String({ description: 'of the event; of a test, when it was sent' }),
-    status: Type.Integer({ [shownKey]: oneOf(1, 2, 3), description: '1 waiting for an attempt, 2 delivered, 3 dead.' }),
+    status: Type.Integer({ [shownKey]: DeliveryStatus }),
     attempts: Type.Integer({ description: 'since it was made or replayed' }),
     createTime: moment,
     nextAttemptTime: nullable(
@@ -66,14 +72,11 @@ const Waiting = {
   ),
   waitingSince: nullable(Type.String({ description: 'the time of the oldest of them' })),
   heldUntil: nullable(Type.String({ description: 'until then the endpoint is left alone for its failures' })),
-  callbacks: Type.String({
-    [shownKey]: textOneOf(['on', 'paused']),
-    description: 'paused: this service sends nothing.',
-  }),
+  callbacks: callbacksSwitch,
 }
 
 const ofApplication = { callers: ['application', 'operator'] } as const
-const status = optional(described(oneOf(1, 2, 3), '1 waiting for an attempt, 2 delivered, 3 dead.'))
+const status = optional(DeliveryStatus)
 
 export const pageDeliveries = operation({
   id: 'pageDeliveries',

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { operation } from '../http/operation.ts'
 import { batchBytes, batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../lists.ts'
 import {
@@ -62,11 +62,10 @@ export const DeviceStatus = named('DeviceStatus', described(oneOf(1, 2), '1 norm
 export const OnlineStatus = named('OnlineStatus', described(oneOf(1, 2), '1 online, 2 offline.'))
 export const RunStatus = named('RunStatus', described(oneOf(0, 1, 2), '0 closed, 1 open, 2 stopped.'))
 
-/** The device record (document §2.3). */
-export const DeviceRecord = named(
-  'Device',
+/** What a device's record tells of it, whosever it is. */
+const unowned = named(
+  'UnownedDevice',
   Type.Object({
-    appId: Type.String(),
     deviceNo: Type.String(),
     tag: nullable(Type.String()),
     deviceName: Type.String(),
@@ -80,26 +79,41 @@ export const DeviceRecord = named(
     runStatus: Type.Integer({ [shownKey]: RunStatus }),
     version: nullable(Type.String()),
     deviceNumber: Type.Integer(),
-    deviceBattery: Type.Object(
-      {
-        cityCode: Type.String(),
-        cityName: nullable(Type.String()),
-        coordinates: Type.String(),
-        detailAddress: nullable(Type.String()),
-        districtCode: Type.String(),
-        districtName: nullable(Type.String()),
-        provinceCode: Type.String(),
-        provinceName: nullable(Type.String()),
-      },
-      { description: 'The address, whatever its name says.' },
+    deviceBattery: named(
+      'DeviceAddress',
+      Type.Object(
+        {
+          cityCode: Type.String(),
+          cityName: nullable(Type.String()),
+          coordinates: Type.String(),
+          detailAddress: nullable(Type.String()),
+          districtCode: Type.String(),
+          districtName: nullable(Type.String()),
+          provinceCode: Type.String(),
+          provinceName: nullable(Type.String()),
+        },
+        { description: 'The address, whatever its name says.' },
+      ),
     ),
-    DeviceBatteryOutput: Type.Object({
-      batteryStatus: nullable(Type.Integer()),
-      batteryEnergy: nullable(Type.String({ description: 'a percentage' })),
-    }),
+    DeviceBatteryOutput: named(
+      'DeviceBattery',
+      Type.Object({
+        batteryStatus: nullable(Type.Integer()),
+        batteryEnergy: nullable(Type.String({ description: 'a percentage' })),
+      }),
+    ),
     createTime: moment,
   }),
 )
+
+const deviceOf = <Owner extends TSchema>(appId: Owner) =>
+  Type.Object({ appId, ...unowned.properties }, { [shownKey]: Type.Intersect([unowned, Type.Object({ appId })]) })
+
+/** The device record (document §2.3). */
+export const DeviceRecord = named('Device', deviceOf(Type.String()))
+
+/** What is told of a device that was moved: to its former owner, not whose it is now. */
+export const TransferredDevice = named('TransferredDevice', deviceOf(nullable(Type.String())))
 export type DeviceRecord = Static<typeof DeviceRecord>
 
 export const createDevice = operation({
@@ -147,17 +161,7 @@ export const updateDevice = operation({
   path: '/api/device/entrance/guard/update',
   ...ofOne,
   example: { deviceName: 'East gate barrier' },
-  body: Type.Object({
-    appId: ownAppId,
-    deviceNo,
-    deviceName: Type.Optional(name),
-    tag: optional(tag),
-    provinceCode: optional(freeText(lengths.divisionCode)),
-    cityCode: optional(freeText(lengths.divisionCode)),
-    districtCode: Type.Optional(divisionCode),
-    detailAddress: optional(address),
-    coordinates: Type.Optional(coordinates),
-  }),
+  body: Type.Object({ appId: ownAppId, ...Type.Partial(DeviceBatchRow).properties, deviceNo }),
   data: DeviceRecord,
   tagged: true,
   conditional: true,

@@ -74,7 +74,7 @@ export function typeFilter(types: readonly string[]) {
   const one = `(${names.map((name) => name.replace(/[.*]/g, String.raw`\$&`)).join('|')})`
   return Type.String({
     pattern: `^${one}(,${one})*$`,
-    [shownKey]: { type: 'string', pattern: String.raw`^[A-Za-z]+\.([A-Za-z]+|\*)(,[A-Za-z]+\.([A-Za-z]+|\*))*$` },
+    [shownKey]: { type: 'string', pattern: '^[A-Za-z.*]+(,[A-Za-z.*]+)*$' },
     description: 'One type of event or several, with commas between them; all of a kind as device.*.',
     [reasonKey]: {
       en: `must be one or several, with commas, of ${names.join(', ')}`,
@@ -93,7 +93,7 @@ const EventRecord = named(
     appId: Type.String(),
     time: moment,
     occurredAt: Type.String({ format: 'date-time', description: 'The same instant, RFC 3339, to the millisecond.' }),
-    actor: Type.String({ description: 'who did it: application:…, operator:… or platform:…' }),
+    actor: Type.String(),
     data: Type.Unknown({ description: 'the record as its operation answers it' }),
   }),
 )
@@ -140,10 +140,13 @@ export const getEvent = operation({
   refusals: ['applicationNotFound', 'eventNotFound'],
 })
 
+const LoggedType = named('LoggedType', Type.Union([EventTypeName, textOneOf(platformEventTypes)]))
+
 export const AuditRecord = named(
   'AuditEntry',
   Type.Object({
     ...EventRecord.properties,
+    type: Type.String({ [shownKey]: LoggedType }),
     appId: nullable(Type.String({ description: 'null for what happened in no application' })),
     actorId: nullable(Type.Integer({ description: 'of the account or key that did it; no renaming moves it' })),
     subject: nullable(Type.String({ description: 'what it is about: a serial number or an id' })),

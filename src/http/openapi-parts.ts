@@ -32,17 +32,21 @@ export const envelopeSchemas = {
   },
 }
 
-/** What an application's callback answers. */
-export const receiversResponses = {
+/** Answers that are no refusals. */
+export const fixedResponses = {
+  NotModified: { description: 'As the `ETag` in `If-None-Match` says it is.' },
   Received: { description: 'Received. It must come within 15 s. 410 says that the callback is gone.' },
 }
 
 const ascii = { type: 'string' }
+/** Never left out. */
+const always = { required: true }
 
 /** Headers of answers. */
 export const headers = {
   'X-Request-Id': {
     description: 'The request’s own, when it sent a sane one; else made by the service. Tell it when you ask for help.',
+    ...always,
     schema: ascii,
   },
   'RateLimit-Policy': {
@@ -54,13 +58,13 @@ export const headers = {
     description: 'What is left of it, for example `"default";r=998;t=1`. Of several processes each tells its guess.',
     schema: ascii,
   },
-  ETag: { description: 'Names this state of the record, for `If-Match`.', schema: ascii },
+  ETag: { description: 'Names this state of the record, for `If-Match`.', ...always, schema: ascii },
   Replayed: {
     description: 'True for the answer of an earlier request with the same `Idempotency-Key`; else absent.',
     schema: { type: 'string', enum: ['true'] },
   },
-  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' } },
-  'WWW-Authenticate': { description: 'How to authenticate (RFC 6750, RFC 7617).', schema: ascii },
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', ...always, schema: { type: 'integer' } },
+  'WWW-Authenticate': { description: 'How to authenticate (RFC 6750, RFC 7617).', ...always, schema: ascii },
   Allow: { description: 'The methods that the path has.', schema: ascii },
 }
 

@@ -5,10 +5,10 @@ import { type RefusalName, refusals } from '../refusals.ts'
 import { FieldFaults, nameKey } from '../values.ts'
 import {
   envelopeSchemas,
+  fixedResponses,
   headerParameters,
   headers,
   headersOf,
-  receiversResponses,
   refTo,
   webhookParameters,
 } from './openapi-parts.ts'
@@ -99,7 +99,7 @@ class DocumentWriter {
         parameters: { ...parameters, ...headerParameters },
         headers,
         requestBodies: this.requestBodies,
-        responses: { ...sorted(this.responses), ...receiversResponses },
+        responses: { ...sorted(this.responses), ...fixedResponses },
         schemas: { ...sorted(this.schemas.components), ...envelopeSchemas },
       },
     }
@@ -139,7 +139,11 @@ class DocumentWriter {
       ...securityOf(operation),
       ...(parameters.length > 0 && { parameters }),
       ...(body === undefined ? {} : { requestBody: this.requestBody(operation, body) }),
-      responses: { 200: this.success(operation), ...this.refusals(operation) },
+      responses: {
+        200: this.success(operation),
+        ...(operation.cached && { 304: refTo('responses', 'NotModified') }),
+        ...this.refusals(operation),
+      },
     }
   }
 
@@ -182,13 +186,13 @@ class DocumentWriter {
   }
 
   private success(operation: Operation): Json {
-    const { id, answers, data, beside, tagged, idempotent } = operation
-    const told = [...(tagged ? ['ETag'] : []), ...(idempotent ? ['Replayed'] : [])]
+    const { id, answers, data, beside, tagged, cached, idempotent } = operation
+    const told = [...(tagged || cached ? ['ETag'] : []), ...(idempotent ? ['Replayed'] : [])]
     const isPlain = (data as { type?: string }).type === undefined
     const published = () =>
       (data as { properties?: object }).properties === undefined || nameKey in data
         ? this.schemas.publish(data)
-        : this.component(`${capitalised(id)}Data`, data)
+        : this.component(`${capitalised(id)}Result`, data)
     const schema =
       answers === undefined
         ? this.answer(published(), beside?.answer)
@@ -196,18 +200,19 @@ class DocumentWriter {
           ? { type: answers === 'application/json' ? 'object' : 'string' }
           : published()
     return {
-      description: 'Success.',
+      description: 'Done.',
       ...headersOf(told),
       content: { [answers ?? 'application/json']: { schema } },
     }
   }
 
-  /** The envelope of a success, once for all operations that answer the same. */
+  /** The envelope of a success. One of a record that several operations answer has a name. */
   private answer(data: Json, beside: TObject | undefined): Json {
-    const name = `${String(data.$ref).split('/').at(-1)?.replace(/Data$/, '')}Answer`
     const besides = beside === undefined ? {} : (this.schemas.publish(beside).properties as Json)
-    this.schemas.components[name] ??= envelope(data, besides)
-    return refTo('schemas', name)
+    const record = String(data.$ref).split('/').at(-1) ?? ''
+    if (/(Result|Page)$/.test(record)) return envelope(data, besides)
+    this.schemas.components[`${record}Answer`] ??= envelope(data, besides)
+    return refTo('schemas', `${record}Answer`)
   }
 
   private refusals(operation: Operation): Json {
@@ -216,24 +221,31 @@ class DocumentWriter {
       const status = operation.statuses?.[name] ?? refusals[name].status
       byStatus.set(status, [...(byStatus.get(status) ?? []), name])
     }
-    for (const status of requestStatuses(operation)) byStatus.set(status, ['invalidRequest'])
-    return Object.fromEntries(
-      [...byStatus].map(([status, names]) => [
-        status,
-        this.refusal(status, names, status < 404 ? operation.beside?.refusal : undefined),
-      ]),
-    )
+    const told = [...byStatus].map(([status, names]) => [
+      status,
+      this.refusal(status, names, status < 404 ? operation.beside?.refusal : undefined),
+    ])
+    return Object.fromEntries(operation.method === 'POST' ? [...told, ['default', this.rejected()]] : told)
+  }
+
+  /** What is wrong with the request itself, whatever the operation: 10001 with a status of its own. */
+  private rejected(): Json {
+    this.responses.Rejected ??= {
+      description:
+        '10001 invalidRequest with a status of its own: 405 the path has no such method, 413 the body is too large, 415 it has another media type than this operation takes',
+      ...headersOf(['Allow']),
+      content: { 'application/json': { schema: this.refusalSchema(['invalidRequest'], undefined) } },
+    }
+    return refTo('responses', 'Rejected')
   }
 
   /** The answer of a status, once for all operations that can give the same refusals with it. */
   private refusal(status: number, names: RefusalName[], beside: TObject | undefined): Json {
-    const joined = names.map(capitalised).join('Or')
-    const refused = `${joined === 'NotPermittedOrApplicationFrozen' ? 'Forbidden' : joined}${beside === undefined ? '' : 'OfOAuth'}`
-    const isOther = status !== refusals[names[0] as RefusalName].status
-    const name = isOther ? (namesOfStatuses[status] ?? `${refused}${status}`) : refused
+    const joined = nameOfAll(names.map(capitalised))
+    const name = `${shortNames[joined] ?? joined}${beside === undefined ? '' : 'OfOAuth'}`
     this.responses[name] ??= {
-      description: `${whatIsWrong[status] ?? ''}${names.map(toldOf).join(', ')}`,
-      ...headersOf(refusalHeaders[status] ?? []),
+      description: names.map(toldOf).join(', '),
+      ...headersOf((joined === 'TokenInvalid' ? ['WWW-Authenticate'] : refusalHeaders[status]) ?? []),
       content: { 'application/json': { schema: this.refusalSchema(names, beside) } },
     }
     return refTo('responses', name)
@@ -241,7 +253,7 @@ class DocumentWriter {
 
   private refusalSchema(names: RefusalName[], beside: TObject | undefined): Json {
     const schemas = names.map((name) => {
-      const title = `${capitalised(name)}Refusal`
+      const title = capitalised(name)
       this.schemas.components[title] ??= this.writeRefusal(name)
       return refTo('schemas', title)
     })
@@ -253,7 +265,7 @@ class DocumentWriter {
     const { code } = refusals[name]
     const faults = this.schemas.publish(FieldFaults)
     const own = { code: { type: 'integer', enum: [code] }, ...dataOf(name, faults) }
-    return { allOf: [refTo('schemas', 'Refusal'), { type: 'object', properties: own }] }
+    return { allOf: [refTo('schemas', 'Refusal'), { properties: own }] }
   }
 
   private describeWebhook(webhook: Webhook): Json {
@@ -277,7 +289,6 @@ class DocumentWriter {
     const types = this.api.webhooks.filter((webhook) => webhook.record === record).map(({ type }) => type)
     const name = `${record}Callback`
     const own = {
-      type: 'object',
       required: ['data'],
       properties: {
         type: { type: 'string', enum: types, description: 'What happened.' },
@@ -300,19 +311,6 @@ function commonRefusals(operation: Operation): RefusalName[] {
   return common
 }
 
-/** Other statuses that 10001 has for what is wrong with the request itself. */
-function requestStatuses({ method }: Operation): number[] {
-  return method === 'POST' ? [405, 413, 415] : []
-}
-
-const namesOfStatuses: Record<number, string> = { 405: 'WrongMethod', 413: 'TooLarge', 415: 'WrongMediaType' }
-
-const whatIsWrong: Record<number, string> = {
-  405: 'The path has no such method. ',
-  413: 'The body is too large. ',
-  415: 'The body has another media type than this operation takes. ',
-}
-
 /** The data of refusals that name members of the body: always, or where it is about one. */
 function dataOf(name: RefusalName, faults: Json): Json {
   if (name === 'invalidRequest') return { data: faults }
@@ -322,8 +320,6 @@ function dataOf(name: RefusalName, faults: Json): Json {
 
 const refusalHeaders: Record<number, string[]> = {
   400: ['X-Request-Id'],
-  401: ['WWW-Authenticate'],
-  405: ['Allow'],
   429: ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
   503: ['Retry-After', 'X-Request-Id'],
 }
@@ -339,8 +335,25 @@ function securityOf({ callers, takesForm }: Operation): { security?: Json[] } {
 }
 
 function envelope(data: Json, beside: Json): Json {
-  const own = { type: 'object', required: ['data', ...Object.keys(beside)], properties: { data, ...beside } }
+  const own = { required: ['data', ...Object.keys(beside)], properties: { data, ...beside } }
   return { allOf: [refTo('schemas', 'Success'), own] }
+}
+
+/** Of answers that most operations give. */
+const shortNames: Record<string, string> = {
+  InvalidRequest: 'Invalid',
+  NotPermittedOrApplicationFrozen: 'Forbidden',
+  TooManyRequests: 'TooMany',
+  IdempotencyKeyReused: 'KeyReused',
+  Unavailable: 'Busy',
+}
+
+/** Of ApplicationNotFound and DeviceNotFound: ApplicationOrDeviceNotFound. */
+function nameOfAll(names: readonly string[]): string {
+  const isAll = names.length > 1 && names.every((name) => name.endsWith('NotFound'))
+  return names
+    .map((name, index) => (isAll && index < names.length - 1 ? name.replace(/NotFound$/, '') : name))
+    .join('Or')
 }
 
 /** Puts parameters that several operations take into the components. Answers these. */
@@ -358,8 +371,9 @@ function shareParameters(paths: Record<string, Record<string, Json>>): Record<st
   }
   const shared: Record<string, Json> = {}
   for (const { parameter, lists } of [...uses.values()].sort((a, b) => b.lists.length - a.lists.length)) {
-    const name = capitalised(String(parameter.name))
-    if (lists.length === 1 || shared[name] !== undefined) continue
+    const own = capitalised(String(parameter.name))
+    const name = [own, `Any${own}`].find((free) => shared[free] === undefined)
+    if (lists.length === 1 || name === undefined) continue
     shared[name] = parameter
     const text = JSON.stringify(parameter)
     for (const list of lists) {

@@ -26,6 +26,8 @@ export interface Operation<
   idempotent?: boolean
   /** Answers the record's `ETag`. */
   tagged?: boolean
+  /** Answers the same to everybody, with an `ETag`, and 304 to who has it already. */
+  cached?: boolean
   /** Takes `If-Match` with an `ETag` that was answered before; 10009 when the record has changed since. */
   conditional?: boolean
   /** The largest body in bytes, where it is not 64 KiB. */

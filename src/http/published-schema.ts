@@ -3,8 +3,8 @@ import { namedSchemas, nameKey, shownKey } from '../values.ts'
 
 export type Json = Record<string, unknown>
 
-/** What a member means that stands under this name in many records, and a value of it. */
-export type Glossary = Readonly<Record<string, { means: string; example?: unknown }>>
+/** What a member means that stands under this name in many records, an example of it, and the value that it is. */
+export type Glossary = Readonly<Record<string, { means?: string; example?: unknown; value?: TSchema }>>
 
 /** A schema with the keywords that are read here. */
 interface Shape {
@@ -40,13 +40,36 @@ export class SchemaPublisher {
 
   /** A member of a record: a name in use everywhere has its meaning told where nothing else does. */
   publishMember(name: string, schema: TSchema | Shape): Json {
-    const shape = schema as Shape
-    const published = this.use(shape)
+    const shape = this.valueOf(name, schema as Shape)
+    const published = this.withExample(name, this.use(shape))
     if (nameKey in shape && shape.anyOf?.some(isNull)) return published
+    // A member that is called as its value is needs no further words.
+    if (shape[nameKey]?.toLowerCase() === name.toLowerCase() && published.description === undefined) return published
     const description = ownDescription(shape) ?? this.glossary[name]?.means ?? published.description
     if (description !== undefined) return { ...published, description }
     const told = this.descriptionOf(published)
     return told === undefined || published.$ref !== undefined ? published : { ...published, description: told }
+  }
+
+  /** A text of an answer, as the value that it is. */
+  private valueOf(name: string, shape: Shape): Shape {
+    const value = this.glossary[name]?.value as Shape | undefined
+    const [text, other] = shape.anyOf ?? [shape]
+    if (value === undefined || text === undefined || !isAnyText(text)) return shape
+    if (other === undefined) return value
+    return isNull(other) ? { ...shape, anyOf: [value, other] } : shape
+  }
+
+  /** An example of what an answer holds, which no rule of a request describes. */
+  private withExample(name: string, published: Json): Json {
+    const { type, description: _, format: __, ...rules } = published
+    const types = [type].flat()
+    if (type === undefined || Object.keys(rules).length > 0) return published
+    const example = this.glossary[name]?.example
+    if (types.includes(typeof example === 'number' ? 'integer' : typeof example)) {
+      return { ...published, examples: [example] }
+    }
+    return published
   }
 
   /** A member of a query, which holds no null, with its description apart. */
@@ -116,7 +139,8 @@ export class SchemaPublisher {
     if (shown !== undefined) {
       const { description, ...published } = this.use(shown)
       const told = shape.description ?? description
-      return told === undefined ? published : { ...published, description: told }
+      const { examples } = shape
+      return { ...published, ...(told !== undefined && { description: told }), ...(examples && { examples }) }
     }
     if (shape.anyOf !== undefined) return this.writeUnion(shape, shape.anyOf)
     if (shape.const !== undefined) return this.writeUnion(shape, [shape])
@@ -132,7 +156,7 @@ export class SchemaPublisher {
       return [keyword, Object.fromEntries(members.map(([name, member]) => [name, this.publishMember(name, member)]))]
     }
     if (keyword === 'items') return [keyword, this.use(value as Shape)]
-    if (keyword === 'allOf') return [keyword, (value as Shape[]).map((part) => this.use(part))]
+    if (keyword === 'allOf') return [keyword, (value as Shape[]).map((part) => withoutType(this.use(part)))]
     // Larger than many languages' integers.
     if (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) return ['format', 'int64']
     return [keyword, value]
@@ -167,6 +191,11 @@ export class SchemaPublisher {
 }
 
 const isNull = (shape: Shape) => shape.type === 'null'
+/** A text of which nothing else is said. */
+const isAnyText = (shape: Shape) => shape.type === 'string' && Object.keys(shape).length === 1
+
+/** A part of what is joined: the first of these, which has a name, says that it is an object. */
+const withoutType = ({ type: _, ...part }: Json) => part
 
 /** What is said of a member where it is declared, and not of the value that it holds in general. */
 function ownDescription(shape: Shape): string | undefined {

@@ -55,12 +55,15 @@ const newName = named('OperatorName', visibleName)
 export const passwordLengths = { min: 12, max: 256 } as const
 
 /** Long enough to resist guessing, and short enough to be hashed at no great cost. */
-const password = Type.String({
-  pattern: String.raw`^[^\p{Cs}]{${passwordLengths.min},${passwordLengths.max}}$`,
-  [shownKey]: { type: 'string', minLength: passwordLengths.min, maxLength: passwordLengths.max },
-  description: '12 to 256 characters, and none of the common ones; only its argon2id hash is kept',
-  [reasonKey]: { en: 'must be 12 to 256 characters', zh: '必须是 12 至 256 个字符' },
-})
+const password = named(
+  'NewPassword',
+  Type.String({
+    pattern: String.raw`^[^\p{Cs}]{${passwordLengths.min},${passwordLengths.max}}$`,
+    [shownKey]: { type: 'string', minLength: passwordLengths.min, maxLength: passwordLengths.max },
+    description: '12 to 256 characters, and none of the common ones; only its argon2id hash is kept',
+    [reasonKey]: { en: 'must be 12 to 256 characters', zh: '必须是 12 至 256 个字符' },
+  }),
+)
 const appIds = optional(
   Type.Array(appId, {
     maxItems: 1000,
@@ -77,7 +80,9 @@ export const OperatorRecord = named(
     role: Type.String({ [shownKey]: role }),
     status: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 active, 2 disabled.' }),
     isSetUp: Type.Boolean({ description: 'false until the set-up link was used' }),
-    appIds: Type.Array(Type.String(), { description: 'of a developer; empty for the other roles' }),
+    appIds: Type.Array(Type.String({ [shownKey]: appId }), {
+      description: 'of a developer; empty for the other roles',
+    }),
     createTime: moment,
     signInTime: nullable(moment),
   }),

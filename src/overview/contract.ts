@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { AuditRecord } from '../events/contract.ts'
 import { operation } from '../http/operation.ts'
-import { moment, named } from '../values.ts'
+import { callbacksSwitch, moment, named } from '../values.ts'
 
 const count = Type.Integer()
 
@@ -47,7 +47,7 @@ export const getOverview = operation({
   query: Type.Object({}),
   data: Type.Object({
     counts: Type.Union([Counts, Type.Null()], { description: 'null while they are made for the first time' }),
-    callbacks: Type.String({ description: 'on, or paused: then nothing is sent (FORECOURT_CALLBACKS)' }),
+    callbacks: callbacksSwitch,
     countTime: Type.Union([moment, Type.Null()]),
     troubles: Type.Array(Trouble, { description: 'the ten applications with the most' }),
     minutes: Type.Array(Type.Object({ time: moment, creates: count, refusals: count }), {

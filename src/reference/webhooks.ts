@@ -2,11 +2,10 @@ import Type, { type TSchema } from 'typebox'
 import { ApplicationRecord } from '../applications/contract.ts'
 import { BillingRuleRecord } from '../billing-rules/contract.ts'
 import type { testType } from '../deliveries/contract.ts'
-import { DeviceRecord } from '../devices/contract.ts'
+import { DeviceRecord, TransferredDevice } from '../devices/contract.ts'
 import type { EventType } from '../events/contract.ts'
 import { SiteRecord } from '../sites/contract.ts'
 import { ThirdPartyConfigRecord } from '../third-party-config/contract.ts'
-import { nullable } from '../values.ts'
 
 interface Webhook {
   summary: string
@@ -29,9 +28,8 @@ const byType: Record<EventType | typeof testType, Webhook> = {
   'device.unbound': device('A device was freed; its record as it was'),
   'device.transferred': {
     summary: 'An operator moved a device from one application to another; told to both',
-    // The former owner is not told whose it is now.
     record: 'TransferredDevice',
-    data: Type.Object({ ...DeviceRecord.properties, appId: nullable(Type.String()) }),
+    data: TransferredDevice,
   },
   'device.stateChanged': device('A device reported another state, or was silent for too long'),
   'billingRule.created': billingRule('A billing rule was created'),

@@ -1,15 +1,17 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { operation } from '../http/operation.ts'
-import { divisionCode, integer, named, nullable, optional } from '../values.ts'
+import { described, divisionCode, integer, named, nullable, oneOf, optional, shownKey } from '../values.ts'
 
 const folder = '/api/region/v1/region'
-const level = Type.Integer({ description: '1 province, 2 city, 3 district' })
+const level = Type.Integer({
+  [shownKey]: named('RegionLevel', described(oneOf(1, 2, 3), '1 province, 2 city, 3 district.')),
+})
 
 /** A region as the tree shows it. Three levels are written out: OpenAPI's tools know those, and few know recursion. */
 const node = (child: TSchema, most?: number) =>
   Type.Object({
     code: Type.String(),
-    name: Type.String(),
+    name: Type.String({ examples: ['东湖区'] }),
     level,
     children: Type.Array(child, most === undefined ? {} : { maxItems: most }),
   })
@@ -27,13 +29,14 @@ export const getRegionTree = operation({
   }),
   data: Type.Object({ list: Type.Array(node(node(node(Type.Unknown(), 0)))) }),
   refusals: ['regionNotFound'],
+  cached: true,
 })
 
 const RegionRecord = named(
   'Region',
   Type.Object({
     code: Type.String(),
-    name: Type.String(),
+    name: Type.String({ examples: ['东湖区'] }),
     level,
     parentCode: nullable(Type.String()),
     fullName: Type.String({ description: 'the names from the province down, as an address has them' }),

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { operation } from '../http/operation.ts'
+import { callbacksSwitch } from '../values.ts'
 
 const anyone = { method: 'GET', callers: [], refusals: [] } as const
 
@@ -18,9 +19,9 @@ export const getReadiness = operation({
   ...anyone,
   data: Type.Object({
     ready: Type.Boolean(),
-    checks: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean() })),
+    checks: Type.Array(Type.Object({ name: Type.String({ examples: ['database'] }), ok: Type.Boolean() })),
     distributed: Type.Boolean({ description: 'whether its database is spread over the nodes of a Citus cluster' }),
-    callbacks: Type.String({ description: 'on, or paused: then nothing is sent (FORECOURT_CALLBACKS)' }),
+    callbacks: callbacksSwitch,
     workers: Type.Object(
       { serving: Type.Integer(), wanted: Type.Integer() },
       { description: 'processes that serve on this machine, and how many should (FORECOURT_WORKERS)' },
@@ -47,4 +48,5 @@ export const getOpenApi = operation({
   ...anyone,
   data: Type.Unknown(),
   answers: 'application/json',
+  cached: true,
 })

@@ -2,7 +2,20 @@ import Type, { type Static } from 'typebox'
 import { everyRole } from '../callers/roles.ts'
 import { operation } from '../http/operation.ts'
 import { pageOf, pageQuery } from '../lists.ts'
-import { described, integer, moment, name, named, nullable, optional, reasonKey, text } from '../values.ts'
+import {
+  appId,
+  described,
+  integer,
+  moment,
+  name,
+  named,
+  nullable,
+  optional,
+  reasonKey,
+  shownKey,
+  text,
+  textOneOf,
+} from '../values.ts'
 
 // By a session, a person or a key acts in the console. Keys act as bearer tokens too, and then without one.
 
@@ -23,7 +36,9 @@ export const SessionRecord = named(
     name: Type.String(),
     role: Type.String(),
     appIds: nullable(
-      Type.Array(Type.String(), { description: 'of a developer; null where every application is meant' }),
+      Type.Array(Type.String({ [shownKey]: appId }), {
+        description: 'of a developer; null where every application is meant',
+      }),
     ),
     userAgent: nullable(Type.String()),
     address: nullable(Type.String({ description: 'where the sign-in came from' })),
@@ -65,12 +80,12 @@ export const getSettings = operation({
   ...ofEveryone,
   query: Type.Object({}),
   data: Type.Object({
-    timeZone: Type.String({ description: 'in which times are shown and read' }),
+    timeZone: Type.String(),
     mapTileUrl: nullable(Type.String({ description: 'with {z}, {x} and {y}; null for none' })),
-    inventoryPolicy: Type.String(),
+    inventoryPolicy: Type.String({ [shownKey]: textOneOf(['open', 'required']) }),
     presenceSeconds: Type.Integer(),
-    coordinateSystem: Type.String({ description: 'in which coordinates are sent and answered' }),
-    privateCallbacks: Type.String(),
+    coordinateSystem: Type.String({ [shownKey]: textOneOf(['gcj02', 'wgs84', 'bd09']) }),
+    privateCallbacks: Type.String({ [shownKey]: textOneOf(['refuse', 'allow']) }),
   }),
   refusals: [],
 })

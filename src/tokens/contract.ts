@@ -38,13 +38,13 @@ export const issueToken = operation({
   example: { grant_type: 'client_credentials', client_id: 'eb5ffaabb88d8c09f000', client_secret: 'the appSecret' },
   data: Type.Object({
     accessToken: Type.String({ description: 'For `Authorization: Bearer …`.' }),
-    tokenType: Type.String({ description: 'Always Bearer.' }),
+    tokenType: Type.String({ [shownKey]: Type.Literal('Bearer'), description: 'Always Bearer.' }),
     expiresIn: Type.Integer({ description: 'Seconds until the token ends.' }),
   }),
   beside: {
     answer: Type.Object({
       access_token: Type.String({ description: 'The same token, where a stock OAuth library reads it.' }),
-      token_type: Type.String({ description: 'Always Bearer.' }),
+      token_type: Type.String({ [shownKey]: Type.Literal('Bearer'), description: 'Always Bearer.' }),
       expires_in: Type.Integer({ description: 'Seconds until the token ends.' }),
     }),
     refusal: OAuthError,
@@ -72,7 +72,9 @@ export const revokeToken = operation({
   takesForm: true,
 })
 
-const authMethods = Type.Array(Type.String(), { description: 'How a client shows its secret there.' })
+const authMethods = Type.Array(Type.String({ examples: ['client_secret_basic'] }), {
+  description: 'How a client shows its secret there.',
+})
 
 export const getAuthorizationServer = operation({
   id: 'getAuthorizationServer',
@@ -86,8 +88,13 @@ export const getAuthorizationServer = operation({
     token_endpoint_auth_methods_supported: authMethods,
     revocation_endpoint: Type.String({ description: 'Where tokens are revoked.' }),
     revocation_endpoint_auth_methods_supported: authMethods,
-    grant_types_supported: Type.Array(Type.String(), { description: 'Always client_credentials.' }),
-    response_types_supported: Type.Array(Type.String(), { description: 'None: nobody signs in by a redirect.' }),
+    grant_types_supported: Type.Array(Type.String({ examples: ['client_credentials'] }), {
+      description: 'Always client_credentials.',
+    }),
+    response_types_supported: Type.Array(Type.String(), {
+      examples: [[]],
+      description: 'None: nobody signs in by a redirect.',
+    }),
   }),
   refusals: [],
   answers: 'application/json',
