@@ -12,6 +12,7 @@ import type { DeviceRegistration } from '../src/devices/contract.ts'
 import type { Operation } from '../src/http/operation.ts'
 import type { SiteRegistration } from '../src/sites/contract.ts'
 import { issueToken } from '../src/tokens/contract.ts'
+import { expectPublished } from './published.ts'
 
 export const projectFolder = join(import.meta.dirname, '..')
 const bun = join(projectFolder, 'node_modules', '.bin', 'bun')
@@ -229,12 +230,23 @@ export class Client {
     return this.call(operation, input, { token: this.operatorKey, ...options })
   }
 
-  /** Sends anything, and reads the envelope when there is one. */
+  /** Sends anything, and reads the envelope when there is one. Throws when openapi.json tells of it otherwise. */
   async send<Data>(path: string, request: RequestInit): Promise<Answer<Data>> {
     const response = await fetch(this.url + path, request)
     const text = await response.text()
+    const { status, headers } = response
+    const { method = 'GET', body } = request
+    expectPublished({
+      method,
+      path,
+      requestHeaders: new Headers(request.headers),
+      requestBody: body,
+      status,
+      headers,
+      text,
+    })
     const envelope = text.startsWith('{') ? JSON.parse(text) : {}
-    return { status: response.status, headers: response.headers, text, ...envelope }
+    return { status, headers, text, ...envelope }
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { testDelivery } from '../../src/deliveries/contract.ts'
 import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
 import { saveDeviceModel } from '../../src/device-models/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
@@ -8,6 +9,7 @@ import { createOperator, createOperatorKey } from '../../src/operators/contract.
 import { getOpenApi } from '../../src/service/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, newToken, siteBody } from '../harness.ts'
+import { signIn } from '../people.ts'
 import { client, expectSuccess, newIdleApplication, occupancyTerms } from './support.ts'
 
 // Every example that the service publishes is sent to it, with what it has to be about in the place of what stands for
@@ -31,6 +33,9 @@ const published = Object.entries(paths).flatMap(([path, methods]) =>
 const application = await newApplication(client)
 const { appId, appSecret, token } = application
 const other = await newApplication(client)
+const callbackUrl = 'https://nowhere.example.com/callback'
+const newCalledBack = () => newApplication(client, { thirdPartyConfig: { operatorName: 'Operator', callbackUrl } })
+const calledBack = await newCalledBack()
 const operator = { authorization: `Bearer ${client.operatorKey}` }
 
 const made = {
@@ -48,6 +53,12 @@ const made = {
     const body = { name: newSerial('example'), role: 'viewer' }
     return { id: expectSuccess(await client.operate(createOperator, body)).id }
   },
+  invited: async () => {
+    const body = { name: newSerial('example'), role: 'viewer' }
+    const { setUpPath } = expectSuccess(await client.operate(createOperator, body))
+    return { setUpToken: setUpPath?.split('#')[1] }
+  },
+  delivery: async () => ({ id: expectSuccess(await client.call(testDelivery, {}, { token: calledBack.token })).id }),
   key: async () => {
     const body = { name: newSerial('example'), role: 'viewer' }
     return { id: expectSuccess(await client.operate(createOperatorKey, body)).id }
@@ -70,6 +81,13 @@ const model = (async () => {
   expectSuccess(await client.operate(saveDeviceModel, { serialPrefix: newSerial('EXAMPLE'), modelName }))
   return { modelName }
 })()
+
+/** Somebody who has the password of the examples. */
+async function withPassword() {
+  const person = { name: newSerial('example'), password: 'a password of 12 or more' }
+  const { id } = expectSuccess(await client.operate(createOperator, { ...person, role: 'viewer' }))
+  return { ...person, id }
+}
 
 const fresh = () => ({ deviceNo: newSerial('FC-GATE') })
 const secrets = { client_id: appId, client_secret: appSecret }
@@ -96,6 +114,9 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   transferDevice: async () => ({ ...(await made.device()), targetAppId: other.appId }),
   transferDevices: async () => ({ deviceNos: [(await made.device()).deviceNo], targetAppId: other.appId }),
   getEvent: made.event,
+  getDelivery: made.delivery,
+  createSession: async () => ({ name: (await withPassword()).name }),
+  setUpOperator: made.invited,
   getApplication: () => ({ appId }),
   saveDeviceModel: made.model,
   deleteDeviceModel: made.model,
@@ -110,11 +131,25 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   deleteOperatorKey: made.key,
 }
 
-/** They need what nobody can give twice, or somebody who listens; their own tests send the same. */
-const elsewhere = [
-  ...['createSession', 'setUpOperator', 'changePassword', 'deleteSession'],
-  ...['replayDeliveries', 'testDelivery', 'getDelivery', 'rotateCallbackSecret'],
-]
+const ofCalledBack = { authorization: `Bearer ${calledBack.token}` }
+const ofSession = async () => signIn(client, await withPassword())
+
+/** Who sends an example that not everybody can. */
+const senders: Record<string, () => Promise<Record<string, string>> | Record<string, string>> = {
+  getDelivery: () => ofCalledBack,
+  // One a few seconds, of each application.
+  testDelivery: async () => ({ authorization: `Bearer ${(await newCalledBack()).token}` }),
+  replayDeliveries: () => ofCalledBack,
+  rotateCallbackSecret: () => ofCalledBack,
+  changePassword: ofSession,
+  deleteSession: ofSession,
+}
+
+/** Those that need no token get none. */
+function senderOf(path: string): Record<string, string> {
+  if (path.startsWith('/api/auth/')) return {}
+  return path.startsWith('/api/platform/') || path === '/metrics' ? operator : { authorization: `Bearer ${token}` }
+}
 
 function exampleOf({ requestBody, parameters = [] }: Described): Record<string, unknown> {
   const body = requestBody?.content['application/json']?.example
@@ -123,24 +158,20 @@ function exampleOf({ requestBody, parameters = [] }: Described): Record<string, 
   return body ?? Object.fromEntries(query)
 }
 
-test.each(
-  published.filter(({ operationId }) => !elsewhere.includes(operationId)).map((each) => [each.operationId, each]),
-)('the example of %s is accepted', async (operationId, operation) => {
-  const example = exampleOf(operation as Described)
-  const acting = operation.path.includes('/application/') ? (await newIdleApplication()).appId : appId
-  const about = 'appId' in example ? { appId: acting } : {}
-  const sent: Record<string, unknown> = { ...example, ...about, ...(await substitutes[operationId]?.()) }
-  const isOurs = !operation.path.startsWith('/api/platform/') && operation.path !== '/metrics'
-  const authorization = operation.path.startsWith('/api/auth/')
-    ? {}
-    : isOurs
-      ? { authorization: `Bearer ${token}` }
-      : operator
-  const query = operation.method === 'GET' ? `?${new URLSearchParams(sent as Record<string, string>)}` : ''
-  const answer = await fetch(client.url + operation.path + query, {
-    method: operation.method,
-    headers: { ...authorization, 'content-type': 'application/json' },
-    ...(operation.method === 'POST' && { body: JSON.stringify(sent) }),
-  })
-  expect([answer.status, (await answer.text()).slice(0, 200)]).toEqual([200, expect.any(String)])
-})
+test.each(published.map((each) => [each.operationId, each] as const))(
+  'the example of %s is accepted',
+  async (operationId, operation) => {
+    const { path, method } = operation
+    const example = exampleOf(operation)
+    const acting = path.includes('/application/') ? (await newIdleApplication()).appId : appId
+    const about = 'appId' in example ? { appId: acting } : {}
+    const sent: Record<string, unknown> = { ...example, ...about, ...(await substitutes[operationId]?.()) }
+    const query = method === 'GET' ? `?${new URLSearchParams(sent as Record<string, string>)}` : ''
+    const answer = await client.send(path + query, {
+      method,
+      headers: { ...(await (senders[operationId]?.() ?? senderOf(path))), 'content-type': 'application/json' },
+      ...(method === 'POST' && { body: JSON.stringify(sent) }),
+    })
+    expect([answer.status, answer.text.slice(0, 200)]).toEqual([200, expect.any(String)])
+  },
+)
