@@ -36,6 +36,7 @@ const stages: Step[][] = [
   [{ name: 'size of the console’s first load', command: ['bun', 'scripts/console-size.ts'] }],
   [{ name: 'tests on Bun', command: ['npm', 'test'] }],
   [
+    { name: 'other people’s tools', command: ['bun', 'scripts/other-tools.ts'] },
     { name: 'fault tests on Node', command: ['bun', 'scripts/test.ts', ...faultsOnNode], env: onNode },
     hasOldestPostgres
       ? {

@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client, newApplication, projectFolder, startService } from '../test/harness.ts'
+
+// Proves openapi.json with other people's tools: two linters find nothing, and the clients of three generators
+// type-check and run against the service. The tools are installed here, by nobody else. Where they cannot be, that is a
+// failure in CI, and said anywhere else.
+
+const folder = join(projectFolder, 'test', 'tools')
+const generated = join(folder, 'generated')
+
+function run(command: string, args: string[], env: Record<string, string> = {}): boolean {
+  const { status } = spawnSync(command, args, { cwd: folder, stdio: 'inherit', env: { ...process.env, ...env } })
+  return status === 0
+}
+
+/** Throws the name of what failed. */
+function must(name: string, isDone: boolean): void {
+  if (!isDone) throw new Error(`${name} failed`)
+}
+
+const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+if (!run('npm', ['ci', ...quietly])) {
+  console.log('the tools cannot be installed: nothing is proved with them')
+  process.exit(process.env.CI === 'true' ? 1 : 0)
+}
+rmSync(generated, { recursive: true, force: true })
+mkdirSync(generated)
+must('lint or generation', run('node', ['generate.mjs', join(projectFolder, 'openapi.json'), generated]))
+must('the type check', run('tsc', ['-p', folder]))
+const service = await startService()
+const { appId, appSecret } = await newApplication(new Client(service))
+const isAccepted = run('bun', ['clients.ts'], { FORECOURT_URL: service.url, APP_ID: appId, APP_SECRET: appSecret })
+await service.stop()
+must('a generated client', isAccepted)
