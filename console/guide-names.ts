@@ -8,6 +8,7 @@ export const guideNames = [
   'pages',
   'states',
   'events',
+  'sdk',
   'versioning',
   'limits',
   'testing',

@@ -1,10 +1,12 @@
 import { openApiDocument } from '../src/http/openapi.ts'
 import { api } from '../src/reference/api.ts'
 import { refusals } from '../src/refusals.ts'
+import { sdkApi } from './sdk-api.ts'
 
 /** The files that are made from the source and checked in, by their paths. */
 export function generatedFiles(): Record<string, string> {
   return {
+    'src/sdk/api.ts': sdkApi(),
     'openapi.json': `${JSON.stringify(openApiDocument(api), null, 2)}\n`,
     'docs/guides/en/errors.md': errorGuide('en'),
     'docs/guides/zh/errors.md': errorGuide('zh'),

@@ -31,6 +31,8 @@ export interface ServiceOptions {
   checkout?: string
   /** A folder to start on again; otherwise a fresh one that is removed at the end. */
   dataDir?: string
+  /** Hears what it writes to standard error, also before it is ready. */
+  onStderr?: (words: string) => void
 }
 
 export interface Service {
@@ -130,6 +132,7 @@ function spawnService(options: ServiceOptions) {
   })
   child.stderr?.on('data', (piece) => {
     output.stderr += piece
+    options.onStderr?.(output.stderr)
   })
   return { child, dataDir, operatorKey, output }
 }

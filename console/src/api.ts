@@ -1,13 +1,16 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Operation } from '../../src/http/operation.ts'
-import { Client, ForecourtError, type Input } from '../../src/sdk/client.ts'
+import { ForecourtError } from '../../src/sdk/error.ts'
+import { type Answered, exchange } from '../../src/sdk/exchange.ts'
 import { getSession } from '../../src/sessions/contract.ts'
 import { language } from './language/index.ts'
 
 // The console's only way to the service: the public API, with the session's cookie.
 
-const client = new Client({ headers: () => ({ 'accept-language': language() }) })
+/** What an operation takes: its body or its query, whichever it declares. */
+export type Input<Body extends TObject, Query extends TObject> = (TObject extends Body ? unknown : Static<Body>) &
+  (TObject extends Query ? unknown : Static<Query>)
 
 /** Called when the service says that the session has ended. */
 let onSignedOut: () => void = () => {}
@@ -20,9 +23,10 @@ export async function call<Body extends TObject, Query extends TObject, Data ext
   operation: Operation<Body, Query, Data>,
   input: Input<Body, Query>,
   headers?: Record<string, string>,
-) {
+): Promise<Answered<Static<Data>>> {
   try {
-    return await client.call(operation, input, headers)
+    const sent = { 'accept-language': language(), ...headers }
+    return (await exchange('', operation, input as object, { headers: sent })) as Answered<Static<Data>>
   } catch (error) {
     // Who asks whether he is signed in is told so by the refusal itself.
     if (error instanceof ForecourtError && error.code === 10002 && operation.id !== getSession.id) onSignedOut()

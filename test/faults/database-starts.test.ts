@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Client, newApplication, type Service, type ServiceOptions } from '../harness.ts'
@@ -15,19 +15,23 @@ function start(env: Record<string, string>, options: ServiceOptions = {}): Promi
   return place.startService({ ...options, env }).catch((error: Error) => error.message)
 }
 
-/** Waits until the one service of this file hears SIGTERM, which is when it begins to start, and a while longer. */
-async function hasBegunToWait(): Promise<void> {
-  const hears = /^SigCgt:\s.*[4-7c-f]...$/m
-  const begins = () => place.services().some(({ pid }) => hears.test(readFileSync(`/proc/${pid}/status`, 'utf8')))
-  expect(await becomesTrue(begins)).toBe(true)
-  await sleep(2500)
+/** What a start says, once, when it begins to wait. */
+const waits = '"msg":"the database cannot be used yet; it is waited for"'
+
+/** Starts a service, and goes on when it waits for its database: what becomes of it. */
+async function startToWait(env: Record<string, string>): Promise<{ starting: Promise<Service | string> }> {
+  let words = ''
+  const starting = start(env, { onStderr: (all) => (words = all) })
+  expect(await becomesTrue(() => words.includes(waits))).toBe(true)
+  await sleep(500)
+  return { starting }
 }
 
 async function expectWorks(started: Service | string): Promise<void> {
   if (typeof started === 'string') throw new Error(started)
   await newApplication(new Client(started))
   // Once, however often it has looked.
-  expect(started.stderr().match(/"msg":"the database cannot be used yet; it is waited for"/g)).toHaveLength(1)
+  expect(started.stderr().split(waits)).toHaveLength(2)
   expect(await started.stop()).toBe(0)
 }
 
@@ -36,8 +40,7 @@ describe('a start waits', () => {
     const database = await place.startDatabase()
     const env = { DATABASE_URL: database.url() }
     await database.stop()
-    const starting = start(env)
-    await hasBegunToWait()
+    const { starting } = await startToWait(env)
     await database.start()
     await expectWorks(await starting)
     await database.stop()
@@ -49,8 +52,7 @@ describe('a start waits', () => {
     await database.stop()
     writeFileSync(join(cluster, 'standby.signal'), '')
     await database.start()
-    const starting = start({ DATABASE_URL: database.url() })
-    await hasBegunToWait()
+    const { starting } = await startToWait({ DATABASE_URL: database.url() })
     await database.run((sql) => sql`select pg_promote()`)
     await expectWorks(await starting)
     await database.stop()
@@ -68,13 +70,17 @@ describe('a start waits', () => {
   test.each(['nothing listens', 'nobody speaks'])(
     'until it is stopped, while %s',
     async (what) => {
-      const server = createServer(() => {})
+      let isAsked = false
+      const server = createServer(() => {
+        isAsked = true
+      })
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       const { port } = server.address() as { port: number }
-      const dataDir = place.newFolder()
       const url = `postgres://user:secret@127.0.0.1:${what === 'nothing listens' ? 1 : port}/forecourt`
-      const starting = start({ DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: '600' }, { dataDir })
-      await hasBegunToWait()
+      const env = { DATABASE_URL: url, FORECOURT_DATABASE_WAIT_SECONDS: '600' }
+      let words = ''
+      const starting = start(env, { onStderr: (all) => (words = all) })
+      expect(await becomesTrue(() => isAsked || words.includes(waits))).toBe(true)
       for (const { pid } of place.services()) process.kill(pid, 'SIGTERM')
       // What has not ended after 9.5 s ends with 1.
       expect(await starting).toMatch(/^the service ended with 0: /)

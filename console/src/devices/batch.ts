@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { createDevices } from '../../../src/devices/contract.ts'
 import { mostRows } from '../../../src/lists.ts'
-import type { ForecourtError } from '../../../src/sdk/client.ts'
+import type { ForecourtError } from '../../../src/sdk/error.ts'
 import { newIdempotencyKey, useWrite } from '../api.ts'
 import { swapped } from '../map/point.ts'
 import { useWarningBeforeLeaving } from './leaving.ts'

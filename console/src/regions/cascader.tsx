@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Cascader, Spin } from 'antd'
 import { useId, useState } from 'react'
 import { getRegionTree } from '../../../src/regions/contract.ts'
-import type { ForecourtError } from '../../../src/sdk/client.ts'
+import type { ForecourtError } from '../../../src/sdk/error.ts'
 import { call } from '../api.ts'
 import { useTexts } from './texts.ts'
 

@@ -1,5 +1,5 @@
 import { Alert, Button, Result } from 'antd'
-import type { ForecourtError } from '../../../src/sdk/client.ts'
+import type { ForecourtError } from '../../../src/sdk/error.ts'
 import { useCommon } from './texts.ts'
 
 interface RefusalProps {

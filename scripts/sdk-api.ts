@@ -1,0 +1,183 @@
+import { openApiDocument } from '../src/http/openapi.ts'
+import type { Operation } from '../src/http/operation.ts'
+import { api } from '../src/reference/api.ts'
+import { operations } from '../src/reference/operations.ts'
+import { refusals } from '../src/refusals.ts'
+
+// The types of the SDK, from the OpenAPI document: programs that use it need neither the contracts nor their library.
+
+interface Schema {
+  $ref?: string
+  type?: string | string[]
+  description?: string
+  enum?: unknown[]
+  allOf?: Schema[]
+  anyOf?: Schema[]
+  items?: Schema
+  required?: string[]
+  properties?: Record<string, Schema>
+}
+
+interface Parameter {
+  $ref?: string
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema: Schema
+}
+
+interface Described {
+  operationId: string
+  description?: string
+  summary: string
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, { content: Record<string, { schema: Schema }> }>
+}
+
+interface Document {
+  paths: Record<string, Record<string, Described>>
+  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> }
+}
+
+const last = (ref: string) => ref.slice(ref.lastIndexOf('/') + 1)
+const capital = (id: string) => id.slice(0, 1).toUpperCase() + id.slice(1)
+
+/** The text of `src/sdk/api.ts`. */
+export function sdkApi(): string {
+  const { paths, components } = openApiDocument(api) as unknown as Document
+  const types = new Types(components.schemas)
+  const methods = operations.map((operation) => {
+    const described = paths[operation.path]?.[operation.method.toLowerCase()]
+    if (described === undefined) throw new Error(`${operation.id} is in no path`)
+    return methodOf(operation, described, types, components.parameters)
+  })
+  const callbacks = Object.keys(components.schemas).filter((name) => name !== 'Callback' && name.endsWith('Callback'))
+  const event = `export type CallbackEvent = ${callbacks.map((name) => types.of({ $ref: name })).join(' | ')}`
+  const names = Object.entries(refusals).map(([name, { code }]) => `  ${code}: '${name}',`)
+  return [
+    '// Made from the contracts by `npm run generate`. Not to be edited.',
+    "import type { Method, PageMethod } from './method.ts'",
+    "export type { CallOptions } from './method.ts'",
+    types.text(),
+    `/** What an application’s callback is told: the record, as its operation answers it. */\n${event}`,
+    `/** One method for each operation. */\nexport interface Methods {\n${methods.join('\n')}\n}`,
+    `/** How each operation is called. */\nexport const operations = {\n${operations.map(callOf).join('\n')}\n} as const`,
+    `/** The names of the refusals, by their codes. */\nexport const codeNames: Record<number, string> = {\n${names.join('\n')}\n}\n`,
+  ].join('\n\n')
+}
+
+function methodOf(operation: Operation, described: Described, types: Types, shared: Record<string, Parameter>): string {
+  const body = described.requestBody?.content['application/json']?.schema
+  const parameters = (described.parameters ?? []).map(({ $ref, ...own }) =>
+    $ref === undefined ? (own as Parameter) : (shared[last($ref)] as Parameter),
+  )
+  const input = body === undefined ? types.query(`${capital(operation.id)}Query`, parameters) : types.of(body)
+  const [answer] = Object.entries(described.responses['200']?.content ?? {})
+  const data = answer === undefined ? 'unknown' : types.dataOf(answer[1].schema)
+  const method = isPage(operation) ? 'PageMethod' : 'Method'
+  return `${comment(described.description ?? described.summary, '  ')}  ${operation.id}: ${method}<${input}, ${data}>`
+}
+
+const isPage = ({ query }: Operation) => query?.properties.cursor !== undefined
+
+function callOf(operation: Operation): string {
+  const { id, method, path, idempotent, callers } = operation
+  const marks = [
+    ...(idempotent ? ['isIdempotent: true'] : []),
+    ...(callers.length === 0 ? ['isOpen: true'] : []),
+    ...(isPage(operation) ? ['isPage: true'] : []),
+  ]
+  return `  ${id}: { ${[`method: '${method}'`, `path: '${path}'`, ...marks].join(', ')} },`
+}
+
+function comment(words: string | undefined, indent = ''): string {
+  return words === undefined ? '' : `${indent}/** ${words} */\n`
+}
+
+/** TypeScript of JSON Schema: every object, union and closed set that is named keeps its name; a plain text is a string. */
+class Types {
+  private readonly schemas: Record<string, Schema>
+  private readonly declared = new Map<string, string>()
+
+  constructor(schemas: Record<string, Schema>) {
+    this.schemas = schemas
+  }
+
+  /** What was asked for, and what that names. */
+  text(): string {
+    return [...this.declared]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, text]) => text)
+      .join('\n\n')
+  }
+
+  of(schema: Schema, indent = ''): string {
+    if (schema.$ref !== undefined) return this.named(last(schema.$ref))
+    if (schema.allOf) return schema.allOf.map((part) => this.of(part, indent)).join(' & ')
+    if (schema.anyOf) return [...new Set(schema.anyOf.map((part) => this.of(part, indent)))].join(' | ')
+    if (schema.enum) return schema.enum.map(literal).join(' | ')
+    const kinds = [schema.type ?? []].flat()
+    if (kinds.length === 0) return schema.properties === undefined ? 'unknown' : this.members(schema, indent)
+    return [...new Set(kinds.map((kind) => this.ofKind(kind, schema, indent)))].join(' | ')
+  }
+
+  /** The type of `data` in an answer with the envelope; that of the whole answer where there is none. */
+  dataOf(schema: Schema): string {
+    const whole = schema.$ref === undefined ? schema : this.schemas[last(schema.$ref)]
+    const data = whole?.allOf?.find(({ properties }) => properties?.data !== undefined)?.properties?.data
+    return this.of(data ?? schema)
+  }
+
+  query(name: string, parameters: Parameter[]): string {
+    const asked = parameters.filter((parameter) => parameter.in === 'query')
+    if (asked.length === 0) return 'Record<never, never>'
+    const properties = Object.fromEntries(
+      asked.map(({ name, description, schema }) => [
+        name,
+        description === undefined ? schema : { ...schema, description },
+      ]),
+    )
+    const required = asked.filter((parameter) => parameter.required).map((parameter) => parameter.name)
+    this.declared.set(name, `export interface ${name} ${this.members({ properties, required }, '')}`)
+    return name
+  }
+
+  private named(name: string): string {
+    const schema = this.schemas[name]
+    if (schema === undefined) throw new Error(`${name} is no component`)
+    const isPlain = schema.properties === undefined && !schema.allOf && !schema.anyOf && !schema.enum
+    if (isPlain) return this.of(schema)
+    if (!this.declared.has(name)) {
+      // Before its members, of which one may name it again.
+      this.declared.set(name, '')
+      const isObject = schema.properties !== undefined && Object.keys(schema.properties).length > 0
+      const declaration = isObject
+        ? `export interface ${name} ${this.members(schema, '')}`
+        : `export type ${name} = ${this.of(schema)}`
+      this.declared.set(name, comment(schema.description) + declaration)
+    }
+    return name
+  }
+
+  private ofKind(kind: string, schema: Schema, indent: string): string {
+    if (kind === 'array') return `Array<${this.of(schema.items ?? {}, indent)}>`
+    if (kind === 'object')
+      return schema.properties === undefined ? 'Record<string, unknown>' : this.members(schema, indent)
+    return kind === 'integer' ? 'number' : kind
+  }
+
+  private members({ properties = {}, required = [] }: Schema, indent: string): string {
+    const lines = Object.entries(properties).map(([name, member]) => {
+      const isRequired = required.includes(name)
+      const type = this.of(member, `${indent}  `) + (isRequired ? '' : ' | undefined')
+      return `${comment(member.description, `${indent}  `)}${indent}  ${name}${isRequired ? '' : '?'}: ${type}`
+    })
+    return lines.length === 0 ? 'Record<never, never>' : `{\n${lines.join('\n')}\n${indent}}`
+  }
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value)
+}

@@ -1,0 +1,2008 @@
+// Made from the contracts by `npm run generate`. Not to be edited.
+
+import type { Method, PageMethod } from './method.ts'
+
+export type { CallOptions } from './method.ts'
+
+export interface Application {
+  /** Its application. */
+  appId: string
+  /** The application’s name, for people. */
+  appName: string
+  /** 1 online, 2 offline. */
+  onlineStatus: 1 | 2
+  /** 1 normal, 2 frozen. */
+  status: 1 | 2
+  /** Why it is frozen; null when it is not. */
+  frozenReason: string | null
+  /** How long an access token lives; 7200 when left out. */
+  tokenLifetimeSeconds: number
+  /** Requests a second that it may make; null for no limit. */
+  rateLimitPerSecond: number | null
+  /** When it was made. */
+  createTime: string
+}
+
+export type ApplicationCallback = Callback & {
+  /** What happened. */
+  type?: 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | undefined
+  data: Application
+}
+
+export type ApplicationPage = Page & {
+  /** The rows of this page. */
+  list: Array<Application>
+}
+
+export type ApplicationWithSecret = Application & {
+  /** shown once; only its SHA-256 is kept, so the answer to a retry has null */
+  appSecret: string | null
+}
+
+export interface AuditEntry {
+  /** ascending within an application */
+  id: number
+  /** What happened. */
+  type: EventType
+  /** null for what happened in no application */
+  appId: string | null
+  time: string
+  /** The same instant, RFC 3339, to the millisecond. */
+  occurredAt: string
+  /** who did it: application:…, operator:… or platform:… */
+  actor: string
+  /** the record as its operation answers it */
+  data: unknown
+  /** of the account or key that did it; no renaming moves it */
+  actorId: number | null
+  /** what it is about: a serial number or an id */
+  subject: string | null
+  /** where it came from, of what is recorded with its source */
+  address: string | null
+}
+
+export type AuditEntryPage = Page & {
+  /** The rows of this page. */
+  list: Array<AuditEntry>
+}
+
+export interface BillingRule {
+  /** Its id. */
+  id: number
+  /** Its application. */
+  appId: string
+  /** The billing rule’s name. */
+  ruleName: string
+  ruleType: RuleType
+  /** Prices by the time of day, of types 1 and 2: ascending, the first at 00:00:00. */
+  periods: Array<Period> | null
+  /** Of type 3: minutes after charging that cost nothing. */
+  freeMinutes: number | null
+  /** Of type 3: each so many minutes begun cost `unitPrice`. */
+  unitMinutes: number | null
+  /** Of type 3: yuan a unit. */
+  unitPrice: string | null
+  /** Of type 3: the most yuan a day; null for no limit. */
+  dailyCap: string | null
+  /** When it was made. */
+  createTime: string
+}
+
+export type BillingRuleCallback = Callback & {
+  /** What happened. */
+  type?: 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | undefined
+  data: BillingRule
+}
+
+export type BillingRulePage = Page & {
+  /** The rows of this page. */
+  list: Array<BillingRule>
+}
+
+export interface Binding {
+  /** Its application. */
+  appId: string
+  boundAt: string
+  /** null while it lasts */
+  unboundAt: string | null
+  /** Who ended it. */
+  unboundBy: string | null
+  /** Why, in words. */
+  reason: string | null
+}
+
+export interface Callback {
+  type: string
+  /** When it happened. */
+  timestamp: string
+  /** The application that it happened to. */
+  appId: string
+}
+
+export interface ChangePasswordRequest {
+  /** The password that is in use. */
+  password: string
+  /** 12 to 256 characters, and none of the common ones; only its argon2id hash is kept */
+  newPassword: string
+}
+
+export type CreateApplicationData = ApplicationWithSecret & {
+  /** Its third-party configuration. */
+  thirdPartyConfig: ThirdPartyConfig | null
+}
+
+export interface CreateApplicationRequest {
+  /** The application’s name, for people. */
+  appName: string
+  /** How long an access token lives; 7200 when left out. */
+  tokenLifetimeSeconds?: number | null | undefined
+  /** requests a second that one process admits; default 1000, null for no limit */
+  rateLimitPerSecond?: number | null | undefined
+  /** Its third-party configuration. */
+  thirdPartyConfig?: {
+    /** The company’s name. */
+    operatorName: string
+    /** The company’s id: 9 letters or digits. */
+    operatorId?: string | null | undefined
+    /** https; http only where the setting allows it */
+    callbackUrl?: string | null | undefined
+    /** The types of event that are sent. */
+    callbackEvents?: Array<EventType> | null | undefined
+  } | null | undefined
+}
+
+export interface CreateDevicesRequest {
+  appId?: OwnAppId | undefined
+  /** each as create takes it, without appId */
+  devices: Array<DeviceBatchRow>
+}
+
+export type CreateOperatorKeyData = OperatorKey & {
+  /** shown once; only its SHA-256 is kept, so the answer to a retry has null */
+  operatorKey: string | null
+}
+
+export interface CreateOperatorKeyRequest {
+  /** Its name. */
+  name: string
+  /** What the operator may do. */
+  role: 'admin' | 'operator' | 'viewer'
+  /** yyyy-MM-dd HH:mm:ss in the service’s time zone; in 180 days when left out, in 366 at most */
+  expireTime?: string | null | undefined
+}
+
+export interface CreateOperatorRequest {
+  /** Its name. */
+  name: string
+  /** What the operator may do. */
+  role: Role
+  /** 12 to 256 characters, and none of the common ones; only its argon2id hash is kept */
+  password?: string | null | undefined
+  /** the applications that a developer is a member of */
+  appIds?: Array<string> | null | undefined
+}
+
+export interface CreateSessionRequest {
+  /** Its name. */
+  name?: string | null | undefined
+  /** The password that is in use. */
+  password?: string | null | undefined
+  /** An operator key, in the place of a name and a password. */
+  operatorKey?: string | null | undefined
+}
+
+export interface DeleteBillingRuleRequest {
+  appId?: OwnAppId | undefined
+  /** Its id. */
+  id: number
+}
+
+export interface DeleteDeviceInventoryRequest {
+  /** The device’s serial number. */
+  deviceNo: string
+}
+
+export interface DeleteDeviceModelRequest {
+  /** How its serial numbers begin; the longest that fits decides. */
+  serialPrefix: string
+}
+
+export interface DeleteOperatorKeyRequest {
+  /** Its id. */
+  id: number
+}
+
+export interface DeleteOperatorRequest {
+  /** Its id. */
+  id: number
+}
+
+export interface DeleteSessionData {
+  /** Whether a session was there to end. */
+  ended: boolean
+}
+
+export interface DeleteSessionRequest {
+  /** Its id. */
+  id?: number | null | undefined
+}
+
+export interface DeleteSiteRequest {
+  appId?: OwnAppId | undefined
+  /** Its id. */
+  id: number
+}
+
+export interface Delivery {
+  /** ascending within an application */
+  id: number
+  /** null for a test */
+  eventId: number | null
+  /** Its application. */
+  appId: string
+  /** Of the event; test for a test. */
+  type: DeliveryType
+  /** of the event; of a test, when it was sent */
+  time: string
+  /** 1 waiting for an attempt, 2 delivered, 3 dead. */
+  status: 1 | 2 | 3
+  /** since it was made or replayed */
+  attempts: number
+  /** When it was made. */
+  createTime: string
+  /** when it is due and its endpoint is not left alone; null when nothing is sent */
+  nextAttemptTime: string | null
+  /** When it was delivered or given up; null before. */
+  finishTime: string | null
+  /** of the newest attempt */
+  responseStatus: number | null
+  /** why the newest attempt failed */
+  error: string | null
+  /** the first 4 KiB of the newest answer */
+  response: string | null
+  /** How long the attempt took. */
+  durationMs: number | null
+  /** the newest 20 attempts, oldest first */
+  attemptLog: Array<{
+    time: string
+    /** The status that the callback answered; null without an answer. */
+    responseStatus: number | null
+    /** Why the attempt failed; null when it did not. */
+    error: string | null
+    /** How long the attempt took. */
+    durationMs: number
+  }>
+}
+
+export type DeliveryPage = Page & {
+  /** The rows of this page. */
+  list: Array<Delivery>
+}
+
+export type DeliveryType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved' | 'test'
+
+export interface Device {
+  /** Its application. */
+  appId: string
+  /** The device’s serial number. */
+  deviceNo: string
+  /** Free text of the integrator’s own. */
+  tag: string | null
+  /** The device’s name. */
+  deviceName: string
+  /** The device’s model; null if unknown. */
+  modelName: string | null
+  /** Where a picture of the model is. */
+  productPictureUrl: string | null
+  /** The kind of device, as its model has it. */
+  deviceType: string | null
+  /** That kind’s name. */
+  deviceTypeName: string | null
+  status: DeviceStatus
+  onlineStatus: OnlineStatus
+  /** What the device says of its status. */
+  statusRemark: string | null
+  runStatus: RunStatus
+  /** The version of the device’s firmware. */
+  version: string | null
+  /** Always 1. */
+  deviceNumber: number
+  /** The address, whatever its name says. */
+  deviceBattery: {
+    /** The city’s code. */
+    cityCode: string
+    /** The city’s name. */
+    cityName: string | null
+    /** `longitude,latitude`, as it was sent. */
+    coordinates: string
+    /** Street and number, below the district. */
+    detailAddress: string | null
+    /** The district’s code. */
+    districtCode: string
+    /** The district’s name. */
+    districtName: string | null
+    /** The province’s code. */
+    provinceCode: string
+    /** The province’s name. */
+    provinceName: string | null
+  }
+  /** The device’s battery. */
+  DeviceBatteryOutput: {
+    /** The battery’s status, as the device numbers it. */
+    batteryStatus: number | null
+    /** a percentage */
+    batteryEnergy: string | null
+  }
+  /** When it was made. */
+  createTime: string
+}
+
+export interface DeviceBatchRow {
+  /** The device’s serial number. */
+  deviceNo: string
+  /** The device’s name. */
+  deviceName: string
+  /** Free text of the integrator’s own. */
+  tag?: string | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | null | undefined
+  /** The city’s code. */
+  cityCode?: string | null | undefined
+  /** The district’s code. */
+  districtCode: string
+  /** Street and number, below the district. */
+  detailAddress?: string | null | undefined
+  /** `longitude,latitude`, as it was sent. */
+  coordinates: string
+}
+
+export type DeviceCallback = Callback & {
+  /** What happened. */
+  type?: 'device.bound' | 'device.updated' | 'device.unbound' | 'device.stateChanged' | undefined
+  data: Device
+}
+
+export interface DeviceModel {
+  /** How its serial numbers begin; the longest that fits decides. */
+  serialPrefix: string
+  /** The device’s model; null if unknown. */
+  modelName: string
+  /** Where a picture of the model is. */
+  productPictureUrl: string | null
+  /** The kind of device, as its model has it. */
+  deviceType: string | null
+  /** That kind’s name. */
+  deviceTypeName: string | null
+  /** When it was made. */
+  createTime: string
+}
+
+export type DeviceModelPage = Page & {
+  /** The rows of this page. */
+  list: Array<DeviceModel>
+}
+
+export interface DeviceOutcomes {
+  /** One outcome a row, in the order of the rows. */
+  results: Array<{
+    /** Which row it is; null for a row that did not say. */
+    deviceNo: string | null
+    /** 0 for a row that was carried out, else the code of its refusal. */
+    code: number
+    /** For people: success, or why the row was refused. */
+    msg: string
+    /** The record of a row that was carried out; the faulty members of one that is faulty; else null. */
+    data: Device | FieldFaults | null
+  }>
+}
+
+export type DevicePage = Page & {
+  /** The rows of this page. */
+  list: Array<Device>
+}
+
+export type DeviceRegistration = DeviceBatchRow & {
+  /** Its application. */
+  appId: string
+}
+
+/** 1 normal, 2 fault. */
+export type DeviceStatus = 1 | 2
+
+export interface Event {
+  /** ascending within an application */
+  id: number
+  /** What happened. */
+  type: EventType
+  /** Its application. */
+  appId: string
+  time: string
+  /** The same instant, RFC 3339, to the millisecond. */
+  occurredAt: string
+  /** who did it: application:…, operator:… or platform:… */
+  actor: string
+  /** the record as its operation answers it */
+  data: unknown
+}
+
+export type EventPage = Page & {
+  /** The rows of this page. */
+  list: Array<Event>
+}
+
+export type EventType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved'
+
+export interface FieldFault {
+  /** The path of the faulty member, for example devices[2].coordinates. */
+  field: string
+  /** Why, in the language that `Accept-Language` prefers. */
+  reason: string
+}
+
+export interface FieldFaults {
+  /** Every faulty member, not only the first; at most 1000. */
+  errors: Array<FieldFault>
+}
+
+export interface ForceUnbindDeviceRequest {
+  /** The device’s serial number. */
+  deviceNo: string
+  /** Why, in words. */
+  reason: string
+}
+
+export interface FreezeApplicationRequest {
+  /** Its application. */
+  appId: string
+  /** Why, in words. */
+  reason: string
+}
+
+export type GetApplicationData = Application & {
+  /** in which times are shown and read */
+  timeZone?: string | undefined
+  /** a device that is silent for so long becomes offline */
+  presenceSeconds?: number | undefined
+  /** required: only serial numbers in the inventory can be created */
+  inventoryPolicy?: 'open' | 'required' | undefined
+  /** in which coordinates are sent and answered */
+  coordinateSystem?: 'gcj02' | 'wgs84' | 'bd09' | undefined
+}
+
+export interface GetApplicationQuery {
+  /** The application that is meant. An application may leave out its own; an operator names one. */
+  appId?: string | undefined
+}
+
+export interface GetAuthorizationServerData {
+  /** The service’s address, as the caller used it. */
+  issuer: string
+  /** Where tokens are issued. */
+  token_endpoint: string
+  /** How a client shows its secret there. */
+  token_endpoint_auth_methods_supported: Array<string>
+  /** Where tokens are revoked. */
+  revocation_endpoint: string
+  /** How a client shows its secret there. */
+  revocation_endpoint_auth_methods_supported: Array<string>
+  /** Always client_credentials. */
+  grant_types_supported: Array<string>
+  /** None: nobody signs in by a redirect. */
+  response_types_supported: Array<string>
+}
+
+export interface GetBillingRuleQuery {
+  /** The application that is meant. An application may leave out its own; an operator names one. */
+  appId?: string | undefined
+  /** Its id. */
+  id: number
+}
+
+export interface GetDeliveryQuery {
+  /** The application that is meant. An application may leave out its own; an operator names one. */
+  appId?: string | undefined
+  /** Its id. */
+  id: number
+}
+
+export interface GetDeviceHistoryData {
+  /** the newest 1000 */
+  list: Array<Binding>
+}
+
+export interface GetDeviceHistoryQuery {
+  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  appId?: string | undefined
+  /** The device’s serial number. */
+  deviceNo: string
+}
+
+export interface GetDeviceQuery {
+  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  appId?: string | undefined
+  /** The device’s serial number. */
+  deviceNo: string
+}
+
+export interface GetDeviceStateData {
+  /** Its application. */
+  appId: string
+  /** The device’s serial number. */
+  deviceNo: string
+  status: DeviceStatus
+  onlineStatus: OnlineStatus
+  runStatus: RunStatus
+  /** What the device says of its status. */
+  statusRemark: string | null
+  /** The version of the device’s firmware. */
+  version: string | null
+  /** The battery’s status, as the device numbers it. */
+  batteryStatus: number | null
+  /** a percentage */
+  batteryEnergy: string | null
+  /** When the device reported last. */
+  lastReportTime: string | null
+}
+
+export interface GetDeviceStateQuery {
+  /** The application that is meant. An application may leave out its own; an operator names one. */
+  appId?: string | undefined
+  /** The device’s serial number. */
+  deviceNo: string
+}
+
+export interface GetEventQuery {
+  /** The application that is meant. An application may leave out its own; an operator names one. */
+  appId?: string | undefined
+  /** Its id. */
+  id: number
+}
+
+export interface GetHealthData {
+  /** Always true. */
+  alive: boolean
+}
+
+export interface GetOperatorQuery {
+  /** Its id. */
+  id: number
+}
+
+export interface GetOverviewData {
+  /** null while they are made for the first time */
+  counts: PlatformCounts | null
+  /** on, or paused: then nothing is sent (FORECOURT_CALLBACKS) */
+  callbacks: string
+  /** When it was counted. */
+  countTime: string | null
+  /** the ten applications with the most */
+  troubles: Array<Trouble>
+  /** of the last 24 hours, oldest first; minutes without any are left out */
+  minutes: Array<{
+    time: string
+    /** Sites and devices that were created. */
+    creates: number
+    /** Requests that were refused. */
+    refusals: number
+  }>
+  /** the newest of all applications */
+  events: Array<AuditEntry>
+}
+
+export interface GetReadinessData {
+  /** Whether requests can be served. */
+  ready: boolean
+  /** Each thing that must be in order. */
+  checks: Array<{
+    /** Its name. */
+    name: string
+    /** Whether it is in order. */
+    ok: boolean
+  }>
+  /** whether its database is spread over the nodes of a Citus cluster */
+  distributed: boolean
+  /** on, or paused: then nothing is sent (FORECOURT_CALLBACKS) */
+  callbacks: string
+  /** processes that serve on this machine, and how many should (FORECOURT_WORKERS) */
+  workers: {
+    /** How many serve. */
+    serving: number
+    /** How many should. */
+    wanted: number
+  }
+}
+
+export interface GetRegionQuery {
+  /** The code of a region. */
+  code: string
+}
+
+export interface GetRegionTreeData {
+  /** The rows, in order. */
+  list: Array<{
+    /** The code of a region. */
+    code: string
+    /** Its name. */
+    name: string
+    /** 1 province, 2 city, 3 district */
+    level: number
+    /** The regions below. */
+    children: Array<{
+      /** The code of a region. */
+      code: string
+      /** Its name. */
+      name: string
+      /** 1 province, 2 city, 3 district */
+      level: number
+      /** The regions below. */
+      children: Array<{
+        /** The code of a region. */
+        code: string
+        /** Its name. */
+        name: string
+        /** 1 province, 2 city, 3 district */
+        level: number
+        /** The regions below. */
+        children: Array<unknown>
+      }>
+    }>
+  }>
+}
+
+export interface GetRegionTreeQuery {
+  /** The code of a region. */
+  code?: string | undefined
+  /** How many levels are answered: 1 to 3. */
+  depth?: number | undefined
+}
+
+export interface GetSettingsData {
+  /** in which times are shown and read */
+  timeZone: string
+  /** with {z}, {x} and {y}; null for none */
+  mapTileUrl: string | null
+  /** required: only serial numbers in the inventory can be created. */
+  inventoryPolicy: string
+  /** A device that is silent for so long becomes offline. */
+  presenceSeconds: number
+  /** in which coordinates are sent and answered */
+  coordinateSystem: string
+  /** allow: callbacks may be http and go to private addresses. */
+  privateCallbacks: string
+}
+
+export interface GetSiteQuery {
+  /** The application that is meant. An application may leave out its own; an operator names one. */
+  appId?: string | undefined
+  /** Its id. */
+  id: number
+}
+
+export interface GetThirdPartyConfigQuery {
+  /** The application that is meant. An application may leave out its own; an operator names one. */
+  appId?: string | undefined
+}
+
+export interface ImportDeviceInventoryData {
+  /** How many were new. */
+  added: number
+  /** How many have another model now. */
+  changed: number
+}
+
+export interface ImportDeviceInventoryRequest {
+  /** Serial numbers, each with its model. */
+  entries: Array<{
+    /** The device’s serial number. */
+    deviceNo: string
+    /** The device’s model; null if unknown. */
+    modelName: string
+  }>
+}
+
+export interface InventoryEntry {
+  /** The device’s serial number. */
+  deviceNo: string
+  /** The device’s model; null if unknown. */
+  modelName: string
+  /** When it was made. */
+  createTime: string
+}
+
+export type InventoryEntryPage = Page & {
+  /** The rows of this page. */
+  list: Array<InventoryEntry>
+}
+
+export interface IssueTokenData {
+  /** For `Authorization: Bearer …`. */
+  accessToken: string
+  /** Always Bearer. */
+  tokenType: string
+  /** Seconds until the token ends. */
+  expiresIn: number
+}
+
+export interface IssueTokenRequest {
+  /** Always client_credentials; required. */
+  grant_type?: 'client_credentials' | undefined
+  /** The appId, unless it is sent by HTTP Basic. */
+  client_id?: string | undefined
+  /** The appSecret, unless it is sent by HTTP Basic. */
+  client_secret?: string | undefined
+}
+
+/** 1 online, 2 offline. */
+export type OnlineStatus = 1 | 2
+
+export interface Operator {
+  /** Its id. */
+  id: number
+  /** Its name. */
+  name: string
+  /** What the operator may do. */
+  role: Role
+  /** 1 active, 2 disabled. */
+  status: 1 | 2
+  /** false until the set-up link was used */
+  isSetUp: boolean
+  /** of a developer; empty for the other roles */
+  appIds: Array<string>
+  /** When it was made. */
+  createTime: string
+  /** When the person signed in last; null before. */
+  signInTime: string | null
+}
+
+export interface OperatorKey {
+  /** Its id. */
+  id: number
+  /** Its name. */
+  name: string
+  /** what it may do now: never more than its owner */
+  role: string
+  /** 1 works, 2 does not: it has expired, or its owner is disabled or a developer. */
+  status: 1 | 2
+  /** the account that owns it; null for one made by the key of the service’s settings */
+  operatorId: number | null
+  /** That account’s name. */
+  operatorName: string | null
+  /** Who made it. */
+  createdBy: string
+  /** When it was made. */
+  createTime: string
+  /** When it ends. */
+  expireTime: string
+  /** When it was used last, to about a minute; null before. */
+  lastUseTime: string | null
+}
+
+export type OperatorKeyPage = Page & {
+  /** The rows of this page. */
+  list: Array<OperatorKey>
+}
+
+export type OperatorPage = Page & {
+  /** The rows of this page. */
+  list: Array<Operator>
+}
+
+export type OperatorWithSetUp = Operator & {
+  /** where the person sets a password, beneath the service’s address; shown once */
+  setUpPath: string | null
+  /** When the link ends; null without one. */
+  setUpExpireTime: string | null
+}
+
+/** The application that is meant. An application may leave out its own; an operator names one. */
+export type OwnAppId = string | null
+
+export interface Page {
+  /** How many rows fit the filters, counted to 10000. */
+  total: number
+  /** False when more than 10000 rows fit. */
+  totalIsExact: boolean
+  /** The page’s number; null for a page by cursor. */
+  pageNo: number | null
+  /** How many rows a page holds at most. */
+  pageSize: number
+  /** How many pages there are, as far as rows are counted. */
+  pages: number
+  /** Leads to the next page; null on the last. */
+  nextCursor: string | null
+}
+
+export interface PageApplicationsQuery {
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** The application’s name, for people. */
+  appName?: string | undefined
+  /** 1 online, 2 offline. */
+  onlineStatus?: 1 | 2 | undefined
+  /** 1 normal, 2 frozen. */
+  status?: 1 | 2 | undefined
+}
+
+export interface PageAuditQuery {
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** Its application. */
+  appId?: string | undefined
+  /** operator:… or operatorKey:…, or the beginning of it */
+  actor?: string | undefined
+  /** The account or key that did it. */
+  actorId?: number | undefined
+  /** One type of event or several, with commas between them; all of a kind as device.*. */
+  type?: string | undefined
+  /** a serial number or an id */
+  subject?: string | undefined
+  /** Only events with a smaller id. */
+  beforeId?: number | undefined
+  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | undefined
+  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | undefined
+}
+
+export interface PageBillingRulesQuery {
+  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  appId?: string | undefined
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** a part of the name, in upper or lower case */
+  ruleName?: string | undefined
+  /** 1 fast charging, 2 slow charging, 3 occupancy. It cannot be changed. */
+  ruleType?: RuleType | undefined
+  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | undefined
+  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | undefined
+}
+
+export type PageDeliveriesData = DeliveryPage & {
+  /** Of one application: events that are not taken yet and have no delivery, counted to 10000. */
+  waitingEvents: number | null
+  /** the time of the oldest of them */
+  waitingSince: string | null
+  /** until then the endpoint is left alone for its failures */
+  heldUntil: string | null
+  /** paused: this service sends nothing. */
+  callbacks: 'on' | 'paused'
+}
+
+export interface PageDeliveriesQuery {
+  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  appId?: string | undefined
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** 1 waiting for an attempt, 2 delivered, 3 dead. */
+  status?: 1 | 2 | 3 | undefined
+  /** One type of event or several, with commas between them; all of a kind as device.*. */
+  type?: string | undefined
+  /** Only the delivery of this event. */
+  eventId?: number | undefined
+  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | undefined
+  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | undefined
+}
+
+export interface PageDeviceInventoryQuery {
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** a part of the serial number; ASCII letters match in both cases */
+  deviceNo?: string | undefined
+  /** The device’s model; null if unknown. */
+  modelName?: string | undefined
+}
+
+export interface PageDeviceModelsQuery {
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** How its serial numbers begin; the longest that fits decides. */
+  serialPrefix?: string | undefined
+  /** The device’s model; null if unknown. */
+  modelName?: string | undefined
+}
+
+export interface PageDevicesQuery {
+  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  appId?: string | undefined
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** a part of the serial number; ASCII letters match in both cases */
+  deviceNo?: string | undefined
+  /** a part of the name; ASCII letters match in both cases */
+  deviceName?: string | undefined
+  /** Free text of the integrator’s own. */
+  tag?: string | undefined
+  /** The province’s code. */
+  provinceCode?: string | undefined
+  /** The city’s code. */
+  cityCode?: string | undefined
+  /** The district’s code. */
+  districtCode?: string | undefined
+  /** The device’s model; null if unknown. */
+  modelName?: string | undefined
+  /** 1 normal, 2 fault. */
+  status?: DeviceStatus | undefined
+  /** 1 online, 2 offline. */
+  onlineStatus?: OnlineStatus | undefined
+  /** 0 closed, 1 open, 2 stopped. */
+  runStatus?: RunStatus | undefined
+  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | undefined
+  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | undefined
+  /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
+  bbox?: string | undefined
+}
+
+export interface PageEventsQuery {
+  /** The application that is meant. An application may leave out its own; an operator names one. */
+  appId?: string | undefined
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** Only events with a larger id: what came since. */
+  afterId?: number | undefined
+  /** Only events with a smaller id. */
+  beforeId?: number | undefined
+  /** asc: oldest first, when left out; desc: newest first. */
+  order?: 'asc' | 'desc' | undefined
+  /** One type of event or several, with commas between them; all of a kind as device.*. */
+  type?: string | undefined
+  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | undefined
+  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | undefined
+  /** The device’s serial number. */
+  deviceNo?: string | undefined
+  /** Only what is about this site. */
+  siteId?: number | undefined
+  /** Only what is about this billing rule. */
+  billingRuleId?: number | undefined
+}
+
+export interface PageOperatorKeysQuery {
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** Only the keys of this account. */
+  operatorId?: number | undefined
+}
+
+export interface PageOperatorsQuery {
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** Its name. */
+  name?: string | undefined
+  /** What the operator may do. */
+  role?: Role | undefined
+  /** 1 active, 2 disabled. */
+  status?: 1 | 2 | undefined
+  /** Its application. */
+  appId?: string | undefined
+}
+
+export interface PageRefusalsQuery {
+  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  appId?: string | undefined
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | undefined
+  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | undefined
+  /** The code of a refusal. */
+  code?: number | undefined
+  /** the id of an operation */
+  operation?: string | undefined
+  /** a part of the serial number; ASCII letters match in both cases */
+  deviceNo?: string | undefined
+  /** a whole serial number, the id of a site or a rule, or a new site’s name */
+  subject?: string | undefined
+  /** the `X-Request-Id` of an answer */
+  requestId?: string | undefined
+}
+
+export interface PageSessionsQuery {
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** Only the sessions of this account. */
+  operatorId?: number | undefined
+}
+
+export interface PageSitesQuery {
+  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  appId?: string | undefined
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** a part of the name, in upper or lower case */
+  siteName?: string | undefined
+  /** a part of the contact person’s name, in upper or lower case */
+  contacts?: string | undefined
+  /** The province’s code. */
+  provinceCode?: string | undefined
+  /** The city’s code. */
+  cityCode?: string | undefined
+  /** The district’s code. */
+  districtCode?: string | undefined
+  /** Only what is about this billing rule. */
+  billingRuleId?: number | undefined
+  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | undefined
+  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | undefined
+  /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
+  bbox?: string | undefined
+}
+
+export interface Period {
+  /** When the period begins; it lasts until the next. */
+  startTime: string
+  /** For the electricity, in yuan a kWh. */
+  electricityPrice: string
+  /** For the service, in yuan a kWh. */
+  servicePrice: string
+}
+
+export interface PlatformCounts {
+  /** How many sites there are. */
+  sites: number
+  /** bound to an application */
+  devices: number
+  /** How many devices are online. */
+  devicesOnline: number
+  /** How many devices report a fault. */
+  devicesFaulty: number
+  /** How many applications there are. */
+  applications: number
+  /** How many are offline. */
+  applicationsOffline: number
+  /** How many are frozen. */
+  applicationsFrozen: number
+  /** that wait for another attempt */
+  callbacksWaiting: number
+  /** Deliveries that were given up. */
+  callbacksDead: number
+  /** applications whose callback is left alone for its failures */
+  callbacksHeld: number
+  /** that wait for their first attempt, counted to 100000 */
+  eventsWaiting: number
+  /** applications whose callback answered 410 */
+  callbacksStopped: number
+}
+
+export interface RefusedWrite {
+  time: string
+  /** the `X-Request-Id` of the answer */
+  requestId: string
+  /** Its application. */
+  appId: string
+  /** Its operation. */
+  operation: string
+  /** The refusal’s code. */
+  code: number
+  /** the code’s name */
+  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'eventNotFound' | 'deliveryNotFound' | 'internalFault' | 'unavailable'
+  /** Every faulty member, not only the first; at most 1000. */
+  errors: Array<FieldFault> | null
+  /** what it was about: a serial number, the id of a site or a rule, or a new site’s name */
+  subject: string | null
+  /** who called: application:…, operator:… or operatorKey:… */
+  actor: string
+}
+
+export type RefusedWritePage = Page & {
+  /** The rows of this page. */
+  list: Array<RefusedWrite>
+}
+
+export interface Region {
+  /** The code of a region. */
+  code: string
+  /** Its name. */
+  name: string
+  /** 1 province, 2 city, 3 district */
+  level: number
+  /** The region above; null for a province. */
+  parentCode: string | null
+  /** the names from the province down, as an address has them */
+  fullName: string
+}
+
+export interface ReplayDeliveriesData {
+  /** how many will be sent again */
+  replayed: number
+}
+
+export interface ReplayDeliveriesRequest {
+  appId?: OwnAppId | undefined
+  /** Its id. */
+  id?: number | null | undefined
+  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | null | undefined
+  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | null | undefined
+  /** 1 waiting for an attempt, 2 delivered, 3 dead. */
+  status?: 1 | 2 | 3 | null | undefined
+}
+
+export type ReportDeviceStateRequest = StateReport & {
+  appId?: OwnAppId | undefined
+}
+
+export interface ReportDeviceStatesRequest {
+  appId?: OwnAppId | undefined
+  /** each as state takes it, without appId */
+  reports: Array<StateReport>
+}
+
+export interface ResetOperatorRequest {
+  /** Its id. */
+  id: number
+}
+
+export type RevokeTokenData = Record<never, never>
+
+export interface RevokeTokenRequest {
+  /** The access token that is to end; required. */
+  token?: string | undefined
+  /** The appId, unless it is sent by HTTP Basic. */
+  client_id?: string | undefined
+  /** The appSecret, unless it is sent by HTTP Basic. */
+  client_secret?: string | undefined
+}
+
+/** admin: all; operator: all but people and keys; viewer: reads; developer: own applications only. */
+export type Role = 'admin' | 'operator' | 'viewer' | 'developer'
+
+export interface RotateApplicationSecretRequest {
+  /** Its application. */
+  appId: string
+  /** How long the old secret and its tokens go on working; 0 when left out. */
+  overlapSeconds?: number | null | undefined
+}
+
+export interface RotateCallbackSecretRequest {
+  appId?: OwnAppId | undefined
+}
+
+/** 1 fast charging, 2 slow charging, 3 occupancy. It cannot be changed. */
+export type RuleType = 1 | 2 | 3
+
+/** 0 closed, 1 open, 2 stopped. */
+export type RunStatus = 0 | 1 | 2
+
+export interface SaveBillingRuleRequest {
+  appId?: OwnAppId | undefined
+  /** The billing rule’s name. */
+  ruleName: string
+  ruleType: RuleType
+  /** Prices by the time of day, of types 1 and 2: ascending, the first at 00:00:00. */
+  periods?: Array<Period> | null | undefined
+  /** Of type 3: minutes after charging that cost nothing. */
+  freeMinutes?: number | null | undefined
+  /** Of type 3: each so many minutes begun cost `unitPrice`. */
+  unitMinutes?: number | null | undefined
+  /** Of type 3: yuan a unit. */
+  unitPrice?: string | null | undefined
+  /** Of type 3: the most yuan a day; null for no limit. */
+  dailyCap?: string | null | undefined
+}
+
+export interface SaveDeviceModelRequest {
+  /** How its serial numbers begin; the longest that fits decides. */
+  serialPrefix: string
+  /** The device’s model; null if unknown. */
+  modelName: string
+  /** Where a picture of the model is. */
+  productPictureUrl?: string | null | undefined
+  /** The kind of device, as its model has it. */
+  deviceType?: string | null | undefined
+  /** That kind’s name. */
+  deviceTypeName?: string | null | undefined
+}
+
+export interface SaveSitesRequest {
+  appId?: OwnAppId | undefined
+  /** each as save takes it, without appId */
+  sites: Array<SiteBatchRow>
+}
+
+export interface SaveThirdPartyConfigRequest {
+  appId?: OwnAppId | undefined
+  /** The company’s name. */
+  operatorName: string
+  /** The company’s id: 9 letters or digits. */
+  operatorId?: string | null | undefined
+  /** https; http only where the setting allows it */
+  callbackUrl?: string | null | undefined
+  /** The types of event that are sent. */
+  callbackEvents?: Array<EventType> | null | undefined
+}
+
+export interface Session {
+  /** null for a caller with a key, who has no session */
+  id: number | null
+  /** null for a key */
+  operatorId: number | null
+  /** Its name. */
+  name: string
+  /** What the operator may do. */
+  role: string
+  /** of a developer; null where every application is meant */
+  appIds: Array<string> | null
+  /** The browser that signed in. */
+  userAgent: string | null
+  /** where the sign-in came from */
+  address: string | null
+  /** When it was made. */
+  createTime: string | null
+  /** When the session was used last. */
+  seenTime: string | null
+  /** When it ends. */
+  expireTime: string | null
+}
+
+export type SessionPage = Page & {
+  /** The rows of this page. */
+  list: Array<Session>
+}
+
+export interface SetUpOperatorRequest {
+  /** What stands at the end of the set-up link. */
+  setUpToken: string
+  /** 12 to 256 characters, and none of the common ones; only its argon2id hash is kept */
+  password: string
+  /** Its name. */
+  name?: string | null | undefined
+}
+
+export interface Site {
+  /** Its id. */
+  id: number
+  /** Its application. */
+  appId: string
+  /** The site’s name. */
+  siteName: string
+  /** Who is responsible for the site. */
+  contacts: string
+  /** The responsible person’s telephone. */
+  contactsPhone: string
+  /** The telephone that drivers call. */
+  customerServicePhone: string
+  /** The days on which it is open, in words. */
+  businessWeekDay: string
+  /** When it opens, HH:mm:ss. */
+  businessStartTime: string
+  /** When it closes: HH:mm:ss to 24:00:00, or past midnight. */
+  businessClosingTime: string
+  /** Where a picture of the site is. */
+  sitePictureUrl: string | null
+  /** The billing rule of fast charging: one of type 1. */
+  fastChargeBillRuleId: number | null
+  /** The billing rule of slow charging (“rushing”): one of type 2. */
+  rushingBillRuleId: number | null
+  /** The billing rule of occupancy (“placeholder”): one of type 3. */
+  placeholderBillRuleId: number | null
+  /** The ids of the site’s network cameras (IPC). */
+  ipcIds: string | null
+  /** When it was made. */
+  createTime: string
+  /** The province’s code. */
+  provinceCode: string
+  /** The province’s name. */
+  provinceName: string
+  /** The city’s code. */
+  cityCode: string
+  /** The city’s name. */
+  cityName: string
+  /** The district’s code. */
+  districtCode: string
+  /** The district’s name. */
+  districtName: string
+  /** Street and number, below the district. */
+  detailAddress: string | null
+  /** The longitude in degrees. */
+  longitude: number | null
+  /** The latitude in degrees. */
+  latitude: number | null
+  /** `longitude,latitude`, as it was sent. */
+  coordinates: string | null
+}
+
+export interface SiteBatchRow {
+  /** The site’s name. */
+  siteName: string
+  /** Who is responsible for the site. */
+  contacts: string
+  /** The responsible person’s telephone. */
+  contactsPhone: string
+  /** The telephone that drivers call. */
+  customerServicePhone: string
+  /** The days on which it is open, in words. */
+  businessWeekDay: string
+  /** When it opens, HH:mm:ss. */
+  businessStartTime: string
+  /** When the site closes, HH:mm:ss, also 24:00:00. Earlier than the opening time, it is past midnight. */
+  businessClosingTime: string
+  /** Where a picture of the site is. */
+  sitePictureUrl?: string | null | undefined
+  /** The billing rule of fast charging: one of type 1. */
+  fastChargeBillRuleId?: number | null | undefined
+  /** The billing rule of slow charging (“rushing”): one of type 2. */
+  rushingBillRuleId?: number | null | undefined
+  /** The billing rule of occupancy (“placeholder”): one of type 3. */
+  placeholderBillRuleId?: number | null | undefined
+  /** The ids of the site’s network cameras (IPC). */
+  ipcIds?: string | null | undefined
+  /** The province’s code. */
+  provinceCode: string
+  /** The province’s name. */
+  provinceName: string
+  /** The city’s code. */
+  cityCode: string
+  /** The city’s name. */
+  cityName: string
+  /** The district’s code. */
+  districtCode: string
+  /** The district’s name. */
+  districtName: string
+  /** Street and number, below the district. */
+  detailAddress?: string | null | undefined
+  /** `longitude,latitude`, as it was sent. */
+  coordinates?: string | null | undefined
+}
+
+export type SiteCallback = Callback & {
+  /** What happened. */
+  type?: 'site.created' | 'site.updated' | 'site.deleted' | undefined
+  data: Site
+}
+
+export interface SiteOutcomes {
+  /** One outcome a row, in the order of the rows. */
+  results: Array<{
+    /** Which row it is; null for a row that did not say. */
+    siteName: string | null
+    /** 0 for a row that was carried out, else the code of its refusal. */
+    code: number
+    /** For people: success, or why the row was refused. */
+    msg: string
+    /** The record of a row that was carried out; the faulty members of one that is faulty; else null. */
+    data: Site | FieldFaults | null
+  }>
+}
+
+export type SitePage = Page & {
+  /** The rows of this page. */
+  list: Array<Site>
+}
+
+export type SiteRegistration = SiteBatchRow & {
+  /** Its application. */
+  appId: string
+}
+
+export interface StateReport {
+  /** The device’s serial number. */
+  deviceNo: string
+  /** When the device was in this state: RFC 3339, at most 60 seconds ahead. A report that is older than what is known changes nothing; left out, it is the newest. */
+  reportTime?: string | null | undefined
+  /** 1 normal, 2 fault. */
+  status?: DeviceStatus | null | undefined
+  /** 1 online, 2 offline. */
+  onlineStatus?: OnlineStatus | null | undefined
+  /** 0 closed, 1 open, 2 stopped. */
+  runStatus?: RunStatus | null | undefined
+  /** What the device says of its status. */
+  statusRemark?: string | null | undefined
+  /** The version of the device’s firmware. */
+  version?: string | null | undefined
+  /** The battery’s status, as the device numbers it. */
+  batteryStatus?: number | null | undefined
+  /** a percentage, for example 87% */
+  batteryEnergy?: string | null | undefined
+}
+
+export interface TakeApplicationOfflineRequest {
+  /** Its application. */
+  appId: string
+}
+
+export interface TakeApplicationOnlineRequest {
+  /** Its application. */
+  appId: string
+}
+
+export type TestCallback = Callback & {
+  /** What happened. */
+  type?: 'test' | undefined
+  data: {
+    /** Words that say that it is a test. */
+    message: string
+  }
+}
+
+export interface TestDeliveryRequest {
+  appId?: OwnAppId | undefined
+}
+
+export interface ThirdPartyConfig {
+  /** Its application. */
+  appId: string
+  /** The company’s name. */
+  operatorName: string
+  /** The company’s id: 9 letters or digits. */
+  operatorId: string | null
+  /** Where its events are sent; https, unless the service allows http. */
+  callbackUrl: string | null
+  /** The types of event that are sent. */
+  callbackEvents: Array<EventType>
+  /** shown when it is made or rotated; null from then on */
+  callbackSecret: string | null
+  /** when the callback said that it is gone; saving the configuration lifts it */
+  callbackStopTime: string | null
+  /** Why nothing is sent any more. */
+  callbackStopReason: string | null
+  updateTime: string
+}
+
+export type ThirdPartyConfigCallback = Callback & {
+  /** What happened. */
+  type?: 'thirdPartyConfig.saved' | undefined
+  data: ThirdPartyConfig
+}
+
+export interface TransferDeviceRequest {
+  /** The device’s serial number. */
+  deviceNo: string
+  /** The application that it goes to. */
+  targetAppId: string
+  /** Why, in words. */
+  reason: string
+}
+
+export interface TransferDevicesRequest {
+  /** The serial numbers that are meant. */
+  deviceNos: Array<string>
+  /** The application that it goes to. */
+  targetAppId: string
+  /** Why, in words. */
+  reason: string
+}
+
+export type TransferredDeviceCallback = Callback & {
+  /** What happened. */
+  type?: 'device.transferred' | undefined
+  data: {
+    /** Its application. */
+    appId: string | null
+    /** The device’s serial number. */
+    deviceNo: string
+    /** Free text of the integrator’s own. */
+    tag: string | null
+    /** The device’s name. */
+    deviceName: string
+    /** The device’s model; null if unknown. */
+    modelName: string | null
+    /** Where a picture of the model is. */
+    productPictureUrl: string | null
+    /** The kind of device, as its model has it. */
+    deviceType: string | null
+    /** That kind’s name. */
+    deviceTypeName: string | null
+    status: DeviceStatus
+    onlineStatus: OnlineStatus
+    /** What the device says of its status. */
+    statusRemark: string | null
+    runStatus: RunStatus
+    /** The version of the device’s firmware. */
+    version: string | null
+    /** Always 1. */
+    deviceNumber: number
+    /** The address, whatever its name says. */
+    deviceBattery: {
+      /** The city’s code. */
+      cityCode: string
+      /** The city’s name. */
+      cityName: string | null
+      /** `longitude,latitude`, as it was sent. */
+      coordinates: string
+      /** Street and number, below the district. */
+      detailAddress: string | null
+      /** The district’s code. */
+      districtCode: string
+      /** The district’s name. */
+      districtName: string | null
+      /** The province’s code. */
+      provinceCode: string
+      /** The province’s name. */
+      provinceName: string | null
+    }
+    /** The device’s battery. */
+    DeviceBatteryOutput: {
+      /** The battery’s status, as the device numbers it. */
+      batteryStatus: number | null
+      /** a percentage */
+      batteryEnergy: string | null
+    }
+    /** When it was made. */
+    createTime: string
+  }
+}
+
+export interface Trouble {
+  /** Its application. */
+  appId: string
+  /** The application’s name, for people. */
+  appName: string
+  /** How many devices report a fault. */
+  devicesFaulty: number
+  /** Deliveries that were given up. */
+  callbacksDead: number
+  /** Whether its callback answered 410. */
+  isCallbackStopped: boolean
+}
+
+export interface UnbindDeviceRequest {
+  appId?: OwnAppId | undefined
+  /** The device’s serial number. */
+  deviceNo: string
+  /** Why, in words. */
+  reason?: string | null | undefined
+}
+
+export interface UnbindDevicesRequest {
+  appId?: OwnAppId | undefined
+  /** The serial numbers that are meant. */
+  deviceNos: Array<string>
+  /** Why, in words. */
+  reason?: string | null | undefined
+}
+
+export interface UnfreezeApplicationRequest {
+  /** Its application. */
+  appId: string
+}
+
+export interface UpdateApplicationRequest {
+  /** Its application. */
+  appId: string
+  /** The application’s name, for people. */
+  appName?: string | undefined
+  /** How long an access token lives; 7200 when left out. */
+  tokenLifetimeSeconds?: number | null | undefined
+  /** requests a second that one process admits; default 1000, null for no limit */
+  rateLimitPerSecond?: number | null | undefined
+}
+
+export interface UpdateBillingRuleRequest {
+  appId?: OwnAppId | undefined
+  /** Its id. */
+  id: number
+  /** The billing rule’s name. */
+  ruleName?: string | undefined
+  ruleType?: RuleType | undefined
+  /** Prices by the time of day, of types 1 and 2: ascending, the first at 00:00:00. */
+  periods?: Array<Period> | null | undefined
+  /** Of type 3: minutes after charging that cost nothing. */
+  freeMinutes?: number | null | undefined
+  /** Of type 3: each so many minutes begun cost `unitPrice`. */
+  unitMinutes?: number | null | undefined
+  /** Of type 3: yuan a unit. */
+  unitPrice?: string | null | undefined
+  /** Of type 3: the most yuan a day; null for no limit. */
+  dailyCap?: string | null | undefined
+}
+
+export interface UpdateDeviceRequest {
+  appId?: OwnAppId | undefined
+  /** The device’s serial number. */
+  deviceNo: string
+  /** The device’s name. */
+  deviceName?: string | undefined
+  /** Free text of the integrator’s own. */
+  tag?: string | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | null | undefined
+  /** The city’s code. */
+  cityCode?: string | null | undefined
+  /** The district’s code. */
+  districtCode?: string | undefined
+  /** Street and number, below the district. */
+  detailAddress?: string | null | undefined
+  /** `longitude,latitude`, as it was sent. */
+  coordinates?: string | undefined
+}
+
+export interface UpdateOperatorRequest {
+  /** Its id. */
+  id: number
+  /** Its name. */
+  name?: string | undefined
+  /** What the operator may do. */
+  role?: Role | undefined
+  /** 1 active, 2 disabled. */
+  status?: 1 | 2 | undefined
+  /** the applications that a developer is a member of */
+  appIds?: Array<string> | null | undefined
+}
+
+export interface UpdateSiteRequest {
+  appId?: OwnAppId | undefined
+  /** Its id. */
+  id: number
+  /** The site’s name. */
+  siteName?: string | undefined
+  /** Who is responsible for the site. */
+  contacts?: string | undefined
+  /** The responsible person’s telephone. */
+  contactsPhone?: string | undefined
+  /** The telephone that drivers call. */
+  customerServicePhone?: string | undefined
+  /** The days on which it is open, in words. */
+  businessWeekDay?: string | undefined
+  /** When it opens, HH:mm:ss. */
+  businessStartTime?: string | undefined
+  /** When the site closes, HH:mm:ss, also 24:00:00. Earlier than the opening time, it is past midnight. */
+  businessClosingTime?: string | undefined
+  /** Where a picture of the site is. */
+  sitePictureUrl?: string | null | undefined
+  /** The billing rule of fast charging: one of type 1. */
+  fastChargeBillRuleId?: number | null | undefined
+  /** The billing rule of slow charging (“rushing”): one of type 2. */
+  rushingBillRuleId?: number | null | undefined
+  /** The billing rule of occupancy (“placeholder”): one of type 3. */
+  placeholderBillRuleId?: number | null | undefined
+  /** The ids of the site’s network cameras (IPC). */
+  ipcIds?: string | null | undefined
+  /** The province’s code. */
+  provinceCode?: string | undefined
+  /** The province’s name. */
+  provinceName?: string | undefined
+  /** The city’s code. */
+  cityCode?: string | undefined
+  /** The city’s name. */
+  cityName?: string | undefined
+  /** The district’s code. */
+  districtCode?: string | undefined
+  /** The district’s name. */
+  districtName?: string | undefined
+  /** Street and number, below the district. */
+  detailAddress?: string | null | undefined
+  /** `longitude,latitude`, as it was sent. */
+  coordinates?: string | null | undefined
+}
+
+/** What an application’s callback is told: the record, as its operation answers it. */
+export type CallbackEvent = ApplicationCallback | BillingRuleCallback | DeviceCallback | SiteCallback | TestCallback | ThirdPartyConfigCallback | TransferredDeviceCallback
+
+/** One method for each operation. */
+export interface Methods {
+  /** Issues an access token: OAuth 2.0 client credentials (RFC 6749 §4.4), JSON or form, body or HTTP Basic. */
+  issueToken: Method<IssueTokenRequest, IssueTokenData>
+  /** Revokes an access token of the client (RFC 7009); it stops working within 1 second. */
+  revokeToken: Method<RevokeTokenRequest, RevokeTokenData>
+  /** Answers where and how tokens are obtained (RFC 8414), with the address that the caller used. */
+  getAuthorizationServer: Method<Record<never, never>, GetAuthorizationServerData>
+  /** Creates a charging site under an application, always a new one; its third-party configuration must have been made. */
+  saveSite: Method<SiteRegistration, Site>
+  /** Creates up to 1000 sites; one outcome a row, in order, and one that is refused stops no other. */
+  saveSites: Method<SaveSitesRequest, SiteOutcomes>
+  /** Changes the members that are given; null clears an optional one. */
+  updateSite: Method<UpdateSiteRequest, Site>
+  /** Deletes a site and answers it as it was. */
+  deleteSite: Method<DeleteSiteRequest, Site>
+  /** Answers one site. */
+  getSite: Method<GetSiteQuery, Site>
+  /** Pages through an application’s sites, newest first; over several applications, by application first. */
+  pageSites: PageMethod<PageSitesQuery, SitePage>
+  /** Creates a billing rule. Types 1 and 2 take periods; type 3 takes minutes and prices. */
+  saveBillingRule: Method<SaveBillingRuleRequest, BillingRule>
+  /** Changes the members that are given; null clears one. The type cannot be changed. */
+  updateBillingRule: Method<UpdateBillingRuleRequest, BillingRule>
+  /** Deletes a billing rule that no site names, and answers it as it was. */
+  deleteBillingRule: Method<DeleteBillingRuleRequest, BillingRule>
+  /** Answers one billing rule. */
+  getBillingRule: Method<GetBillingRuleQuery, BillingRule>
+  /** Pages through an application’s billing rules, newest first; over several applications, by application first. */
+  pageBillingRules: PageMethod<PageBillingRulesQuery, BillingRulePage>
+  /** Creates or replaces the third-party configuration of an application. */
+  saveThirdPartyConfig: Method<SaveThirdPartyConfigRequest, ThirdPartyConfig>
+  /** Answers the third-party configuration of an application. */
+  getThirdPartyConfig: Method<GetThirdPartyConfigQuery, ThirdPartyConfig>
+  /** Replaces the callback secret and shows the new one once; callbacks are signed with both for 24 hours. */
+  rotateCallbackSecret: Method<RotateCallbackSecretRequest, ThirdPartyConfig>
+  /** Registers an entrance device by its serial number and binds it to an application. Left out, the province is 360000 and the city 360100. */
+  createDevice: Method<DeviceRegistration, Device>
+  /** Registers up to 1000 devices; one outcome a row, in order, and one that is refused stops no other. */
+  createDevices: Method<CreateDevicesRequest, DeviceOutcomes>
+  /** Changes the members that are given; null clears an optional one, or sets a default again. */
+  updateDevice: Method<UpdateDeviceRequest, Device>
+  /** Answers one device. What it reports of its state does not change the `ETag`. */
+  getDevice: Method<GetDeviceQuery, Device>
+  /** Pages through an application’s devices, the newest first; over several applications, by application first. */
+  pageDevices: PageMethod<PageDevicesQuery, DevicePage>
+  /** Reports a device’s state: the members that are given. Any report, also one without members, is a sign of life: it makes the device online unless it says that it is not. */
+  reportDeviceState: Method<ReportDeviceStateRequest, Device>
+  /** Reports the states of up to 1000 devices; one outcome a report, in order, and one that is refused stops no other. */
+  reportDeviceStates: Method<ReportDeviceStatesRequest, DeviceOutcomes>
+  /** Answers what a device reported of its state, and when it reported last. */
+  getDeviceState: Method<GetDeviceStateQuery, GetDeviceStateData>
+  /** Frees a serial number at once, for anyone; who held it stays in the history. Answers the last record. */
+  unbindDevice: Method<UnbindDeviceRequest, Device>
+  /** Frees up to 1000 serial numbers; one outcome a serial number, in order, and one that is refused stops no other. */
+  unbindDevices: Method<UnbindDevicesRequest, DeviceOutcomes>
+  /** Answers who held a serial number and when, newest first; an application sees its own bindings only. */
+  getDeviceHistory: Method<GetDeviceHistoryQuery, GetDeviceHistoryData>
+  /** Frees a serial number, whoever holds it. */
+  forceUnbindDevice: Method<ForceUnbindDeviceRequest, Device>
+  /** Moves a device whole to another application that is online, in one transaction. */
+  transferDevice: Method<TransferDeviceRequest, Device>
+  /** Moves up to 1000 devices to another application; one outcome a device, in order, and one that is refused stops no other. */
+  transferDevices: Method<TransferDevicesRequest, DeviceOutcomes>
+  /** The feed: an application’s events, oldest first. Ask again with `afterId` for what came since. */
+  pageEvents: PageMethod<PageEventsQuery, EventPage>
+  /** Answers one event of an application. */
+  getEvent: Method<GetEventQuery, Event>
+  /** Pages through the deliveries of an application’s events to its callback, newest event first; over several applications, by application first. */
+  pageDeliveries: PageMethod<PageDeliveriesQuery, PageDeliveriesData>
+  /** Answers one delivery of an application. */
+  getDelivery: Method<GetDeliveryQuery, Delivery>
+  /** Sends again: one delivery, or every event of a time range that the callback asks for, one replay at a time. */
+  replayDeliveries: Method<ReplayDeliveriesRequest, ReplayDeliveriesData>
+  /** Sends a test event to the callback, once, and answers what came of it. */
+  testDelivery: Method<TestDeliveryRequest, Delivery>
+  /** Pages through the writes that were refused, rows of batches too, newest first; over several applications, by application first. Of each application the newest 1000 are kept, and at most 300 a minute. */
+  pageRefusals: PageMethod<PageRefusalsQuery, RefusedWritePage>
+  /** Answers the national divisions as a tree: all of them or those below `code`, all levels or `depth` of them. */
+  getRegionTree: Method<GetRegionTreeQuery, GetRegionTreeData>
+  /** Answers one national division. */
+  getRegion: Method<GetRegionQuery, Region>
+  /** Creates an application, online and normal, and shows its secret once. */
+  createApplication: Method<CreateApplicationRequest, CreateApplicationData>
+  /** Changes the members that are given. */
+  updateApplication: Method<UpdateApplicationRequest, Application>
+  /** Takes an application online. */
+  takeApplicationOnline: Method<TakeApplicationOnlineRequest, Application>
+  /** Takes an application offline. Once this has answered, none of its devices is created. */
+  takeApplicationOffline: Method<TakeApplicationOfflineRequest, Application>
+  /** Freezes an application: its tokens stop working within 1 second. */
+  freezeApplication: Method<FreezeApplicationRequest, Application>
+  /** Lifts a freeze. */
+  unfreezeApplication: Method<UnfreezeApplicationRequest, Application>
+  /** Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; what is older ends at once. */
+  rotateApplicationSecret: Method<RotateApplicationSecretRequest, ApplicationWithSecret>
+  /** Answers one application. To an application, which may ask for itself, it also tells what the service does. */
+  getApplication: Method<GetApplicationQuery, GetApplicationData>
+  /** Pages through the applications, newest first; a developer sees those that they are a member of. */
+  pageApplications: PageMethod<PageApplicationsQuery, ApplicationPage>
+  /** Creates the device model of a serial prefix, or replaces it. */
+  saveDeviceModel: Method<SaveDeviceModelRequest, DeviceModel>
+  /** Deletes the device model of a serial prefix; devices that have it keep it. */
+  deleteDeviceModel: Method<DeleteDeviceModelRequest, DeviceModel>
+  /** Pages through the device models by serial prefix. */
+  pageDeviceModels: PageMethod<PageDeviceModelsQuery, DeviceModelPage>
+  /** Adds serial numbers to the inventory, or changes their models; all of the list or nothing. */
+  importDeviceInventory: Method<ImportDeviceInventoryRequest, ImportDeviceInventoryData>
+  /** Pages through the inventory by serial number. */
+  pageDeviceInventory: PageMethod<PageDeviceInventoryQuery, InventoryEntryPage>
+  /** Takes a serial number out of the inventory; a device that is bound stays bound. */
+  deleteDeviceInventory: Method<DeleteDeviceInventoryRequest, InventoryEntry>
+  /** Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. */
+  createSession: Method<CreateSessionRequest, Session>
+  /** Answers who the caller is. */
+  getSession: Method<Record<never, never>, Session>
+  /** Answers what a console needs to know of the service. */
+  getSettings: Method<Record<never, never>, GetSettingsData>
+  /** Pages through one’s own sessions, newest first; an admin sees everyone’s. */
+  pageSessions: PageMethod<PageSessionsQuery, SessionPage>
+  /** Ends a session: one’s own, or, for an admin, any. */
+  deleteSession: Method<DeleteSessionRequest, DeleteSessionData>
+  /** Makes an account. Without a password, the answer holds a one-time link by which the person sets one. */
+  createOperator: Method<CreateOperatorRequest, OperatorWithSetUp>
+  /** Changes the members that are given; sessions feel it within 1 second. The last active admin stays one. */
+  updateOperator: Method<UpdateOperatorRequest, Operator>
+  /** Removes an account and ends its sessions. What it did stays in the events. */
+  deleteOperator: Method<DeleteOperatorRequest, Operator>
+  /** Makes a new one-time link by which the person sets a password; the old password and sessions end at once. */
+  resetOperator: Method<ResetOperatorRequest, OperatorWithSetUp>
+  /** Sets the password of the account that a one-time link was made for, and signs in. */
+  setUpOperator: Method<SetUpOperatorRequest, Session>
+  /** Changes one’s own password; one’s other sessions end. */
+  changePassword: Method<ChangePasswordRequest, Operator>
+  /** Answers one account. */
+  getOperator: Method<GetOperatorQuery, Operator>
+  /** Pages through the accounts, newest first. */
+  pageOperators: PageMethod<PageOperatorsQuery, OperatorPage>
+  /** Makes a key for a program, and shows it once. It belongs to the account that makes it, and goes with it. */
+  createOperatorKey: Method<CreateOperatorKeyRequest, CreateOperatorKeyData>
+  /** Revokes a key: it and its sessions stop working within 1 second. */
+  deleteOperatorKey: Method<DeleteOperatorKeyRequest, OperatorKey>
+  /** Pages through the keys, newest first. */
+  pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
+  /** Answers the platform at a glance. Counts are at most a minute old, or being made for the first time. */
+  getOverview: Method<Record<never, never>, GetOverviewData>
+  /** What operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
+  pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
+  /** Answers while the process is alive. */
+  getHealth: Method<Record<never, never>, GetHealthData>
+  /** Answers whether requests can be served: each check by name. 503 while one fails. */
+  getReadiness: Method<Record<never, never>, GetReadinessData>
+  /** Answers the service’s metrics in the Prometheus text format. */
+  getMetrics: Method<Record<never, never>, string>
+  /** Answers this API’s OpenAPI 3.1 document. */
+  getOpenApi: Method<Record<never, never>, Record<string, unknown>>
+}
+
+/** How each operation is called. */
+export const operations = {
+  issueToken: { method: 'POST', path: '/api/auth/v1/oauth/token', isOpen: true },
+  revokeToken: { method: 'POST', path: '/api/auth/v1/oauth/revoke', isOpen: true },
+  getAuthorizationServer: { method: 'GET', path: '/.well-known/oauth-authorization-server', isOpen: true },
+  saveSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/save', isIdempotent: true },
+  saveSites: { method: 'POST', path: '/api/charging/v1/siteManageThird/saveBatch', isIdempotent: true },
+  updateSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/update' },
+  deleteSite: { method: 'POST', path: '/api/charging/v1/siteManageThird/delete', isIdempotent: true },
+  getSite: { method: 'GET', path: '/api/charging/v1/siteManageThird/detail' },
+  pageSites: { method: 'GET', path: '/api/charging/v1/siteManageThird/page', isPage: true },
+  saveBillingRule: { method: 'POST', path: '/api/charging/v1/billingRule/save', isIdempotent: true },
+  updateBillingRule: { method: 'POST', path: '/api/charging/v1/billingRule/update' },
+  deleteBillingRule: { method: 'POST', path: '/api/charging/v1/billingRule/delete', isIdempotent: true },
+  getBillingRule: { method: 'GET', path: '/api/charging/v1/billingRule/detail' },
+  pageBillingRules: { method: 'GET', path: '/api/charging/v1/billingRule/page', isPage: true },
+  saveThirdPartyConfig: { method: 'POST', path: '/api/charging/v1/thirdPartyConfig/save', isIdempotent: true },
+  getThirdPartyConfig: { method: 'GET', path: '/api/charging/v1/thirdPartyConfig/detail' },
+  rotateCallbackSecret: { method: 'POST', path: '/api/charging/v1/thirdPartyConfig/rotateSecret', isIdempotent: true },
+  createDevice: { method: 'POST', path: '/api/device/entrance/guard/create', isIdempotent: true },
+  createDevices: { method: 'POST', path: '/api/device/entrance/guard/createBatch', isIdempotent: true },
+  updateDevice: { method: 'POST', path: '/api/device/entrance/guard/update' },
+  getDevice: { method: 'GET', path: '/api/device/entrance/guard/detail' },
+  pageDevices: { method: 'GET', path: '/api/device/entrance/guard/page', isPage: true },
+  reportDeviceState: { method: 'POST', path: '/api/device/entrance/guard/state' },
+  reportDeviceStates: { method: 'POST', path: '/api/device/entrance/guard/stateBatch', isIdempotent: true },
+  getDeviceState: { method: 'GET', path: '/api/device/entrance/guard/state' },
+  unbindDevice: { method: 'POST', path: '/api/device/entrance/guard/unbind', isIdempotent: true },
+  unbindDevices: { method: 'POST', path: '/api/device/entrance/guard/unbindBatch', isIdempotent: true },
+  getDeviceHistory: { method: 'GET', path: '/api/device/entrance/guard/history' },
+  forceUnbindDevice: { method: 'POST', path: '/api/platform/v1/device/forceUnbind', isIdempotent: true },
+  transferDevice: { method: 'POST', path: '/api/platform/v1/device/transfer', isIdempotent: true },
+  transferDevices: { method: 'POST', path: '/api/platform/v1/device/transferBatch', isIdempotent: true },
+  pageEvents: { method: 'GET', path: '/api/event/v1/event/page', isPage: true },
+  getEvent: { method: 'GET', path: '/api/event/v1/event/detail' },
+  pageDeliveries: { method: 'GET', path: '/api/event/v1/delivery/page', isPage: true },
+  getDelivery: { method: 'GET', path: '/api/event/v1/delivery/detail' },
+  replayDeliveries: { method: 'POST', path: '/api/event/v1/delivery/replay', isIdempotent: true },
+  testDelivery: { method: 'POST', path: '/api/event/v1/delivery/test', isIdempotent: true },
+  pageRefusals: { method: 'GET', path: '/api/event/v1/refusal/page', isPage: true },
+  getRegionTree: { method: 'GET', path: '/api/region/v1/region/tree' },
+  getRegion: { method: 'GET', path: '/api/region/v1/region/detail' },
+  createApplication: { method: 'POST', path: '/api/platform/v1/application/create', isIdempotent: true },
+  updateApplication: { method: 'POST', path: '/api/platform/v1/application/update' },
+  takeApplicationOnline: { method: 'POST', path: '/api/platform/v1/application/online' },
+  takeApplicationOffline: { method: 'POST', path: '/api/platform/v1/application/offline' },
+  freezeApplication: { method: 'POST', path: '/api/platform/v1/application/freeze' },
+  unfreezeApplication: { method: 'POST', path: '/api/platform/v1/application/unfreeze' },
+  rotateApplicationSecret: { method: 'POST', path: '/api/platform/v1/application/rotateSecret', isIdempotent: true },
+  getApplication: { method: 'GET', path: '/api/platform/v1/application/detail' },
+  pageApplications: { method: 'GET', path: '/api/platform/v1/application/page', isPage: true },
+  saveDeviceModel: { method: 'POST', path: '/api/platform/v1/deviceModel/save', isIdempotent: true },
+  deleteDeviceModel: { method: 'POST', path: '/api/platform/v1/deviceModel/delete', isIdempotent: true },
+  pageDeviceModels: { method: 'GET', path: '/api/platform/v1/deviceModel/page', isPage: true },
+  importDeviceInventory: { method: 'POST', path: '/api/platform/v1/deviceInventory/import', isIdempotent: true },
+  pageDeviceInventory: { method: 'GET', path: '/api/platform/v1/deviceInventory/page', isPage: true },
+  deleteDeviceInventory: { method: 'POST', path: '/api/platform/v1/deviceInventory/delete', isIdempotent: true },
+  createSession: { method: 'POST', path: '/api/platform/v1/session/create', isOpen: true },
+  getSession: { method: 'GET', path: '/api/platform/v1/session/detail' },
+  getSettings: { method: 'GET', path: '/api/platform/v1/session/settings' },
+  pageSessions: { method: 'GET', path: '/api/platform/v1/session/page', isPage: true },
+  deleteSession: { method: 'POST', path: '/api/platform/v1/session/delete', isIdempotent: true },
+  createOperator: { method: 'POST', path: '/api/platform/v1/operator/create', isIdempotent: true },
+  updateOperator: { method: 'POST', path: '/api/platform/v1/operator/update' },
+  deleteOperator: { method: 'POST', path: '/api/platform/v1/operator/delete', isIdempotent: true },
+  resetOperator: { method: 'POST', path: '/api/platform/v1/operator/reset', isIdempotent: true },
+  setUpOperator: { method: 'POST', path: '/api/platform/v1/operator/setUp', isOpen: true },
+  changePassword: { method: 'POST', path: '/api/platform/v1/operator/changePassword' },
+  getOperator: { method: 'GET', path: '/api/platform/v1/operator/detail' },
+  pageOperators: { method: 'GET', path: '/api/platform/v1/operator/page', isPage: true },
+  createOperatorKey: { method: 'POST', path: '/api/platform/v1/operatorKey/create', isIdempotent: true },
+  deleteOperatorKey: { method: 'POST', path: '/api/platform/v1/operatorKey/delete', isIdempotent: true },
+  pageOperatorKeys: { method: 'GET', path: '/api/platform/v1/operatorKey/page', isPage: true },
+  getOverview: { method: 'GET', path: '/api/platform/v1/overview/detail' },
+  pageAudit: { method: 'GET', path: '/api/platform/v1/audit/page', isPage: true },
+  getHealth: { method: 'GET', path: '/healthz', isOpen: true },
+  getReadiness: { method: 'GET', path: '/readyz', isOpen: true },
+  getMetrics: { method: 'GET', path: '/metrics' },
+  getOpenApi: { method: 'GET', path: '/openapi.json', isOpen: true },
+} as const
+
+/** The names of the refusals, by their codes. */
+export const codeNames: Record<number, string> = {
+  10001: 'invalidRequest',
+  10002: 'tokenInvalid',
+  10003: 'notPermitted',
+  10004: 'applicationNotFound',
+  10005: 'applicationFrozen',
+  10006: 'applicationOffline',
+  10007: 'tooManyRequests',
+  10008: 'idempotencyKeyReused',
+  10009: 'preconditionFailed',
+  10030: 'clientInvalid',
+  10031: 'signInFailed',
+  10040: 'regionNotFound',
+  10042: 'callbackMissing',
+  10050: 'operatorNotFound',
+  10051: 'operatorNameTaken',
+  10052: 'setUpLinkInvalid',
+  10053: 'sessionNotFound',
+  10054: 'lastAdmin',
+  10055: 'operatorKeyNotFound',
+  20002: 'deviceNotFound',
+  20013: 'deviceBoundElsewhere',
+  20014: 'deviceUnknown',
+  20017: 'deviceAlreadyYours',
+  20021: 'deviceModelNotFound',
+  20022: 'inventoryEntryNotFound',
+  30002: 'siteNotFound',
+  30003: 'thirdPartyConfigMissing',
+  40002: 'billingRuleNotFound',
+  40003: 'billingRuleWrongType',
+  40004: 'billingRuleInUse',
+  60002: 'eventNotFound',
+  60003: 'deliveryNotFound',
+  49999: 'internalFault',
+  50003: 'unavailable',
+}

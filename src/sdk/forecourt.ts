@@ -1,0 +1,174 @@
+import { codeNames, type Methods, operations } from './api.ts'
+import { ForecourtError } from './error.ts'
+import { exchange, type Target } from './exchange.ts'
+import type { CallOptions } from './method.ts'
+
+interface Address {
+  /** Where the service answers: https://forecourt.example.com. */
+  baseUrl: string
+  /** The language of messages: zh, or en without it. */
+  language?: string
+}
+
+/** An application by its secret, an operator by a key, or whoever a token is for. */
+export type ForecourtOptions = Address &
+  ({ appId: string; appSecret: string } | { operatorKey: string } | { token: string })
+
+interface Call extends Target {
+  isIdempotent?: true
+  isOpen?: true
+  isPage?: true
+}
+
+const mostAttempts = 5
+const firstPauseMs = 250
+/** An answer that takes longer is taken for lost. */
+const answerTimeoutMs = 60_000
+/** Of its life, how much of a token is not used: the request has to arrive before its end. */
+const spareOfToken = 0.1
+
+/** Carries the calls out: with a token, and again where that can help. */
+class Caller {
+  private readonly options: ForecourtOptions
+  private readonly baseUrl: string
+  private token: { text: Promise<string>; until: number } | undefined
+
+  constructor(options: ForecourtOptions) {
+    this.options = options
+    this.baseUrl = options.baseUrl.replace(/\/+$/, '')
+    for (const [id, operation] of Object.entries<Call>(operations)) {
+      const method = (input: object = {}, given: CallOptions = {}) => this.call(operation, input, given)
+      Object.assign(this, {
+        [id]: operation.isPage
+          ? Object.assign(method, {
+              all: (query: object = {}, given?: CallOptions) => this.rows(operation, query, given),
+            })
+          : method,
+      })
+    }
+  }
+
+  private async call(operation: Call, input: object, options: CallOptions): Promise<unknown> {
+    const headers = this.headersOf(operation, options)
+    let hasRenewed = false
+    for (let attempt = 1; ; attempt++) {
+      const token = operation.isOpen ? undefined : this.credential()
+      try {
+        return await this.send(operation, input, headers, token, options.signal)
+      } catch (thrown) {
+        options.signal?.throwIfAborted()
+        const error = asError(thrown)
+        if (error.name === 'tokenInvalid' && !hasRenewed && this.renews(token)) hasRenewed = true
+        else if (attempt < mostAttempts && isPassing(error)) await pause(attempt, error, options.signal)
+        else throw error
+      }
+    }
+  }
+
+  private headersOf({ isIdempotent }: Call, { idempotencyKey, ifMatch }: CallOptions): Record<string, string> {
+    const { language } = this.options
+    const key = idempotencyKey ?? (isIdempotent ? crypto.randomUUID() : undefined)
+    return {
+      ...(language !== undefined && { 'accept-language': language }),
+      ...(key !== undefined && { 'idempotency-key': key }),
+      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+    }
+  }
+
+  private async send(
+    operation: Call,
+    input: object,
+    headers: Record<string, string>,
+    token: string | Promise<string> | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${await token}` }
+    const late = AbortSignal.timeout(answerTimeoutMs)
+    const answered = await exchange(this.baseUrl, operation, input, {
+      headers: { ...headers, ...authorization },
+      signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+      names: codeNames,
+    })
+    return answered.data
+  }
+
+  /** Whether a token that was refused is fetched anew: it can end before its time, revoked or with its secret. */
+  private renews(token: string | Promise<string> | undefined): boolean {
+    if (!('appSecret' in this.options)) return false
+    // Another call may have done it already.
+    if (this.token?.text === token) this.token = undefined
+    return true
+  }
+
+  /** Every row, from page to page. */
+  private async *rows(operation: Call, query: object, options: CallOptions = {}): AsyncGenerator<unknown> {
+    let cursor: string | null | undefined
+    do {
+      const asked = { pageSize: 100, ...query, ...(cursor !== undefined && { cursor }) }
+      const page = (await this.call(operation, asked, options)) as { list: unknown[]; nextCursor: string | null }
+      yield* page.list
+      cursor = page.nextCursor
+    } while (cursor !== null)
+  }
+
+  private credential(): string | Promise<string> {
+    const { options } = this
+    if ('operatorKey' in options) return options.operatorKey
+    if ('token' in options) return options.token
+    // Whoever comes while one is fetched waits for the same.
+    if (this.token === undefined || Date.now() >= this.token.until) this.token = this.obtain(options)
+    return this.token.text
+  }
+
+  private obtain({ appId, appSecret }: { appId: string; appSecret: string }) {
+    const body = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
+    const askedAt = Date.now()
+    const fetched = this.call(operations.issueToken, body, {}) as Promise<{ accessToken: string; expiresIn: number }>
+    const token = { text: fetched.then(({ accessToken }) => accessToken), until: Number.POSITIVE_INFINITY }
+    fetched.then(
+      ({ expiresIn }) => {
+        token.until = askedAt + expiresIn * 1000 * (1 - spareOfToken)
+      },
+      () => {
+        token.until = 0
+      },
+    )
+    return token
+  }
+}
+
+/** What may be different the next time. */
+function isPassing({ status }: ForecourtError): boolean {
+  return [0, 408, 429, 503].includes(status)
+}
+
+function asError(thrown: unknown): ForecourtError {
+  if (thrown instanceof ForecourtError) return thrown
+  if ((thrown as Error).name !== 'TimeoutError') throw thrown
+  return new ForecourtError(`no answer within ${answerTimeoutMs / 1000} s`, { code: 0, status: 0 })
+}
+
+/** Longer each time, or as long as the service asks; never all callers at once. Ends at once when it is aborted. */
+function pause(attempt: number, { retryAfterSeconds }: ForecourtError, signal: AbortSignal | undefined): Promise<void> {
+  const least = retryAfterSeconds === null ? (firstPauseMs * 2 ** attempt) / 4 : retryAfterSeconds * 1000
+  const milliseconds = least + Math.random() * firstPauseMs * 2 ** (attempt - 1)
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, milliseconds)
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+/**
+ * The service from a program: one method for each operation of the API, by its id, each answering the `data` of its
+ * answer. Tokens are fetched and renewed. What did not arrive, and 408, 429 and 503, is tried again, five times in all
+ * and under one `Idempotency-Key`. Throws `ForecourtError`. A page operation has `.all(query)` for every row.
+ */
+export type Forecourt = Methods
+export const Forecourt = Caller as unknown as new (options: ForecourtOptions) => Forecourt

@@ -1,0 +1,6 @@
+// What `forecourt/sdk` gives: it depends on nothing, and runs wherever there are `fetch` and Web Crypto.
+
+export type * from './api.ts'
+export { verifyCallback } from './callback.ts'
+export { ForecourtError } from './error.ts'
+export { Forecourt, type ForecourtOptions } from './forecourt.ts'

@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { rotateApplicationSecret } from '../../src/applications/contract.ts'
+import { operations } from '../../src/reference/operations.ts'
+import { refusals } from '../../src/refusals.ts'
+import {
+  type CallbackEvent,
+  Forecourt,
+  ForecourtError,
+  type SiteRegistration,
+  verifyCallback,
+} from '../../src/sdk/index.ts'
+import { deviceBody, newApplication, newSerial, projectFolder, siteBody, target } from '../harness.ts'
+
+const client = await target()
+const baseUrl = client.url
+
+async function newSdk(members?: Record<string, unknown>) {
+  const app = await newApplication(client, members)
+  return { ...app, forecourt: new Forecourt({ baseUrl, appId: app.appId, appSecret: app.appSecret }) }
+}
+
+/** A service that answers what a test wants, before the real one or in its place. */
+function standIn(answer: (request: Request, nth: number) => Response | undefined | Promise<Response | undefined>) {
+  const requests: { path: string; headers: Headers; body: string }[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const body = await request.text()
+      const { pathname, search } = new URL(request.url)
+      requests.push({ path: pathname, headers: request.headers, body })
+      const own = await answer(request, requests.length)
+      if (own !== undefined) return own
+      const { method, headers } = request
+      return fetch(baseUrl + pathname + search, { method, headers, ...(method === 'POST' && { body }) })
+    },
+  })
+  return { url: `http://127.0.0.1:${server.port}`, requests, stop: () => server.stop(true) }
+}
+
+/** As a program writes it: nothing is given as an empty text. */
+const newSite = (appId: string) => siteBody(appId) as SiteRegistration
+
+const refused = (status: number, headers = {}) =>
+  Response.json({ code: 50003, msg: 'unavailable', data: null }, { status, headers })
+
+async function errorOf(promise: Promise<unknown>): Promise<ForecourtError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown) => thrown,
+  )
+  expect(error).toBeInstanceOf(ForecourtError)
+  return error as ForecourtError
+}
+
+describe('the SDK', () => {
+  test('has a method for each operation, by its id, and .all for each page', () => {
+    const forecourt = new Forecourt({ baseUrl, token: 'any' }) as unknown as Record<string, { all?: unknown }>
+    for (const { id, query } of operations) {
+      expect(forecourt[id], id).toBeFunction()
+      expect(typeof forecourt[id]?.all, id).toBe(query?.properties.cursor === undefined ? 'undefined' : 'function')
+    }
+  })
+
+  test('creates with an application’s secret, and answers the data', async () => {
+    const { appId, forecourt } = await newSdk()
+    const device = deviceBody(appId)
+    const created = await forecourt.createDevice(device)
+    expect(created).toMatchObject({ deviceNo: device.deviceNo, status: 1 })
+    expect(await forecourt.getDevice({ deviceNo: device.deviceNo })).toEqual(created)
+    const site = await forecourt.saveSite(newSite(appId))
+    expect((await forecourt.getSite({ id: site.id })).siteName).toBe(site.siteName)
+  })
+
+  test('throws a refusal with its code, name, message, status, faulty members and request id', async () => {
+    const { appId, forecourt } = await newSdk()
+    const device = deviceBody(appId)
+    await forecourt.createDevice(device)
+    const error = await errorOf(forecourt.createDevice(device))
+    const { code, status, en } = refusals.deviceAlreadyYours
+    expect(error).toMatchObject({ name: 'deviceAlreadyYours', code, status, message: en, errors: [] })
+    expect(error.requestId).toMatch(/^[\w-]{36}$/)
+    const faulty = await errorOf(forecourt.createDevice({ ...device, deviceName: '', coordinates: '1' }))
+    expect(faulty.name).toBe('invalidRequest')
+    expect(faulty.errors.map(({ field }) => field).sort()).toEqual(['coordinates', 'deviceName'])
+    const chinese = new Forecourt({ baseUrl, operatorKey: client.operatorKey, language: 'zh' })
+    expect((await errorOf(chinese.createDevice(device))).message).toBe(refusals.deviceAlreadyYours.zh)
+  })
+
+  test('walks every row of a page operation, by cursor', async () => {
+    const { appId, forecourt } = await newSdk()
+    const prefix = newSerial('ALL')
+    const devices = Array.from({ length: 25 }, (_, n) => deviceBody(appId, { deviceNo: `${prefix}-${n}` }))
+    await forecourt.createDevices({ appId, devices })
+    const found: string[] = []
+    for await (const { deviceNo } of forecourt.pageDevices.all({ pageSize: 10 })) found.push(deviceNo)
+    expect(found.sort()).toEqual(devices.map(({ deviceNo }) => deviceNo).sort())
+    const types: string[] = []
+    for await (const { type } of forecourt.pageEvents.all({ type: 'device.bound', pageSize: 20 })) types.push(type)
+    expect(types).toEqual(devices.map(() => 'device.bound'))
+    for await (const { deviceNo } of forecourt.pageDevices.all({ deviceNo: `${prefix}-7` })) {
+      expect(deviceNo).toBe(`${prefix}-7`)
+    }
+  })
+
+  test('fetches one token for all calls, and another when it ends before its time', async () => {
+    const { appId, appSecret } = await newApplication(client)
+    const place = standIn(() => undefined)
+    const forecourt = new Forecourt({ baseUrl: `${place.url}/`, appId, appSecret })
+    await Promise.all(Array.from({ length: 5 }, () => forecourt.pageSites()))
+    const issued = () => place.requests.filter(({ path }) => path.endsWith('/token')).length
+    expect(issued()).toBe(1)
+    const token = place.requests.at(-1)?.headers.get('authorization')?.replace('Bearer ', '') ?? ''
+    await forecourt.revokeToken({ token, client_id: appId, client_secret: appSecret })
+    await Bun.sleep(1100)
+    await Promise.all(Array.from({ length: 5 }, () => forecourt.pageSites()))
+    expect(issued()).toBe(2)
+    await client.operate(rotateApplicationSecret, { appId })
+    await Bun.sleep(1100)
+    expect((await errorOf(forecourt.pageSites())).name).toBe('clientInvalid')
+    await place.stop()
+  })
+
+  test('fetches a token anew before it ends', async () => {
+    const { appId, appSecret } = await newApplication(client)
+    let lifetime = 0.5
+    const place = standIn(async (request) => {
+      if (!request.url.endsWith('/token')) return undefined
+      const data = { accessToken: `short-${lifetime}`, tokenType: 'Bearer', expiresIn: lifetime }
+      lifetime = 100
+      return Response.json({ code: 0, msg: 'success', data })
+    })
+    const forecourt = new Forecourt({ baseUrl: place.url, appId, appSecret })
+    await errorOf(forecourt.getSite({ id: 1 }))
+    await Bun.sleep(500)
+    await errorOf(forecourt.getSite({ id: 1 }))
+    expect(place.requests.at(-1)?.headers.get('authorization')).toBe('Bearer short-100')
+    await place.stop()
+  })
+
+  test('sends a write that was not answered again, under one key, with one effect', async () => {
+    const { appId, token } = await newApplication(client)
+    const place = standIn(async (request, nth) => {
+      if (nth === 1) return refused(503, { 'retry-after': '0' })
+      if (nth > 2) return undefined
+      // Carried out, but its answer is lost.
+      const { body, headers } = place.requests.at(-1) ?? { body: '', headers: new Headers() }
+      await fetch(baseUrl + new URL(request.url).pathname, { method: 'POST', headers, body })
+      return new Response('<html>', { status: 408 })
+    })
+    const forecourt = new Forecourt({ baseUrl: place.url, token })
+    const device = deviceBody(appId)
+    expect((await forecourt.createDevice(device)).deviceNo).toBe(device.deviceNo)
+    const keys = place.requests.map(({ headers }) => headers.get('idempotency-key'))
+    expect(keys).toHaveLength(3)
+    expect(new Set(keys).size).toBe(1)
+    await forecourt.createDevice(deviceBody(appId), { idempotencyKey: 'mine' })
+    expect(place.requests.at(-1)?.headers.get('idempotency-key')).toBe('mine')
+    await forecourt.updateDevice({ deviceNo: device.deviceNo, deviceName: 'renamed' })
+    expect(place.requests.at(-1)?.headers.get('idempotency-key')).toBeNull()
+    await place.stop()
+  })
+
+  test('tries five times, waits as long as it is asked to, and gives up with what it was told', async () => {
+    const place = standIn(() => refused(429, { 'retry-after': '0' }))
+    const forecourt = new Forecourt({ baseUrl: place.url, token: 'any' })
+    expect((await errorOf(forecourt.pageSites())).status).toBe(429)
+    expect(place.requests).toHaveLength(5)
+    await place.stop()
+    const slow = standIn((_, nth) => (nth === 1 ? refused(503, { 'retry-after': '1' }) : Response.json({ code: 0 })))
+    const began = performance.now()
+    await new Forecourt({ baseUrl: slow.url, token: 'any' }).pageSites()
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1000)
+    await slow.stop()
+  })
+
+  test('tells a service that is not there from a refusal', async () => {
+    const place = standIn(() => undefined)
+    await place.stop()
+    const error = await errorOf(new Forecourt({ baseUrl: place.url, token: 'any' }).pageSites())
+    expect(error).toMatchObject({ name: 'noAnswer', code: 0, status: 0, requestId: null })
+    const other = standIn(() => new Response('<html>', { status: 404 }))
+    const strange = await errorOf(new Forecourt({ baseUrl: other.url, token: 'any' }).pageSites())
+    expect(strange).toMatchObject({ name: 'notForecourt', code: 0, status: 404 })
+    expect(other.requests).toHaveLength(1)
+    await other.stop()
+  })
+
+  test('ends at once when it is aborted, between two tries too', async () => {
+    const place = standIn(() => refused(503, { 'retry-after': '60' }))
+    const abort = new AbortController()
+    const call = new Forecourt({ baseUrl: place.url, token: 'any' }).pageSites({}, { signal: abort.signal })
+    while (place.requests.length === 0) await Bun.sleep(10)
+    abort.abort(new Error('enough'))
+    expect(call).rejects.toThrow('enough')
+    await call.catch(() => {})
+    expect(place.requests).toHaveLength(1)
+    await place.stop()
+  })
+
+  test('refuses an update of what has changed since, by If-Match', async () => {
+    const { appId, forecourt } = await newSdk()
+    const { id } = await forecourt.saveSite(newSite(appId))
+    expect((await errorOf(forecourt.updateSite({ id, contacts: 'Li Lei' }, { ifMatch: '"old"' }))).name).toBe(
+      'preconditionFailed',
+    )
+  })
+
+  describe('from its bundle', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'forecourt-sdk-'))
+    const file = join(folder, 'sdk.mjs')
+    beforeAll(async () => {
+      // For browsers: nothing of Node or Bun can be in it.
+      const entrypoints = [join(projectFolder, 'src', 'sdk', 'index.ts')]
+      const built = await Bun.build({ entrypoints, target: 'browser', packages: 'external' })
+      const text = await (built.outputs[0] as Blob).text()
+      expect(text).not.toMatch(/^import /m)
+      await Bun.write(file, text)
+    })
+    afterAll(() => rmSync(folder, { recursive: true }))
+
+    test.each(['node', process.execPath])('works on %s', async (runtime) => {
+      const { appId, appSecret } = await newApplication(client)
+      const program = `
+        import { Forecourt } from ${JSON.stringify(file)}
+        const forecourt = new Forecourt(${JSON.stringify({ baseUrl, appId, appSecret })})
+        await forecourt.createDevice(${JSON.stringify(deviceBody(appId))})
+        const types = []
+        for await (const { type } of forecourt.pageEvents.all()) types.push(type)
+        const again = await forecourt.getDevice({ deviceNo: 'none' }).catch(({ name, code }) => ({ name, code }))
+        console.log(JSON.stringify({ types, again }))`
+      const path = join(folder, `program-${newSerial()}.mjs`)
+      await Bun.write(path, program)
+      const { stdout, stderr } = spawnSync(runtime, [path], { encoding: 'utf8' })
+      expect(stderr).toBe('')
+      const { code } = refusals.deviceNotFound
+      const types = expect.arrayContaining(['thirdPartyConfig.saved', 'device.bound'])
+      expect(JSON.parse(stdout)).toEqual({ types, again: { name: 'deviceNotFound', code } })
+    })
+  })
+})
+
+describe('a callback', () => {
+  const secret = `whsec_${Buffer.from('a secret of 24 bytes or so').toString('base64')}`
+  const body = JSON.stringify({
+    type: 'device.bound',
+    timestamp: '2026-01-01T00:00:00Z',
+    appId: 'a',
+    data: { tag: '东' },
+  })
+  async function signed(text = body, at = Math.floor(Date.now() / 1000), by = secret) {
+    const { Webhook } = await import('standardwebhooks')
+    return {
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': String(at),
+      'webhook-signature': new Webhook(by).sign('evt_1', new Date(at * 1000), text),
+    }
+  }
+
+  test('is answered as its event when a valid secret signed it', async () => {
+    const headers = await signed()
+    const event = await verifyCallback({ headers, body, secrets: [secret] })
+    expect(event).toEqual({ id: 'evt_1', ...JSON.parse(body) })
+    if (event.type === 'device.bound') expect((event satisfies CallbackEvent).data.tag).toBe('东')
+    const bytes = new TextEncoder().encode(body)
+    expect((await verifyCallback({ headers: new Headers(headers), body: bytes, secrets: [secret] })).id).toBe('evt_1')
+    const other = `whsec_${Buffer.from('another secret').toString('base64')}`
+    const both = { ...headers, 'webhook-signature': `v1,AAAA v2,x ${headers['webhook-signature']}` }
+    expect((await verifyCallback({ headers: both, body, secrets: [other, secret] })).id).toBe('evt_1')
+  })
+
+  test('is refused when it is changed, old, unsigned, or signed by someone else', async () => {
+    const now = Math.floor(Date.now() / 1000)
+    const refusedOnes: [string, Parameters<typeof verifyCallback>[0]][] = [
+      ['changed', { headers: await signed(), body: body.replace('东', '西'), secrets: [secret] }],
+      ['old', { headers: await signed(body, now - 301), body, secrets: [secret] }],
+      ['of the future', { headers: await signed(body, now + 302), body, secrets: [secret] }],
+      ['of no time', { headers: { ...(await signed()), 'webhook-timestamp': 'x' }, body, secrets: [secret] }],
+      ['unsigned', { headers: { ...(await signed()), 'webhook-signature': '' }, body, secrets: [secret] }],
+      ['no base64', { headers: { ...(await signed()), 'webhook-signature': 'v1,%' }, body, secrets: [secret] }],
+      ['without a header', { headers: { 'webhook-id': 'evt_1' }, body, secrets: [secret] }],
+      ['of nobody', { headers: await signed(), body, secrets: [] }],
+      ['of an empty secret', { headers: await signed(), body, secrets: ['whsec_'] }],
+    ]
+    for (const [what, callback] of refusedOnes) {
+      expect(await verifyCallback(callback).catch((error) => error), what).toBeInstanceOf(Error)
+    }
+  })
+})
