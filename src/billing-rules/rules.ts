@@ -75,16 +75,18 @@ export function changeRule(
   }
 }
 
-function periodFaults(periods: readonly Period[]): FieldFault[] {
+/** Of a period that has other faults, what it has too: a start may be missing. */
+function periodFaults(periods: readonly Partial<Period>[]): FieldFault[] {
   return periods.flatMap(({ startTime }, index) => {
+    if (startTime === undefined) return []
     const field = `periods[${index}].startTime`
     if (index === 0) {
       return startTime === '00:00:00'
         ? []
         : [{ field, reason: { en: 'must be 00:00:00 in the first period', zh: '第一个时段必须从 00:00:00 开始' } }]
     }
-    const before = periods[index - 1] as Period
-    return startTime > before.startTime
+    const before = periods[index - 1]?.startTime
+    return before === undefined || startTime > before
       ? []
       : [{ field, reason: { en: 'must be later than the period before', zh: '必须晚于前一时段' } }]
   })

@@ -37,7 +37,7 @@ export const pageDeviceInventory = operation({
   callers: ['operator'],
   query: Type.Object({
     ...pageQuery,
-    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number; ASCII letters match in both cases' }),
+    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, in upper or lower case' }),
     modelName: optional(name),
   }),
   data: pageOf(InventoryEntry),

@@ -1,6 +1,6 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
-import { type PageQuery, readPage } from '../database/page.ts'
+import { folded, type PageQuery, readPage } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
 import { yielder } from '../event-loop.ts'
 import type { ShowMoment } from '../moments.ts'
@@ -73,7 +73,7 @@ export function pageOfInventory(sql: Sql, filter: InventoryFilter, showMoment: S
   const modelName = given(filter.modelName)
   const rows = sql`
     select device_no, model_name, created_at from device_inventory
-    where (${deviceNo}::text is null or strpos(lower(device_no collate "C"), lower(${deviceNo} collate "C")) > 0)
+    where ${deviceNo === null ? sql`true` : sql`strpos(${sql.unsafe(folded('device_no', deviceNo))}, ${deviceNo.toLowerCase()}) > 0`}
       and (${modelName}::text is null or strpos(lower(model_name), lower(${modelName})) > 0)`
   const key = [{ column: 'device_no', type: 'text' as const }]
   return readPage(sql, { operation: pageDeviceInventory.id, rows, key, newestFirst: false }, filter, (row) =>

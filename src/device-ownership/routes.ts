@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { requireApplication } from '../applications/store.ts'
 import { keyOwnerOf } from '../callers/caller.ts'
-import { applicationOf, requireApplicationOf, visibleApplications } from '../callers/permissions.ts'
+import { requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
 import { JsonText } from '../http/answer.ts'
 import { runBatch } from '../http/batch.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
@@ -52,12 +52,7 @@ export function deviceOwnershipRoutes(parts: Parts): Handler[] {
     }),
 
     read(getDeviceHistory, async ({ sql, caller, query }) => {
-      const appId = given(query.appId)
-      const isUnbounded = visibleApplications(caller) === null
-      if (isUnbounded && appId !== null) await requireApplication(sql, appId)
-      // An operator sees every binding, whichever application is named; others those of the one that they name, or of all
-      // of theirs.
-      const visibleTo = isUnbounded || appId === null ? visibleApplications(caller) : [applicationOf(caller, appId)]
+      const visibleTo = await requireApplicationsOf(sql, caller, query.appId)
       const list = await findBindings(sql, query.deviceNo, visibleTo, showMoment)
       if (list.length === 0) throw new Refusal('deviceNotFound')
       return { list }

@@ -187,8 +187,8 @@ export const pageDevices = operation({
   query: Type.Object({
     appId: anyAppId,
     ...pageQuery,
-    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number; ASCII letters match in both cases' }),
-    deviceName: optional(freeText(64, 'a part of the name; ASCII letters match in both cases')),
+    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, in upper or lower case' }),
+    deviceName: optional(freeText(64, 'a part of the name, in upper or lower case')),
     tag: optional(tag),
     provinceCode: optional(freeText(lengths.divisionCode)),
     cityCode: optional(freeText(lengths.divisionCode)),

@@ -2,6 +2,7 @@ import type { ParameterOrJSON, Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import {
   countedRows,
+  folded,
   ofApplications,
   type PageKey,
   type PageQuery,
@@ -90,7 +91,7 @@ export async function saveChangedDevice(tx: Statements, device: Device): Promise
 export interface DeviceFilter {
   /** Whose; null for all applications'. */
   appIds: readonly string[] | null
-  /** A part of it, as of the name: ASCII letters match in both cases. */
+  /** A part of it, as of the name, in upper or lower case. */
   deviceNo: string | null
   deviceName: string | null
   tag: string | null
@@ -156,7 +157,7 @@ function conditions(filter: DeviceFilter, add: AddParameter): string {
     if ([...tag].length >= tagStart) found.push(`tag = ${add(tag)}`)
   }
   const part = (column: string, value: string) =>
-    found.push(`strpos(lower(${column} collate "C"), lower(${add(value)} collate "C")) > 0`)
+    found.push(`strpos(${folded(column, value)}, ${folded(add(value), value)}) > 0`)
   if (deviceNo !== null) part('device_no', deviceNo)
   if (deviceName !== null) part('device_name', deviceName)
   if (bbox !== null) {

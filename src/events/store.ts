@@ -131,7 +131,10 @@ export interface AuditFilter extends PageQuery {
 export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMoment) {
   const { appId, actor, actorId, types, subject, beforeId, time } = filter
   const conditions = [
-    appId === null ? sql`` : sql`and app_id = ${appId}`,
+    // What operators did to the application itself stands in the platform's log.
+    appId === null
+      ? sql``
+      : sql`and (app_id = ${appId} or app_id = '' and subject = ${appId} and starts_with(type, 'application.'))`,
     actor === null ? sql`` : sql`and starts_with(actor, ${actor})`,
     actorId === null ? sql`` : sql`and actor ~ ${`^operator.*#${actorId}$`}`,
     types === null ? sql`` : sql`and type in ${sql(types)}`,
@@ -151,7 +154,7 @@ function toAudit(row: Row, showMoment: ShowMoment): AuditRecord {
   return {
     ...toEvent(row, showMoment),
     ...readActor(row.actor),
-    appId: row.app_id === platformLog ? null : row.app_id,
+    appId: row.app_id !== platformLog ? row.app_id : row.type.startsWith('application.') ? row.subject : null,
     subject: row.subject,
     address: row.address,
   }

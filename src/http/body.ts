@@ -83,6 +83,11 @@ export class BodyReader {
 
 /** Whether the body is a form. Throws 415 for one that is neither a form that is taken nor JSON. */
 export function requireMediaType(request: HttpRequest, operation: Operation): 'form' | 'json' {
+  const encoding = request.header('content-encoding')
+  if (encoding !== null && encoding !== 'identity') {
+    const reason = { en: 'must be left out: bodies are not compressed', zh: '不支持压缩的请求体' }
+    throw invalidRequest([{ field: 'Content-Encoding', reason }], 415)
+  }
   const contentType = request.header('content-type')
   if (contentType === 'application/json') return 'json'
   if (operation.takesForm === true && contentType !== null && formMediaType.test(contentType)) return 'form'

@@ -10,8 +10,10 @@ const maxValues = 100_000
 const maxMembers = 1000
 /** Larger bodies are read and checked in slices, with turns of the event loop between them. */
 export const largeBytes = 256 * 1024
-/** What is parsed at once: one element of a large body's list, or everything beside the list. */
-const maxPieceBytes = 1024 * 1024
+/** A text of this many bytes fits no member, so that only what is ignored holds it. */
+const longText = 64 * 1024
+/** Escapes in long texts: each takes a parser twenty times as long as a letter. */
+const maxLongEscapes = 500_000
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A body that is not one unambiguous JSON text. */
@@ -55,6 +57,7 @@ class Scan {
   private at = 0
   private depth = 0
   private values = 0
+  private longEscapes = 0
   private open: List | undefined
   private readonly bytes: Uint8Array
   private readonly membersAtDepth: Int32Array
@@ -72,7 +75,7 @@ class Scan {
     for (; at < until; at++) {
       switch (bytes[at]) {
         case 34: // "
-          at = endOfString(bytes, at)
+          at = this.endOfString(at)
           break
         case 58: // :
           this.countMember()
@@ -95,8 +98,22 @@ class Scan {
       }
     }
     if (this.values > maxValues) throw tooMany('members and elements', '成员与元素', maxValues)
+    if (this.longEscapes > maxLongEscapes) throw tooMany('escapes in long texts', '长文本中的转义', maxLongEscapes)
     this.at = at
     return at >= bytes.byteLength
+  }
+
+  private endOfString(start: number): number {
+    const { bytes } = this
+    let at = start + 1
+    let escapes = 0
+    for (; at < bytes.byteLength && bytes[at] !== 34; at++) {
+      if (bytes[at] !== 92) continue
+      at++
+      escapes++
+    }
+    if (at - start > longText) this.longEscapes += escapes
+    return at
   }
 
   private countMember(): void {
@@ -127,12 +144,6 @@ class Scan {
     open.end = at
     if (this.list === undefined || open.end - open.start > this.list.end - this.list.start) this.list = open
   }
-}
-
-function endOfString(bytes: Uint8Array, start: number): number {
-  let at = start + 1
-  while (at < bytes.byteLength && bytes[at] !== 34) at += bytes[at] === 92 ? 2 : 1
-  return at
 }
 
 /** Reads a large body without holding the event loop: its list is cut, and each piece is parsed in a turn of its own. */
@@ -188,7 +199,6 @@ function isSpace(byte: number | undefined): boolean {
 }
 
 function parsePiece(bytes: Uint8Array): unknown {
-  if (bytes.byteLength > maxPieceBytes) throw new JsonFault(tooLargePiece)
   let source: string
   try {
     source = decoder.decode(bytes)
@@ -222,11 +232,6 @@ function membersOf(value: unknown): number {
 const notJson: Reason = { en: 'is not valid JSON', zh: '不是有效的 JSON' }
 const twice: Reason = { en: 'names a member of an object twice', zh: '对象中有重复的成员名' }
 const tooDeep: Reason = { en: `is nested deeper than ${maxDepth} levels`, zh: `嵌套超过 ${maxDepth} 层` }
-const tooLargePiece: Reason = {
-  en: `holds more than ${maxPieceBytes} bytes in one element of its list, or beside the list`,
-  zh: `列表的单个元素或列表之外的内容超过 ${maxPieceBytes} 字节`,
-}
-
 function tooMany(en: string, zh: string, most: number): JsonFault {
   return new JsonFault({ en: `holds more than ${most} ${en}`, zh: `${zh}超过 ${most} 个` })
 }

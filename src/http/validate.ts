@@ -8,6 +8,7 @@ const absent: Reason = { en: 'is required', zh: '必填' }
 const anObject: Reason = { en: 'must be a JSON object', zh: '必须是 JSON 对象' }
 const anArray: Reason = { en: 'must be a JSON array', zh: '必须是 JSON 数组' }
 const unknown: Reason = { en: 'is not known to this operation', zh: '不是本操作的参数' }
+const notUtf8: Reason = { en: 'must be percent-encoded UTF-8', zh: '必须是百分号编码的 UTF-8' }
 const twice: Reason = { en: 'is given twice', zh: '重复给出' }
 const misfit: Reason = { en: 'does not have the documented type', zh: '类型与文档不符' }
 
@@ -135,13 +136,31 @@ function holdsOnly(record: Record<string, unknown>, members: ReadonlyMap<string,
   return true
 }
 
-/** What the check finds among the members that fit by themselves; a member that does not is told once. */
+/** What the check finds among the members that fit by themselves, at any depth; one that does not is told once. */
 function furtherFaults(value: unknown, misfits: FieldFault[], check: (body: Record<string, unknown>) => FieldFault[]) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
-  const member = ({ field }: FieldFault) => field.split(/[.[]/, 1)[0] ?? field
-  const faulty = new Set(misfits.map(member))
-  const fitting = Object.fromEntries(Object.entries(value).filter(([name]) => !faulty.has(name)))
-  return check(fitting).filter((fault) => !faulty.has(member(fault)))
+  if (misfits.length === 0) return check(value as Record<string, unknown>)
+  const faulty = misfits.map(({ field }) => field)
+  const isTold = ({ field }: FieldFault) => faulty.some((other) => other === field || isWithin(other, field))
+  return check(fitting(value, '', new Set(faulty)) as Record<string, unknown>).filter((fault) => !isTold(fault))
+}
+
+/** Whether one field is a part of the other. */
+const isWithin = (field: string, other: string) => field.startsWith(`${other}.`) || field.startsWith(`${other}[`)
+
+/** What fits of a value: without the faulty members, at any depth, and without a list of which an item is no record. */
+function fitting(value: unknown, path: string, faulty: ReadonlySet<string>): unknown {
+  if (faulty.has(path)) return undefined
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => fitting(item, `${path}[${index}]`, faulty))
+    return items.includes(undefined) ? undefined : items
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).map(([name, member]): [string, unknown] => [
+    name,
+    fitting(member, path === '' ? name : `${path}.${name}`, faulty),
+  ])
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined))
 }
 
 /** Items of a list that are looked at without a pause. */
@@ -227,10 +246,23 @@ export function queryReader<Schema extends TObject>(schema: Schema): (query: str
       else if (Object.hasOwn(value, member)) wrong.set(member, twice)
       else value[member] = integers.has(member) ? wholeNumber(written) : written
     }
+    if (query.includes('%')) for (const member of undecodable(query)) wrong.set(member, notUtf8)
     if (wrong.size === 0 && fits(schema, value, checks)) return value as Static<Schema>
     const misfits = told(faults(schema, value, '', 'query', checks)).filter(({ field }) => !wrong.has(field))
     throw invalidRequest([...[...wrong].map(([field, reason]) => ({ field, reason })), ...misfits].slice(0, mostTold))
   }
+}
+
+/** The members that are not percent-encoded UTF-8: a parser would put replacements into them. */
+function undecodable(query: string): string[] {
+  return query.split('&').flatMap((part) => {
+    try {
+      decodeURIComponent(part)
+      return []
+    } catch {
+      return [...new URLSearchParams(part).keys()]
+    }
+  })
 }
 
 /** The number, or the text as it is where it is none. */

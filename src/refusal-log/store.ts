@@ -1,6 +1,6 @@
 import { takeLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
-import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
+import { byId, folded, ofApplications, type PageQuery, readPage } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
 import { type FieldFault, type Reason, type RefusalName, refusals } from '../refusals.ts'
@@ -78,7 +78,7 @@ export function pageOfRefusals(
   show: { showMoment: ShowMoment; language: keyof Reason },
 ) {
   const { appIds, time, code, operation, deviceNo, subject, requestId } = filter
-  const part = (value: string) => sql`strpos(lower(subject collate "C"), lower(${value} collate "C")) > 0`
+  const part = (value: string) => sql`strpos(${sql.unsafe(folded('subject', value))}, ${value.toLowerCase()}) > 0`
   const conditions = [
     time.from === null ? sql`` : sql`and time >= ${time.from}`,
     time.before === null ? sql`` : sql`and time < ${time.before}`,

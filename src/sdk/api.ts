@@ -5,7 +5,6 @@ import type { Method, PageMethod } from './method.ts'
 export type { CallOptions } from './method.ts'
 
 export interface Application {
-  /** Its application. */
   appId: string
   /** The application’s name, for people. */
   appName: string
@@ -43,13 +42,13 @@ export interface AuditEntry {
   /** ascending within an application */
   id: number
   /** What happened. */
-  type: EventType
+  type: LoggedType
   /** null for what happened in no application */
   appId: string | null
   time: string
   /** The same instant, RFC 3339, to the millisecond. */
   occurredAt: string
-  /** who did it: application:…, operator:… or platform:… */
+  /** Who did it: application:…, operator:… or operatorKey:…. */
   actor: string
   /** the record as its operation answers it */
   data: unknown
@@ -69,7 +68,6 @@ export type AuditEntryPage = Page & {
 export interface BillingRule {
   /** Its id. */
   id: number
-  /** Its application. */
   appId: string
   /** The billing rule’s name. */
   ruleName: string
@@ -100,7 +98,6 @@ export type BillingRulePage = Page & {
 }
 
 export interface Binding {
-  /** Its application. */
   appId: string
   boundAt: string
   /** null while it lasts */
@@ -119,16 +116,13 @@ export interface Callback {
   appId: string
 }
 
+/** paused: this service sends no callbacks. */
+export type CallbacksSwitch = 'on' | 'paused'
+
 export interface ChangePasswordRequest {
   /** The password that is in use. */
   password: string
-  /** 12 to 256 characters, and none of the common ones; only its argon2id hash is kept */
   newPassword: string
-}
-
-export type CreateApplicationData = ApplicationWithSecret & {
-  /** Its third-party configuration. */
-  thirdPartyConfig: ThirdPartyConfig | null
 }
 
 export interface CreateApplicationRequest {
@@ -151,15 +145,15 @@ export interface CreateApplicationRequest {
   } | null | undefined
 }
 
+export type CreateApplicationResult = ApplicationWithSecret & {
+  /** Its third-party configuration. */
+  thirdPartyConfig: ThirdPartyConfig | null
+}
+
 export interface CreateDevicesRequest {
   appId?: OwnAppId | undefined
   /** each as create takes it, without appId */
   devices: Array<DeviceBatchRow>
-}
-
-export type CreateOperatorKeyData = OperatorKey & {
-  /** shown once; only its SHA-256 is kept, so the answer to a retry has null */
-  operatorKey: string | null
 }
 
 export interface CreateOperatorKeyRequest {
@@ -171,12 +165,16 @@ export interface CreateOperatorKeyRequest {
   expireTime?: string | null | undefined
 }
 
+export type CreateOperatorKeyResult = OperatorKey & {
+  /** shown once; only its SHA-256 is kept, so the answer to a retry has null */
+  operatorKey: string | null
+}
+
 export interface CreateOperatorRequest {
   /** Its name. */
   name: string
-  /** What the operator may do. */
   role: Role
-  /** 12 to 256 characters, and none of the common ones; only its argon2id hash is kept */
+  /** The password that is in use. */
   password?: string | null | undefined
   /** the applications that a developer is a member of */
   appIds?: Array<string> | null | undefined
@@ -198,7 +196,6 @@ export interface DeleteBillingRuleRequest {
 }
 
 export interface DeleteDeviceInventoryRequest {
-  /** The device’s serial number. */
   deviceNo: string
 }
 
@@ -217,14 +214,14 @@ export interface DeleteOperatorRequest {
   id: number
 }
 
-export interface DeleteSessionData {
-  /** Whether a session was there to end. */
-  ended: boolean
-}
-
 export interface DeleteSessionRequest {
   /** Its id. */
   id?: number | null | undefined
+}
+
+export interface DeleteSessionResult {
+  /** Whether a session was there to end. */
+  ended: boolean
 }
 
 export interface DeleteSiteRequest {
@@ -238,14 +235,12 @@ export interface Delivery {
   id: number
   /** null for a test */
   eventId: number | null
-  /** Its application. */
   appId: string
   /** Of the event; test for a test. */
   type: DeliveryType
   /** of the event; of a test, when it was sent */
   time: string
-  /** 1 waiting for an attempt, 2 delivered, 3 dead. */
-  status: 1 | 2 | 3
+  status: DeliveryStatus
   /** since it was made or replayed */
   attempts: number
   /** When it was made. */
@@ -279,66 +274,35 @@ export type DeliveryPage = Page & {
   list: Array<Delivery>
 }
 
+/** 1 waiting for an attempt, 2 delivered, 3 dead. */
+export type DeliveryStatus = 1 | 2 | 3
+
 export type DeliveryType = 'site.created' | 'site.updated' | 'site.deleted' | 'device.bound' | 'device.updated' | 'device.unbound' | 'device.transferred' | 'device.stateChanged' | 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | 'thirdPartyConfig.saved' | 'test'
 
-export interface Device {
-  /** Its application. */
+export type Device = UnownedDevice & {
   appId: string
-  /** The device’s serial number. */
-  deviceNo: string
-  /** Free text of the integrator’s own. */
-  tag: string | null
-  /** The device’s name. */
-  deviceName: string
-  /** The device’s model; null if unknown. */
-  modelName: string | null
-  /** Where a picture of the model is. */
-  productPictureUrl: string | null
-  /** The kind of device, as its model has it. */
-  deviceType: string | null
-  /** That kind’s name. */
-  deviceTypeName: string | null
-  status: DeviceStatus
-  onlineStatus: OnlineStatus
-  /** What the device says of its status. */
-  statusRemark: string | null
-  runStatus: RunStatus
-  /** The version of the device’s firmware. */
-  version: string | null
-  /** Always 1. */
-  deviceNumber: number
-  /** The address, whatever its name says. */
-  deviceBattery: {
-    /** The city’s code. */
-    cityCode: string
-    /** The city’s name. */
-    cityName: string | null
-    /** `longitude,latitude`, as it was sent. */
-    coordinates: string
-    /** Street and number, below the district. */
-    detailAddress: string | null
-    /** The district’s code. */
-    districtCode: string
-    /** The district’s name. */
-    districtName: string | null
-    /** The province’s code. */
-    provinceCode: string
-    /** The province’s name. */
-    provinceName: string | null
-  }
-  /** The device’s battery. */
-  DeviceBatteryOutput: {
-    /** The battery’s status, as the device numbers it. */
-    batteryStatus: number | null
-    /** a percentage */
-    batteryEnergy: string | null
-  }
-  /** When it was made. */
-  createTime: string
+}
+
+/** The address, whatever its name says. */
+export interface DeviceAddress {
+  /** The city’s code. */
+  cityCode: string
+  /** The city’s name. */
+  cityName: string | null
+  coordinates: string
+  /** Street and number, below the district. */
+  detailAddress: string | null
+  /** The district’s code. */
+  districtCode: string
+  /** The district’s name. */
+  districtName: string | null
+  /** The province’s code. */
+  provinceCode: string
+  /** The province’s name. */
+  provinceName: string | null
 }
 
 export interface DeviceBatchRow {
-  /** The device’s serial number. */
   deviceNo: string
   /** The device’s name. */
   deviceName: string
@@ -352,8 +316,14 @@ export interface DeviceBatchRow {
   districtCode: string
   /** Street and number, below the district. */
   detailAddress?: string | null | undefined
-  /** `longitude,latitude`, as it was sent. */
   coordinates: string
+}
+
+export interface DeviceBattery {
+  /** The battery’s status, as the device numbers it. */
+  batteryStatus: number | null
+  /** a percentage */
+  batteryEnergy: string | null
 }
 
 export type DeviceCallback = Callback & {
@@ -402,7 +372,6 @@ export type DevicePage = Page & {
 }
 
 export type DeviceRegistration = DeviceBatchRow & {
-  /** Its application. */
   appId: string
 }
 
@@ -414,12 +383,11 @@ export interface Event {
   id: number
   /** What happened. */
   type: EventType
-  /** Its application. */
   appId: string
   time: string
   /** The same instant, RFC 3339, to the millisecond. */
   occurredAt: string
-  /** who did it: application:…, operator:… or platform:… */
+  /** Who did it: application:…, operator:… or operatorKey:…. */
   actor: string
   /** the record as its operation answers it */
   data: unknown
@@ -445,28 +413,15 @@ export interface FieldFaults {
 }
 
 export interface ForceUnbindDeviceRequest {
-  /** The device’s serial number. */
   deviceNo: string
   /** Why, in words. */
   reason: string
 }
 
 export interface FreezeApplicationRequest {
-  /** Its application. */
   appId: string
   /** Why, in words. */
   reason: string
-}
-
-export type GetApplicationData = Application & {
-  /** in which times are shown and read */
-  timeZone?: string | undefined
-  /** a device that is silent for so long becomes offline */
-  presenceSeconds?: number | undefined
-  /** required: only serial numbers in the inventory can be created */
-  inventoryPolicy?: 'open' | 'required' | undefined
-  /** in which coordinates are sent and answered */
-  coordinateSystem?: 'gcj02' | 'wgs84' | 'bd09' | undefined
 }
 
 export interface GetApplicationQuery {
@@ -474,7 +429,18 @@ export interface GetApplicationQuery {
   appId?: string | undefined
 }
 
-export interface GetAuthorizationServerData {
+export type GetApplicationResult = Application & {
+  /** The time zone in which times are shown and read. */
+  timeZone?: string | undefined
+  /** A device that is silent for so long becomes offline. */
+  presenceSeconds?: number | undefined
+  /** required: only serial numbers in the inventory can be created. */
+  inventoryPolicy?: 'open' | 'required' | undefined
+  /** The coordinate system of all coordinates; nothing is converted. */
+  coordinateSystem?: 'gcj02' | 'wgs84' | 'bd09' | undefined
+}
+
+export interface GetAuthorizationServerResult {
   /** The service’s address, as the caller used it. */
   issuer: string
   /** Where tokens are issued. */
@@ -505,29 +471,34 @@ export interface GetDeliveryQuery {
   id: number
 }
 
-export interface GetDeviceHistoryData {
-  /** the newest 1000 */
-  list: Array<Binding>
-}
-
 export interface GetDeviceHistoryQuery {
   /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
   appId?: string | undefined
-  /** The device’s serial number. */
+  /** A device’s serial number, as it stands on the device. It has one owner at a time. */
   deviceNo: string
+}
+
+export interface GetDeviceHistoryResult {
+  /** the newest 1000 */
+  list: Array<Binding>
 }
 
 export interface GetDeviceQuery {
   /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
   appId?: string | undefined
-  /** The device’s serial number. */
+  /** A device’s serial number, as it stands on the device. It has one owner at a time. */
   deviceNo: string
 }
 
-export interface GetDeviceStateData {
-  /** Its application. */
+export interface GetDeviceStateQuery {
+  /** The application that is meant. An application may leave out its own; an operator names one. */
+  appId?: string | undefined
+  /** A device’s serial number, as it stands on the device. It has one owner at a time. */
+  deviceNo: string
+}
+
+export interface GetDeviceStateResult {
   appId: string
-  /** The device’s serial number. */
   deviceNo: string
   status: DeviceStatus
   onlineStatus: OnlineStatus
@@ -544,13 +515,6 @@ export interface GetDeviceStateData {
   lastReportTime: string | null
 }
 
-export interface GetDeviceStateQuery {
-  /** The application that is meant. An application may leave out its own; an operator names one. */
-  appId?: string | undefined
-  /** The device’s serial number. */
-  deviceNo: string
-}
-
 export interface GetEventQuery {
   /** The application that is meant. An application may leave out its own; an operator names one. */
   appId?: string | undefined
@@ -558,7 +522,7 @@ export interface GetEventQuery {
   id: number
 }
 
-export interface GetHealthData {
+export interface GetHealthResult {
   /** Always true. */
   alive: boolean
 }
@@ -568,11 +532,10 @@ export interface GetOperatorQuery {
   id: number
 }
 
-export interface GetOverviewData {
+export interface GetOverviewResult {
   /** null while they are made for the first time */
   counts: PlatformCounts | null
-  /** on, or paused: then nothing is sent (FORECOURT_CALLBACKS) */
-  callbacks: string
+  callbacks: CallbacksSwitch
   /** When it was counted. */
   countTime: string | null
   /** the ten applications with the most */
@@ -589,7 +552,7 @@ export interface GetOverviewData {
   events: Array<AuditEntry>
 }
 
-export interface GetReadinessData {
+export interface GetReadinessResult {
   /** Whether requests can be served. */
   ready: boolean
   /** Each thing that must be in order. */
@@ -601,8 +564,7 @@ export interface GetReadinessData {
   }>
   /** whether its database is spread over the nodes of a Citus cluster */
   distributed: boolean
-  /** on, or paused: then nothing is sent (FORECOURT_CALLBACKS) */
-  callbacks: string
+  callbacks: CallbacksSwitch
   /** processes that serve on this machine, and how many should (FORECOURT_WORKERS) */
   workers: {
     /** How many serve. */
@@ -617,38 +579,6 @@ export interface GetRegionQuery {
   code: string
 }
 
-export interface GetRegionTreeData {
-  /** The rows, in order. */
-  list: Array<{
-    /** The code of a region. */
-    code: string
-    /** Its name. */
-    name: string
-    /** 1 province, 2 city, 3 district */
-    level: number
-    /** The regions below. */
-    children: Array<{
-      /** The code of a region. */
-      code: string
-      /** Its name. */
-      name: string
-      /** 1 province, 2 city, 3 district */
-      level: number
-      /** The regions below. */
-      children: Array<{
-        /** The code of a region. */
-        code: string
-        /** Its name. */
-        name: string
-        /** 1 province, 2 city, 3 district */
-        level: number
-        /** The regions below. */
-        children: Array<unknown>
-      }>
-    }>
-  }>
-}
-
 export interface GetRegionTreeQuery {
   /** The code of a region. */
   code?: string | undefined
@@ -656,19 +586,48 @@ export interface GetRegionTreeQuery {
   depth?: number | undefined
 }
 
-export interface GetSettingsData {
-  /** in which times are shown and read */
+export interface GetRegionTreeResult {
+  /** The rows, in order. */
+  list: Array<{
+    /** The code of a region. */
+    code: string
+    /** Its name. */
+    name: string
+    level: RegionLevel
+    /** The regions below. */
+    children: Array<{
+      /** The code of a region. */
+      code: string
+      /** Its name. */
+      name: string
+      level: RegionLevel
+      /** The regions below. */
+      children: Array<{
+        /** The code of a region. */
+        code: string
+        /** Its name. */
+        name: string
+        level: RegionLevel
+        /** The regions below. */
+        children: Array<unknown>
+      }>
+    }>
+  }>
+}
+
+export interface GetSettingsResult {
+  /** The time zone in which times are shown and read. */
   timeZone: string
   /** with {z}, {x} and {y}; null for none */
   mapTileUrl: string | null
   /** required: only serial numbers in the inventory can be created. */
-  inventoryPolicy: string
+  inventoryPolicy: 'open' | 'required'
   /** A device that is silent for so long becomes offline. */
   presenceSeconds: number
-  /** in which coordinates are sent and answered */
-  coordinateSystem: string
+  /** The coordinate system of all coordinates; nothing is converted. */
+  coordinateSystem: 'gcj02' | 'wgs84' | 'bd09'
   /** allow: callbacks may be http and go to private addresses. */
-  privateCallbacks: string
+  privateCallbacks: 'refuse' | 'allow'
 }
 
 export interface GetSiteQuery {
@@ -683,25 +642,23 @@ export interface GetThirdPartyConfigQuery {
   appId?: string | undefined
 }
 
-export interface ImportDeviceInventoryData {
-  /** How many were new. */
-  added: number
-  /** How many have another model now. */
-  changed: number
-}
-
 export interface ImportDeviceInventoryRequest {
   /** Serial numbers, each with its model. */
   entries: Array<{
-    /** The device’s serial number. */
     deviceNo: string
     /** The device’s model; null if unknown. */
     modelName: string
   }>
 }
 
+export interface ImportDeviceInventoryResult {
+  /** How many were new. */
+  added: number
+  /** How many have another model now. */
+  changed: number
+}
+
 export interface InventoryEntry {
-  /** The device’s serial number. */
   deviceNo: string
   /** The device’s model; null if unknown. */
   modelName: string
@@ -714,15 +671,6 @@ export type InventoryEntryPage = Page & {
   list: Array<InventoryEntry>
 }
 
-export interface IssueTokenData {
-  /** For `Authorization: Bearer …`. */
-  accessToken: string
-  /** Always Bearer. */
-  tokenType: string
-  /** Seconds until the token ends. */
-  expiresIn: number
-}
-
 export interface IssueTokenRequest {
   /** Always client_credentials; required. */
   grant_type?: 'client_credentials' | undefined
@@ -731,6 +679,17 @@ export interface IssueTokenRequest {
   /** The appSecret, unless it is sent by HTTP Basic. */
   client_secret?: string | undefined
 }
+
+export interface IssueTokenResult {
+  /** For `Authorization: Bearer …`. */
+  accessToken: string
+  /** Always Bearer. */
+  tokenType: 'Bearer'
+  /** Seconds until the token ends. */
+  expiresIn: number
+}
+
+export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested'
 
 /** 1 online, 2 offline. */
 export type OnlineStatus = 1 | 2
@@ -871,17 +830,6 @@ export interface PageBillingRulesQuery {
   timeTo?: string | undefined
 }
 
-export type PageDeliveriesData = DeliveryPage & {
-  /** Of one application: events that are not taken yet and have no delivery, counted to 10000. */
-  waitingEvents: number | null
-  /** the time of the oldest of them */
-  waitingSince: string | null
-  /** until then the endpoint is left alone for its failures */
-  heldUntil: string | null
-  /** paused: this service sends nothing. */
-  callbacks: 'on' | 'paused'
-}
-
 export interface PageDeliveriesQuery {
   /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
   appId?: string | undefined
@@ -892,7 +840,7 @@ export interface PageDeliveriesQuery {
   /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
   cursor?: string | undefined
   /** 1 waiting for an attempt, 2 delivered, 3 dead. */
-  status?: 1 | 2 | 3 | undefined
+  status?: DeliveryStatus | undefined
   /** One type of event or several, with commas between them; all of a kind as device.*. */
   type?: string | undefined
   /** Only the delivery of this event. */
@@ -903,6 +851,16 @@ export interface PageDeliveriesQuery {
   timeTo?: string | undefined
 }
 
+export type PageDeliveriesResult = DeliveryPage & {
+  /** Of one application: events that are not taken yet and have no delivery, counted to 10000. */
+  waitingEvents: number | null
+  /** the time of the oldest of them */
+  waitingSince: string | null
+  /** until then the endpoint is left alone for its failures */
+  heldUntil: string | null
+  callbacks: CallbacksSwitch
+}
+
 export interface PageDeviceInventoryQuery {
   /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
   pageNo?: number | undefined
@@ -910,7 +868,7 @@ export interface PageDeviceInventoryQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
   cursor?: string | undefined
-  /** a part of the serial number; ASCII letters match in both cases */
+  /** a part of the serial number, in upper or lower case */
   deviceNo?: string | undefined
   /** The device’s model; null if unknown. */
   modelName?: string | undefined
@@ -938,9 +896,9 @@ export interface PageDevicesQuery {
   pageSize?: number | undefined
   /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
   cursor?: string | undefined
-  /** a part of the serial number; ASCII letters match in both cases */
+  /** a part of the serial number, in upper or lower case */
   deviceNo?: string | undefined
-  /** a part of the name; ASCII letters match in both cases */
+  /** a part of the name, in upper or lower case */
   deviceName?: string | undefined
   /** Free text of the integrator’s own. */
   tag?: string | undefined
@@ -1040,7 +998,7 @@ export interface PageRefusalsQuery {
   code?: number | undefined
   /** the id of an operation */
   operation?: string | undefined
-  /** a part of the serial number; ASCII letters match in both cases */
+  /** a part of the serial number, in upper or lower case */
   deviceNo?: string | undefined
   /** a whole serial number, the id of a site or a rule, or a new site’s name */
   subject?: string | undefined
@@ -1128,7 +1086,6 @@ export interface RefusedWrite {
   time: string
   /** the `X-Request-Id` of the answer */
   requestId: string
-  /** Its application. */
   appId: string
   /** Its operation. */
   operation: string
@@ -1154,18 +1111,15 @@ export interface Region {
   code: string
   /** Its name. */
   name: string
-  /** 1 province, 2 city, 3 district */
-  level: number
+  level: RegionLevel
   /** The region above; null for a province. */
   parentCode: string | null
   /** the names from the province down, as an address has them */
   fullName: string
 }
 
-export interface ReplayDeliveriesData {
-  /** how many will be sent again */
-  replayed: number
-}
+/** 1 province, 2 city, 3 district. */
+export type RegionLevel = 1 | 2 | 3
 
 export interface ReplayDeliveriesRequest {
   appId?: OwnAppId | undefined
@@ -1176,7 +1130,12 @@ export interface ReplayDeliveriesRequest {
   /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | null | undefined
   /** 1 waiting for an attempt, 2 delivered, 3 dead. */
-  status?: 1 | 2 | 3 | null | undefined
+  status?: DeliveryStatus | null | undefined
+}
+
+export interface ReplayDeliveriesResult {
+  /** how many will be sent again */
+  replayed: number
 }
 
 export type ReportDeviceStateRequest = StateReport & {
@@ -1194,8 +1153,6 @@ export interface ResetOperatorRequest {
   id: number
 }
 
-export type RevokeTokenData = Record<never, never>
-
 export interface RevokeTokenRequest {
   /** The access token that is to end; required. */
   token?: string | undefined
@@ -1205,11 +1162,12 @@ export interface RevokeTokenRequest {
   client_secret?: string | undefined
 }
 
+export type RevokeTokenResult = Record<never, never>
+
 /** admin: all; operator: all but people and keys; viewer: reads; developer: own applications only. */
 export type Role = 'admin' | 'operator' | 'viewer' | 'developer'
 
 export interface RotateApplicationSecretRequest {
-  /** Its application. */
   appId: string
   /** How long the old secret and its tokens go on working; 0 when left out. */
   overlapSeconds?: number | null | undefined
@@ -1304,7 +1262,7 @@ export type SessionPage = Page & {
 export interface SetUpOperatorRequest {
   /** What stands at the end of the set-up link. */
   setUpToken: string
-  /** 12 to 256 characters, and none of the common ones; only its argon2id hash is kept */
+  /** The password that is in use. */
   password: string
   /** Its name. */
   name?: string | null | undefined
@@ -1313,7 +1271,6 @@ export interface SetUpOperatorRequest {
 export interface Site {
   /** Its id. */
   id: number
-  /** Its application. */
   appId: string
   /** The site’s name. */
   siteName: string
@@ -1432,12 +1389,10 @@ export type SitePage = Page & {
 }
 
 export type SiteRegistration = SiteBatchRow & {
-  /** Its application. */
   appId: string
 }
 
 export interface StateReport {
-  /** The device’s serial number. */
   deviceNo: string
   /** When the device was in this state: RFC 3339, at most 60 seconds ahead. A report that is older than what is known changes nothing; left out, it is the newest. */
   reportTime?: string | null | undefined
@@ -1458,12 +1413,10 @@ export interface StateReport {
 }
 
 export interface TakeApplicationOfflineRequest {
-  /** Its application. */
   appId: string
 }
 
 export interface TakeApplicationOnlineRequest {
-  /** Its application. */
   appId: string
 }
 
@@ -1481,7 +1434,6 @@ export interface TestDeliveryRequest {
 }
 
 export interface ThirdPartyConfig {
-  /** Its application. */
   appId: string
   /** The company’s name. */
   operatorName: string
@@ -1507,7 +1459,6 @@ export type ThirdPartyConfigCallback = Callback & {
 }
 
 export interface TransferDeviceRequest {
-  /** The device’s serial number. */
   deviceNo: string
   /** The application that it goes to. */
   targetAppId: string
@@ -1524,68 +1475,18 @@ export interface TransferDevicesRequest {
   reason: string
 }
 
+export type TransferredDevice = UnownedDevice & {
+  /** Its application. */
+  appId: string | null
+}
+
 export type TransferredDeviceCallback = Callback & {
   /** What happened. */
   type?: 'device.transferred' | undefined
-  data: {
-    /** Its application. */
-    appId: string | null
-    /** The device’s serial number. */
-    deviceNo: string
-    /** Free text of the integrator’s own. */
-    tag: string | null
-    /** The device’s name. */
-    deviceName: string
-    /** The device’s model; null if unknown. */
-    modelName: string | null
-    /** Where a picture of the model is. */
-    productPictureUrl: string | null
-    /** The kind of device, as its model has it. */
-    deviceType: string | null
-    /** That kind’s name. */
-    deviceTypeName: string | null
-    status: DeviceStatus
-    onlineStatus: OnlineStatus
-    /** What the device says of its status. */
-    statusRemark: string | null
-    runStatus: RunStatus
-    /** The version of the device’s firmware. */
-    version: string | null
-    /** Always 1. */
-    deviceNumber: number
-    /** The address, whatever its name says. */
-    deviceBattery: {
-      /** The city’s code. */
-      cityCode: string
-      /** The city’s name. */
-      cityName: string | null
-      /** `longitude,latitude`, as it was sent. */
-      coordinates: string
-      /** Street and number, below the district. */
-      detailAddress: string | null
-      /** The district’s code. */
-      districtCode: string
-      /** The district’s name. */
-      districtName: string | null
-      /** The province’s code. */
-      provinceCode: string
-      /** The province’s name. */
-      provinceName: string | null
-    }
-    /** The device’s battery. */
-    DeviceBatteryOutput: {
-      /** The battery’s status, as the device numbers it. */
-      batteryStatus: number | null
-      /** a percentage */
-      batteryEnergy: string | null
-    }
-    /** When it was made. */
-    createTime: string
-  }
+  data: TransferredDevice
 }
 
 export interface Trouble {
-  /** Its application. */
   appId: string
   /** The application’s name, for people. */
   appName: string
@@ -1599,7 +1500,6 @@ export interface Trouble {
 
 export interface UnbindDeviceRequest {
   appId?: OwnAppId | undefined
-  /** The device’s serial number. */
   deviceNo: string
   /** Why, in words. */
   reason?: string | null | undefined
@@ -1614,12 +1514,40 @@ export interface UnbindDevicesRequest {
 }
 
 export interface UnfreezeApplicationRequest {
-  /** Its application. */
   appId: string
 }
 
+export interface UnownedDevice {
+  deviceNo: string
+  /** Free text of the integrator’s own. */
+  tag: string | null
+  /** The device’s name. */
+  deviceName: string
+  /** The device’s model; null if unknown. */
+  modelName: string | null
+  /** Where a picture of the model is. */
+  productPictureUrl: string | null
+  /** The kind of device, as its model has it. */
+  deviceType: string | null
+  /** That kind’s name. */
+  deviceTypeName: string | null
+  status: DeviceStatus
+  onlineStatus: OnlineStatus
+  /** What the device says of its status. */
+  statusRemark: string | null
+  runStatus: RunStatus
+  /** The version of the device’s firmware. */
+  version: string | null
+  /** Always 1. */
+  deviceNumber: number
+  deviceBattery: DeviceAddress
+  /** The device’s battery. */
+  DeviceBatteryOutput: DeviceBattery
+  /** When it was made. */
+  createTime: string
+}
+
 export interface UpdateApplicationRequest {
-  /** Its application. */
   appId: string
   /** The application’s name, for people. */
   appName?: string | undefined
@@ -1650,7 +1578,6 @@ export interface UpdateBillingRuleRequest {
 
 export interface UpdateDeviceRequest {
   appId?: OwnAppId | undefined
-  /** The device’s serial number. */
   deviceNo: string
   /** The device’s name. */
   deviceName?: string | undefined
@@ -1664,7 +1591,6 @@ export interface UpdateDeviceRequest {
   districtCode?: string | undefined
   /** Street and number, below the district. */
   detailAddress?: string | null | undefined
-  /** `longitude,latitude`, as it was sent. */
   coordinates?: string | undefined
 }
 
@@ -1673,7 +1599,6 @@ export interface UpdateOperatorRequest {
   id: number
   /** Its name. */
   name?: string | undefined
-  /** What the operator may do. */
   role?: Role | undefined
   /** 1 active, 2 disabled. */
   status?: 1 | 2 | undefined
@@ -1733,11 +1658,11 @@ export type CallbackEvent = ApplicationCallback | BillingRuleCallback | DeviceCa
 /** One method for each operation. */
 export interface Methods {
   /** Issues an access token: OAuth 2.0 client credentials (RFC 6749 §4.4), JSON or form, body or HTTP Basic. */
-  issueToken: Method<IssueTokenRequest, IssueTokenData>
+  issueToken: Method<IssueTokenRequest, IssueTokenResult>
   /** Revokes an access token of the client (RFC 7009); it stops working within 1 second. */
-  revokeToken: Method<RevokeTokenRequest, RevokeTokenData>
+  revokeToken: Method<RevokeTokenRequest, RevokeTokenResult>
   /** Answers where and how tokens are obtained (RFC 8414), with the address that the caller used. */
-  getAuthorizationServer: Method<Record<never, never>, GetAuthorizationServerData>
+  getAuthorizationServer: Method<Record<never, never>, GetAuthorizationServerResult>
   /** Creates a charging site under an application, always a new one; its third-party configuration must have been made. */
   saveSite: Method<SiteRegistration, Site>
   /** Creates up to 1000 sites; one outcome a row, in order, and one that is refused stops no other. */
@@ -1781,13 +1706,13 @@ export interface Methods {
   /** Reports the states of up to 1000 devices; one outcome a report, in order, and one that is refused stops no other. */
   reportDeviceStates: Method<ReportDeviceStatesRequest, DeviceOutcomes>
   /** Answers what a device reported of its state, and when it reported last. */
-  getDeviceState: Method<GetDeviceStateQuery, GetDeviceStateData>
+  getDeviceState: Method<GetDeviceStateQuery, GetDeviceStateResult>
   /** Frees a serial number at once, for anyone; who held it stays in the history. Answers the last record. */
   unbindDevice: Method<UnbindDeviceRequest, Device>
   /** Frees up to 1000 serial numbers; one outcome a serial number, in order, and one that is refused stops no other. */
   unbindDevices: Method<UnbindDevicesRequest, DeviceOutcomes>
   /** Answers who held a serial number and when, newest first; an application sees its own bindings only. */
-  getDeviceHistory: Method<GetDeviceHistoryQuery, GetDeviceHistoryData>
+  getDeviceHistory: Method<GetDeviceHistoryQuery, GetDeviceHistoryResult>
   /** Frees a serial number, whoever holds it. */
   forceUnbindDevice: Method<ForceUnbindDeviceRequest, Device>
   /** Moves a device whole to another application that is online, in one transaction. */
@@ -1799,21 +1724,21 @@ export interface Methods {
   /** Answers one event of an application. */
   getEvent: Method<GetEventQuery, Event>
   /** Pages through the deliveries of an application’s events to its callback, newest event first; over several applications, by application first. */
-  pageDeliveries: PageMethod<PageDeliveriesQuery, PageDeliveriesData>
+  pageDeliveries: PageMethod<PageDeliveriesQuery, PageDeliveriesResult>
   /** Answers one delivery of an application. */
   getDelivery: Method<GetDeliveryQuery, Delivery>
   /** Sends again: one delivery, or every event of a time range that the callback asks for, one replay at a time. */
-  replayDeliveries: Method<ReplayDeliveriesRequest, ReplayDeliveriesData>
+  replayDeliveries: Method<ReplayDeliveriesRequest, ReplayDeliveriesResult>
   /** Sends a test event to the callback, once, and answers what came of it. */
   testDelivery: Method<TestDeliveryRequest, Delivery>
   /** Pages through the writes that were refused, rows of batches too, newest first; over several applications, by application first. Of each application the newest 1000 are kept, and at most 300 a minute. */
   pageRefusals: PageMethod<PageRefusalsQuery, RefusedWritePage>
   /** Answers the national divisions as a tree: all of them or those below `code`, all levels or `depth` of them. */
-  getRegionTree: Method<GetRegionTreeQuery, GetRegionTreeData>
+  getRegionTree: Method<GetRegionTreeQuery, GetRegionTreeResult>
   /** Answers one national division. */
   getRegion: Method<GetRegionQuery, Region>
   /** Creates an application, online and normal, and shows its secret once. */
-  createApplication: Method<CreateApplicationRequest, CreateApplicationData>
+  createApplication: Method<CreateApplicationRequest, CreateApplicationResult>
   /** Changes the members that are given. */
   updateApplication: Method<UpdateApplicationRequest, Application>
   /** Takes an application online. */
@@ -1827,7 +1752,7 @@ export interface Methods {
   /** Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; what is older ends at once. */
   rotateApplicationSecret: Method<RotateApplicationSecretRequest, ApplicationWithSecret>
   /** Answers one application. To an application, which may ask for itself, it also tells what the service does. */
-  getApplication: Method<GetApplicationQuery, GetApplicationData>
+  getApplication: Method<GetApplicationQuery, GetApplicationResult>
   /** Pages through the applications, newest first; a developer sees those that they are a member of. */
   pageApplications: PageMethod<PageApplicationsQuery, ApplicationPage>
   /** Creates the device model of a serial prefix, or replaces it. */
@@ -1837,7 +1762,7 @@ export interface Methods {
   /** Pages through the device models by serial prefix. */
   pageDeviceModels: PageMethod<PageDeviceModelsQuery, DeviceModelPage>
   /** Adds serial numbers to the inventory, or changes their models; all of the list or nothing. */
-  importDeviceInventory: Method<ImportDeviceInventoryRequest, ImportDeviceInventoryData>
+  importDeviceInventory: Method<ImportDeviceInventoryRequest, ImportDeviceInventoryResult>
   /** Pages through the inventory by serial number. */
   pageDeviceInventory: PageMethod<PageDeviceInventoryQuery, InventoryEntryPage>
   /** Takes a serial number out of the inventory; a device that is bound stays bound. */
@@ -1847,11 +1772,11 @@ export interface Methods {
   /** Answers who the caller is. */
   getSession: Method<Record<never, never>, Session>
   /** Answers what a console needs to know of the service. */
-  getSettings: Method<Record<never, never>, GetSettingsData>
+  getSettings: Method<Record<never, never>, GetSettingsResult>
   /** Pages through one’s own sessions, newest first; an admin sees everyone’s. */
   pageSessions: PageMethod<PageSessionsQuery, SessionPage>
   /** Ends a session: one’s own, or, for an admin, any. */
-  deleteSession: Method<DeleteSessionRequest, DeleteSessionData>
+  deleteSession: Method<DeleteSessionRequest, DeleteSessionResult>
   /** Makes an account. Without a password, the answer holds a one-time link by which the person sets one. */
   createOperator: Method<CreateOperatorRequest, OperatorWithSetUp>
   /** Changes the members that are given; sessions feel it within 1 second. The last active admin stays one. */
@@ -1869,19 +1794,19 @@ export interface Methods {
   /** Pages through the accounts, newest first. */
   pageOperators: PageMethod<PageOperatorsQuery, OperatorPage>
   /** Makes a key for a program, and shows it once. It belongs to the account that makes it, and goes with it. */
-  createOperatorKey: Method<CreateOperatorKeyRequest, CreateOperatorKeyData>
+  createOperatorKey: Method<CreateOperatorKeyRequest, CreateOperatorKeyResult>
   /** Revokes a key: it and its sessions stop working within 1 second. */
   deleteOperatorKey: Method<DeleteOperatorKeyRequest, OperatorKey>
   /** Pages through the keys, newest first. */
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
   /** Answers the platform at a glance. Counts are at most a minute old, or being made for the first time. */
-  getOverview: Method<Record<never, never>, GetOverviewData>
+  getOverview: Method<Record<never, never>, GetOverviewResult>
   /** What operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
   /** Answers while the process is alive. */
-  getHealth: Method<Record<never, never>, GetHealthData>
+  getHealth: Method<Record<never, never>, GetHealthResult>
   /** Answers whether requests can be served: each check by name. 503 while one fails. */
-  getReadiness: Method<Record<never, never>, GetReadinessData>
+  getReadiness: Method<Record<never, never>, GetReadinessResult>
   /** Answers the service’s metrics in the Prometheus text format. */
   getMetrics: Method<Record<never, never>, string>
   /** Answers this API’s OpenAPI 3.1 document. */

@@ -95,7 +95,7 @@ interface DeviceKey {
 /** A serial number that the application does not have, or not any more. */
 function Absent({ appId, deviceNo }: DeviceKey) {
   const t = useTexts()
-  const history = useRead(getDeviceHistory, { appId, deviceNo })
+  const history = useRead(getDeviceHistory, { deviceNo })
   return (
     <PageFrame title={deviceNo}>
       <Alert
@@ -227,10 +227,10 @@ function ModelCard({ device }: { device: DeviceRecord }) {
   )
 }
 
-function OwnersCard({ appId, deviceNo }: DeviceKey) {
+function OwnersCard({ deviceNo }: DeviceKey) {
   const common = useCommon()
   const devices = useDeviceTexts()
-  const { data, error, refetch } = useRead(getDeviceHistory, { appId, deviceNo })
+  const { data, error, refetch } = useRead(getDeviceHistory, { deviceNo })
   return (
     <section className="card">
       <h2>{devices('history')}</h2>
