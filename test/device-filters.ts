@@ -16,8 +16,8 @@ function fits(device: DeviceRecord, filter: Filter): boolean {
 type Test = (device: DeviceRecord, wanted: never) => boolean
 
 const tests: Record<string, Test> = {
-  deviceNo: (device, wanted: string) => asciiLower(device.deviceNo).includes(asciiLower(wanted)),
-  deviceName: (device, wanted: string) => asciiLower(device.deviceName).includes(asciiLower(wanted)),
+  deviceNo: (device, wanted: string) => device.deviceNo.toLowerCase().includes(wanted.toLowerCase()),
+  deviceName: (device, wanted: string) => device.deviceName.toLowerCase().includes(wanted.toLowerCase()),
   tag: (device, wanted: string) => device.tag === wanted,
   provinceCode: (device, wanted: string) => device.deviceBattery.provinceCode === wanted,
   cityCode: (device, wanted: string) => device.deviceBattery.cityCode === wanted,
@@ -33,10 +33,6 @@ const tests: Record<string, Test> = {
     const [longitude = 0, latitude = 0] = device.deviceBattery.coordinates.split(',').map(Number)
     return longitude >= minLng && longitude <= maxLng && latitude >= minLat && latitude <= maxLat
   },
-}
-
-function asciiLower(text: string): string {
-  return [...text].map((one) => (one >= 'A' && one <= 'Z' ? one.toLowerCase() : one)).join('')
 }
 
 /** Values of each filter that find many, few and none of these devices. */

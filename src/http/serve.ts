@@ -177,10 +177,8 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
             options.noteRefusal({ refusal, operation: route.handler.operation, requestId, caller, body })
           }
           const language = preferredLanguage(request.header('accept-language'))
-          // A method that the path does not have is refused as its own would be.
-          const [told = route] = routes.get(request.path)?.values() ?? []
           finish(
-            renderRefusal(refusal, language, told?.handler.refusalMembers?.(refusal)),
+            renderRefusal(refusal, language, route?.handler.refusalMembers?.(refusal)),
             refusals[refusal.refusal].code,
           )
         } catch (fault) {

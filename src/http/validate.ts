@@ -240,13 +240,12 @@ export function queryReader<Schema extends TObject>(schema: Schema): (query: str
   )
   return (query) => {
     const value: Record<string, unknown> = {}
-    const wrong = new Map<string, Reason>()
+    const wrong = new Map(undecodable(query).map((member): [string, Reason] => [member, notUtf8]))
     for (const [member, written] of new URLSearchParams(query)) {
       if (!Object.hasOwn(schema.properties, member)) wrong.set(member, unknown)
       else if (Object.hasOwn(value, member)) wrong.set(member, twice)
       else value[member] = integers.has(member) ? wholeNumber(written) : written
     }
-    if (query.includes('%')) for (const member of undecodable(query)) wrong.set(member, notUtf8)
     if (wrong.size === 0 && fits(schema, value, checks)) return value as Static<Schema>
     const misfits = told(faults(schema, value, '', 'query', checks)).filter(({ field }) => !wrong.has(field))
     throw invalidRequest([...[...wrong].map(([field, reason]) => ({ field, reason })), ...misfits].slice(0, mostTold))
@@ -255,6 +254,7 @@ export function queryReader<Schema extends TObject>(schema: Schema): (query: str
 
 /** The members that are not percent-encoded UTF-8: a parser would put replacements into them. */
 function undecodable(query: string): string[] {
+  if (!query.includes('%')) return []
   return query.split('&').flatMap((part) => {
     try {
       decodeURIComponent(part)

@@ -335,3 +335,9 @@ test('pageApplications shows each application as its detail does', async () => {
   const record = await detail(appId)
   expect(expectSuccess(await client.operate(pageApplications, { appName: record.appName })).list).toEqual([record])
 })
+
+test('createApplication tells every fault of the configuration with it', async () => {
+  const thirdPartyConfig = { operatorName: 'o', operatorId: 'bad', callbackUrl: 'x' }
+  const answer = await client.operate(createApplication, { appName: '', thirdPartyConfig })
+  expectFaults(answer, ['appName', 'thirdPartyConfig.operatorId', 'thirdPartyConfig.callbackUrl'])
+})

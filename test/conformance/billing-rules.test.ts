@@ -324,3 +324,19 @@ test('pageBillingRules finds rules by a part of their name and by type', async (
   expect(await found({ ruleName: '_' })).toEqual(['night_shift'])
   expect(await found({ ruleName: '', ruleType: '' })).toHaveLength(4)
 })
+
+test('of periods with other faults it is told too that their starts do not ascend', async () => {
+  const application = await newApplication(client)
+  const periods = [
+    { startTime: '01:00:00', electricityPrice: 1, servicePrice: '0.1' },
+    { startTime: '00:30:00', electricityPrice: '1', servicePrice: 'x' },
+    { electricityPrice: '1', servicePrice: '1' },
+  ]
+  expectFaults(await save(application, { ruleType: 1, periods }), [
+    'periods[0].startTime',
+    'periods[0].electricityPrice',
+    'periods[1].startTime',
+    'periods[1].servicePrice',
+    'periods[2].startTime',
+  ])
+})

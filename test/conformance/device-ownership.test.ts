@@ -111,7 +111,7 @@ describe('unbindDevice', () => {
 })
 
 describe('getDeviceHistory', () => {
-  test('tells every binding, newest first; an application sees its own only and an operator all', async () => {
+  test('tells every binding, newest first; an application sees its own only, an operator all or those of the one that is named', async () => {
     const deviceNo = newSerial()
     await newDevice(first, { deviceNo })
     expectSuccess(await unbind(first, deviceNo, { reason: 'sold' }))
@@ -132,7 +132,9 @@ describe('getDeviceHistory', () => {
       if (binding.unboundAt !== null) expect(binding.unboundAt >= binding.boundAt).toBe(true)
     }
     const named = await client.operate(getDeviceHistory, { appId: first.appId, deviceNo })
-    expect(expectSuccess(named).list).toEqual(list)
+    expect(expectSuccess(named).list).toEqual([list[0], list[2]] as typeof list)
+    const stranger = await newApplication(client)
+    expectRefusal(await client.operate(getDeviceHistory, { appId: stranger.appId, deviceNo }), 'deviceNotFound')
     expect(expectSuccess(await history(first, deviceNo)).list).toEqual([list[0], list[2]] as typeof list)
     expect(expectSuccess(await history(second, deviceNo)).list).toEqual([list[1]] as typeof list)
   })

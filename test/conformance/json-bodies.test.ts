@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
+import { createDevice, createDevices } from '../../src/devices/contract.ts'
 import { issueToken } from '../../src/tokens/contract.ts'
 import { deviceBody, newApplication } from '../harness.ts'
 import {
@@ -258,4 +258,27 @@ test('the token operation refuses broken JSON with the envelope and RFC 6749’s
   const answer = await post(issueToken.path, '{', jsonHeaders)
   expectFaults(answer, ['body'], 'invalidRequest', { beside: ['error', 'error_description'] })
   expect(JSON.parse(answer.text).error).toBe('invalid_request')
+})
+
+test('a compressed body is 415', async () => {
+  const { appId, token } = await newApplication(client)
+  const headers = { ...jsonHeaders, ...bearer(token), 'content-encoding': 'gzip' }
+  const answer = await post(path, Bun.gzipSync(JSON.stringify(deviceBody(appId))), headers)
+  expectFaults(answer, ['Content-Encoding'], 'invalidRequest', { status: 415 })
+})
+
+test.each(['x', '东'])('a batch takes 4 MiB of what it ignores beside its list: %s', async (letter) => {
+  const { appId, token } = await newApplication(client)
+  const body = (pad: string) => JSON.stringify({ appId, devices: [deviceBody(appId)], pad })
+  const room = 4 * 1024 * 1024 - Buffer.byteLength(body(''))
+  const most = Math.floor(room / Buffer.byteLength(letter))
+  const send = (pad: string) => post(createDevices.path, body(pad), { ...jsonHeaders, ...bearer(token) })
+  expect((await send(letter.repeat(most))).data).toMatchObject({ results: [{ code: 0 }] })
+  expect((await send(letter.repeat(most + 1))).status).toBe(413)
+})
+
+test('a long text of escapes is refused: it would hold up everybody while it is read', async () => {
+  const { appId, token } = await newApplication(client)
+  const body = `{"appId":"${appId}","devices":[],"pad":"${'\\n'.repeat(600_000)}"}`
+  expectFaults(await post(createDevices.path, body, { ...jsonHeaders, ...bearer(token) }), ['body'])
 })

@@ -295,14 +295,15 @@ describe('the audit trail', () => {
     const { list } = expectSuccess(await client.operate(pageAudit, { actor }))
     expect(list.map(({ type, appId, subject }) => [type, appId, subject])).toEqual([
       ['device.bound', made.appId, device.deviceNo],
-      ['application.created', null, made.appId],
+      ['application.created', made.appId, made.appId],
       ['session.created', null, String(session)],
     ])
     expect(list.every(({ actorId }) => actorId === person.id)).toBe(true)
     const app = await newApplication(client)
     expectSuccess(await client.call(createDevice, deviceBody(app.appId), { token: app.token }))
     const ofApp = expectSuccess(await client.operate(pageAudit, { appId: app.appId }))
-    expect(ofApp.list.map(({ type }) => type)).toEqual(['thirdPartyConfig.saved'])
+    // What was done to the application itself is in no feed, and is told all the same.
+    expect(ofApp.list.map(({ type }) => type)).toEqual(['application.created', 'thirdPartyConfig.saved'])
     const beforeThat = expectSuccess(await client.operate(pageAudit, { actor, beforeId: list[0]?.id }))
     expect(beforeThat.list.map(({ type }) => type)).toEqual(['application.created', 'session.created'])
   })

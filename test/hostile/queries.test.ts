@@ -152,3 +152,9 @@ test.each(
   },
   60_000,
 )
+
+test.each(['%ff', '%ed%a0%80', '%', '%zz', 'a%e4%b8'])('%j is no text, and is refused by its name', async (text) => {
+  const path = `${pageSites.path}?siteName=${text}&pageSize=1`
+  const answer = await client.send(path, { headers: { authorization: `Bearer ${owner.token}` } })
+  expect(answer.data).toEqual({ errors: [{ field: 'siteName', reason: 'must be percent-encoded UTF-8' }] })
+})

@@ -167,18 +167,17 @@ async function transferMany(world: World, client: Client, { serials, target, rea
   expectWhole(answer, succeeded({ results }))
 }
 
-/** Reads who held a serial; an application is told of its own bindings only. */
+/** Reads who held a serial: of all applications, or of one its bindings only. */
 export async function readHistory(world: World, client: Client, asking: Asking | 'anyone', deviceNo: string) {
   const answer =
     asking === 'anyone'
       ? await client.operate(getDeviceHistory, { deviceNo })
       : await ask(world, client, asking, getDeviceHistory, { deviceNo })
   if (asking !== 'anyone' && asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
-  const seesAll = asking === 'anyone' || asking.how === 'operator'
   const lasting = world.devices.get(deviceNo)
   const ended = world.bindings.filter((binding) => binding.deviceNo === deviceNo).reverse()
   const bindings = [...(lasting === undefined ? [] : [lasting]), ...ended].filter(
-    ({ app }) => seesAll || app === askedOf(world, asking),
+    ({ app }) => asking === 'anyone' || app === askedOf(world, asking),
   )
   if (bindings.length === 0) return expectWhole(answer, refused('deviceNotFound'))
   const told = (answer.data as { list: Binding[] } | null)?.list
