@@ -105,13 +105,17 @@ function ask(place: Place, whose: Whose, query: object) {
 /** Pages by cursor and by number, from the first to the oldest. */
 async function depthQuestions(place: Place, devices: number): Promise<Question[]> {
   const cursorOf = async (query: object) => String((await ask(place, 'largest', query)).data.nextCursor)
-  const byCursor = (what: string, cursor: string): Question => ({
+  const byCursor = (what: string, cursor: string, filter: object = {}): Question => ({
     what: `cursor, ${what}`,
-    queries: [10, 100].map((pageSize) => ({ cursor, pageSize })),
+    queries: [10, 100].map((pageSize) => ({ ...filter, cursor, pageSize })),
   })
   const questions = [byCursor('10 deep', await cursorOf({})), byCursor('1,000 deep', await cursorOf({ pageNo: 100 }))]
-  // Devices of a year come one after the other: further down than page numbers reach.
-  questions.push(byCursor('nearly all deep', await cursorOf({ timeTo: `${day(360)} 00:00:00` })))
+  if (devices > 100_000) {
+    questions.push(byCursor('100,000 deep', await cursorOf({ pageNo: 1000, pageSize: 100 })))
+  }
+  // Devices of a year come one after the other: further down than page numbers reach. A cursor belongs to its filters.
+  const old = { timeTo: `${day(360)} 00:00:00` }
+  questions.push(byCursor('nearly all deep', await cursorOf(old), old))
   const cursor = await cursorOf({ pageNo: 100, deviceName: 'gate' })
   questions.push({ what: 'cursor and name, 1,000 deep', queries: [{ cursor, deviceName: 'gate' }] })
   for (const pageNo of [100, 5_000].filter((pageNo) => pageNo * 10 < devices)) {

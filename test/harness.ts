@@ -233,21 +233,23 @@ export class Client {
     return this.call(operation, input, { token: this.operatorKey, ...options })
   }
 
-  /** Sends anything, and reads the envelope when there is one. Throws when openapi.json tells of it otherwise. */
+  /** Sends anything, and reads the envelope when there is one. In tests it throws when openapi.json tells of it otherwise. */
   async send<Data>(path: string, request: RequestInit): Promise<Answer<Data>> {
     const response = await fetch(this.url + path, request)
     const text = await response.text()
     const { status, headers } = response
     const { method = 'GET', body } = request
-    expectPublished({
-      method,
-      path,
-      requestHeaders: new Headers(request.headers),
-      requestBody: body,
-      status,
-      headers,
-      text,
-    })
+    // Benchmarks use this client too, and measure what it adds.
+    if (process.env.NODE_ENV === 'test')
+      expectPublished({
+        method,
+        path,
+        requestHeaders: new Headers(request.headers),
+        requestBody: body,
+        status,
+        headers,
+        text,
+      })
     const envelope = text.startsWith('{') ? JSON.parse(text) : {}
     return { status, headers, text, ...envelope }
   }
