@@ -31,7 +31,7 @@ const spareOfToken = 0.1
 class Caller {
   private readonly options: ForecourtOptions
   private readonly baseUrl: string
-  private token: { text: Promise<string>; until: number } | undefined
+  private token: { fetched: Promise<string>; text?: string; until: number } | undefined
 
   constructor(options: ForecourtOptions) {
     this.options = options
@@ -52,7 +52,8 @@ class Caller {
     const headers = this.headersOf(operation, options)
     let hasRenewed = false
     for (let attempt = 1; ; attempt++) {
-      const token = operation.isOpen ? undefined : this.credential()
+      // Outside of what is tried again: to fetch a token is a call of its own, with its own tries.
+      const token = operation.isOpen ? undefined : await unlessAborted(this.credential(), options.signal)
       try {
         return await this.send(operation, input, headers, token, options.signal)
       } catch (thrown) {
@@ -79,10 +80,10 @@ class Caller {
     operation: Call,
     input: object,
     headers: Record<string, string>,
-    token: string | Promise<string> | undefined,
+    token: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
-    const authorization = token === undefined ? {} : { authorization: `Bearer ${await token}` }
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const late = AbortSignal.timeout(answerTimeoutMs)
     const answered = await exchange(this.baseUrl, operation, input, {
       headers: { ...headers, ...authorization },
@@ -93,7 +94,7 @@ class Caller {
   }
 
   /** Whether a token that was refused is fetched anew: it can end before its time, revoked or with its secret. */
-  private renews(token: string | Promise<string> | undefined): boolean {
+  private renews(token: string | undefined): boolean {
     if (!('appSecret' in this.options)) return false
     // Another call may have done it already.
     if (this.token?.text === token) this.token = undefined
@@ -111,30 +112,44 @@ class Caller {
     } while (cursor !== null)
   }
 
-  private credential(): string | Promise<string> {
+  private async credential(): Promise<string> {
     const { options } = this
     if ('operatorKey' in options) return options.operatorKey
     if ('token' in options) return options.token
     // Whoever comes while one is fetched waits for the same.
     if (this.token === undefined || Date.now() >= this.token.until) this.token = this.obtain(options)
-    return this.token.text
+    return this.token.fetched
   }
 
-  private obtain({ appId, appSecret }: { appId: string; appSecret: string }) {
+  private obtain({ appId, appSecret }: { appId: string; appSecret: string }): NonNullable<Caller['token']> {
     const body = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret }
     const askedAt = Date.now()
-    const fetched = this.call(operations.issueToken, body, {}) as Promise<{ accessToken: string; expiresIn: number }>
-    const token = { text: fetched.then(({ accessToken }) => accessToken), until: Number.POSITIVE_INFINITY }
-    fetched.then(
-      ({ expiresIn }) => {
-        token.until = askedAt + expiresIn * 1000 * (1 - spareOfToken)
-      },
-      () => {
+    const issue = async () => {
+      try {
+        const issued = await this.call(operations.issueToken, body, {})
+        const { accessToken, expiresIn } = issued as { accessToken: string; expiresIn: number }
+        Object.assign(token, { text: accessToken, until: askedAt + expiresIn * 1000 * (1 - spareOfToken) })
+        return accessToken
+      } catch (error) {
         token.until = 0
-      },
-    )
+        throw error
+      }
+    }
+    const token = { fetched: issue(), until: Number.POSITIVE_INFINITY }
     return token
   }
+}
+
+/** Waits for what others may wait for as well, which goes on when this caller gives up. */
+async function unlessAborted<Value>(awaited: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return awaited
+  const given = new AbortController()
+  const aborted = new Promise<never>((_, reject) => {
+    const options = { once: true, signal: given.signal }
+    signal.addEventListener('abort', () => reject(signal.reason), options)
+    if (signal.aborted) reject(signal.reason)
+  })
+  return Promise.race([awaited, aborted]).finally(() => given.abort())
 }
 
 /** What may be different the next time. */

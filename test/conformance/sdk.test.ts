@@ -178,6 +178,22 @@ describe('the SDK', () => {
     await slow.stop()
   })
 
+  test('tries five times in all to get a token, and does not wait for one after it is aborted', async () => {
+    const place = standIn(() => refused(503, { 'retry-after': '0' }))
+    const forecourt = new Forecourt({ baseUrl: place.url, appId: 'any', appSecret: 'any' })
+    expect((await errorOf(forecourt.pageSites())).status).toBe(503)
+    expect(place.requests).toHaveLength(5)
+    await place.stop()
+    const silent = standIn(() => new Promise(() => {}))
+    const abort = new AbortController()
+    const options = { baseUrl: silent.url, appId: 'any', appSecret: 'any' }
+    const call = new Forecourt(options).pageSites({}, { signal: abort.signal }).catch((error: Error) => error.message)
+    while (silent.requests.length === 0) await Bun.sleep(10)
+    abort.abort(new Error('enough'))
+    expect(await call).toBe('enough')
+    await silent.stop()
+  })
+
   test('tells a service that is not there from a refusal', async () => {
     const place = standIn(() => undefined)
     await place.stop()
