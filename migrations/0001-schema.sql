@@ -117,6 +117,9 @@ create table site (
 create index site_by_fast_rule on site (app_id, fast_rule_id) where fast_rule_id is not null;
 create index site_by_slow_rule on site (app_id, slow_rule_id) where slow_rule_id is not null;
 create index site_by_occupancy_rule on site (app_id, occupancy_rule_id) where occupancy_rule_id is not null;
+-- Whether a row of an import is there already.
+create index site_by_content on site (app_id, hashtext(coalesce(site_name, '') || '/' || coalesce(contacts_phone, '')
+  || '/' || coalesce(coordinates, '') || '/' || coalesce(detail_address, '')));
 -- Every filter of a site page but names and billing rules, behind the page's own order: what does not fit is passed
 -- over within the index, and only the sites that fit are fetched. One index whose entries mostly come at the end of
 -- their application's costs a create less than one for each filter.
@@ -312,6 +315,12 @@ create table callback_endpoint (
 
 create index callback_replay on callback_endpoint (app_id) where replay_next_id is not null;
 
+-- While it has its row nothing is sent: of a restored database somebody must first say that it is no copy.
+create table callback_pause (
+  only_row boolean primary key default true check (only_row),
+  since timestamptz not null
+);
+
 -- What became of each callback. The id is the event's; a test's is drawn like one.
 create table delivery (
   app_id text collate "C" not null,
@@ -359,6 +368,67 @@ create table refusal (
   primary key (app_id, id)
 );
 create index refusal_by_age on refusal (app_id, time);
+
+-- Imports. A file is kept in pieces while it is worked off, and what became of its rows until upkeep removes both.
+
+create sequence import_id;
+create table import (
+  id bigint primary key default nextval('import_id'),
+  -- Null for the inventory, which belongs to no application.
+  app_id text collate "C",
+  kind text not null,
+  format text not null,
+  is_dry_run boolean not null,
+  -- 0 its file is still being taken: not shown; 1 waiting, 2 running, 3 done, 4 failed, 5 cancelled.
+  status smallint not null check (status between 0 and 5),
+  -- JSON text: the columns of a CSV file, in their order.
+  columns text,
+  rows bigint not null default 0,
+  bytes bigint not null default 0,
+  created bigint not null default 0,
+  existing bigint not null default 0,
+  refused bigint not null default 0,
+  bytes_read bigint not null default 0,
+  -- Where it goes on: a piece, and how many of its rows are decided.
+  next_piece integer not null default 0,
+  next_row integer not null default 0,
+  actor text not null,
+  -- The token that it was sent with, when that ends by itself, and the secret that it was obtained with: an import
+  -- outlives its token, but neither a revocation nor a rotation. Null for an operator's.
+  token_hash text,
+  token_until timestamptz,
+  token_generation integer,
+  created_at timestamptz not null default now(),
+  finished_at timestamptz,
+  -- The one process that takes its file or works it off. Whoever finds it expired takes over.
+  lease_owner text,
+  lease_until timestamptz not null default '-infinity'
+) with (fillfactor = 50);
+create unique index import_under_way on import (coalesce(app_id, '')) where status in (1, 2);
+create index import_by_application on import (app_id, id);
+create index import_by_age on import (created_at);
+
+create table import_piece (
+  import_id bigint not null references import on delete cascade,
+  piece integer not null,
+  -- How far the file reaches with it.
+  bytes_read bigint not null,
+  -- JSON text: a list of rows, each with its line before its cells or its text.
+  rows text not null,
+  primary key (import_id, piece)
+);
+
+create table import_result (
+  import_id bigint not null references import on delete cascade,
+  -- In the order of the file.
+  id integer not null,
+  created integer not null,
+  existing integer not null,
+  refused integer not null,
+  -- JSON text: a list of outcomes, a list each.
+  outcomes text not null,
+  primary key (import_id, id)
+);
 
 -- The people who run the platform, their keys and their sessions, and what the overview counts.
 
@@ -462,4 +532,11 @@ create table platform_count (
   only_row boolean primary key default true check (only_row),
   counts json not null,
   counted_at timestamptz not null
+);
+
+-- How large the database was when upkeep last looked on each of the last days.
+create table database_size (
+  day date primary key,
+  bytes bigint not null,
+  noted_at timestamptz not null
 );

@@ -1,0 +1,94 @@
+import gcoordModule from 'gcoord'
+import type { TSchema } from 'typebox'
+import type { Config } from '../config.ts'
+import { readCoordinates } from '../values.ts'
+import { type ExportFormat, type ExportKind, exportPages } from './contract.ts'
+
+// The rows of exports as each format writes them.
+
+type Record = { [member: string]: unknown }
+
+/** How a file begins, what stands for some of its rows, and how it ends. */
+export interface FileWriter {
+  head: string
+  rows(records: readonly Record[], isFirst: boolean): string
+  tail: string
+}
+
+/** Makes what writes a file of a kind; `coordinates` is the system that callers use. */
+export function fileWriter(kind: ExportKind, format: ExportFormat, coordinates: Config['coordinates']): FileWriter {
+  if (format === 'csv') return csvWriter(csvColumns(kind))
+  if (format === 'ndjson') {
+    return { head: '', rows: (records) => records.map((record) => `${JSON.stringify(record)}\n`).join(''), tail: '' }
+  }
+  return {
+    head: '{"type":"FeatureCollection","features":[\n',
+    rows(records, isFirst) {
+      const features = records.map((record) => JSON.stringify(featureOf(record, coordinates)))
+      return features.length === 0 ? '' : `${isFirst ? '' : ',\n'}${features.join(',\n')}`
+    },
+    tail: '\n]}\n',
+  }
+}
+
+/** A column: its name, and the members that lead to its value. */
+interface Column {
+  name: string
+  path: readonly string[]
+}
+
+interface Shape {
+  properties?: { [member: string]: TSchema }
+}
+
+/** The members of a kind's record; those of the records within it by their own names. */
+function csvColumns(kind: ExportKind): Column[] {
+  const { list } = (exportPages[kind].data as unknown as { properties: { list: { items: Shape } } }).properties
+  const columnsOf = ({ properties = {} }: Shape, path: string[]): Column[] =>
+    Object.entries(properties).flatMap(([name, member]) =>
+      (member as Shape).properties === undefined
+        ? [{ name, path: [...path, name] }]
+        : columnsOf(member as Shape, [...path, name]),
+    )
+  return columnsOf(list.items, [])
+}
+
+function csvWriter(columns: readonly Column[]): FileWriter {
+  const memberOf = (record: Record, path: readonly string[]) =>
+    path.reduce<unknown>((value, member) => (value as Record | null)?.[member], record)
+  return {
+    // Spreadsheets take a file without the mark for one in the machine's own encoding.
+    head: `\ufeff${columns.map(({ name }) => name).join(',')}\r\n`,
+    rows: (records) =>
+      records.map((record) => `${columns.map(({ path }) => cellOf(memberOf(record, path))).join(',')}\r\n`).join(''),
+    tail: '',
+  }
+}
+
+/** A cell by RFC 4180. A text that a spreadsheet would take for a formula has a quote before it. */
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value === 'number') return String(value)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const defused = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]|^\s|\s$/.test(defused) ? `"${defused.replaceAll('"', '""')}"` : defused
+}
+
+// Its types are those of an ES module, which Node and Bun do not take it for.
+const gcoord = gcoordModule as unknown as typeof gcoordModule.default
+
+const systems = { gcj02: gcoord.GCJ02, bd09: gcoord.BD09, wgs84: gcoord.WGS84 }
+/** A decimetre. */
+const decimals = 1e6
+
+/** A row as a point in WGS 84, in which GeoJSON is (RFC 7946 §4); its coordinates as they were sent stay among its properties. */
+function featureOf(record: Record, system: Config['coordinates']) {
+  const { coordinates } = ((record.deviceBattery as Record | undefined) ?? record) as { coordinates: string | null }
+  const { longitude, latitude } = readCoordinates(coordinates)
+  const rounded = (degrees: number) => Math.round(degrees * decimals) / decimals
+  const point = (at: [number, number]) =>
+    (system === 'wgs84' ? at : gcoord.transform(at, systems[system], gcoord.WGS84)).map(rounded)
+  const geometry =
+    longitude === null || latitude === null ? null : { type: 'Point', coordinates: point([longitude, latitude]) }
+  return { type: 'Feature', geometry, properties: record }
+}

@@ -1,0 +1,250 @@
+import { billingRulePages } from '../billing-rules/pages.ts'
+import { actorOf, type Caller } from '../callers/caller.ts'
+import { requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
+import type { Config } from '../config.ts'
+import type { Sql } from '../database/open.ts'
+import { transaction } from '../database/transaction.ts'
+import { deliveryPages } from '../deliveries/pages.ts'
+import { devicePages } from '../devices/pages.ts'
+import { eventPages } from '../events/pages.ts'
+import { insertPlatformEvent } from '../events/store.ts'
+import { fileReply } from '../http/answer.ts'
+import { preferredLanguage } from '../http/language.ts'
+import { type Handler, handle, read, stream, takeFile } from '../http/serve.ts'
+import { validator } from '../http/validate.ts'
+import type { ReadTimeRange, ShowMoment } from '../moments.ts'
+import { invalidRequest, type Reason, Refusal } from '../refusals.ts'
+import { sitePages } from '../sites/pages.ts'
+import { given } from '../values.ts'
+import {
+  cancelImport,
+  createExport,
+  createImport,
+  type ExportKind,
+  exportFilters,
+  formatOf,
+  getImport,
+  getImportResult,
+  getTemplate,
+  type ImportKind,
+  type ImportRecord,
+  mediaTypeOf,
+  type Outcome,
+  pageImports,
+} from './contract.ts'
+import { type FileWriter, fileWriter } from './files.ts'
+import { RowFile } from './intake.ts'
+import { columnsOf, outcomeOf, resultLine } from './rules.ts'
+import * as store from './store.ts'
+
+interface Parts {
+  sql: Sql
+  config: Pick<Config, 'callbacks' | 'coordinates'>
+  showMoment: ShowMoment
+  readTimeRange: ReadTimeRange
+  /** Says that there is something to work off. */
+  onSubmitted(): void
+}
+
+/** Rows of a page of an export. */
+const exportedAtOnce = 500
+
+export function bulkRoutes(parts: Parts): Handler[] {
+  const { sql, config, showMoment, readTimeRange, onSubmitted } = parts
+  const readPage = exportReader(parts)
+
+  return [
+    takeFile(createImport, async ({ caller, actor, query, file, sourceAddress }) => {
+      const { kind } = query
+      const format = formatOf(file.mediaType)
+      if ((given(query.format) ?? format) !== format) throw otherFormat(file.mediaType)
+      const appId =
+        kind === 'inventory' ? requirePlatform(caller) : await requireApplicationOf(sql, caller, query.appId)
+      if (await store.isUnderWay(sql, appId)) throw new Refusal('importRunning')
+      const draft = await store.insertDraft(sql, {
+        appId,
+        kind,
+        format,
+        isDryRun: query.dryRun === 'true',
+        actor,
+        tokenHash: caller.kind === 'application' ? caller.tokenHash : null,
+      })
+      const submit = async (): Promise<ImportRecord> => {
+        const rows = new RowFile(kind, format, file)
+        await keepPieces(sql, draft, rows)
+        const taken = { columns: rows.columns, rows: rows.rows, bytes: file.size }
+        return transaction(sql, async (tx) => {
+          const submitted = await store.submitDraft(tx, draft, taken, showMoment)
+          const event = { actor, address: sourceAddress(), subject: submitted.id, data: submitted }
+          await insertPlatformEvent(tx, { type: 'import.created', ...event })
+          return submitted
+        })
+      }
+      const submitted = await submit().catch(async (error: unknown) => {
+        await store.dropDraft(sql, draft).catch(() => {})
+        throw error
+      })
+      onSubmitted()
+      return submitted
+    }),
+
+    read(getImport, async ({ sql, caller, query }) =>
+      store.requireImport(sql, await requireApplicationsOf(sql, caller, query.appId), query.id, showMoment),
+    ),
+
+    read(pageImports, async ({ sql, caller, query: { appId, ...query } }) => {
+      const filter = {
+        ...query,
+        appIds: await requireApplicationsOf(sql, caller, appId),
+        kind: given(query.kind),
+        status: given(query.status),
+        created: readTimeRange(query),
+      }
+      return store.pageOfImports(sql, filter, showMoment)
+    }),
+
+    handle(cancelImport, async ({ caller, body, sourceAddress }) => {
+      const appIds = await requireApplicationsOf(sql, caller, body.appId)
+      return transaction(sql, async (tx) => {
+        const data = await store.requireImport(tx, appIds, body.id, showMoment)
+        if (data.kind === 'inventory') requirePlatform(caller)
+        const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data }
+        // Before the import's row is changed, because whoever finishes one of the inventory takes them in this order.
+        await insertPlatformEvent(tx, { type: 'import.cancelled', ...event })
+        return store.cancelImportOf(tx, body.id, showMoment)
+      })
+    }),
+
+    stream(getImportResult, async ({ caller, query, header, readNext }) => {
+      const { id, kind } = await readNext(async (sql) =>
+        store.requireImport(sql, await requireApplicationsOf(sql, caller, query.appId), query.id, showMoment),
+      )
+      const lines = resultLines(id, kind, given(query.outcome), preferredLanguage(header('accept-language')), readNext)
+      return fileReply(lines, mediaTypeOf('ndjson'), `import-${id}.ndjson`)
+    }),
+
+    stream(createExport, async ({ caller, query, readNext }) => {
+      const { kind } = query
+      const format = given(query.format) ?? 'csv'
+      if (format === 'geojson' && kind !== 'sites' && kind !== 'devices') throw notOnTheMap()
+      const filters = readFilters(kind, query)
+      const readPageAt = (cursor: string | null) =>
+        readNext((sql) =>
+          readPage[kind](sql, caller, { ...filters, cursor, pageSize: exportedAtOnce, isUncounted: true }),
+        )
+      // What refuses a page refuses the export, before anything is sent.
+      const first = await readPageAt(null)
+      const file = fileWriter(kind, format, config.coordinates)
+      const moment = showMoment(new Date()).replaceAll(/[-:]/g, '').replace(' ', '-')
+      const mediaType = format === 'csv' ? `${mediaTypeOf(format)}; charset=utf-8` : mediaTypeOf(format)
+      return fileReply(exportPieces(file, first, readPageAt), mediaType, `${kind}-${moment}.${format}`)
+    }),
+
+    handle(getTemplate, async ({ query: { kind } }) =>
+      fileReply(`\ufeff${columnsOf(kind).join(',')}\r\n`, `${mediaTypeOf('csv')}; charset=utf-8`, `${kind}.csv`),
+    ),
+  ]
+}
+
+/** Keeps a file while it arrives: the next piece is read while the last one is written, and no further. */
+async function keepPieces(sql: Sql, draft: store.Draft, file: RowFile): Promise<void> {
+  let count = 0
+  let writing: Promise<void> = Promise.resolve()
+  try {
+    for await (const { rows, bytesRead } of file.pieces()) {
+      await writing
+      writing = store.insertPiece(sql, draft, count, bytesRead, rows)
+      // It is waited for with the next one; a failure may not be nobody's meanwhile.
+      writing.catch(() => {})
+      count++
+    }
+  } finally {
+    await writing
+  }
+}
+
+/** The inventory is the platform's: neither applications nor developers change it. */
+function requirePlatform(caller: Caller): null {
+  if (caller.kind === 'application' || caller.applications !== null) throw new Refusal('notPermitted')
+  return null
+}
+
+function otherFormat(mediaType: string): Refusal {
+  const reason = { en: `is ${mediaType}, which is another format`, zh: `是 ${mediaType}，与 format 不符` }
+  return invalidRequest([{ field: 'Content-Type', reason }], 415)
+}
+
+const encoder = new TextEncoder()
+
+async function* resultLines(
+  id: number,
+  kind: ImportKind,
+  wanted: Outcome | null,
+  language: keyof Reason,
+  readNext: <Answer>(read: (sql: Sql) => Promise<Answer>) => Promise<Answer>,
+): AsyncGenerator<Uint8Array> {
+  for (let after = 0; ; ) {
+    const portion = await readNext((sql) => store.readOutcomes(sql, id, after, wanted))
+    if (portion === undefined) return
+    after = portion.id
+    const meant = portion.outcomes.filter((outcome) => wanted === null || outcomeOf(outcome) === wanted)
+    yield encoder.encode(meant.map((outcome) => resultLine(kind, outcome, language)).join(''))
+  }
+}
+
+interface ExportPage {
+  list: object[]
+  nextCursor: string | null
+}
+
+/** Reads the pages of each kind as its page operation does. */
+function exportReader(parts: Parts) {
+  const deliveries = deliveryPages(parts)
+  const readers: Record<ExportKind, (sql: Sql, caller: Caller, query: never) => Promise<ExportPage>> = {
+    sites: sitePages(parts),
+    devices: devicePages(parts),
+    billingRules: billingRulePages(parts),
+    events: eventPages(parts),
+    deliveries: async (sql, caller, query) => (await deliveries(sql, caller, query)).page,
+  }
+  return readers as Record<ExportKind, (sql: Sql, caller: Caller, query: object) => Promise<ExportPage>>
+}
+
+const filterReaders = new Map<ExportKind, (value: unknown) => object>()
+
+/** The filters of an export, as the page operation of its kind takes them. Throws 10001, also for those of other kinds. */
+function readFilters(
+  kind: ExportKind,
+  { kind: _, format: __, ...filters }: { kind: ExportKind; format?: unknown },
+): object {
+  const schema = exportFilters(kind)
+  const unknown = Object.keys(filters).filter((name) => !Object.hasOwn(schema.properties, name))
+  if (unknown.length > 0) {
+    const reason = { en: `is not a filter of ${kind}`, zh: `不是 ${kind} 的筛选条件` }
+    throw invalidRequest(unknown.map((field) => ({ field, reason })))
+  }
+  const read = filterReaders.get(kind) ?? validator(schema, 'query', undefined)
+  filterReaders.set(kind, read)
+  return read(filters)
+}
+
+function notOnTheMap(): Refusal {
+  const reason = { en: 'geojson is for sites and devices', zh: 'geojson 仅用于站点和设备' }
+  return invalidRequest([{ field: 'format', reason }])
+}
+
+/** A file as it is sent: a page is read when the one before has been taken. */
+async function* exportPieces(
+  file: FileWriter,
+  first: ExportPage,
+  readPageAt: (cursor: string) => Promise<ExportPage>,
+): AsyncGenerator<Uint8Array> {
+  let page = first
+  let text = file.head + file.rows(page.list as never[], true)
+  while (page.nextCursor !== null) {
+    yield encoder.encode(text)
+    page = await readPageAt(page.nextCursor)
+    text = file.rows(page.list as never[], false)
+  }
+  yield encoder.encode(text + file.tail)
+}

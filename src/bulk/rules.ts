@@ -1,0 +1,73 @@
+import type { TSchema } from 'typebox'
+import { type FieldFault, type Reason, type RefusalName, refusals } from '../refusals.ts'
+import { type ImportKind, importRows, type Outcome } from './contract.ts'
+
+// What is true of the rows of imports, whoever keeps them.
+
+/** A row as it waits: the line that it begins at, and its cells, or its text; without them it was too large to be kept. */
+export type KeptRow = [line: number, ...cells: string[]]
+
+/**
+ * What became of a row, as it is kept: with the device's serial number or the site's id, where it has one. Of a refused
+ * one also why, and its faulty members.
+ */
+export type KeptOutcome =
+  | [line: number, outcome: 'created' | 'existing', key: string | number | null]
+  | [line: number, refusal: RefusalName, key: string | number | null, errors: FieldFault[] | null]
+
+const propertiesOf = (kind: ImportKind) => importRows[kind].properties as Record<string, TSchema>
+
+/** The columns of a kind, in the order of a template. */
+export const columnsOf = (kind: ImportKind): string[] => Object.keys(propertiesOf(kind))
+
+/** What is wrong with the first line of a CSV file: columns that are unknown, stand twice or are missing. */
+export function columnFaults(kind: ImportKind, columns: readonly string[]): FieldFault[] {
+  const known = columnsOf(kind)
+  const { required = [] } = importRows[kind] as { required?: string[] }
+  const unknown = { en: 'is not a column of this kind of import', zh: '不是此类导入的列' }
+  const twice = { en: 'is given twice', zh: '重复给出' }
+  const faults = new Map<string, Reason>()
+  for (const [index, column] of columns.entries()) {
+    if (!known.includes(column)) faults.set(column === '' ? `column ${index + 1}` : column.slice(0, 128), unknown)
+    else if (columns.indexOf(column) !== index) faults.set(column, twice)
+  }
+  for (const column of required) {
+    if (!columns.includes(column)) faults.set(column, { en: 'is required', zh: '必填' })
+  }
+  return [...faults].slice(0, 100).map(([field, reason]) => ({ field, reason }))
+}
+
+const isInteger = (schema: TSchema): boolean => {
+  const { type, anyOf } = schema as { type?: string; anyOf?: TSchema[] }
+  return type === 'integer' || (anyOf?.some(isInteger) ?? false)
+}
+
+/** Makes what reads the cells of a row as the body of the operation that creates one: an empty cell is not given. */
+export function cellReader(kind: ImportKind, columns: readonly string[]) {
+  const properties = propertiesOf(kind)
+  const integers = columns.map((column) => isInteger(properties[column] as TSchema))
+  return (cells: readonly string[]): Record<string, string | number> => {
+    const body: Record<string, string | number> = {}
+    for (const [index, column] of columns.entries()) {
+      const cell = cells[index]
+      if (cell === undefined || cell === '') continue
+      body[column] = integers[index] && /^(0|[1-9]\d{0,15})$/.test(cell) ? Number(cell) : cell
+    }
+    return body
+  }
+}
+
+/** Whether an outcome is that of a row that was created, existing or refused. */
+export const outcomeOf = ([, outcome]: KeptOutcome): Outcome =>
+  outcome === 'created' || outcome === 'existing' ? outcome : 'refused'
+
+/** The line of an import's result that tells of a row. */
+export function resultLine(kind: ImportKind, kept: KeptOutcome, language: keyof Reason): string {
+  const [line, name, key, errors = null] = kept
+  const outcome = outcomeOf(kept)
+  const { code, [language]: msg } =
+    outcome === 'refused' ? refusals[name as RefusalName] : { code: 0, en: 'success', zh: 'success' }
+  const told = errors?.map(({ field, reason }) => ({ field, reason: reason[language] })) ?? null
+  const made = kind === 'sites' ? { id: key } : { deviceNo: key }
+  return `${JSON.stringify({ line, outcome, code, msg, errors: told, ...made })}\n`
+}

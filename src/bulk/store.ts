@@ -1,0 +1,382 @@
+import { randomUUID } from 'node:crypto'
+import type { Row } from 'postgres'
+import { isLivingAt } from '../callers/store.ts'
+import { takeLock } from '../database/advisory-lock.ts'
+import { lockApplication } from '../database/application-lock.ts'
+import type { Sql, Statements } from '../database/open.ts'
+import { byId, type PageQuery, readPage } from '../database/page.ts'
+import { transaction } from '../database/transaction.ts'
+import { readActor } from '../events/rules.ts'
+import type { ShowMoment, TimeRange } from '../moments.ts'
+import { Refusal, type RefusalName } from '../refusals.ts'
+import {
+  type ImportFormat,
+  type ImportKind,
+  type ImportRecord,
+  importStatus,
+  type Outcome,
+  pageImports,
+} from './contract.ts'
+import { type KeptOutcome, type KeptRow, outcomeOf } from './rules.ts'
+
+const days = 7
+/** A process that has not been heard of for so long is taken for gone: more than a statement may take. */
+const leaseSeconds = 6
+/** Imports that run at once, over all processes. */
+const mostRunning = 2
+
+const recordColumns = `id, app_id, kind, format, is_dry_run, status, rows, bytes, created, existing, refused, bytes_read,
+  actor, created_at, finished_at`
+
+function toRecord(row: Row, showMoment: ShowMoment): ImportRecord {
+  return {
+    id: row.id,
+    appId: row.app_id,
+    kind: row.kind,
+    format: row.format,
+    dryRun: row.is_dry_run,
+    status: row.status,
+    rows: row.rows,
+    created: row.created,
+    existing: row.existing,
+    refused: row.refused,
+    bytes: row.bytes,
+    bytesRead: row.bytes_read,
+    actor: readActor(row.actor).actor,
+    createTime: showMoment(row.created_at),
+    finishTime: row.finished_at === null ? null : showMoment(row.finished_at),
+  }
+}
+
+/** Whose imports are meant: those of some applications; null for everybody's, and the platform's own. */
+type Whose = readonly string[] | null
+
+const ofThem = (sql: Statements, appIds: Whose) =>
+  appIds === null ? sql`true` : appIds.length === 0 ? sql`false` : sql`app_id in ${sql(appIds)}`
+
+/** Throws 70002. */
+export async function requireImport(
+  sql: Statements,
+  appIds: Whose,
+  id: number,
+  showMoment: ShowMoment,
+): Promise<ImportRecord> {
+  const [row] = await sql`
+    select ${sql.unsafe(recordColumns)} from import where id = ${id} and status > 0 and ${ofThem(sql, appIds)}`
+  if (row === undefined) throw new Refusal('importNotFound')
+  return toRecord(row, showMoment)
+}
+
+/** A filter of imports; what is null does not narrow it. */
+export interface ImportFilter extends PageQuery {
+  appIds: Whose
+  kind: ImportKind | null
+  status: number | null
+  created: TimeRange
+}
+
+export function pageOfImports(sql: Sql, filter: ImportFilter, showMoment: ShowMoment) {
+  const { appIds, kind, status, created } = filter
+  const rows = sql`
+    select ${sql.unsafe(recordColumns)} from import
+    where status > 0 and ${ofThem(sql, appIds)}
+      and (${kind}::text is null or kind = ${kind})
+      and (${status}::smallint is null or status = ${status})
+      and (${created.from}::timestamptz is null or created_at >= ${created.from})
+      and (${created.before}::timestamptz is null or created_at < ${created.before})`
+  const source = { operation: pageImports.id, rows, key: byId, newestFirst: true }
+  return readPage(sql, source, filter, (row) => toRecord(row, showMoment))
+}
+
+/** Whether an import of the application is under way; null for the platform's own. */
+export async function isUnderWay(sql: Statements, appId: string | null): Promise<boolean> {
+  const [row] = await sql`select 1 from import where coalesce(app_id, '') = ${appId ?? ''} and status in (1, 2)`
+  return row !== undefined
+}
+
+export interface NewImport {
+  appId: string | null
+  kind: ImportKind
+  format: ImportFormat
+  isDryRun: boolean
+  actor: string
+  /** Of the application's token; null for an operator. */
+  tokenHash: string | null
+}
+
+/** A file that is being taken. */
+export interface Draft {
+  id: number
+  owner: string
+}
+
+/** A lease lasts this much longer while its file dallies. */
+const draftLeaseSeconds = 60
+
+/** Makes an import that nobody sees before its file is whole. */
+export async function insertDraft(sql: Statements, given: NewImport): Promise<Draft> {
+  const owner = randomUUID()
+  const { appId, kind, format, isDryRun, actor, tokenHash } = given
+  const [row] = await sql<[{ id: number }]>`
+    insert into import (app_id, kind, format, is_dry_run, status, actor, token_hash, token_until, token_generation,
+      lease_owner, lease_until)
+    select ${appId}, ${kind}, ${format}, ${isDryRun}, 0, ${actor}, ${tokenHash}, t.expires_at, t.generation,
+      ${owner}, now() + ${draftLeaseSeconds} * interval '1 second'
+    from (select 1) as one left join access_token t on t.token_hash = ${tokenHash}
+    returning id`
+  return { id: row.id, owner }
+}
+
+/** Keeps a piece of a file. One statement, so that no connection is held while the next piece is waited for. */
+export async function insertPiece(
+  sql: Statements,
+  { id, owner }: Draft,
+  piece: number,
+  bytesRead: number,
+  rows: readonly KeptRow[],
+): Promise<void> {
+  const kept = await sql`
+    with draft as (
+      update import set lease_until = now() + ${draftLeaseSeconds} * interval '1 second'
+      where id = ${id} and lease_owner = ${owner} and status = 0 returning id)
+    insert into import_piece (import_id, piece, bytes_read, rows)
+    select id, ${piece}, ${bytesRead}, ${JSON.stringify(rows)} from draft`
+  // Upkeep has taken it for one that nobody sends any more.
+  if (kept.count === 0) throw new Refusal('unavailable')
+}
+
+/** What is known of a file that has been taken. */
+export interface TakenFile {
+  columns: readonly string[] | null
+  rows: number
+  bytes: number
+}
+
+/** Sets an import waiting whose file is whole. Throws 70003 when another one was quicker. */
+export async function submitDraft(
+  tx: Statements,
+  { id }: Draft,
+  { columns, rows, bytes }: TakenFile,
+  showMoment: ShowMoment,
+): Promise<ImportRecord> {
+  try {
+    const [row] = await tx`
+      update import set status = ${importStatus.waiting}, columns = ${columns && JSON.stringify(columns)}, rows = ${rows},
+        bytes = ${bytes}, created_at = now(), lease_owner = null, lease_until = '-infinity'
+      where id = ${id} and status = 0 returning ${tx.unsafe(recordColumns)}`
+    if (row === undefined) throw new Refusal('unavailable')
+    return toRecord(row, showMoment)
+  } catch (error) {
+    throw (error as { code?: string }).code === '23505' ? new Refusal('importRunning') : error
+  }
+}
+
+/** Leaves an import whose file did not come whole to upkeep, which removes it in steps. */
+export async function dropDraft(sql: Statements, { id }: Draft): Promise<void> {
+  await sql`update import set lease_until = '-infinity' where id = ${id} and status = 0`
+}
+
+/** Ends an import that waits or runs. Throws 70003 for one that has ended. */
+export async function cancelImportOf(tx: Statements, id: number, showMoment: ShowMoment): Promise<ImportRecord> {
+  const [row] = await tx`
+    update import set status = ${importStatus.cancelled}, finished_at = now()
+    where id = ${id} and status in (1, 2) returning ${tx.unsafe(recordColumns)}`
+  if (row === undefined) throw new Refusal('importRunning')
+  return toRecord(row, showMoment)
+}
+
+/** An import that this process works off, for as long as its lease lasts. */
+export interface Job {
+  id: number
+  owner: string
+  appId: string | null
+  kind: ImportKind
+  format: ImportFormat
+  isDryRun: boolean
+  columns: string[] | null
+  actor: string
+  nextPiece: number
+  nextRow: number
+}
+
+/** Takes an import that waits, or whose process is gone, when not too many run. Undefined for none. */
+export async function takeJob(sql: Sql): Promise<Job | undefined> {
+  const [ready] = await sql`
+    select 1 from import where status in (1, 2) and lease_until < now() limit 1`
+  if (ready === undefined) return undefined
+  return transaction(sql, async (tx) => {
+    await takeLock(tx, 'take an import')
+    const owner = randomUUID()
+    const [row] = await tx`
+      update import set status = ${importStatus.running}, lease_owner = ${owner},
+        lease_until = now() + ${leaseSeconds} * interval '1 second'
+      where id = (
+        select id from import
+        where status in (1, 2) and lease_until < now()
+          and (select count(*) from import where status = 2 and lease_until >= now()) < ${mostRunning}
+        order by status desc, id limit 1)
+      returning id, app_id, kind, format, is_dry_run, columns, actor, next_piece, next_row`
+    return row && toJob(row, owner)
+  })
+}
+
+function toJob(row: Row, owner: string): Job {
+  return {
+    id: row.id,
+    owner,
+    appId: row.app_id,
+    kind: row.kind,
+    format: row.format,
+    isDryRun: row.is_dry_run,
+    columns: row.columns && JSON.parse(row.columns),
+    actor: row.actor,
+    nextPiece: row.next_piece,
+    nextRow: row.next_row,
+  }
+}
+
+/** A piece of a job's file; undefined behind the last. */
+export async function readPiece(
+  sql: Statements,
+  { id }: Job,
+  piece: number,
+): Promise<{ rows: KeptRow[]; bytesRead: number } | undefined> {
+  const [row] = await sql`select rows, bytes_read from import_piece where import_id = ${id} and piece = ${piece}`
+  return row && { rows: JSON.parse(row.rows), bytesRead: row.bytes_read }
+}
+
+/** The job belongs to another process by now, or was cancelled. */
+export class JobLost extends Error {}
+
+/** Rows that are decided, and where the job goes on. */
+export interface Progress {
+  outcomes: readonly KeptOutcome[]
+  nextPiece: number
+  nextRow: number
+  /** How much of the file is worked off, where a piece has come to its end. */
+  bytesRead: number | null
+}
+
+/**
+ * Keeps what became of rows, in the transaction that wrote them: a row takes effect and is counted, or neither, whenever
+ * a process ends. Throws `JobLost` when the job is no more this process's.
+ */
+export async function settleRows(tx: Statements, job: Job, progress: Progress): Promise<void> {
+  const { outcomes, nextPiece, nextRow, bytesRead } = progress
+  const count = (wanted: Outcome) => outcomes.filter((outcome) => outcomeOf(outcome) === wanted).length
+  const [created, existing, refused] = [count('created'), count('existing'), count('refused')]
+  const settled = await tx`
+    with job as (
+      update import set created = created + ${created}, existing = existing + ${existing}, refused = refused + ${refused},
+        next_piece = ${nextPiece}, next_row = ${nextRow}, bytes_read = coalesce(${bytesRead}, bytes_read),
+        lease_until = now() + ${leaseSeconds} * interval '1 second'
+      where id = ${job.id} and lease_owner = ${job.owner} and status = ${importStatus.running}
+      returning id, next_piece)
+    , done as (delete from import_piece p using job j where p.import_id = j.id and p.piece < j.next_piece)
+    insert into import_result (import_id, id, created, existing, refused, outcomes)
+    select j.id, coalesce((select max(r.id) from import_result r where r.import_id = j.id), 0) + 1,
+      ${created}, ${existing}, ${refused}, ${JSON.stringify(outcomes)} from job j`
+  if (settled.count === 0) throw new JobLost()
+}
+
+/** Where a job goes on. */
+export async function placeOf(sql: Statements, { id }: Job): Promise<Pick<Job, 'nextPiece' | 'nextRow'> | undefined> {
+  const [row] = await sql`select next_piece, next_row from import where id = ${id}`
+  return row && { nextPiece: row.next_piece, nextRow: row.next_row }
+}
+
+/** Says that all rows of a job are decided. */
+export async function finishJob(sql: Statements, job: Job, showMoment: ShowMoment): Promise<ImportRecord> {
+  const [row] = await sql`
+    update import set status = ${importStatus.done}, bytes_read = bytes, finished_at = now(), lease_until = '-infinity'
+    where id = ${job.id} and lease_owner = ${job.owner} and status = ${importStatus.running}
+    returning ${sql.unsafe(recordColumns)}`
+  if (row === undefined) throw new JobLost()
+  return toRecord(row, showMoment)
+}
+
+/** Says that a job cannot be carried on. */
+export async function failJob(sql: Statements, job: Job): Promise<void> {
+  await sql`
+    update import set status = ${importStatus.failed}, finished_at = now()
+    where id = ${job.id} and lease_owner = ${job.owner} and status = ${importStatus.running}`
+}
+
+/** Leaves a job to others, at once. */
+export async function leaveJob(sql: Statements, job: Job): Promise<void> {
+  await sql`update import set lease_until = '-infinity' where id = ${job.id} and lease_owner = ${job.owner}`
+}
+
+/**
+ * Locks the application of a job, and answers why nothing may be written in its name any more; undefined while it may. A
+ * token that has come to its end by itself does not stop what it has begun.
+ */
+export async function lossOfAccess(
+  tx: Statements,
+  { id, appId }: Job & { appId: string },
+): Promise<RefusalName | undefined> {
+  await lockApplication(tx, appId)
+  const [given] = await tx`select token_hash, token_until, token_generation from import where id = ${id}`
+  const [found] = await tx`
+    select a.status, a.token_generation as generation, ${given?.token_until}::timestamptz <= clock_timestamp() as is_over,
+      exists (select 1 from access_token t
+        where t.token_hash = ${given?.token_hash} and ${tx.unsafe(isLivingAt('clock_timestamp()'))}) as is_living
+    from application a where a.app_id = ${appId}`
+  if (found === undefined) return 'applicationNotFound'
+  if (found.status === 2) return 'applicationFrozen'
+  const hasAccess =
+    given?.token_hash === null || found.is_living || (found.is_over && found.generation === given?.token_generation)
+  return hasAccess ? undefined : 'tokenInvalid'
+}
+
+/** What became of the rows of an import, a portion behind another; undefined behind the last. */
+export async function readOutcomes(
+  sql: Statements,
+  importId: number,
+  after: number,
+  outcome: Outcome | null,
+): Promise<{ id: number; outcomes: KeptOutcome[] } | undefined> {
+  const [row] = await sql`
+    select id, outcomes from import_result where import_id = ${importId} and id > ${after}
+      and (${outcome}::text is null
+        or case ${outcome}::text when 'created' then created when 'existing' then existing else refused end > 0)
+    order by id limit 1`
+  return row && { id: row.id, outcomes: JSON.parse(row.outcomes) }
+}
+
+/** Pieces and results that one step of upkeep removes. */
+const removedAtOnce = 100
+
+/** Removes, in steps, files that nobody sends any more, the pieces of imports that have ended, and imports after 7 days. */
+export async function deleteOldImports(tx: Statements, limit: number): Promise<number> {
+  const most = Math.min(limit, removedAtOnce)
+  const isGone = `(status = 0 and lease_until < now() or status > 2 and created_at < now() - interval '${days} days')`
+  const removed = [
+    await tx`
+      delete from import_piece where (import_id, piece) in (
+        select p.import_id, p.piece from import_piece p join import i on i.id = p.import_id
+        where i.status > 2 or ${tx.unsafe(isGone)} limit ${most})`,
+    await tx`
+      delete from import_result where (import_id, id) in (
+        select r.import_id, r.id from import_result r join import i on i.id = r.import_id
+        where ${tx.unsafe(isGone)} limit ${most})`,
+    await tx`
+      delete from import i where ${tx.unsafe(isGone)}
+        and not exists (select 1 from import_piece p where p.import_id = i.id)
+        and not exists (select 1 from import_result r where r.import_id = i.id)`,
+  ]
+  // As if the whole step had been full: there may be more.
+  return removed.some(({ count }) => count === most) ? limit : 0
+}
+
+/** Whether an application takes devices. */
+export async function isOnline(sql: Statements, appId: string): Promise<boolean> {
+  const [row] = await sql`select online_status from application where app_id = ${appId}`
+  return row?.online_status === 1
+}
+
+/** Whether an application has its third-party configuration, without which it can have no sites. */
+export async function hasConfiguration(sql: Statements, appId: string): Promise<boolean> {
+  const [row] = await sql`select 1 from third_party_config where app_id = ${appId}`
+  return row !== undefined
+}

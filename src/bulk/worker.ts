@@ -1,0 +1,268 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { databaseRefusal } from '../database/failures.ts'
+import type { Sql, Statements } from '../database/open.ts'
+import { transaction } from '../database/transaction.ts'
+import { yielder } from '../event-loop.ts'
+import { insertPlatformEvent } from '../events/store.ts'
+import { JsonFault, parseJson } from '../http/json.ts'
+import { validator } from '../http/validate.ts'
+import { invalidRequest, Refusal } from '../refusals.ts'
+import { importRows } from './contract.ts'
+import {
+  type DecideRows,
+  decideInventory,
+  devicePredictor,
+  deviceWriter,
+  predictSites,
+  type RowOutcome,
+  type RowParts,
+  siteCreator,
+  siteWriter,
+  TryAgain,
+} from './rows.ts'
+import { cellReader, type KeptOutcome, type KeptRow } from './rules.ts'
+import * as store from './store.ts'
+
+const lookEveryMs = 1_000
+/** A job that fails is tried again after so long, until that has been in vain so often in a row. */
+const againAfterMs = 500
+const mostFailures = 20
+/** Imports that one process works off at once. */
+const slots = 2
+/** Rows that one transaction decides: all of a piece, and few while creates are made beside them. */
+const portionRows = 500
+const busyPortionRows = 100
+/** Creates are being made until so long after their last batch. */
+const busyMs = 500
+/** However long a portion took, the rest behind it is no longer. */
+const mostRestMs = 1_000
+
+interface Parts extends RowParts {
+  sql: Sql
+  log: Logger
+}
+
+/** A row that is read, or what is wrong with it. */
+interface ReadRow {
+  line: number
+  key: string | null
+  body: unknown
+  refusal: Refusal | undefined
+}
+
+type Reader = (row: KeptRow) => ReadRow
+/** Composes what can be composed of rows before their transaction. */
+type Composer = (rows: unknown[]) => Promise<DecideRows>
+
+/** Works imports off, whoever took their files, for as long as the service runs. */
+export class ImportWorker {
+  private readonly parts: Parts
+  private readonly writers: Record<
+    'devices' | 'sites',
+    Record<'write' | 'predict', (rows: never[], writer: { appId: string; actor: string }) => Promise<DecideRows>>
+  >
+  private isStopping = false
+  private running: Promise<unknown> = Promise.resolve()
+  private readonly wakers = new Set<() => void>()
+  private busyUntil = Number.NEGATIVE_INFINITY
+
+  constructor(parts: Parts) {
+    this.parts = parts
+    this.writers = {
+      devices: { write: deviceWriter(parts), predict: devicePredictor(parts) },
+      sites: { write: siteWriter(siteCreator(parts)), predict: siteWriter(predictSites) },
+    }
+  }
+
+  start(): void {
+    this.running = Promise.all(Array.from({ length: slots }, () => this.run()))
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true
+    this.wake()
+    await this.running
+  }
+
+  /** Looks for work at once. */
+  wake(): void {
+    for (const wake of this.wakers) wake()
+  }
+
+  /** Is told of every batch of creates: while there are any, imports leave them half of the time. */
+  onBatch(): void {
+    this.busyUntil = performance.now() + busyMs
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopping) {
+      const job = await store.takeJob(this.parts.sql).catch((error: unknown) => {
+        this.parts.log.debug({ err: error }, 'no import could be taken')
+        return undefined
+      })
+      if (job === undefined) await this.sleep(lookEveryMs)
+      else await this.workOff(job)
+    }
+  }
+
+  private async sleep(milliseconds: number): Promise<void> {
+    if (this.isStopping) return
+    let wake = () => {}
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    this.wakers.add(wake)
+    await Promise.race([pause(milliseconds), woken])
+    this.wakers.delete(wake)
+  }
+
+  /** Until its end, or that of this process's lease of it. */
+  private async workOff(job: store.Job): Promise<void> {
+    const { sql, log } = this.parts
+    let failures = 0
+    while (!this.isStopping) {
+      try {
+        if (await this.step(job)) return
+        failures = 0
+      } catch (error) {
+        if (error instanceof store.JobLost) return
+        if (error instanceof TryAgain) continue
+        // What the database forgot to answer may have been kept: the job is where the database says.
+        log.warn({ err: error, importId: job.id }, 'an import is tried again')
+        if (databaseRefusal(error) === undefined && ++failures === mostFailures) {
+          await store.failJob(sql, job).catch(() => {})
+          return
+        }
+        await this.sleep(againAfterMs)
+        await this.resume(job)
+      }
+    }
+    await store.leaveJob(sql, job).catch(() => {})
+  }
+
+  /** Goes on where the database says. */
+  private async resume(job: store.Job): Promise<void> {
+    const place = await store.placeOf(this.parts.sql, job).catch(() => undefined)
+    if (place !== undefined) Object.assign(job, place)
+  }
+
+  /** Decides the rows of one piece. Answers whether the job has come to its end. */
+  private async step(job: store.Job): Promise<boolean> {
+    const { sql, showMoment } = this.parts
+    const piece = await store.readPiece(sql, job, job.nextPiece)
+    if (piece === undefined) {
+      await transaction(sql, async (tx) => {
+        if (job.kind === 'inventory' && !job.isDryRun) {
+          const { created } = await store.requireImport(tx, null, job.id, showMoment)
+          const data = { importId: job.id, added: created }
+          await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor: job.actor, subject: null, data })
+        }
+        await store.finishJob(tx, job, showMoment)
+      })
+      return true
+    }
+    const read = readerOf(job)
+    const giveTurn = yielder()
+    while (job.nextRow < piece.rows.length) {
+      await giveTurn()
+      const beganAt = performance.now()
+      const isBusy = beganAt < this.busyUntil
+      const rows = piece.rows.slice(job.nextRow, job.nextRow + (isBusy ? busyPortionRows : portionRows)).map(read)
+      const isLast = job.nextRow + rows.length === piece.rows.length
+      const next = isLast
+        ? { nextPiece: job.nextPiece + 1, nextRow: 0, bytesRead: piece.bytesRead }
+        : { nextPiece: job.nextPiece, nextRow: job.nextRow + rows.length, bytesRead: null }
+      await this.decide(job, rows, next)
+      Object.assign(job, { nextPiece: next.nextPiece, nextRow: next.nextRow })
+      if (isBusy) await this.rest(performance.now() - beganAt)
+      if (isLast || this.isStopping) return false
+    }
+    return false
+  }
+
+  /** As long as the work took, so that creates have the other half of the time. */
+  private async rest(tookMs: number): Promise<void> {
+    await this.sleep(Math.min(tookMs, mostRestMs))
+  }
+
+  /** Writes rows, and keeps what became of them, in one transaction. */
+  private async decide(
+    job: store.Job,
+    rows: readonly ReadRow[],
+    next: Omit<store.Progress, 'outcomes'>,
+  ): Promise<void> {
+    const { sql } = this.parts
+    const sound = rows.filter(({ refusal }) => refusal === undefined)
+    const decideRows = await this.composerOf(job)(sound.map(({ body }) => body))
+    await transaction(sql, async (tx) => {
+      const decided = sound.length === 0 ? [] : await this.decideFor(tx, job, decideRows, sound.length)
+      const outcomeOf = new Map(sound.map((row, place) => [row, decided[place] as RowOutcome]))
+      const outcomes = rows.map((row) => toKept(row, outcomeOf.get(row) ?? { refusal: row.refusal as Refusal }))
+      await store.settleRows(tx, job, { outcomes, ...next })
+    })
+    if (job.kind === 'inventory' && !job.isDryRun) this.parts.catalogue.forget()
+  }
+
+  private async decideFor(
+    tx: Statements,
+    job: store.Job,
+    decideRows: DecideRows,
+    count: number,
+  ): Promise<RowOutcome[]> {
+    const { appId } = job
+    if (appId === null) return decideRows(tx)
+    const loss = await store.lossOfAccess(tx, { ...job, appId })
+    return loss === undefined ? decideRows(tx) : Array.from({ length: count }, () => ({ refusal: new Refusal(loss) }))
+  }
+
+  private composerOf({ kind, isDryRun, appId, actor }: store.Job): Composer {
+    if (kind === 'inventory' || appId === null) {
+      return async (rows) => (tx) => decideInventory(tx, rows as never[], isDryRun)
+    }
+    const compose = this.writers[kind][isDryRun ? 'predict' : 'write']
+    return (rows) => compose(rows as never[], { appId, actor })
+  }
+}
+
+/** A row as it is kept, checked as the operation that creates one checks it. */
+function readerOf({ kind, format, columns }: store.Job): Reader {
+  const check = validator(importRows[kind], 'row', undefined)
+  const readCells = format === 'csv' ? cellReader(kind, columns ?? []) : undefined
+  const width = columns?.length ?? 0
+  return ([line, ...cells]) => {
+    let body: unknown
+    try {
+      if (cells.length === 0) throw rowFault('is too large', '过大')
+      if (readCells === undefined) body = parseJson(Buffer.from(cells[0] ?? ''))
+      else if (cells.length === width) body = readCells(cells)
+      else
+        throw rowFault(
+          `has ${cells.length} cells, but there are ${width} columns`,
+          `有 ${cells.length} 个单元格，而表头有 ${width} 列`,
+        )
+      return { line, key: keyOf(kind, body), body: check(body), refusal: undefined }
+    } catch (error) {
+      const key = keyOf(kind, body)
+      if (error instanceof Refusal) return { line, key, body, refusal: error }
+      if (error instanceof JsonFault) return { line, key, body, refusal: rowFault(error.reason.en, error.reason.zh) }
+      throw error
+    }
+  }
+}
+
+function rowFault(en: string, zh: string): Refusal {
+  return invalidRequest([{ field: 'row', reason: { en, zh } }])
+}
+
+/** The serial number that a row names, faulty as it may be. */
+function keyOf(kind: store.Job['kind'], body: unknown): string | null {
+  const serial = kind === 'sites' ? undefined : (body as { deviceNo?: unknown } | null | undefined)?.deviceNo
+  return typeof serial === 'string' ? serial.slice(0, 128) : null
+}
+
+function toKept({ line, key }: ReadRow, decided: RowOutcome): KeptOutcome {
+  if ('outcome' in decided) return [line, decided.outcome, decided.key]
+  const { refusal, errors } = decided.refusal
+  return [line, refusal, key, errors ?? null]
+}
