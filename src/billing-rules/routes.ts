@@ -1,9 +1,4 @@
-import {
-  applicationOf,
-  lockApplicationFor,
-  requireApplicationOf,
-  requireApplicationsOf,
-} from '../callers/permissions.ts'
+import { applicationOf, lockApplicationFor, requireApplicationOf } from '../callers/permissions.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
@@ -13,11 +8,11 @@ import { type Handler, handle, read } from '../http/serve.ts'
 import type { ReadTimeRange, ShowMoment } from '../moments.ts'
 import { invalidRequest, Refusal } from '../refusals.ts'
 import { deleteBillingRule, getBillingRule, pageBillingRules, saveBillingRule, updateBillingRule } from './contract.ts'
+import { billingRulePages } from './pages.ts'
 import { changeRule, readTerms, ruleFaults, updateFaults } from './rules.ts'
 import {
   insertBillingRule,
   isRuleInUse,
-  pageOfBillingRules,
   removeBillingRule,
   requireBillingRule,
   saveChangedBillingRule,
@@ -29,7 +24,10 @@ interface Parts {
   readTimeRange: ReadTimeRange
 }
 
-export function billingRuleRoutes({ sql, showMoment, readTimeRange }: Parts): Handler[] {
+export function billingRuleRoutes(parts: Parts): Handler[] {
+  const { sql, showMoment } = parts
+  const readPage = billingRulePages(parts)
+
   return [
     handle(
       saveBillingRule,
@@ -90,9 +88,6 @@ export function billingRuleRoutes({ sql, showMoment, readTimeRange }: Parts): Ha
       return tagged(await requireBillingRule(sql, appId, query.id, showMoment))
     }),
 
-    read(pageBillingRules, async ({ sql, caller, query: { appId, ...query } }) => {
-      const appIds = await requireApplicationsOf(sql, caller, appId)
-      return pageOfBillingRules(sql, { ...query, appIds, created: readTimeRange(query) }, showMoment)
-    }),
+    read(pageBillingRules, ({ sql, caller, query }) => readPage(sql, caller, query)),
   ]
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { PendingQuery, Row } from 'postgres'
 import { invalidRequest } from '../refusals.ts'
 import type { Sql, Statements } from './open.ts'
+import { transaction } from './transaction.ts'
 
 /** Beyond this many rows a total is not counted further (contract §5). */
 export const countedRows = 10_000
@@ -12,6 +13,8 @@ export interface PageQuery {
   pageNo?: number | null | ''
   pageSize?: number | null | ''
   cursor?: string | null | ''
+  /** Nobody asks how many rows there are. */
+  isUncounted?: boolean
 }
 
 /** The columns of a total order, and the type that each is compared as. */
@@ -73,7 +76,10 @@ export function readPageRequest(operation: string, query: PageQuery, key: PageKe
 }
 
 /** Stands for an operation and all that its query says but for the page: a cursor walks the rows that it began with. */
-function askedOf(operation: string, { pageNo: _, pageSize: __, cursor: ___, ...filter }: PageQuery): string {
+function askedOf(
+  operation: string,
+  { pageNo: _, pageSize: __, cursor: ___, isUncounted: ____, ...filter }: PageQuery,
+): string {
   const members = Object.entries(filter).filter(([, value]) => value != null && value !== '')
   const asked = JSON.stringify([operation, members.sort(([one], [other]) => (one < other ? -1 : 1))])
   return createHash('sha256').update(asked).digest('base64url').slice(0, 12)
@@ -118,6 +124,8 @@ export async function readPage<Item>(
 ): Promise<PageOf<Item>> {
   const key = source.isAcross ? [byApplication, ...source.key] : source.key
   const request = readPageRequest(source.operation, query, key)
+  if (query.isUncounted)
+    return toPage(request, await inOrder(sql, (tx) => rowsOf(readRows(tx, source, request))), 0, show)
   const rows = await rowsOf(readRows(sql, source, request))
   // The last page by number says itself how many there are, which spares a search that finds little a second scan.
   const isLast = request.after === null && rows.length <= request.pageSize && (rows.length > 0 || request.offset === 0)
@@ -125,8 +133,21 @@ export async function readPage<Item>(
   return toPage(request, rows, counted, show)
 }
 
+/**
+ * Reads one page of many, whose rows are an index's in its own order: as plans go by what was counted of a table before it
+ * grew, they would otherwise sort all that is behind each page.
+ */
+export function inOrder<Rows>(sql: Sql, read: (tx: Statements) => Promise<Rows>): Promise<Rows> {
+  return transaction(sql, async (tx) => {
+    await tx`
+      select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
+        set_config('enable_bitmapscan', 'off', true)`
+    return read(tx)
+  })
+}
+
 /** The rows of a page and one more, if there is one. */
-async function readRows(sql: Sql, source: PageSource, { after, offset, pageSize }: PageRequest): Promise<Row[]> {
+async function readRows(sql: Statements, source: PageSource, { after, offset, pageSize }: PageRequest): Promise<Row[]> {
   const limit = pageSize + 1
   if (after === null) return readRange(sql, source, sql``, limit, offset)
   if (!source.isAcross) return readRange(sql, source, sql`where ${isBehind(sql, source, after)}`, limit)
@@ -138,7 +159,7 @@ async function readRows(sql: Sql, source: PageSource, { after, offset, pageSize 
   return [...rows, ...(await readRange(sql, source, sql`where page.app_id > ${appId}`, limit - rows.length))]
 }
 
-function readRange(sql: Sql, source: PageSource, where: PendingQuery<Row[]>, limit: number, offset = 0) {
+function readRange(sql: Statements, source: PageSource, where: PendingQuery<Row[]>, limit: number, offset = 0) {
   const { rows, key, newestFirst, isAcross } = source
   const first = isAcross ? ['page.app_id'] : []
   const order = [...first, ...key.map(({ column }) => `page.${column} ${newestFirst ? 'desc' : 'asc'}`)]
@@ -183,7 +204,7 @@ export async function rowsOf(query: Promise<Row[]>): Promise<Row[]> {
   }
 }
 
-function isBehind(sql: Sql, { key, newestFirst }: PageSource, values: string[]) {
+function isBehind(sql: Statements, { key, newestFirst }: PageSource, values: string[]) {
   const columns = sql.unsafe(`(${key.map(({ column }) => `page.${column}`).join(', ')})`)
   const bounds = key.map(({ type }, index) => {
     const value = sql`${values[index] as string}::text::${sql.unsafe(type)}`

@@ -54,6 +54,13 @@ export class Reads {
     })
   }
 
+  /** Reads that wait for a connection. */
+  get waiting(): number {
+    let count = 0
+    for (const { waiting } of this.owners.values()) count += waiting.size
+    return count
+  }
+
   /** Is told of every request, read or not: whoever is alone need not leave anything to others. */
   note(caller: string): void {
     if (caller === this.lastCaller) return

@@ -1,10 +1,9 @@
-import { requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
+import { requireApplicationOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { drawEventId, lowestEventId } from '../database/application-lock.ts'
 import { findReplay, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
-import { readTypes } from '../events/rules.ts'
 import { idBehind, insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import type { Metrics } from '../metrics.ts'
@@ -17,13 +16,13 @@ import { callbackUrlFault } from './callback-url.ts'
 import type { CallbackClient } from './client.ts'
 import {
   type DeliveryRecord,
-  deliveryTypes,
   getDelivery,
   pageDeliveries,
   replayDeliveries,
   testDelivery,
   testType,
 } from './contract.ts'
+import { deliveryPages } from './pages.ts'
 import { type By, replay, requireNoReplay } from './replay.ts'
 import { judge, type ReplayRequest, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
@@ -52,6 +51,7 @@ interface Parts {
 export function deliveryRoutes(parts: Parts): Handler[] {
   const { sql, peers, client, secrets, metrics, config, showMoment, readTimeRange } = parts
   const isPaused = config.callbacks === 'paused'
+  const readPage = deliveryPages(parts)
 
   /** One at a time of an application, because each may take long. Throws 10007 for another. */
   async function runAlone<Answer>(what: 'test' | 'replay', appId: string, run: () => Promise<Answer>): Promise<Answer> {
@@ -71,7 +71,9 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     const waitMs = testEveryMs - ((await store.sinceTest(sql, appId)) ?? testEveryMs)
     if (waitMs > 0) throw tooSoon(waitMs)
     const configured = await store.findCallback(sql, appId)
-    if (configured === undefined || isPaused) throw new Refusal('callbackMissing')
+    if (configured === undefined || (await store.callbacksNow(sql, config.callbacks)) === 'paused') {
+      throw new Refusal('callbackMissing')
+    }
     const createdAt = new Date()
     // A delivery has its event's id; a test, which has no event, draws one like it.
     const id = await drawEventId(sql, appId, createdAt)
@@ -113,18 +115,10 @@ export function deliveryRoutes(parts: Parts): Handler[] {
   }
 
   return [
-    read(pageDeliveries, async ({ sql, caller, query: { appId, ...query } }) => {
-      const filter = {
-        ...query,
-        appIds: await requireApplicationsOf(sql, caller, appId),
-        status: given(query.status),
-        types: readTypes(query.type, deliveryTypes),
-        eventId: given(query.eventId),
-        time: readTimeRange(query),
-      }
-      const page = await store.pageOfDeliveries(sql, filter, isPaused, showMoment)
-      const waiting = await store.findWaiting(sql, filter.appIds, showMoment)
-      return { ...page, ...waiting, callbacks: config.callbacks }
+    read(pageDeliveries, async ({ sql, caller, query }) => {
+      const { appIds, page } = await readPage(sql, caller, query)
+      const waiting = await store.findWaiting(sql, appIds, showMoment)
+      return { ...page, ...waiting, callbacks: await store.callbacksNow(sql, config.callbacks) }
     }),
 
     read(getDelivery, async ({ sql, caller, query }) => {

@@ -90,7 +90,8 @@ function shownColumns(sql: Statements, appIds: readonly string[] | null, isPause
   // Of one that waits: when it is due and nothing is in the way.
   const nextAttempt = sql`(
     select greatest(delivery.next_attempt_at, e.held_until, now()) from callback_endpoint e
-    where e.app_id = delivery.app_id and ${ofApplications(sql, appIds)} and e.stopped_at is null and delivery.status = ${statuses.waiting})`
+    where e.app_id = delivery.app_id and ${ofApplications(sql, appIds)} and e.stopped_at is null and delivery.status = ${statuses.waiting}
+      and not exists (select 1 from callback_pause))`
   return sql`${sql.unsafe(settledColumns)}, ${isPaused ? sql`null::timestamptz` : nextAttempt} as next_attempt_at`
 }
 
@@ -182,6 +183,22 @@ export async function syncEndpoint(tx: Statements, appId: string, hasCallback: b
 export async function newsOfEvents(sql: Sql): Promise<string> {
   const [row] = await sql<[{ news: string }]>`select sum(last_event_id)::text as news from event_head`
   return row.news
+}
+
+/** Whether callbacks wait for somebody to let them go, as they do since a restore. */
+async function hasPause(sql: Statements): Promise<boolean> {
+  const [row] = await sql`select 1 from callback_pause`
+  return row !== undefined
+}
+
+/** Whether callbacks are sent: by this process's setting, and by all. */
+export async function callbacksNow(sql: Statements, setting: 'on' | 'paused'): Promise<'on' | 'paused'> {
+  return setting === 'paused' || (await hasPause(sql)) ? 'paused' : 'on'
+}
+
+/** Lets callbacks go again. Answers whether they were paused. */
+export async function endPause(sql: Statements): Promise<boolean> {
+  return (await sql`delete from callback_pause`).count > 0
 }
 
 /** How far an endpoint is, and what it is at. */
@@ -304,34 +321,35 @@ async function tryStep(tx: Statements, appId: string): Promise<boolean> {
 }
 
 /** How many deliveries wait and how many are dead, each counted to 100,000. */
-export async function countDeliveries(sql: Sql): Promise<{ state: string; count: number }[]> {
+export async function countDeliveries(sql: Sql): Promise<{ waiting: number; dead: number }> {
   const count = (status: number) => sql`
     (select count(*)::int from (select 1 from delivery where ${sql.unsafe(`status = ${status}`)} limit 100000) d)`
   const [row] = await sql<[{ waiting: number; dead: number }]>`
     select ${count(statuses.waiting)} as waiting, ${count(statuses.dead)} as dead`
-  return [
-    { state: 'waiting', count: row.waiting },
-    { state: 'dead', count: row.dead },
-  ]
+  return row
 }
 
-/** How many events of all applications wait for their first attempt, counted to 100,000. */
-export async function countWaiting(sql: Sql): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
-    select count(*)::int as count from (
+/**
+ * How many events of all applications wait for their first attempt, each counted to 100,000: at endpoints that are sent
+ * to, and at those that are left alone for their failures.
+ */
+export async function countWaiting(sql: Sql): Promise<{ on: number; held: number }> {
+  const count = (isHeld: boolean) => sql`
+    (select count(*)::int from (
       select 1 from callback_endpoint e join event v on v.app_id = e.app_id and v.id > e.through_event_id
-      where e.stopped_at is null limit 100000) w`
-  return row.count
+      where e.stopped_at is null and (e.held_until > now()) = ${isHeld} limit 100000) w)`
+  const [row] = await sql<[{ on: number; held: number }]>`select ${count(false)} as "on", ${count(true)} as held`
+  return row
 }
 
 /** How many endpoints are sent to, left alone for their failures, and stopped. */
-export async function countEndpoints(sql: Sql): Promise<{ state: string; count: number }[]> {
+export async function countEndpoints(sql: Sql): Promise<Record<'on' | 'held' | 'stopped', number>> {
   const [row] = await sql<[Record<'on' | 'held' | 'stopped', number>]>`
     select count(*) filter (where stopped_at is null and held_until <= now())::int as "on",
       count(*) filter (where stopped_at is null and held_until > now())::int as held,
       count(*) filter (where stopped_at is not null)::int as stopped
     from callback_endpoint`
-  return Object.entries(row).map(([state, count]) => ({ state, count }))
+  return row
 }
 
 /** How long ago the newest test of an application was sent, in milliseconds; undefined for none. */

@@ -4,7 +4,7 @@ import { pageOf, pageQuery } from '../lists.ts'
 import { deviceNo, moment, name, named, optional } from '../values.ts'
 
 /** The most entries that one request takes. */
-export const mostEntries = 20_000
+const mostEntries = 20_000
 
 const folder = '/api/platform/v1/deviceInventory'
 

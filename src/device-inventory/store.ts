@@ -27,6 +27,14 @@ export async function unknownModelNames(tx: Statements, names: readonly string[]
   return new Set(rows.map((row) => row.name))
 }
 
+/** The models of those serials that are in the inventory. */
+export async function findInventory(tx: Statements, serials: readonly string[]): Promise<Map<string, string>> {
+  const rows = await tx.unsafe('select device_no, model_name from device_inventory where device_no = any($1::text[])', [
+    textArray(serials),
+  ])
+  return new Map(rows.map((row) => [row.device_no, row.model_name]))
+}
+
 /** Adds entries or changes their models; the serials must differ from each other. */
 export async function upsertInventory(
   tx: Statements,

@@ -15,11 +15,11 @@ import { requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import { validator } from '../http/validate.ts'
 import type { ReadTimeRange } from '../moments.ts'
-import { given, readBbox } from '../values.ts'
 import { createDevice, createDevices, DeviceBatchRow, getDevice, pageDevices, updateDevice } from './contract.ts'
 import { type RegistrationParts, registrationLane } from './lane.ts'
+import { devicePages } from './pages.ts'
 import { changeDevice, type Device, deviceTag, registrationTag, showDevice } from './rules.ts'
-import { pageOfDevices, requireDevice, requireDeviceOf, saveChangedDevice } from './store.ts'
+import { requireDevice, requireDeviceOf, saveChangedDevice } from './store.ts'
 
 interface Parts extends RegistrationParts {
   sql: Sql
@@ -30,8 +30,9 @@ interface Parts extends RegistrationParts {
 const readRow = validator(DeviceBatchRow, 'device', undefined)
 
 export function deviceRoutes(parts: Parts): Handler[] {
-  const { sql, showMoment, readTimeRange } = parts
+  const { sql, showMoment } = parts
   const register = registrationLane(parts)
+  const readPage = devicePages(parts)
   const tagOf = (device: Device) => deviceTag(device, showMoment(device.boundAt))
 
   return [
@@ -74,24 +75,6 @@ export function deviceRoutes(parts: Parts): Handler[] {
       return tagged(showDevice(device, showMoment), tagOf(device))
     }),
 
-    read(pageDevices, async ({ sql, caller, query: { appId, ...query } }) => {
-      const bbox = given(query.bbox)
-      const filter = {
-        appIds: await requireApplicationsOf(sql, caller, appId),
-        deviceNo: given(query.deviceNo),
-        deviceName: given(query.deviceName),
-        tag: given(query.tag),
-        provinceCode: given(query.provinceCode),
-        cityCode: given(query.cityCode),
-        districtCode: given(query.districtCode),
-        modelName: given(query.modelName),
-        status: given(query.status),
-        onlineStatus: given(query.onlineStatus),
-        runStatus: given(query.runStatus),
-        bound: readTimeRange(query),
-        bbox: bbox === null ? null : readBbox(bbox),
-      }
-      return pageOfDevices(sql, filter, query, showMoment)
-    }),
+    read(pageDevices, ({ sql, caller, query }) => readPage(sql, caller, query)),
   ]
 }

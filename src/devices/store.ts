@@ -3,6 +3,7 @@ import type { Sql, Statements } from '../database/open.ts'
 import {
   countedRows,
   folded,
+  inOrder,
   ofApplications,
   type PageKey,
   type PageQuery,
@@ -11,6 +12,7 @@ import {
   rowsOf,
   toPage,
 } from '../database/page.ts'
+import { textArray } from '../database/routine.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
 import type { Box } from '../values.ts'
@@ -76,6 +78,32 @@ export async function requireDevice(sql: Statements, appId: string, deviceNo: st
     where app_id = ${appId} and bound_at = (select bound_at from binding) and device_no = ${deviceNo}`
   if (row === undefined) throw new Refusal('deviceNotFound')
   return toDevice(row)
+}
+
+/** The application's devices with these serials. */
+export async function findDevices(
+  sql: Statements,
+  appId: string,
+  deviceNos: readonly string[],
+): Promise<Map<string, Device>> {
+  if (deviceNos.length === 0) return new Map()
+  const columns = deviceColumns.replaceAll(/\w+/g, 'd.$&')
+  const rows = await sql.unsafe(
+    `with binding as materialized (
+      select device_no, bound_at from device_binding where device_no = any($2::text[]) and app_id = $1)
+    select ${columns} from binding b
+    join device d on d.app_id = $1 and d.bound_at = b.bound_at and d.device_no = b.device_no`,
+    [appId, textArray(deviceNos)],
+  )
+  return new Map(rows.map((row) => [row.device_no, toDevice(row)]))
+}
+
+/** Whose these serials are; those that nobody has are left out. */
+export async function findHolders(sql: Statements, deviceNos: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql.unsafe('select device_no, app_id from device_binding where device_no = any($1::text[])', [
+    textArray(deviceNos),
+  ])
+  return new Map(rows.map((row) => [row.device_no, row.app_id]))
 }
 
 /** Writes what an update can change. The transaction holds the application's lock. */
@@ -233,7 +261,11 @@ export function rangeStatement(filter: DeviceFilter, range: KeyRange, limit: num
 }
 
 /** The rows of a page where more fit than are counted. */
-async function readRanges(sql: Sql, filter: DeviceFilter, { after, offset, pageSize }: PageRequest): Promise<Row[]> {
+async function readRanges(
+  sql: Statements,
+  filter: DeviceFilter,
+  { after, offset, pageSize }: PageRequest,
+): Promise<Row[]> {
   const limit = pageSize + 1
   const read = (range: KeyRange, rows: number) => run(sql, rangeStatement(filter, range, rows, offset))
   if (after === null) return read({ behindApplication: '' }, limit)
@@ -246,6 +278,9 @@ async function readRanges(sql: Sql, filter: DeviceFilter, { after, offset, pageS
 export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQuery, showMoment: ShowMoment) {
   const request = readPageRequest(pageDevices.id, { ...query, ...filter }, pageKey)
   const show = (row: Row) => showDevice(toDevice(row), showMoment)
+  if (query.isUncounted) {
+    return toPage(request, await inOrder(sql, (tx) => rowsOf(readRanges(tx, filter, request))), 0, show)
+  }
   if (isRange(filter)) {
     const [rows, [total]] = await Promise.all([
       rowsOf(readRanges(sql, filter, request)),
@@ -263,6 +298,6 @@ export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQ
 }
 
 /** Planned for its parameters each time: an application may have ten devices or ten million. */
-function run(sql: Sql, { text, values }: Statement): Promise<Row[]> {
+function run(sql: Statements, { text, values }: Statement): Promise<Row[]> {
   return sql.unsafe<Row[]>(text, values)
 }

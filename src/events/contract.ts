@@ -63,6 +63,9 @@ export const platformEventTypes = [
   'thirdPartyConfig.secretRotated',
   'delivery.replayed',
   'delivery.tested',
+  'site.erased',
+  'import.created',
+  'import.cancelled',
 ] as const
 
 export type PlatformEventType = (typeof platformEventTypes)[number]

@@ -134,7 +134,8 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
     // What operators did to the application itself stands in the platform's log.
     appId === null
       ? sql``
-      : sql`and (app_id = ${appId} or app_id = '' and subject = ${appId} and starts_with(type, 'application.'))`,
+      : sql`and (app_id = ${appId} or app_id = '' and subject = ${appId}
+          and (starts_with(type, 'application.') or type = 'site.erased'))`,
     actor === null ? sql`` : sql`and starts_with(actor, ${actor})`,
     actorId === null ? sql`` : sql`and actor ~ ${`^operator.*#${actorId}$`}`,
     types === null ? sql`` : sql`and type in ${sql(types)}`,
@@ -154,7 +155,8 @@ function toAudit(row: Row, showMoment: ShowMoment): AuditRecord {
   return {
     ...toEvent(row, showMoment),
     ...readActor(row.actor),
-    appId: row.app_id !== platformLog ? row.app_id : row.type.startsWith('application.') ? row.subject : null,
+    appId:
+      row.app_id !== platformLog ? row.app_id : /^(application\.|site\.erased$)/.test(row.type) ? row.subject : null,
     subject: row.subject,
     address: row.address,
   }
@@ -224,12 +226,19 @@ export async function idBehind(sql: Sql, appId: string, moment: Date): Promise<n
   }
 }
 
+/** For how long events are kept. */
+export interface EventDays {
+  eventDays: number
+  /** Of `device.stateChanged`, by far the most; never longer than the others. */
+  stateEventDays: number
+}
+
 /**
  * Makes the database's own way to remove events: those older than so many days, of the platform and of each application
- * from its oldest on, and none that its callback is still to take. It works with its owner's rights and its days stand in it, so that a
- * role that may not delete events prunes them all the same, and no younger ones.
+ * from its oldest on, and none that its callback is still to take or to try again. It works with its owner's rights and
+ * its days stand in it, so that a role that may not delete events prunes them all the same, and no younger ones.
  */
-export async function installEventPruning(owner: Sql, days: number): Promise<void> {
+export async function installEventPruning(owner: Sql, { eventDays, stateEventDays }: EventDays): Promise<void> {
   await transaction(owner, async (tx) => {
     // Two processes may start at once.
     await takeLock(tx, 'install event pruning')
@@ -239,33 +248,48 @@ export async function installEventPruning(owner: Sql, days: number): Promise<voi
       language plpgsql security definer
       -- Last, where a caller's temporary tables are not taken for ours.
       set search_path = ${row.path}, pg_temp
+      -- Its plans are kept, and a table grows.
+      set enable_seqscan = off
       as $$
       declare
-        v_before timestamptz := now() - interval '${days} days';
+        v_before timestamptz;
+        v_before_id bigint;
         v_app text;
         v_taken bigint;
-        v_count integer;
+        v_ids bigint[];
         v_deleted integer := 0;
       begin
-        -- Few have old events, and only these are looked into. No id is smaller than its moment.
-        for v_app in select l.app_id from application_lock l where exists (
-          select 1 from event v where v.app_id = l.app_id and v.id < (extract(epoch from v_before) * 1000000)::bigint)
-        loop
-          v_taken := (
-            select e.through_event_id from callback_endpoint e where e.app_id = v_app and e.stopped_at is null);
-          delete from event v where v.app_id = v_app and v.id in (
-            select o.id from (
-              select w.id, w.time from event w where w.app_id = v_app order by w.id limit p_limit - v_deleted) o
-            where o.time < v_before and (v_taken is null or o.id <= v_taken));
-          get diagnostics v_count = row_count;
-          v_deleted := v_deleted + v_count;
-          exit when v_deleted = p_limit;
-        end loop;
+        ${pruning(eventDays, '')}
+        ${pruning(Math.min(stateEventDays, eventDays), ` and w.type = '${stateType}'`)}
         return v_deleted;
       end $$;
       revoke all on function delete_old_events from public`)
   })
 }
+
+const stateType: EventType = 'device.stateChanged'
+
+/** PL/pgSQL that removes old events; those of one type are found by the index of types. */
+const pruning = (days: number, ofType: string) => `
+        v_before := now() - interval '${days} days';
+        v_before_id := (extract(epoch from v_before) * 1000000)::bigint;
+        -- Few have old events, and only these are looked into. No id is smaller than its moment.
+        for v_app in select l.app_id from application_lock l where v_before_id > (
+          select w.id from event w where w.app_id = l.app_id${ofType} order by w.id limit 1)
+        loop
+          exit when v_deleted = p_limit;
+          v_taken := (
+            select e.through_event_id from callback_endpoint e where e.app_id = v_app and e.stopped_at is null);
+          v_ids := array(
+            select w.id from event w
+            where w.app_id = v_app${ofType} and w.id < v_before_id and w.time < v_before
+              and (v_taken is null or w.id <= v_taken)
+              and not exists (
+                select 1 from delivery d where d.app_id = v_app and d.id = w.id and d.status = 1)
+            order by w.id limit p_limit - v_deleted);
+          delete from event v where v.app_id = v_app and v.id = any(v_ids);
+          v_deleted := v_deleted + cardinality(v_ids);
+        end loop;`
 
 /** Removes at most `limit` events that have had their days; answers how many. */
 export async function deleteOldEvents(sql: Statements, limit: number): Promise<number> {

@@ -1,12 +1,6 @@
 import type { Logger } from 'pino'
 import { findRuleTypes } from '../billing-rules/store.ts'
-import {
-  applicationOf,
-  lockApplicationFor,
-  requireActingFor,
-  requireApplicationOf,
-  requireApplicationsOf,
-} from '../callers/permissions.ts'
+import { applicationOf, lockApplicationFor, requireActingFor, requireApplicationOf } from '../callers/permissions.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
@@ -17,11 +11,11 @@ import { etagOf, etagOfText, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import { validator } from '../http/validate.ts'
 import type { ReadTimeRange } from '../moments.ts'
-import { given, readBbox } from '../values.ts'
 import { deleteSite, getSite, pageSites, SiteBatchRow, saveSite, saveSites, updateSite } from './contract.ts'
 import { type SiteLaneParts, siteLane } from './lane.ts'
+import { sitePages } from './pages.ts'
 import { changeSite, type NamedRules, ruleFaults, ruleRefusal, rulesGiven, type Site, showSite } from './rules.ts'
-import { pageOfSites, removeSite, requireSite, saveChangedSite } from './store.ts'
+import { removeSite, requireSite, saveChangedSite } from './store.ts'
 
 interface Parts extends SiteLaneParts {
   sql: Sql
@@ -32,8 +26,9 @@ interface Parts extends SiteLaneParts {
 const readRow = validator(SiteBatchRow, 'site', undefined)
 
 export function siteRoutes(parts: Parts): Handler[] {
-  const { sql, showMoment, readTimeRange } = parts
+  const { sql, showMoment } = parts
   const save = siteLane(parts)
+  const readPage = sitePages(parts)
   const show = (site: Site) => showSite(site, showMoment)
 
   return [
@@ -92,22 +87,7 @@ export function siteRoutes(parts: Parts): Handler[] {
       return tagged(show(await requireSite(sql, appId, query.id)))
     }),
 
-    read(pageSites, async ({ sql, caller, query: { appId, ...query } }) => {
-      const bbox = given(query.bbox)
-      const filter = {
-        ...query,
-        appIds: await requireApplicationsOf(sql, caller, appId),
-        siteName: given(query.siteName),
-        contacts: given(query.contacts),
-        provinceCode: given(query.provinceCode),
-        cityCode: given(query.cityCode),
-        districtCode: given(query.districtCode),
-        billingRuleId: given(query.billingRuleId),
-        created: readTimeRange(query),
-        bbox: bbox === null ? null : readBbox(bbox),
-      }
-      return pageOfSites(sql, filter, showMoment)
-    }),
+    read(pageSites, ({ sql, caller, query }) => readPage(sql, caller, query)),
   ]
 }
 

@@ -59,6 +59,33 @@ export async function requireSite(sql: Statements, appId: string, id: number): P
   return toSite(row)
 }
 
+/** Of what sites of the application hold, the index `site_by_content` knows these. */
+const indexedContent = (row: string) =>
+  `hashtext(${['site_name', 'contacts_phone', 'coordinates', 'detail_address']
+    .map((column) => `coalesce(${row}.${column}, '')`)
+    .join(` || '/' || `)})`
+
+/** The application's sites that hold just what these do, by their places. */
+export async function findEqualSites(
+  sql: Statements,
+  appId: string,
+  sites: readonly SiteMembers[],
+): Promise<Map<number, number>> {
+  if (sites.length === 0) return new Map()
+  const own = members.filter(({ member }) => member !== 'appId').map(({ column }) => column)
+  const typed = Object.values(siteColumns).map(([column, type]) => `${column} ${type}`)
+  const listed = sites.map((site, place) => ({ place, ...valuesByColumn({ ...site, appId }) }))
+  const rows = await sql.unsafe<{ place: number; id: number }[]>(
+    `select i.place, min(s.id)::bigint as id
+    from json_to_recordset($2::text::json) as i (place integer, ${typed.join(', ')})
+    join site s on s.app_id = $1 and ${indexedContent('s')} = ${indexedContent('i')}
+      and (${own.map((column) => `s.${column}`).join(', ')}) is not distinct from (${own.map((column) => `i.${column}`).join(', ')})
+    where s.app_id = $1 group by i.place`,
+    [appId, JSON.stringify(listed)],
+  )
+  return new Map(rows.map(({ place, id }) => [place, id]))
+}
+
 /** Writes what an update can change. The transaction holds the application's lock. */
 export async function saveChangedSite(tx: Statements, site: Site): Promise<void> {
   // On a cluster a row's application decides where it lies, so not even its old value may be set.

@@ -1,0 +1,20 @@
+import type { Static } from 'typebox'
+import type { Caller } from '../callers/caller.ts'
+import { requireApplicationsOf } from '../callers/permissions.ts'
+import type { Sql } from '../database/open.ts'
+import type { PageQuery } from '../database/page.ts'
+import type { ReadTimeRange, ShowMoment } from '../moments.ts'
+import type { pageBillingRules } from './contract.ts'
+import { pageOfBillingRules } from './store.ts'
+
+/** Makes what reads the pages of billing rules that a caller asks for. */
+export function billingRulePages(parts: { showMoment: ShowMoment; readTimeRange: ReadTimeRange }) {
+  return async (
+    sql: Sql,
+    caller: Caller,
+    { appId, ...query }: Static<NonNullable<typeof pageBillingRules.query>> & PageQuery,
+  ) => {
+    const appIds = await requireApplicationsOf(sql, caller, appId)
+    return pageOfBillingRules(sql, { ...query, appIds, created: parts.readTimeRange(query) }, parts.showMoment)
+  }
+}

@@ -1,0 +1,37 @@
+import type { Static } from 'typebox'
+import type { Caller } from '../callers/caller.ts'
+import { requireApplicationsOf } from '../callers/permissions.ts'
+import type { Config } from '../config.ts'
+import type { Sql } from '../database/open.ts'
+import type { PageQuery } from '../database/page.ts'
+import { readTypes } from '../events/rules.ts'
+import type { ReadTimeRange, ShowMoment } from '../moments.ts'
+import { given } from '../values.ts'
+import { deliveryTypes, type pageDeliveries } from './contract.ts'
+import { pageOfDeliveries } from './store.ts'
+
+interface Parts {
+  config: Pick<Config, 'callbacks'>
+  showMoment: ShowMoment
+  readTimeRange: ReadTimeRange
+}
+
+/** Makes what reads the pages of deliveries that a caller asks for; each with the applications that it is about. */
+export function deliveryPages({ config, showMoment, readTimeRange }: Parts) {
+  return async (
+    sql: Sql,
+    caller: Caller,
+    { appId, ...query }: Static<NonNullable<typeof pageDeliveries.query>> & PageQuery,
+  ) => {
+    const appIds = await requireApplicationsOf(sql, caller, appId)
+    const filter = {
+      ...query,
+      appIds,
+      status: given(query.status),
+      types: readTypes(query.type, deliveryTypes),
+      eventId: given(query.eventId),
+      time: readTimeRange(query),
+    }
+    return { appIds, page: await pageOfDeliveries(sql, filter, config.callbacks === 'paused', showMoment) }
+  }
+}

@@ -1,0 +1,36 @@
+import type { Static } from 'typebox'
+import type { Caller } from '../callers/caller.ts'
+import { requireApplicationsOf } from '../callers/permissions.ts'
+import type { Sql } from '../database/open.ts'
+import type { PageQuery } from '../database/page.ts'
+import type { ReadTimeRange, ShowMoment } from '../moments.ts'
+import { given, readBbox } from '../values.ts'
+import type { pageDevices } from './contract.ts'
+import { pageOfDevices } from './store.ts'
+
+/** Makes what reads the pages of devices that a caller asks for. */
+export function devicePages({ showMoment, readTimeRange }: { showMoment: ShowMoment; readTimeRange: ReadTimeRange }) {
+  return async (
+    sql: Sql,
+    caller: Caller,
+    { appId, ...query }: Static<NonNullable<typeof pageDevices.query>> & PageQuery,
+  ) => {
+    const bbox = given(query.bbox)
+    const filter = {
+      appIds: await requireApplicationsOf(sql, caller, appId),
+      deviceNo: given(query.deviceNo),
+      deviceName: given(query.deviceName),
+      tag: given(query.tag),
+      provinceCode: given(query.provinceCode),
+      cityCode: given(query.cityCode),
+      districtCode: given(query.districtCode),
+      modelName: given(query.modelName),
+      status: given(query.status),
+      onlineStatus: given(query.onlineStatus),
+      runStatus: given(query.runStatus),
+      bound: readTimeRange(query),
+      bbox: bbox === null ? null : readBbox(bbox),
+    }
+    return pageOfDevices(sql, filter, query, showMoment)
+  }
+}
