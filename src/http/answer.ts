@@ -1,6 +1,6 @@
 import { type FieldFault, type Reason, type Refusal, refusals } from '../refusals.ts'
 import { compressed, leastCompressed, preferredEncoding } from './encoding.ts'
-import type { HttpAnswer, HttpRequest } from './message.ts'
+import { type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 
 /** The data of an answer that is JSON text already, because the write path serialised it once. */
 export class JsonText {
@@ -20,6 +20,12 @@ export class Reply {
   constructor(answer: HttpAnswer) {
     this.answer = answer
   }
+}
+
+/** A file that is made while it is sent, under a name for who keeps it. */
+export function fileReply(body: Streamed | string, mediaType: string, fileName: string): Reply {
+  const headers = { 'content-type': mediaType, 'content-disposition': `attachment; filename="${fileName}"` }
+  return new Reply({ status: 200, headers, body })
 }
 
 /** An answer that an earlier request with the same key had. */
@@ -72,7 +78,9 @@ export function renderRefusal(
 /** Large enough to be worth compressing, and not compressed beforehand. */
 export function isLarge({ body, headers }: HttpAnswer): boolean {
   // No character takes more than three bytes a unit, and most answers are too short to be counted.
-  if (body.length * 3 < leastCompressed || headers['content-encoding'] !== undefined) return false
+  if (headers['content-encoding'] !== undefined) return false
+  if (isStreamed(body)) return true
+  if (body.length * 3 < leastCompressed) return false
   return Buffer.byteLength(body) >= leastCompressed
 }
 

@@ -71,9 +71,7 @@ export class BodyReader {
     try {
       return await request.body(limit)
     } catch (error) {
-      throw error instanceof BodyTooLarge
-        ? tooLarge(limit)
-        : bodyFault({ en: 'broke off before its end', zh: '传输中断' })
+      throw error instanceof BodyTooLarge ? tooLarge(limit) : brokenOff()
     } finally {
       room.leave(timeout)
       if (size > defaultMaxBytes) this.large.leave(timeout)
@@ -81,13 +79,127 @@ export class BodyReader {
   }
 }
 
+/** Files that are being taken at once in this process; each has a share of its memory, and of the processor. */
+const mostFiles = 8
+/** Nothing of a file may come for so long. */
+const fileIdleMs = 30_000
+/** Of a file that is refused before its end, so much is still taken: most clients read no answer before they have sent all. */
+const drainedBytes = 8 * 1024 * 1024
+const drainedMs = 2_000
+
+let filesUnderWay = 0
+
+/** A body that is taken as it arrives, once. */
+export class FileBody {
+  readonly mediaType: string
+  /** As the request names it; null where it does not. */
+  readonly charset: string | null
+  /** Taken so far. */
+  size = 0
+  private readonly pieces: AsyncIterator<Uint8Array>
+  private readonly limit: number
+  private readonly timeout: RequestTimeout
+  private readonly onEnd: () => Promise<void>
+  /** Ends the wait for the next piece. */
+  private giveUp: ((refusal: Refusal) => void) | undefined
+  private givenUp: Refusal | undefined
+  private isOver = false
+
+  /** `onEnd` is waited for before the end of the file is told. Throws 413, 415, and 50003 when too many are under way. */
+  constructor(request: HttpRequest, operation: Operation, timeout: RequestTimeout, onEnd: () => Promise<void>) {
+    const [mediaType, charset] = fileTypeOf(request, operation)
+    this.mediaType = mediaType
+    this.charset = charset
+    this.limit = operation.maxBodyBytes ?? defaultMaxBytes
+    const announced = Number(request.header('content-length') ?? 0)
+    if (Number.isNaN(announced)) throw lengthTwice()
+    if (announced > this.limit) throw closing(tooLarge(this.limit))
+    if (filesUnderWay >= mostFiles) throw closing(unavailable(5))
+    filesUnderWay++
+    this.pieces = request.stream()[Symbol.asyncIterator]()
+    this.timeout = timeout
+    this.onEnd = onEnd
+    const { expire } = timeout
+    timeout.expire = () => {
+      expire()
+      this.givenUp = timeout.late()
+      this.giveUp?.(this.givenUp)
+    }
+  }
+
+  /** Piece by piece. Throws 10001 for what is too large, breaks off or dallies. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const piece = await this.next()
+      if (piece === undefined) return this.onEnd()
+      yield piece
+    }
+  }
+
+  private async next(): Promise<Uint8Array | undefined> {
+    const { timeout } = this
+    timeout.at = performance.now() + fileIdleMs
+    timeout.late = bodyTooSlow
+    const { done, value } = await this.arrival()
+    // What is done with a piece is no fault of its sender.
+    timeout.at = performance.now() + fileIdleMs
+    timeout.late = unavailable
+    if (done) {
+      this.isOver = true
+      return undefined
+    }
+    this.size += value.byteLength
+    if (this.size > this.limit) throw tooLarge(this.limit)
+    return value
+  }
+
+  /** No race with one promise for the whole file: that would keep every piece until its end. */
+  private arrival(): Promise<IteratorResult<Uint8Array>> {
+    return new Promise((resolve, reject) => {
+      if (this.givenUp !== undefined) return reject(this.givenUp)
+      this.giveUp = reject
+      this.pieces.next().then(resolve, () => {
+        this.isOver = true
+        reject(brokenOff())
+      })
+    })
+  }
+
+  /** Lets the rest go, after all else. */
+  async close(): Promise<void> {
+    filesUnderWay--
+    const until = performance.now() + drainedMs
+    const most = this.size + drainedBytes
+    try {
+      while (!this.isOver && this.size < most && performance.now() < until) await this.next()
+    } catch {
+      // It is refused already.
+    }
+    if (!this.isOver) void this.pieces.return?.()?.catch(() => {})
+  }
+
+  /** Whether something of it may be left in its connection. */
+  get isLeft(): boolean {
+    return !this.isOver
+  }
+}
+
+/** The media type and the charset of a file. Throws 415. */
+function fileTypeOf(request: HttpRequest, { takes = [] }: Operation): [string, string | null] {
+  requireUncompressed(request)
+  const [, type = '', parameters = ''] = /^\s*([^;\s]+)\s*(;.*)?$/.exec(request.header('content-type') ?? '') ?? []
+  const mediaType = takes.find((taken) => taken === type.toLowerCase())
+  if (mediaType === undefined) {
+    const reason = { en: `must be ${takes.join(' or ')}`, zh: `必须是 ${takes.join(' 或 ')}` }
+    throw invalidRequest([{ field: 'Content-Type', reason }], 415)
+  }
+  const [, charset = null] = /;\s*charset="?([\w.:-]+)"?\s*(?:;|$)/i.exec(parameters) ?? []
+  return [mediaType, charset]
+}
+
 /** Whether the body is a form. Throws 415 for one that is neither a form that is taken nor JSON. */
 export function requireMediaType(request: HttpRequest, operation: Operation): 'form' | 'json' {
-  const encoding = request.header('content-encoding')
-  if (encoding !== null && encoding !== 'identity') {
-    const reason = { en: 'must be left out: bodies are not compressed', zh: '不支持压缩的请求体' }
-    throw invalidRequest([{ field: 'Content-Encoding', reason }], 415)
-  }
+  requireUncompressed(request)
   const contentType = request.header('content-type')
   if (contentType === 'application/json') return 'json'
   if (operation.takesForm === true && contentType !== null && formMediaType.test(contentType)) return 'form'
@@ -95,6 +207,13 @@ export function requireMediaType(request: HttpRequest, operation: Operation): 'f
   const form = operation.takesForm ? ' or application/x-www-form-urlencoded' : ''
   const reason = { en: `must be application/json${form}, in UTF-8`, zh: `必须是 application/json${form}（UTF-8）` }
   throw invalidRequest([{ field: 'Content-Type', reason }], 415)
+}
+
+function requireUncompressed(request: HttpRequest): void {
+  const encoding = request.header('content-encoding')
+  if (encoding === null || encoding === 'identity') return
+  const reason = { en: 'must be left out: bodies are not compressed', zh: '不支持压缩的请求体' }
+  throw invalidRequest([{ field: 'Content-Encoding', reason }], 415)
 }
 
 /** A small body is there at once. Throws 10001. */
@@ -124,6 +243,10 @@ export function readForm(bytes: Uint8Array): Record<string, string> {
 
 function bodyFault(reason: Reason, status?: number): Refusal {
   return invalidRequest([{ field: 'body', reason }], status)
+}
+
+function brokenOff(): Refusal {
+  return bodyFault({ en: 'broke off before its end', zh: '传输中断' })
 }
 
 export function bodyTooSlow(): Refusal {

@@ -1,5 +1,7 @@
+import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
+import { isStreamed, type Streamed } from './message.ts'
 
 /** Smaller answers are in one packet anyway. */
 export const leastCompressed = 2000
@@ -10,8 +12,19 @@ const toGzip = promisify(gzip)
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 
 /** Compresses an answer that is made for one caller, on a thread beside the one that answers. */
-export function compressed(body: string | Uint8Array, encoding: 'br' | 'gzip'): Promise<Uint8Array> {
+export async function compressed(
+  body: string | Uint8Array | Streamed,
+  encoding: 'br' | 'gzip',
+): Promise<Uint8Array | Streamed> {
+  if (isStreamed(body)) return compressedStream(body, encoding)
   return encoding === 'br' ? toBrotli(body, brotliOptions) : toGzip(body)
+}
+
+/** What fails, and what is not taken any more, ends the pieces too. */
+function compressedStream(pieces: Streamed, encoding: 'br' | 'gzip'): Streamed {
+  const compressor = encoding === 'br' ? createBrotliCompress(brotliOptions) : createGzip()
+  pipeline(Readable.from(pieces, { objectMode: false }), compressor, () => {})
+  return compressor
 }
 
 /** The better of brotli and gzip that `Accept-Encoding` takes; undefined for neither (RFC 9110 §12.5.3). */

@@ -2,8 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
+import { ExplainedError } from '../explained-error.ts'
 import { refusals } from '../refusals.ts'
-import { BodyTooLarge, type HttpAnswer, type HttpHandler, type HttpRequest } from './message.ts'
+import {
+  BodyTooLarge,
+  type HttpAnswer,
+  type HttpHandler,
+  type HttpRequest,
+  isStreamed,
+  type Streamed,
+} from './message.ts'
 import { collect, Pieces } from './pieces.ts'
 
 // The one file that knows the runtime.
@@ -16,7 +24,7 @@ export interface Listener {
 }
 
 /** A port that cannot be had: one clear sentence. */
-export class ListenError extends Error {}
+class ListenError extends ExplainedError {}
 
 /**
  * To stop listening closes kept-alive connections at once, also those on which a request is just arriving. So clients
@@ -26,6 +34,8 @@ const farewellMs = 400
 /** After the last answer, clients get this long to read `connection: close` before their connection is cut. */
 const lastWordsMs = 50
 const drainMs = 5_500
+/** Who takes nothing of a streamed answer for so long is not waited for. Bun looks at that itself. */
+const idleSeconds = 60
 
 export interface ListenOptions {
   log: Logger
@@ -131,10 +141,24 @@ class Drain {
   /** Adds what every answer says. */
   private complete(request: HttpRequest, answer: HttpAnswer): HttpAnswer {
     const { headers } = answer
+    if (isStreamed(answer.body)) answer.body = this.counted(answer.body)
     headers['x-content-type-options'] = 'nosniff'
     if (request.header('x-forwarded-proto') === 'https') headers['strict-transport-security'] = oneYear
     if (this.stopping) headers.connection = 'close'
     return answer
+  }
+
+  /** What is still being sent is under way. */
+  private async *counted(pieces: Streamed): AsyncGenerator<Uint8Array> {
+    this.inFlight++
+    try {
+      yield* pieces
+    } catch (error) {
+      this.log.warn({ err: error }, 'an answer broke off')
+      throw error
+    } finally {
+      this.inFlight--
+    }
   }
 
   /** From now on every answer closes its connection. Resolves when busy clients have had such an answer. */
@@ -169,8 +193,8 @@ function listenOnBun(host: string, port: number, drain: Drain, isShared: boolean
     // Outside of development Bun would share a port that another process listens on, and answer some of its requests.
     reusePort: isShared,
     // Bun would refuse larger bodies itself, without the envelope; the handler counts and refuses them first.
-    maxRequestBodySize: 1024 * 1024 * 1024,
-    idleTimeout: 60,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    idleTimeout: idleSeconds,
     development: false,
     error: (error) => toResponse(drain.fault(error)),
     fetch: (request, server) => drain.answer(new BunRequest(request, server), toResponse),
@@ -187,9 +211,32 @@ function listenOnBun(host: string, port: number, drain: Drain, isShared: boolean
 }
 
 function toResponse(answer: HttpAnswer): Response {
-  const response = new Response(answer.body, answer)
+  const { body } = answer
+  const response = new Response(isStreamed(body) ? toReadable(body) : body, answer)
   for (const cookie of answer.cookies ?? []) response.headers.append('set-cookie', cookie)
   return response
+}
+
+function toReadable(pieces: Streamed): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await iterator.next()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        } catch {
+          // Bun would print an error that it is given; it is in the log.
+          controller.error(undefined)
+        }
+      },
+      async cancel() {
+        await iterator.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 class BunRequest implements HttpRequest {
@@ -225,8 +272,11 @@ class BunRequest implements HttpRequest {
     if (this.request.headers.get('content-length') !== null) {
       return (this.request as unknown as { bytes(): Promise<Uint8Array> }).bytes()
     }
-    if (this.request.body === null) return Promise.resolve(new Uint8Array())
-    return collect(this.request.body as unknown as AsyncIterable<Uint8Array>, limitBytes)
+    return collect(this.stream(), limitBytes)
+  }
+
+  async *stream(): AsyncGenerator<Uint8Array> {
+    if (this.request.body !== null) yield* this.request.body as unknown as AsyncIterable<Uint8Array>
   }
 }
 
@@ -267,13 +317,7 @@ async function listenOnNode(host: string, port: number, drain: Drain): Promise<L
     const request = new NodeRequest(incoming, outgoing)
     void drain.answer(request, (answer) => {
       if (outgoing.headersSent) return
-      // A body that was not read (refused before, or too large) would be taken for the next request's head.
-      if (!incoming.complete) answer.headers.connection = 'close'
-      // Of a 304 it would be the length of what is not sent.
-      if (answer.status !== 304) answer.headers['content-length'] = String(Buffer.byteLength(answer.body))
-      if (answer.cookies !== undefined) outgoing.setHeader('set-cookie', answer.cookies)
-      outgoing.writeHead(answer.status, answer.headers)
-      outgoing.end(incoming.method === 'HEAD' ? undefined : answer.body)
+      sendAnswer(incoming, outgoing, answer)
       request.giveUpBody()
     })
   })
@@ -297,6 +341,47 @@ async function listenOnNode(host: string, port: number, drain: Drain): Promise<L
       server.closeAllConnections()
     },
   }
+}
+
+function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer: HttpAnswer): void {
+  const { body, headers } = answer
+  // A body that was not read (refused before, or too large) would be taken for the next request's head.
+  if (!incoming.complete) headers.connection = 'close'
+  // Of a 304 it would be the length of what is not sent.
+  if (answer.status !== 304 && !isStreamed(body)) headers['content-length'] = String(Buffer.byteLength(body))
+  if (answer.cookies !== undefined) outgoing.setHeader('set-cookie', answer.cookies)
+  outgoing.writeHead(answer.status, headers)
+  if (incoming.method === 'HEAD') outgoing.end()
+  else if (isStreamed(body)) void send(outgoing, body)
+  else outgoing.end(body)
+}
+
+/** Sends what is made meanwhile. Never rejects: where it breaks off, so does the connection. */
+async function send(outgoing: ServerResponse, pieces: Streamed): Promise<void> {
+  try {
+    for await (const piece of pieces) {
+      if (outgoing.destroyed) return
+      if (!outgoing.write(piece)) await roomIn(outgoing)
+    }
+    outgoing.end()
+  } catch {
+    outgoing.destroy()
+  }
+}
+
+/** Resolves when more can be sent, or nobody takes it any more. */
+function roomIn(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => outgoing.destroy(), idleSeconds * 1000)
+    const go = () => {
+      clearTimeout(late)
+      outgoing.off('drain', go)
+      outgoing.off('close', go)
+      resolve()
+    }
+    outgoing.once('drain', go)
+    outgoing.once('close', go)
+  })
 }
 
 class NodeRequest implements HttpRequest {
@@ -346,6 +431,11 @@ class NodeRequest implements HttpRequest {
       this.incoming.once('end', () => resolve(kept.whole))
       this.incoming.once('error', reject)
     })
+  }
+
+  async *stream(): AsyncGenerator<Uint8Array> {
+    // What is left of a body that is given up belongs to the connection, which is not destroyed under its answer.
+    yield* this.incoming.iterator({ destroyOnReturn: false })
   }
 
   /** After the answer Node tells nothing more of a body, neither its end nor that it broke off. */

@@ -12,14 +12,24 @@ export interface HttpRequest {
   onHangUp(listener: () => void): void
   /** The whole body. Throws `BodyTooLarge` before more than `limitBytes` are kept, and when it was answered before. */
   body(limitBytes: number): Promise<Uint8Array>
+  /** The body as it arrives, no faster than it is taken. Throws when it breaks off. */
+  stream(): AsyncIterable<Uint8Array>
 }
+
+/** An answer that is made while it is sent, no faster than its caller takes it. Where it throws, the connection breaks. */
+export type Streamed = AsyncIterable<Uint8Array>
 
 export interface HttpAnswer {
   status: number
   headers: Record<string, string>
   /** Each a `Set-Cookie` of its own. */
   cookies?: string[]
-  body: string | Uint8Array
+  body: string | Uint8Array | Streamed
+}
+
+/** Whether an answer is made while it is sent. */
+export function isStreamed(body: HttpAnswer['body']): body is Streamed {
+  return typeof body === 'object' && Symbol.asyncIterator in body
 }
 
 export type HttpHandler = (request: HttpRequest) => Promise<HttpAnswer>

@@ -3,6 +3,7 @@ import { cookieNames } from '../callers/cookies.ts'
 import { rolesOf } from '../callers/roles.ts'
 import { type RefusalName, refusals } from '../refusals.ts'
 import { FieldFaults, nameKey } from '../values.ts'
+import { version } from '../version.ts'
 import {
   envelopeSchemas,
   fixedResponses,
@@ -49,7 +50,6 @@ export function openApiDocument(api: Api): Json {
   return new DocumentWriter(api).write()
 }
 
-const version = '1'
 const webhookTag = 'Callbacks'
 
 class DocumentWriter {
@@ -74,7 +74,7 @@ class DocumentWriter {
       this.api.webhooks.map((webhook) => [webhook.type, this.describeWebhook(webhook)]),
     )
     const parameters = shareParameters(paths)
-    const listed = Object.values(tags).filter(({ name }) => this.usedTags.has(name))
+    const listed = [...new Set(Object.values(tags))].filter(({ name }) => this.usedTags.has(name))
     return {
       openapi: '3.1.0',
       info: {
@@ -93,15 +93,16 @@ class DocumentWriter {
       // Of what applications may do; other operations name their own.
       security: [{ accessToken: [] }, ...ofOperators],
       paths,
-      webhooks,
       components: {
         securitySchemes: this.securitySchemes(),
         parameters: { ...parameters, ...headerParameters },
         headers,
         requestBodies: this.requestBodies,
-        responses: { ...sorted(this.responses), ...fixedResponses },
-        schemas: { ...sorted(this.schemas.components), ...envelopeSchemas },
+        responses: { ...this.responses, ...fixedResponses },
+        schemas: this.schemas.inOrderOfUse(envelopeSchemas),
       },
+      // Behind the schemas that they name, which makes the document smaller.
+      webhooks,
     }
   }
 
@@ -123,7 +124,7 @@ class DocumentWriter {
   }
 
   private describe(operation: Operation): Json {
-    const { id, summary, query, body, path } = operation
+    const { id, summary, query, body, path, takes } = operation
     const parameters = [
       ...(query === undefined ? [] : this.queryParameters(query)),
       ...(operation.idempotent ? [refTo('parameters', 'IdempotencyKey')] : []),
@@ -139,6 +140,7 @@ class DocumentWriter {
       ...securityOf(operation),
       ...(parameters.length > 0 && { parameters }),
       ...(body === undefined ? {} : { requestBody: this.requestBody(operation, body) }),
+      ...(takes === undefined ? {} : { requestBody: fileBody(takes) }),
       responses: {
         200: this.success(operation),
         ...(operation.cached && { 304: refTo('responses', 'NotModified') }),
@@ -188,6 +190,10 @@ class DocumentWriter {
   private success(operation: Operation): Json {
     const { id, answers, data, beside, tagged, cached, idempotent } = operation
     const told = [...(tagged || cached ? ['ETag'] : []), ...(idempotent ? ['Replayed'] : [])]
+    if (answers !== undefined && typeof answers !== 'string') {
+      const content = answers.map((type) => [type, { schema: { type: 'string' } }])
+      return { description: 'Done.', content: Object.fromEntries(content) }
+    }
     const isPlain = (data as { type?: string }).type === undefined
     const published = () =>
       (data as { properties?: object }).properties === undefined || nameKey in data
@@ -217,7 +223,7 @@ class DocumentWriter {
 
   private refusals(operation: Operation): Json {
     const byStatus = new Map<number, RefusalName[]>()
-    for (const name of new Set([...commonRefusals(operation), ...operation.refusals])) {
+    for (const name of refusalsOf(operation)) {
       const status = operation.statuses?.[name] ?? refusals[name].status
       byStatus.set(status, [...(byStatus.get(status) ?? []), name])
     }
@@ -251,21 +257,12 @@ class DocumentWriter {
     return refTo('responses', name)
   }
 
+  /** A refusal that has one of the codes. */
   private refusalSchema(names: RefusalName[], beside: TObject | undefined): Json {
-    const schemas = names.map((name) => {
-      const title = capitalised(name)
-      this.schemas.components[title] ??= this.writeRefusal(name)
-      return refTo('schemas', title)
-    })
-    const refused = schemas.length === 1 ? (schemas[0] as Json) : { oneOf: schemas }
-    return beside === undefined ? refused : { allOf: [refused, this.component('OAuthError', beside)] }
-  }
-
-  private writeRefusal(name: RefusalName): Json {
-    const { code } = refusals[name]
-    const faults = this.schemas.publish(FieldFaults)
-    const own = { code: { type: 'integer', enum: [code] }, ...dataOf(name, faults) }
-    return { allOf: [refTo('schemas', 'Refusal'), { properties: own }] }
+    const code = { type: 'integer', enum: names.map((name) => refusals[name].code) }
+    const own = { properties: { code, ...dataOf(names, this.schemas.publish(FieldFaults)) } }
+    const oauth = beside === undefined ? [] : [this.component('OAuthError', beside)]
+    return { allOf: [refTo('schemas', 'Refusal'), own, ...oauth] }
   }
 
   private describeWebhook(webhook: Webhook): Json {
@@ -301,7 +298,11 @@ class DocumentWriter {
   }
 }
 
-/** The refusals that an operation can give beyond its own, from what it takes and who may call it. */
+/** The refusals that an operation can give: its own, and those from what it takes and who may call it. */
+export function refusalsOf(operation: Operation): Set<RefusalName> {
+  return new Set([...commonRefusals(operation), ...operation.refusals])
+}
+
 function commonRefusals(operation: Operation): RefusalName[] {
   const common: RefusalName[] = ['invalidRequest', 'unavailable']
   if (operation.callers.length > 0) common.push('tokenInvalid', 'notPermitted')
@@ -311,10 +312,17 @@ function commonRefusals(operation: Operation): RefusalName[] {
   return common
 }
 
+/** A body that is a file. */
+function fileBody(takes: readonly string[]): Json {
+  return { required: true, content: Object.fromEntries(takes.map((type) => [type, { schema: { type: 'string' } }])) }
+}
+
 /** The data of refusals that name members of the body: always, or where it is about one. */
-function dataOf(name: RefusalName, faults: Json): Json {
-  if (name === 'invalidRequest') return { data: faults }
-  const isAboutSome = name === 'billingRuleNotFound' || name === 'billingRuleWrongType'
+function dataOf(names: RefusalName[], faults: Json): Json {
+  if (names.every((name) => name === 'invalidRequest')) return { data: faults }
+  const isAboutSome = names.some((name) =>
+    ['invalidRequest', 'billingRuleNotFound', 'billingRuleWrongType'].includes(name),
+  )
   return isAboutSome ? { data: { anyOf: [faults, { type: 'null' }] } } : {}
 }
 

@@ -38,6 +38,19 @@ export class SchemaPublisher {
     return this.use(schema as Shape)
   }
 
+  /** All that was published, and others: each where it is first named, so that what is alike lies together. */
+  inOrderOfUse(others: Record<string, Json>): Record<string, Json> {
+    const all: Record<string, Json> = { ...this.components, ...others }
+    const ordered: Record<string, Json> = {}
+    const take = (name: string, schema: Json): void => {
+      if (Object.hasOwn(ordered, name)) return
+      ordered[name] = schema
+      for (const [, used = ''] of JSON.stringify(schema).matchAll(/schemas\/(\w+)"/g)) take(used, all[used] ?? {})
+    }
+    for (const [name, schema] of Object.entries(all)) take(name, schema)
+    return ordered
+  }
+
   /** A member of a record: a name in use everywhere has its meaning told where nothing else does. */
   publishMember(name: string, schema: TSchema | Shape): Json {
     const shape = this.valueOf(name, schema as Shape)

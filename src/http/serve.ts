@@ -3,7 +3,7 @@ import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { type ApplicationCaller, actorOf, type Caller } from '../callers/caller.ts'
-import { databaseRefusal } from '../database/failures.ts'
+import { databaseRefusal, failureClass } from '../database/failures.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import type { Reads } from '../database/reads.ts'
@@ -12,11 +12,11 @@ import type { Metrics } from '../metrics.ts'
 import { type FieldFault, invalidRequest, Refusal, refusals, unavailable } from '../refusals.ts'
 import { onceKey } from '../values.ts'
 import { compress, isLarge, type JsonText, Replayed, type Reply, render, renderRefusal } from './answer.ts'
-import { BodyReader, bodyTooSlow, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
+import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
 import type { InFlight } from './in-flight.ts'
 import { largeBytes } from './json.ts'
 import { preferredLanguage } from './language.ts'
-import type { HttpAnswer, HttpHandler, HttpRequest } from './message.ts'
+import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed } from './message.ts'
 import type { Operation } from './operation.ts'
 import { sourceAddress } from './source-address.ts'
 import { queryReader, type Validator, validator } from './validate.ts'
@@ -42,9 +42,23 @@ export interface ReadRequest<Query = unknown> extends OperationRequest<undefined
   sql: Sql
 }
 
+/** What a handler is given whose body is a file: it is not kept, so it has no key. */
+export interface FileRequest<Query = unknown> extends OperationRequest<undefined, Query> {
+  /** The file, piece by piece. */
+  file: FileBody
+}
+
+/** What a handler is given whose answer is made while it is sent: connections for one read after the other. */
+export interface StreamRequest<Query = unknown> extends OperationRequest<undefined, Query> {
+  /** Reads once its turn has come. Throws 10002 and 10005 when the caller has lost its access meanwhile. */
+  readNext<Answer>(read: (sql: Sql) => Promise<Answer>): Promise<Answer>
+}
+
 export interface Handler {
   operation: Operation
-  run(request: OperationRequest & { sql?: Sql }): Promise<unknown>
+  run(
+    request: OperationRequest & { sql?: Sql; file?: FileBody; readNext?: StreamRequest['readNext'] },
+  ): Promise<unknown>
   /** Whether it is given a connection to read with. */
   reads?: boolean
   /** Faults that members of the body have together or by a setting; told with those of the schema. */
@@ -77,6 +91,22 @@ export function read<Body extends TObject, Query extends TObject, Data extends T
   run: (request: ReadRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
 ): Handler {
   return { operation: operation as unknown as Operation, run: run as Handler['run'], reads: true }
+}
+
+/** Joins an operation whose body is a file and the function that takes it. */
+export function takeFile<Query extends TObject, Data extends TSchema>(
+  operation: Operation<TObject, Query, Data>,
+  run: (request: FileRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
+): Handler {
+  return { operation: operation as unknown as Operation, run: run as Handler['run'] }
+}
+
+/** Joins an operation and the function that answers it with a file, which reads the database a page at a time. */
+export function stream<Query extends TObject, Data extends TSchema>(
+  operation: Operation<TObject, Query, Data>,
+  run: (request: StreamRequest<Static<Query>>) => Promise<Reply>,
+): Handler {
+  return { operation: operation as unknown as Operation, run: run as Handler['run'] }
 }
 
 /** A write that was refused, or a row of one. */
@@ -166,12 +196,14 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         answer.headers['cache-control'] ??= 'no-store'
         if (pending.caller?.kind === 'application') options.tellRate(pending.caller, answer.headers)
         observe(route, answer.status, code, requestId, performance.now() - startedAt)
+        dropBodyOfHead(request, answer)
         if (isLarge(answer)) compress(answer, request).then(resolve, reject)
         else resolve(answer)
       }
       function refuse(error: unknown): void {
         try {
-          const refusal = asRefusal(error, requestId, route, options.log)
+          const refusal = asRefusal(error, requestId, route, options)
+          if (refusal.refusal === 'tooManyRequests' && refusal.appId) options.metrics.countRateLimited(refusal.appId)
           if (!isAnswered && route?.handler.operation.method === 'POST') {
             const { caller, body } = pending
             options.noteRefusal({ refusal, operation: route.handler.operation, requestId, caller, body })
@@ -217,6 +249,11 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
     options.metrics.observe(operation, code, milliseconds / 1000)
     if (logsRequests) options.log.debug({ requestId, operation, status, code, milliseconds }, 'request')
   }
+}
+
+/** A file that nobody takes is not begun. */
+function dropBodyOfHead({ method }: HttpRequest, answer: HttpAnswer): void {
+  if (method === 'HEAD' && isStreamed(answer.body)) answer.body = ''
 }
 
 /** The caller's own, when it is a sane one. One that is made here tells nothing, neither order nor number. */
@@ -293,13 +330,20 @@ async function answerFor(
   options.reads.note(actor)
   if (operation.method === 'GET') {
     const askedAt = performance.now()
-    const asked = { caller, actor, body: undefined, query, idempotency: undefined, ...head }
+    const readNext: StreamRequest['readNext'] = async (read) => {
+      await requireStill(route, request, options, askedAt)
+      return options.reads.run(actor, new AbortController().signal, read)
+    }
+    const asked = { caller, actor, body: undefined, query, idempotency: undefined, readNext, ...head }
     const outcome = await answerGet(route.handler, asked, options, () => abortedWith(request, pending))
     // A read may wait for seconds; writes look again under their application's lock.
     if (caller.kind === 'application') await requireStill(route, request, options, askedAt)
     return outcome
   }
 
+  if (operation.takes !== undefined) {
+    return answerFile(route, request, options, pending, { caller, actor, body: undefined, query, ...head })
+  }
   const mediaType = requireMediaType(request, operation)
   pending.at = performance.now() + options.bodyTimeoutMs
   pending.late = bodyTooSlow
@@ -319,6 +363,27 @@ async function answerFor(
   const idempotency = requestKeyOf(route, key, bytes)
   const outcome = await run({ caller, actor, body, query, idempotency, ...head })
   return idempotency.isReplayed ? new Replayed(outcome) : outcome
+}
+
+/** Hands over a file as it arrives, and the caller's access is looked at again when it has. */
+async function answerFile(
+  route: Route,
+  request: HttpRequest,
+  options: ServeOptions,
+  pending: Pending,
+  asked: Omit<OperationRequest, 'idempotency'>,
+): Promise<unknown> {
+  const { operation, run } = route.handler
+  const askedAt = performance.now()
+  const file = new FileBody(request, operation, pending, () => requireStill(route, request, options, askedAt))
+  try {
+    return await run({ ...asked, idempotency: undefined, file })
+  } catch (error) {
+    if (error instanceof Refusal && file.isLeft) error.headers.connection = 'close'
+    throw error
+  } finally {
+    await file.close()
+  }
 }
 
 /** What reads the database waits for a connection of its own. */
@@ -364,8 +429,15 @@ function requestKeyOf({ handler, secrets }: Route, key: string, bytes: Uint8Arra
 }
 
 /** Public words go to the caller; whatever was not meant for one goes whole to the log, and only there. */
-function asRefusal(error: unknown, requestId: string, route: Route | undefined, log: Logger): Refusal {
+function asRefusal(
+  error: unknown,
+  requestId: string,
+  route: Route | undefined,
+  { log, metrics }: Pick<ServeOptions, 'log' | 'metrics'>,
+): Refusal {
   if (error instanceof Refusal) return error
+  const failure = failureClass(error)
+  if (failure !== undefined) metrics.countDatabaseError(failure)
   const operation = route?.handler.operation.id
   const away = databaseRefusal(error)
   if (away !== undefined) {
