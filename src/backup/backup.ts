@@ -1,0 +1,73 @@
+import { findDistributed } from '../database/distribute.ts'
+import { readMigrations } from '../database/migrate.ts'
+import { passwordOf } from '../database/open.ts'
+import { StartError } from '../database/start-error.ts'
+import { transaction } from '../database/transaction.ts'
+import { exportKeys } from '../secrets/open.ts'
+import { BackupWriter } from './format.ts'
+import { inOrder, isKept } from './rules.ts'
+import { inSession, type OnProgress, type Place } from './session.ts'
+import * as store from './store.ts'
+
+export interface BackupOptions extends Place {
+  /** Takes one piece of the file after the other. */
+  write: (piece: Buffer) => Promise<void>
+  onProgress: OnProgress
+}
+
+export interface BackupSummary {
+  tables: number
+  rows: number
+  bytes: number
+  /** The keys that are needed and not in it. */
+  missingKeys: string[]
+  isDistributed: boolean
+}
+
+/** Writes what the database holds at one moment. The service goes on. */
+export function takeBackup({ write, onProgress, ...place }: BackupOptions): Promise<BackupSummary> {
+  const { target, keyFile, dataDir, migrationsFolder } = place
+  return inSession(place, ({ sql }) =>
+    transaction(
+      sql,
+      async (tx) => {
+        await store.takeTime(tx)
+        const takenAt = new Date().toISOString()
+        // The first question decides the moment.
+        const migrations = await store.findMigrations(tx)
+        if (migrations.length === 0)
+          throw new StartError('The database holds no Forecourt yet: there is nothing to back up.')
+        const known = readMigrations(migrationsFolder).length
+        if (migrations.length > known) {
+          throw new StartError(
+            'The database is newer than this program: take the backup with the program that runs on it.',
+          )
+        }
+        const isDistributed = await findDistributed(tx)
+        const secrets = await exportKeys(tx, { keyFile, dataDir, password: passwordOf(target) })
+        const found = inOrder((await store.findTables(tx)).filter(isKept))
+        const tables = []
+        for (const [index, { name, columns }] of found.entries()) {
+          onProgress('counting', index, found.length)
+          tables.push({ name, columns, ...(await store.countTable(tx, { name, columns })) })
+        }
+        const postgres = await store.serverVersion(tx)
+        const sequences = await store.findSequences(tx)
+        const writer = new BackupWriter(write)
+        await writer.begin({ takenAt, postgres, migrations, secrets, sequences, tables })
+        const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+        let done = 0
+        for (const table of tables) {
+          await writer.addTable(table, store.readRows(tx, table), (more) => {
+            done += more
+            onProgress('reading', done, rows)
+          })
+        }
+        await writer.end()
+        const missingKeys = secrets.keys.length === 0 ? secrets.keyIds : []
+        return { tables: tables.length, rows, bytes: writer.bytes, missingKeys, isDistributed }
+      },
+      'isolation level repeatable read read only',
+    ),
+  )
+}

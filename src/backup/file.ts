@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { StartError } from '../database/start-error.ts'
+
+/** A file that has its name only when all of it is on the disk; until then it is `<name>.partial`. Others cannot read it. */
+export class PartialFile {
+  private readonly path: string
+  private readonly partial: string
+  private readonly file: FileHandle
+
+  private constructor(path: string, partial: string, file: FileHandle) {
+    this.path = path
+    this.partial = partial
+    this.file = file
+  }
+
+  static async create(path: string): Promise<PartialFile> {
+    const partial = `${path}.partial`
+    return explained(path, async () => {
+      const there = await stat(path).catch(() => undefined)
+      if (there?.isDirectory()) throw new StartError(`${path} is a folder: name a file in it.`)
+      // One that another left: its mode could be another, and its owner still at it.
+      await rm(partial, { force: true })
+      return new PartialFile(path, partial, await open(partial, 'wx', 0o600))
+    })
+  }
+
+  write(piece: Buffer): Promise<void> {
+    return explained(this.path, async () => {
+      for (let written = 0; written < piece.length; ) {
+        written += (await this.file.write(piece, written)).bytesWritten
+      }
+    })
+  }
+
+  /** Gives the file its name. What had it before is replaced. */
+  finish(): Promise<void> {
+    return explained(this.path, async () => {
+      await this.file.sync()
+      const [ours, named] = await Promise.all([this.file.stat(), stat(this.partial).catch(() => undefined)])
+      if (named?.ino !== ours.ino)
+        throw new StartError(`Another backup writes ${this.path}: give each a file of its own.`)
+      await this.file.close()
+      await rename(this.partial, this.path)
+      const folder = await open(dirname(this.path), constants.O_RDONLY)
+      await folder.sync()
+      await folder.close()
+    })
+  }
+
+  async abandon(): Promise<void> {
+    await this.file.close().catch(() => {})
+    await rm(this.partial, { force: true }).catch(() => {})
+  }
+}
+
+/** Opens a backup to be read. */
+export function openBackup(path: string): Promise<FileHandle> {
+  return explained(path, async () => {
+    const file = await open(path, 'r')
+    if ((await file.stat()).isFile()) return file
+    await file.close()
+    throw new StartError(`${path} is no file; \`-\` takes a backup from standard input.`)
+  })
+}
+
+/** Puts what comes in a file that has no name any more: all of a backup is looked at before any of it is restored. */
+export function spool(input: Readable): Promise<FileHandle> {
+  const folder = tmpdir()
+  const path = join(folder, `forecourt-${randomBytes(8).toString('hex')}`)
+  return explained(path, async () => {
+    await mkdir(folder, { recursive: true })
+    const file = await open(path, 'wx+', 0o600)
+    await rm(path)
+    for await (const piece of input) {
+      for (let written = 0; written < piece.length; ) written += (await file.write(piece, written)).bytesWritten
+    }
+    return file
+  })
+}
+
+async function explained<Answer>(path: string, run: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await run()
+  } catch (fault) {
+    const { code } = fault as NodeJS.ErrnoException
+    const words = code === undefined ? undefined : faultWords[code]
+    if (words === undefined) throw fault
+    throw new StartError(`${path} ${words}.`)
+  }
+}
+
+const faultWords: Record<string, string> = {
+  ENOENT: 'is not there, or its folder is not',
+  EACCES: 'may not be used: permission denied',
+  EPERM: 'may not be used: permission denied',
+  ENOSPC: 'does not fit: the disk is full',
+  EDQUOT: 'does not fit: the quota is used up',
+  EROFS: 'cannot be written: the disk is read-only',
+  EISDIR: 'is a folder: name a file in it',
+  ENOTDIR: 'cannot be made: what should be its folder is none',
+  EFBIG: 'grows larger than its file system takes',
+}

@@ -1,0 +1,298 @@
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import { StartError } from '../database/start-error.ts'
+
+// A backup is text that gzip has packed (decision 0021): the head as a line of JSON, each table's rows as COPY writes
+// them with `\.` behind the last, and a line with the checksums. It is packed in pieces, members in gzip's words, each of
+// which tells its length: so they are packed and read side by side, and `zcat` reads all of it.
+
+const pack = promisify<Buffer, { level: number }, Buffer>(gzip)
+const unpack = promisify<Buffer, Buffer>(gunzip)
+
+/** What is packed at once, and by how many threads. */
+const pieceBytes = 1_048_576
+const atOnce = 3
+
+export interface TableHead {
+  name: string
+  columns: string[]
+  rows: number
+  /** The sum of a digest of each row, as the database counts it. */
+  digest: string
+}
+
+interface Migration {
+  version: number
+  file: string
+  checksum: string | null
+}
+
+/** The first line: what is known before the first row is read. */
+export interface Head {
+  forecourtBackup: number
+  /** RFC 3339. */
+  takenAt: string
+  /** Of the server, for people. */
+  postgres: string
+  migrations: Migration[]
+  secrets: {
+    /** The keys that the callback secrets are sealed with. */
+    keyIds: string[]
+    /** These keys themselves, where no file was named for them. */
+    keys: string[]
+  }
+  /** The last number that each sequence gave. */
+  sequences: Record<string, number>
+  /** In an order in which each row's references are there before it. */
+  tables: TableHead[]
+}
+
+/** What was read of a table. */
+interface Section {
+  table: string
+  rows: number
+  bytes: number
+  /** SHA-256 of the text. */
+  sha256: string
+}
+
+/** The last line. */
+interface Tail {
+  sections: Section[]
+  /** SHA-256 of every byte of the file before this line's member. */
+  sha256: string
+}
+
+const formatVersion = 1
+const endOfTable = Buffer.from('\\.\n')
+const lineFeed = 0x0a
+
+/** RFC 1952: with an extra field "FC" that holds the member's length; no time, no system. */
+const memberStart = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 8, 0, 0x46, 0x43, 4, 0])
+const headerBytes = memberStart.length + 4
+/** What gzip itself writes before the packed bytes. */
+const plainHeaderBytes = 10
+
+async function toMember(content: Buffer): Promise<Buffer> {
+  const packed = (await pack(content, { level: 2 })).subarray(plainHeaderBytes)
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(headerBytes + packed.length)
+  return Buffer.concat([memberStart, length, packed])
+}
+
+/** Counts and digests the text of a table. */
+class SectionCount {
+  private rows = 0
+  private bytes = 0
+  private readonly hash = createHash('sha256')
+
+  /** Answers how many rows came with it. */
+  add(text: Buffer): number {
+    const before = this.rows
+    for (let at = text.indexOf(lineFeed); at >= 0; at = text.indexOf(lineFeed, at + 1)) this.rows++
+    this.bytes += text.length
+    this.hash.update(text)
+    return this.rows - before
+  }
+
+  end(table: string): Section {
+    return { table, rows: this.rows, bytes: this.bytes, sha256: this.hash.digest('hex') }
+  }
+}
+
+/** Writes a backup. `write` is called for one piece after the other. */
+export class BackupWriter {
+  bytes = 0
+  private readonly write: (piece: Buffer) => Promise<void>
+  private readonly packing: Promise<Buffer>[] = []
+  private readonly sections: Section[] = []
+  private readonly whole = createHash('sha256')
+
+  constructor(write: (piece: Buffer) => Promise<void>) {
+    this.write = write
+  }
+
+  async begin(head: Omit<Head, 'forecourtBackup'>): Promise<void> {
+    await this.add(lineOf({ forecourtBackup: formatVersion, ...head }))
+  }
+
+  /** Writes a table's rows, which come in pieces of any length. Throws when they are not as many as the head says. */
+  async addTable(table: TableHead, rows: AsyncIterable<Buffer>, onRows: (rows: number) => void): Promise<void> {
+    const count = new SectionCount()
+    let pieces: Buffer[] = []
+    let length = 0
+    for await (const piece of rows) {
+      onRows(count.add(piece))
+      pieces.push(piece)
+      length += piece.length
+      if (length < pieceBytes) continue
+      await this.add(Buffer.concat(pieces))
+      pieces = []
+      length = 0
+    }
+    await this.add(Buffer.concat([...pieces, endOfTable]))
+    const section = count.end(table.name)
+    if (section.rows !== table.rows) {
+      throw new StartError(`The table ${table.name} gave ${section.rows} rows, but it has ${table.rows}.`)
+    }
+    this.sections.push(section)
+  }
+
+  async end(): Promise<void> {
+    while (this.packing.length > 0) await this.writeNext()
+    const tail: Tail = { sections: this.sections, sha256: this.whole.digest('hex') }
+    await this.put(await toMember(lineOf(tail)))
+  }
+
+  private async add(content: Buffer): Promise<void> {
+    const packing = toMember(content)
+    // Its failure is heard of when its turn comes.
+    packing.catch(() => {})
+    this.packing.push(packing)
+    if (this.packing.length >= atOnce) await this.writeNext()
+  }
+
+  private async writeNext(): Promise<void> {
+    const member = await this.packing.shift()
+    if (member === undefined) return
+    this.whole.update(member)
+    await this.put(member)
+  }
+
+  private async put(member: Buffer): Promise<void> {
+    await this.write(member)
+    this.bytes += member.length
+  }
+}
+
+function lineOf(value: object): Buffer {
+  return Buffer.from(`${JSON.stringify(value)}\n`)
+}
+
+/** A backup whose every byte has been looked at. */
+export interface Verified {
+  head: Head
+  tail: Tail
+  bytes: number
+}
+
+const damaged = (why: string) =>
+  new StartError(`The backup is damaged, and nothing was written: ${why}. Take another one.`)
+
+/**
+ * Reads a backup from its first byte to its last. Throws `StartError` when it was cut or altered anywhere, and when it
+ * is none or of a newer program.
+ */
+export async function verifyBackup(file: FileHandle, onBytes: (bytes: number) => void): Promise<Verified> {
+  const { size } = await file.stat()
+  const whole = createHash('sha256')
+  let first: Buffer | undefined
+  let last: Buffer | undefined
+  for await (const { member, end } of membersOf(file, size)) {
+    first ??= member
+    onBytes(member.length)
+    if (end === size) last = member
+    else whole.update(member)
+  }
+  if (first === undefined || last === undefined) throw new StartError('The file is empty: it is no backup.')
+  const head = await lineIn<Head>(first)
+  if (head?.forecourtBackup === undefined) throw new StartError('The file is no backup of Forecourt.')
+  if (head.forecourtBackup > formatVersion) {
+    throw new StartError('The backup was made by a newer Forecourt: restore it with that one.')
+  }
+  const tail = await lineIn<Tail>(last)
+  if (tail?.sections === undefined) throw damaged('its end is missing')
+  if (tail.sha256 !== whole.digest('hex')) throw damaged('its checksum is another one')
+  return { head, tail, bytes: size }
+}
+
+/** The one line that a member holds, as JSON; undefined for anything else. */
+async function lineIn<Line>(member: Buffer): Promise<(Partial<Line> & Line) | undefined> {
+  try {
+    return JSON.parse((await unpack(member)).toString())
+  } catch {
+    return undefined
+  }
+}
+
+interface Placed {
+  member: Buffer
+  /** The position behind it. */
+  end: number
+}
+
+async function* membersOf(file: FileHandle, size: number): AsyncGenerator<Placed> {
+  for (let at = 0; at < size; ) {
+    const header = await readAt(file, at, Math.min(headerBytes, size - at))
+    const isOurs = memberStart.equals(header.subarray(0, memberStart.length)) && header.length === headerBytes
+    if (!isOurs && at === 0) throw new StartError('The file is no backup of Forecourt.')
+    if (!isOurs) throw damaged(`what is at byte ${at} does not belong there`)
+    const length = header.readUInt32LE(memberStart.length)
+    if (length <= headerBytes) throw damaged(`what is at byte ${at} does not belong there`)
+    if (at + length > size) throw damaged('its end is missing')
+    yield { member: await readAt(file, at, length), end: at + length }
+    at += length
+  }
+}
+
+async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length)
+  for (let read = 0; read < length; ) {
+    const { bytesRead } = await file.read(bytes, read, length - read, position + read)
+    if (bytesRead === 0) throw damaged('its end is missing')
+    read += bytesRead
+  }
+  return bytes
+}
+
+/** Reads the tables of a verified backup, one after the other. */
+export class BackupReader {
+  private readonly verified: Verified
+  private readonly texts: AsyncGenerator<Buffer>
+  private read = 0
+
+  constructor(file: FileHandle, verified: Verified, onBytes: (bytes: number) => void) {
+    this.verified = verified
+    this.texts = unpackedOf(file, verified.bytes, onBytes)
+  }
+
+  /** The rows of the next table. Throws at its end when they are not what was written. */
+  async *nextTable(): AsyncGenerator<Buffer> {
+    // Before the first table is the head.
+    if (this.read === 0) await this.texts.next()
+    const section = this.verified.tail.sections[this.read++]
+    const count = new SectionCount()
+    for (;;) {
+      const { value: text, done } = await this.texts.next()
+      if (done === true) throw damaged('its end is missing')
+      const isLast = text.subarray(-endOfTable.length).equals(endOfTable) && isOwnLine(text)
+      const rows = isLast ? text.subarray(0, -endOfTable.length) : text
+      count.add(rows)
+      if (rows.length > 0) yield rows
+      if (isLast) break
+    }
+    if (section === undefined || JSON.stringify(count.end(section.table)) !== JSON.stringify(section)) {
+      throw damaged(`the rows of ${section?.table} have another checksum`)
+    }
+  }
+}
+
+/** Whether what ends a text begins a line: a value that ends in a backslash and a point has two backslashes. */
+function isOwnLine(text: Buffer): boolean {
+  return text.length === endOfTable.length || text.at(-endOfTable.length - 1) === lineFeed
+}
+
+/** The texts of a file's members, some of them unpacked ahead. */
+async function* unpackedOf(file: FileHandle, size: number, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
+  const unpacking: Promise<Buffer>[] = []
+  for await (const { member } of membersOf(file, size)) {
+    onBytes(member.length)
+    const unpacked = unpack(member)
+    unpacked.catch(() => {})
+    unpacking.push(unpacked)
+    if (unpacking.length >= atOnce) yield unpacking.shift() as Promise<Buffer>
+  }
+  for (const unpacked of unpacking) yield unpacked
+}

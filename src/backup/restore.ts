@@ -1,0 +1,186 @@
+import type { FileHandle } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { findDistributed } from '../database/distribute.ts'
+import { readMigrations } from '../database/migrate.ts'
+import { passwordOf, type Statements } from '../database/open.ts'
+import { prepareSchema } from '../database/start.ts'
+import { StartError } from '../database/start-error.ts'
+import { transaction } from '../database/transaction.ts'
+import { idOfKey } from '../secrets/box.ts'
+import { findKeys, openSecrets } from '../secrets/open.ts'
+import { BackupReader, type Head, type TableHead, type Verified, verifyBackup } from './format.ts'
+import { isReplaced, isWrittenAtStart } from './rules.ts'
+import { inSession, type OnProgress, type Place, type Session } from './session.ts'
+import * as store from './store.ts'
+
+/** Fewer rows are in their indexes sooner than these are made anew. */
+const fewRows = 10_000
+/** As whom the first start makes its application (src/demo.ts). */
+const firstStart = 'operator:first start'
+
+/** What can be said before the database is looked at: that the backup is whole, and that this program can restore it. */
+export async function requireRestorable(
+  file: FileHandle,
+  { keyFile, dataDir, migrationsFolder }: Pick<Place, 'keyFile' | 'dataDir' | 'migrationsFolder'>,
+  onProgress: OnProgress,
+): Promise<Verified> {
+  const { size } = await file.stat()
+  let done = 0
+  const verified = await verifyBackup(file, (bytes) => {
+    done += bytes
+    onProgress('verifying', done, size)
+  })
+  requireKnownSchema(verified.head, migrationsFolder)
+  requireKeys(verified.head, { keyFile, dataDir })
+  return verified
+}
+
+function requireKnownSchema({ migrations }: Head, migrationsFolder: string): void {
+  const known = readMigrations(migrationsFolder)
+  if (migrations.length > known.length) {
+    throw new StartError(
+      `The backup is newer than this program: its schema is version ${migrations.length}, and this program knows ${known.length}. Nothing was written.`,
+    )
+  }
+  const other = migrations.find(({ version, checksum }) => known[version - 1]?.checksum !== checksum)
+  if (other === undefined) return
+  throw new StartError(
+    `The backup was taken of a schema that another ${other.file} has made than this program's: restore it with the program that took it. Nothing was written.`,
+  )
+}
+
+function requireKeys({ secrets }: Head, settings: Pick<Place, 'keyFile' | 'dataDir'>): void {
+  const held = new Set([
+    ...secrets.keys.map((key) => idOfKey(Buffer.from(key, 'base64'))),
+    ...findKeys(settings).keys(),
+  ])
+  const missing = secrets.keyIds.find((keyId) => !held.has(keyId))
+  if (missing === undefined) return
+  throw new StartError(
+    `The callback secrets in the backup are encrypted with the key ${missing}, which was in a file of its own: name that file in FORECOURT_SECRETS_KEY_FILE. Nothing was written.`,
+  )
+}
+
+export interface RestoreOptions extends Place {
+  file: FileHandle
+  verified: Verified
+  onProgress: OnProgress
+}
+
+/**
+ * Restores a backup that has been looked at (`requireRestorable`) into a database that holds nothing but what a first
+ * start writes, in one transaction: whatever ends it leaves the database as empty as it was. Callbacks stay paused
+ * until somebody lets them go.
+ */
+export function restoreBackup(options: RestoreOptions): Promise<void> {
+  return inSession(options, async (session) => {
+    const wanted = options.verified.head.migrations.length
+    const has = (await store.findMigrations(session.sql)).length
+    if (has > wanted) await transaction(session.sql, dropNewerSchema)
+    if (has !== wanted) await migrateTo(options, session, wanted)
+    await transaction(session.sql, (tx) => load(tx, options))
+    await migrateTo(options, session)
+  })
+}
+
+function migrateTo(options: RestoreOptions, { sql, openAlone }: Session, upTo?: number): Promise<void> {
+  const { target, migrationsFolder, log } = options
+  const install = async () => {}
+  const version = upTo === undefined ? {} : { upTo }
+  return prepareSchema(sql, { target, openAlone, migrationsFolder, install, log, ...version })
+}
+
+async function load(tx: Statements, options: RestoreOptions): Promise<void> {
+  const { file, verified, onProgress, target, keyFile, dataDir, log } = options
+  const { head } = verified
+  await store.takeTime(tx)
+  await store.takeMemory(tx)
+  const tables = await requireEmpty(tx)
+  const isDistributed = await findDistributed(tx)
+  const seenCatalogue = await store.catalogueVersion(tx)
+  await store.emptyTables(
+    tx,
+    tables.filter((name) => isReplaced({ name })),
+  )
+
+  let done = 0
+  const reader = new BackupReader(file, verified, (bytes) => {
+    done += bytes
+    onProgress('writing', done, verified.bytes)
+  })
+  for (const table of head.tables) await loadTable(tx, table, reader, isDistributed)
+  onProgress('counting', 0, head.tables.length)
+  for (const [index, table] of head.tables.entries()) {
+    await requireEqual(tx, table)
+    onProgress('counting', index + 1, head.tables.length)
+  }
+
+  await store.settle(tx, head.tables, seenCatalogue)
+  await openSecrets(tx, { keyFile, dataDir, password: passwordOf(target), log, alsoHeld: head.secrets.keys })
+  await store.analyze(
+    tx,
+    head.tables.map(({ name }) => name),
+  )
+  for (const [name, last] of Object.entries(head.sequences)) {
+    if (await store.setSequence(tx, name, last)) continue
+    throw new StartError(`The backup numbers by a sequence ${name} that its schema does not have.`)
+  }
+}
+
+/** Locks all tables and answers them. Throws `StartError` when they hold more than what a first start writes. */
+async function requireEmpty(tx: Statements): Promise<string[]> {
+  const tables = await store.findTables(tx)
+  await store.lockTables(
+    tx,
+    tables.filter(isReplaced).map(({ name }) => name),
+  )
+  const inUse = async () => {
+    for (const table of tables) if (!isWrittenAtStart(table) && (await store.hasRows(tx, table.name))) return table.name
+    if (await store.hasOtherApplications(tx, firstStart)) return 'application'
+    if (await store.hasRows(tx, 'operator', 'password_hash is not null')) return 'operator'
+    return undefined
+  }
+  const held = await inUse()
+  if (held === undefined) return tables.map(({ name }) => name)
+  throw new StartError(
+    `The database holds data already (in ${held}), and a backup is restored into an empty one only: name a new database, or a new data folder. Nothing was written.`,
+  )
+}
+
+/** The backup's own is made in its place, and brought up to date with the data in it. */
+async function dropNewerSchema(tx: Statements): Promise<void> {
+  const tables = await requireEmpty(tx)
+  if (await findDistributed(tx)) {
+    throw new StartError(
+      'The database is distributed, and its schema is newer than the backup’s: distribute a new one with the program that took the backup. Nothing was written.',
+    )
+  }
+  await store.dropSchema(tx, tables)
+}
+
+async function loadTable(
+  tx: Statements,
+  table: TableHead,
+  reader: BackupReader,
+  isDistributed: boolean,
+): Promise<void> {
+  const indexes = table.rows < fewRows || isDistributed ? [] : await store.findIndexes(tx, table.name)
+  await store.changeIndexes(
+    tx,
+    indexes.map(({ drop }) => drop),
+  )
+  await pipeline(Readable.from(reader.nextTable()), await store.writeRows(tx, table, !isDistributed))
+  await store.changeIndexes(
+    tx,
+    indexes.map(({ create }) => create),
+  )
+}
+
+async function requireEqual(tx: Statements, table: TableHead): Promise<void> {
+  const { rows, digest } = await store.countTable(tx, table)
+  if (rows === table.rows && digest === table.digest) return
+  throw new StartError(
+    `What was written to ${table.name} is not what was read (${rows} rows of ${table.rows}): nothing is kept of it.`,
+  )
+}

@@ -1,0 +1,61 @@
+interface Table {
+  name: string
+  /** Tables that its rows name. */
+  references: readonly string[]
+}
+
+/**
+ * What a backup leaves out: a restored database gets it from its own place, or would lie with it. Tokens are in it, so
+ * that programs go on after a move; people sign in again.
+ */
+const leftOut = new Set([
+  // The head tells which files made the schema, and the program makes its routines.
+  'schema_migration',
+  'routine',
+  // The place that is restored into has a key of its own, and everything is sealed anew with it.
+  'secrets_key',
+  // Who has signed in, or may by a link, since the backup perhaps no more.
+  'operator_session',
+  'operator_setup',
+  'sign_in_attempt',
+  // Counted anew.
+  'platform_count',
+])
+
+/** What stays as it is in the place that is restored into. */
+const staying = new Set(['schema_migration', 'routine', 'secrets_key'])
+
+/** What a first start may have written; a row in any other table is somebody's. */
+const writtenAtStart = new Set([
+  ...leftOut,
+  'access_token',
+  'application',
+  'application_lock',
+  'billing_rule',
+  'callback_pause',
+  'device_catalogue',
+  'event',
+  'event_head',
+  'idempotency_key',
+  'minute_figures',
+  'operator',
+  'operator_browser',
+  'refusal',
+  'third_party_config',
+])
+
+export const isKept = ({ name }: Pick<Table, 'name'>) => !leftOut.has(name)
+export const isReplaced = ({ name }: Pick<Table, 'name'>) => !staying.has(name)
+export const isWrittenAtStart = ({ name }: Pick<Table, 'name'>) => writtenAtStart.has(name)
+
+/** Tables in an order in which each comes behind those that its rows name. */
+export function inOrder<Named extends Table>(tables: readonly Named[]): Named[] {
+  const placed = new Map<string, Named>()
+  const place = (table: Named) => {
+    if (placed.has(table.name)) return
+    for (const other of tables) if (table.references.includes(other.name)) place(other)
+    placed.set(table.name, table)
+  }
+  for (const table of tables) place(table)
+  return [...placed.values()]
+}

@@ -1,0 +1,55 @@
+import type { Logger } from 'pino'
+import { Database } from '../database/database.ts'
+import { isConnectionLost } from '../database/failures.ts'
+import type { Sql, Target } from '../database/open.ts'
+import { waitForDatabase } from '../database/start.ts'
+import { StartError } from '../database/start-error.ts'
+
+/** The database that a backup is taken of, or restored into. */
+export interface Place {
+  target: Target
+  statementTimeoutMs: number
+  /** For how long one that is not up yet is waited for. */
+  waitSeconds: number
+  /** Where the key for secrets is. */
+  keyFile: string | undefined
+  dataDir: string
+  migrationsFolder: string
+  log: Logger
+  /** Ends what is under way, with nothing written. */
+  signal: AbortSignal
+}
+
+/** How far it is. */
+export type OnProgress = (step: 'verifying' | 'counting' | 'reading' | 'writing', done: number, total: number) => void
+
+/** What works on the database: one connection for all, and others of their own. */
+export interface Session {
+  sql: Sql
+  openAlone: () => Sql
+}
+
+/** Connects, and says in one sentence when that ends early. */
+export async function inSession<Answer>(
+  { target, statementTimeoutMs, waitSeconds, log, signal }: Place,
+  run: (session: Session) => Promise<Answer>,
+): Promise<Answer> {
+  const database = new Database(target, statementTimeoutMs)
+  const openAlone = () => database.open(1, { longestStatementMs: Number.POSITIVE_INFINITY })
+  const sql = openAlone()
+  const close = () => void sql.end({ timeout: 0 })
+  signal.addEventListener('abort', close)
+  try {
+    signal.throwIfAborted()
+    await waitForDatabase(sql, { target, seconds: waitSeconds, log, signal })
+    return await run({ sql, openAlone })
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (isConnectionLost(error)) throw new StartError('The connection to the database was lost: try it again.')
+    const { name, message } = error as Error
+    throw name === 'PostgresError' ? new StartError(`The database refused it: ${message}.`) : error
+  } finally {
+    signal.removeEventListener('abort', close)
+    await database.close()
+  }
+}

@@ -1,0 +1,200 @@
+import type { Writable } from 'node:stream'
+import type { Statements } from '../database/open.ts'
+
+/** A table as the catalogue has it. */
+export interface Table {
+  name: string
+  /** Without those that the database computes. */
+  columns: string[]
+  /** Tables that its rows name. */
+  references: string[]
+}
+
+const schema = 'quote_ident(current_schema())::regnamespace'
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+const listed = (columns: readonly string[]) => columns.map(quoted).join(', ')
+
+/** The tables of the service's schema, by their names. */
+export async function findTables(sql: Statements): Promise<Table[]> {
+  return sql.unsafe<Table[]>(`
+    select c.relname as name,
+      (select json_agg(a.attname order by a.attnum) from pg_attribute a
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
+      (select coalesce(json_agg(distinct r.relname), '[]') from pg_constraint f join pg_class r on r.oid = f.confrelid
+        where f.conrelid = c.oid and f.contype = 'f' and r.oid <> c.oid) as references
+    from pg_class c
+    where c.relnamespace = ${schema} and c.relkind = 'r'
+      and not exists (select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+    order by c.relname`)
+}
+
+/** The migrations that the database has; none for a database without a schema. */
+export async function findMigrations(
+  sql: Statements,
+): Promise<{ version: number; file: string; checksum: string | null }[]> {
+  const [table] = await sql`select to_regclass('schema_migration') is not null as exists`
+  if (!table?.exists) return []
+  return sql`select version, file, checksum from schema_migration order by version`
+}
+
+/** PostgreSQL's version, for people. */
+export async function serverVersion(sql: Statements): Promise<string> {
+  const [row] = await sql<[{ version: string }]>`select current_setting('server_version') as version`
+  return row.version
+}
+
+/** A statement takes as long as it takes, and whoever hangs between two of them holds nothing for ever. */
+export async function takeTime(tx: Statements): Promise<void> {
+  await tx`set local statement_timeout = 0`
+  await tx`set local idle_in_transaction_session_timeout = '1min'`
+}
+
+/**
+ * How many rows a table has, and a sum over a digest of each: the same wherever the rows lie and in whatever order, on
+ * every machine and in every version of PostgreSQL.
+ */
+export async function countTable(
+  sql: Statements,
+  { name, columns }: Pick<Table, 'name' | 'columns'>,
+): Promise<{ rows: number; digest: string }> {
+  const digest = `sha256(convert_to(row(${listed(columns)})::text, 'UTF8'))`
+  const [row] = await sql.unsafe<[{ rows: number; digest: string }]>(`
+    select count(*) as rows,
+      coalesce(sum(('x' || encode(substring(${digest} from 1 for 8), 'hex'))::bit(64)::bigint), 0)::text as digest
+    from ${quoted(name)}`)
+  return row
+}
+
+/** Numbers that were given are read outside of any snapshot, so read after it they are at least those of its rows. */
+export async function findSequences(sql: Statements): Promise<Record<string, number>> {
+  const rows = await sql.unsafe<{ name: string; last: number }[]>(`
+    select sequencename as name, last_value as last from pg_sequences
+    where schemaname = current_schema() and last_value is not null order by sequencename`)
+  return Object.fromEntries(rows.map(({ name, last }) => [name, last]))
+}
+
+/** Whether a sequence of this name is there. */
+export async function setSequence(tx: Statements, name: string, last: number): Promise<boolean> {
+  const [row] = await tx`
+    select setval(quote_ident(sequencename)::regclass, ${last}::bigint) from pg_sequences
+    where schemaname = current_schema() and sequencename = ${name}`
+  return row !== undefined
+}
+
+/** A table's rows, as COPY writes them, in pieces of whole rows. */
+export async function* readRows(
+  sql: Statements,
+  { name, columns }: Pick<Table, 'name' | 'columns'>,
+): AsyncGenerator<Buffer> {
+  const rows = await sql.unsafe(`copy ${quoted(name)} (${listed(columns)}) to stdout`).readable()
+  yield* rows
+  // The driver pauses its socket while nobody reads, and at the end leaves it so: the next answer would never come.
+  rows._read(0)
+}
+
+/** Takes a table's rows. Frozen: seen by all at once, so that nothing has to vacuum what nobody has changed. */
+export function writeRows(
+  tx: Statements,
+  { name, columns }: Pick<Table, 'name' | 'columns'>,
+  isFrozen: boolean,
+): Promise<Writable> {
+  return tx.unsafe(`copy ${quoted(name)} (${listed(columns)}) from stdin${isFrozen ? ' (freeze)' : ''}`).writable()
+}
+
+/** Waits for every writer, keeps all others out until the transaction ends, and removes every row of these tables. */
+export async function emptyTables(tx: Statements, names: readonly string[]): Promise<void> {
+  await tx.unsafe(`truncate ${listed(names)}`)
+}
+
+/** Keeps everybody out of these tables until the transaction ends. */
+export async function lockTables(tx: Statements, names: readonly string[]): Promise<void> {
+  await tx.unsafe(`lock table ${listed(names)} in access exclusive mode`)
+}
+
+/** Whether a table has rows, or such rows. */
+export async function hasRows(sql: Statements, name: string, condition = 'true'): Promise<boolean> {
+  const [row] = await sql.unsafe(`select 1 from ${quoted(name)} where ${condition} limit 1`)
+  return row !== undefined
+}
+
+/** Applications that a first start of the embedded database makes: all that happened to them was its doing. */
+export async function hasOtherApplications(sql: Statements, firstStart: string): Promise<boolean> {
+  const made = await sql<{ app_id: string }[]>`select app_id from application`
+  const logged = await sql<{ app_id: string; actor: string }[]>`
+    select app_id, actor from event where app_id <> '' group by app_id, actor`
+  const own = new Set(logged.map(({ app_id }) => app_id))
+  return logged.some(({ actor }) => actor !== firstStart) || made.some(({ app_id }) => !own.has(app_id))
+}
+
+interface Index {
+  /** Removes it, and makes it again. */
+  drop: string
+  create: string
+}
+
+/** The indexes of a table that no other table's reference needs. */
+export async function findIndexes(tx: Statements, name: string): Promise<Index[]> {
+  const rows = await tx.unsafe<{ index: string; definition: string; constraint: string | null }[]>(
+    `select i.indexrelid::regclass::text as index, coalesce(pg_get_constraintdef(c.oid), pg_get_indexdef(i.indexrelid)) as definition,
+      quote_ident(c.conname) as constraint
+    from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u')
+    where i.indrelid = $1::text::regclass
+      and not exists (select 1 from pg_constraint f where f.conindid = i.indexrelid and f.contype = 'f')`,
+    [quoted(name)],
+  )
+  return rows.map(({ index, definition, constraint }) =>
+    constraint === null
+      ? { drop: `drop index ${index}`, create: definition }
+      : {
+          drop: `alter table ${quoted(name)} drop constraint ${constraint}`,
+          create: `alter table ${quoted(name)} add constraint ${constraint} ${definition}`,
+        },
+  )
+}
+
+/** Removes indexes, or makes them. */
+export async function changeIndexes(tx: Statements, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await tx.unsafe(statement)
+}
+
+/** Memory for the sorting that indexes are made by. */
+export async function takeMemory(tx: Statements): Promise<void> {
+  await tx`set local maintenance_work_mem = '256MB'`
+}
+
+/** Removes every table and every sequence of the schema. */
+export async function dropSchema(tx: Statements, tables: readonly string[]): Promise<void> {
+  await tx.unsafe(`drop table ${listed(tables)} cascade`)
+  const sequences = await tx.unsafe<{ name: string }[]>(
+    'select sequencename as name from pg_sequences where schemaname = current_schema()',
+  )
+  for (const { name } of sequences) await tx.unsafe(`drop sequence if exists ${quoted(name)}`)
+}
+
+/** The version of the catalogue that processes may have in memory; 0 for none. */
+export async function catalogueVersion(tx: Statements): Promise<number> {
+  const [row] = await tx`select version from device_catalogue`
+  return row?.version ?? 0
+}
+
+/**
+ * What would be untrue in a restored database: no process has a lease of before, one that serves already has seen other
+ * models than these, and callbacks are for somebody to let go.
+ */
+export async function settle(
+  tx: Statements,
+  tables: readonly Pick<Table, 'name' | 'columns'>[],
+  seenCatalogue: number,
+): Promise<void> {
+  for (const { name } of tables.filter(({ columns }) => columns.includes('lease_owner'))) {
+    const nobody = "lease_owner = null, lease_until = '-infinity'"
+    await tx.unsafe(`update ${quoted(name)} set ${nobody} where lease_owner is not null`)
+  }
+  await tx`update device_catalogue set version = greatest(version, ${seenCatalogue}) + 1`
+  await tx`insert into callback_pause (since) values (now()) on conflict do nothing`
+}
+
+/** Lets the planner know the tables. */
+export async function analyze(sql: Statements, names: readonly string[]): Promise<void> {
+  await sql.unsafe(`analyze ${listed(names)}`)
+}
