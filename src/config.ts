@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { ExplainedError } from './explained-error.ts'
 
 /** Addresses that begin with the same bits. */
 export interface Network {
@@ -36,6 +37,7 @@ export interface Config {
   /** How long deliveries and events are kept. */
   deliveryDays: number
   eventDays: number
+  stateEventDays: number
   /** How long refused writes are told. */
   refusalDays: number
   presenceSeconds: number
@@ -53,18 +55,11 @@ export interface Config {
 }
 
 /** A setting that cannot be used: one clear sentence, for the person who starts the service. */
-export class ConfigError extends Error {}
+export class ConfigError extends ExplainedError {}
 
 /** Reads the settings. Throws `ConfigError` at the first one that cannot be used. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const read = (name: string) => environment[name]?.trim() || undefined
-  /** The setting itself, or what its file holds; files keep secrets out of the environment. */
-  const readSecret = (name: string) => {
-    const file = read(`${name}_FILE`)
-    if (file === undefined) return read(name)
-    if (read(name) !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set; one must go.`)
-    return readSecretFile(`${name}_FILE`, file)
-  }
   const integer = (name: string, fallback: number, minimum: number, maximum: number) => {
     const text = read(name)
     if (text === undefined) return fallback
@@ -86,13 +81,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new ConfigError(`${name} must be one of ${choices.join(', ')}, but it is "${text}".`)
   }
 
-  const operatorKey = readSecret('FORECOURT_OPERATOR_KEY')
+  const operatorKey = readSecret(environment, 'FORECOURT_OPERATOR_KEY')
   if (operatorKey !== undefined && !/^[\x21-\x7e]{32,512}$/.test(operatorKey)) {
     throw new ConfigError('FORECOURT_OPERATOR_KEY must be 32 to 512 visible ASCII characters without spaces.')
   }
   const timeZone = read('FORECOURT_TIME_ZONE') ?? 'Asia/Shanghai'
   if (!isTimeZone(timeZone)) throw new ConfigError(`FORECOURT_TIME_ZONE "${timeZone}" is not a known time zone.`)
-  const databaseUrl = readSecret('DATABASE_URL')
+  const databaseUrl = readSecret(environment, 'DATABASE_URL')
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw new ConfigError('DATABASE_URL must begin with postgres:// or postgresql://.')
   }
@@ -118,6 +113,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     callbackRetryScale: share('FORECOURT_CALLBACK_RETRY_SCALE', 1),
     deliveryDays: integer('FORECOURT_DELIVERY_DAYS', 30, 1, 36_500),
     eventDays: integer('FORECOURT_EVENT_DAYS', 400, 1, 36_500),
+    stateEventDays: integer('FORECOURT_STATE_EVENT_DAYS', 30, 1, 36_500),
     refusalDays: integer('FORECOURT_REFUSAL_DAYS', 7, 1, 36_500),
     presenceSeconds: integer('FORECOURT_PRESENCE_SECONDS', 300, 1, 86_400),
     trustedProxies: readProxies(read('FORECOURT_TRUSTED_PROXIES')),
@@ -127,6 +123,15 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     statementTimeoutMs: integer('FORECOURT_STATEMENT_TIMEOUT_MS', 5000, 100, 60_000),
     maxWaitingCreates: integer('FORECOURT_MAX_WAITING_CREATES', 10_000, 1, 1_000_000),
   }
+}
+
+/** A setting itself, or what its file holds; files keep secrets out of the environment. */
+export function readSecret(environment: Record<string, string | undefined>, name: string): string | undefined {
+  const value = environment[name]?.trim() || undefined
+  const file = environment[`${name}_FILE`]?.trim() || undefined
+  if (file === undefined) return value
+  if (value !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set; one must go.`)
+  return readSecretFile(`${name}_FILE`, file)
 }
 
 /** One line of text, without the line end that editors add. */

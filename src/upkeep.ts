@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { deleteOldImports } from './bulk/store.ts'
 import type { Config } from './config.ts'
 import { tryLock } from './database/advisory-lock.ts'
 import { deleteOldIdempotencyKeys } from './database/idempotency.ts'
@@ -8,20 +9,25 @@ import { transaction } from './database/transaction.ts'
 import { deleteOldDeliveries } from './deliveries/store.ts'
 import { deleteOldEvents } from './events/store.ts'
 import { deleteExpiredSetUps } from './operators/store.ts'
-import { deleteOldMinutes } from './overview/store.ts'
+import { deleteOldMinutes, refreshCount } from './overview/store.ts'
 import { deleteOldRefusals } from './refusal-log/store.ts'
+import { noteDatabaseSize } from './service/store.ts'
 import { deleteEndedSessions } from './sessions/store.ts'
 import { clearAttempts } from './sign-in-attempts/store.ts'
 import { deleteExpiredTokens } from './tokens/store.ts'
 
 const everyMs = 60_000
+/** Counting ten million devices takes some seconds. */
+const countEveryMinutes = 5
 /** Few enough that no step holds up creates. */
 const stepRows = 2000
 
 type Step = (tx: Statements, limit: number) => Promise<number>
 
+type Settings = Pick<Config, 'deliveryDays' | 'refusalDays'> & { isDistributed: boolean }
+
 /** Runs upkeep once a minute, one round at a time. */
-export function startUpkeep(sql: Sql, log: Logger, config: Config, routines: readonly Routine[]): { stop(): void } {
+export function startUpkeep(sql: Sql, log: Logger, config: Settings, routines: readonly Routine[]): { stop(): void } {
   let isRunning = false
   async function run(): Promise<void> {
     if (isRunning) return
@@ -36,13 +42,14 @@ export function startUpkeep(sql: Sql, log: Logger, config: Config, routines: rea
 
 /**
  * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens, sessions, deliveries, events and
- * refusals by their settings; and says which routines are in use. One process at a time does a step; the others leave it to that
+ * refusals by their settings; says which routines are in use; counts what the overview and the metrics show; and notes the
+ * database's size, last. One process at a time does a step; the others leave it to that
  * one. What fails keeps nothing else from its turn: it is tried again in the next round.
  */
 export async function runUpkeep(
   sql: Sql,
   log: Logger,
-  { deliveryDays, refusalDays }: Pick<Config, 'deliveryDays' | 'refusalDays'>,
+  { deliveryDays, refusalDays, isDistributed }: Settings,
   routines: readonly Routine[],
 ): Promise<void> {
   const steps: Step[] = [
@@ -54,6 +61,7 @@ export async function runUpkeep(
     deleteOldMinutes,
     (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays),
     deleteOldEvents,
+    deleteOldImports,
     (tx, limit) => deleteOldRefusals(tx, limit, refusalDays),
   ]
   const runAlone = (step: Step, index: number) =>
@@ -61,7 +69,13 @@ export async function runUpkeep(
   const all = steps.map((step, index) => async () => {
     while ((await runAlone(step, index)) === stepRows);
   })
-  for (const part of [() => keepRoutines(sql, routines), ...all]) {
+  const parts = [
+    () => keepRoutines(sql, routines),
+    ...all,
+    () => transaction(sql, (tx) => refreshCount(tx, countEveryMinutes)),
+    () => noteDatabaseSize(sql, isDistributed),
+  ]
+  for (const part of parts) {
     await part().catch((error: unknown) => log.warn({ err: error }, 'a part of upkeep failed; it is tried again'))
   }
 }

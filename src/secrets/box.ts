@@ -16,6 +16,11 @@ export function newKey(): string {
   return randomBytes(keyBytes).toString('base64')
 }
 
+/** What tells a key from others: the beginning of a digest of 256 random bits, which tells nothing of them. */
+export function idOfKey(key: Buffer): string {
+  return createHash('sha256').update('forecourt key').update(key).digest('hex').slice(0, 16)
+}
+
 /** The key that a sealed secret needs. */
 export function keyIdOf(sealed: string): string {
   return sealed.slice(0, sealed.indexOf(':'))
@@ -31,10 +36,8 @@ export class SecretBox {
   private readonly opened = new Map<string, string>()
 
   constructor(keys: readonly [Buffer, ...Buffer[]]) {
-    // The beginning of a digest of 256 random bits tells nothing of them.
-    const idOf = (key: Buffer) => createHash('sha256').update('forecourt key').update(key).digest('hex').slice(0, 16)
-    this.keyId = idOf(keys[0])
-    this.keys = new Map(keys.map((key) => [idOf(key), key]))
+    this.keyId = idOfKey(keys[0])
+    this.keys = new Map(keys.map((key) => [idOfKey(key), key]))
   }
 
   /** The box with these keys, as `keysAsText` answers them. */

@@ -2,11 +2,11 @@ import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { sync } from '../database/embedded/record.ts'
-import type { Sql } from '../database/open.ts'
+import type { Statements } from '../database/open.ts'
 import { StartError } from '../database/start-error.ts'
-import { newKey, readKey, SecretBox } from './box.ts'
+import { idOfKey, newKey, readKey, SecretBox } from './box.ts'
 import { lockKey, unlockKey } from './lock.ts'
-import { findNotedKey, neededKeys, noteKey, sealAnew } from './store.ts'
+import { findNotedKey, keysOfSecrets, neededKeys, noteKey, sealAnew } from './store.ts'
 
 export interface SecretsOptions {
   /** The setting's file; undefined for the one that is made in the data folder. */
@@ -14,7 +14,9 @@ export interface SecretsOptions {
   dataDir: string
   /** Of the database: all its processes know it, and no dump holds it. */
   password: string
-  log: Logger
+  log: Pick<Logger, 'info' | 'warn'>
+  /** Keys that open what is to be sealed anew, in base64: those of a backup that is restored. */
+  alsoHeld?: readonly string[]
 }
 
 /**
@@ -23,11 +25,11 @@ export interface SecretsOptions {
  * needs: a process with a key of its own could not sign what others made, nor they what it made. Seals anew what an
  * older key sealed.
  */
-export async function openSecrets(sql: Sql, options: SecretsOptions, isRetry = false): Promise<SecretBox> {
+export async function openSecrets(sql: Statements, options: SecretsOptions, isRetry = false): Promise<SecretBox> {
   const path = options.keyFile ?? join(options.dataDir, 'secrets.key')
   if (options.keyFile === undefined) await prepareKeyFile(sql, options, path)
   const [first, ...others] = readKeyFile(path)
-  const box = new SecretBox([first, ...others])
+  const box = new SecretBox([first, ...others, ...alsoHeldBy(options)])
   const missing = (await neededKeys(sql)).find((keyId) => !box.keyIds.includes(keyId))
   if (missing !== undefined) {
     // Another process may have been quicker to note a key of its own, which can be shared.
@@ -47,10 +49,24 @@ export async function openSecrets(sql: Sql, options: SecretsOptions, isRetry = f
   return box
 }
 
+/** Whether a start would find the keys that the database needs: a StartError where it would not. Writes nothing. */
+export async function requireKeys(sql: Statements, options: Omit<SecretsOptions, 'log'>): Promise<{ path: string }> {
+  const path = options.keyFile ?? join(options.dataDir, 'secrets.key')
+  const isThere = options.keyFile !== undefined || existsSync(path)
+  const held = isThere ? new SecretBox(readKeyFile(path)).keyIds : []
+  const missing = (await neededKeys(sql)).find((keyId) => !held.includes(keyId))
+  if (missing === undefined) return { path }
+  const noted = options.keyFile === undefined ? await findNotedKey(sql) : undefined
+  if (noted?.keyId === missing && noted.lockedKey && unlockKey(noted.lockedKey, options.password)) return { path }
+  throw missingKey(missing, isThere ? `which ${path} does not hold` : `and ${path} is not there`)
+}
+
 /** Sees to it that the data folder's file holds the key that the database's processes share. */
-async function prepareKeyFile(sql: Sql, { dataDir, password }: SecretsOptions, path: string): Promise<void> {
+async function prepareKeyFile(sql: Statements, options: SecretsOptions, path: string): Promise<void> {
+  const { dataDir, password } = options
+  const alsoHeld = alsoHeldBy(options).map(idOfKey)
   // In this order: a key that another process notes meanwhile is then found to be shared.
-  const [needed] = await neededKeys(sql)
+  const needed = (await neededKeys(sql)).find((keyId) => !alsoHeld.includes(keyId))
   const noted = await findNotedKey(sql)
   const isThere = existsSync(path)
   if (noted !== undefined && isThere && new SecretBox(readKeyFile(path)).keyIds.includes(noted.keyId)) return
@@ -59,6 +75,38 @@ async function prepareKeyFile(sql: Sql, { dataDir, password }: SecretsOptions, p
   if (shared !== undefined || isThere) return
   if (needed !== undefined) throw missingKey(needed, `and ${path} is not there`)
   writeKeyFile(dataDir, path, [newKey()])
+}
+
+const alsoHeldBy = ({ alsoHeld = [] }: SecretsOptions) => alsoHeld.map((key) => Buffer.from(key, 'base64'))
+
+/** The keys that these settings hold already, by their ids. Makes none. */
+export function findKeys({ keyFile, dataDir }: Pick<SecretsOptions, 'keyFile' | 'dataDir'>): Map<string, Buffer> {
+  const path = keyFile ?? join(dataDir, 'secrets.key')
+  const keys = keyFile === undefined && !existsSync(path) ? [] : readKeyFile(path)
+  return new Map(keys.map((key) => [idOfKey(key), key]))
+}
+
+/**
+ * What a backup needs to say of the secrets: the keys that they are sealed with and, where no file was named for them,
+ * these keys, in base64. Throws `StartError` where one of those is not to be had.
+ */
+export async function exportKeys(
+  sql: Statements,
+  { keyFile, dataDir, password }: Pick<SecretsOptions, 'keyFile' | 'dataDir' | 'password'>,
+): Promise<{ keyIds: string[]; keys: string[] }> {
+  const keyIds = await keysOfSecrets(sql)
+  const noted = await findNotedKey(sql)
+  const isNamed = noted?.lockedKey === null
+  if (isNamed || keyIds.length === 0) return { keyIds, keys: [] }
+  const held = findKeys({ keyFile, dataDir })
+  const shared = noted?.lockedKey && unlockKey(noted.lockedKey, password)
+  if (shared) held.set(noted.keyId, Buffer.from(shared, 'base64'))
+  const keys = keyIds.map((keyId) => {
+    const key = held.get(keyId)
+    if (key === undefined) throw missingKey(keyId, `which ${join(dataDir, 'secrets.key')} does not hold`)
+    return key.toString('base64')
+  })
+  return { keyIds, keys }
 }
 
 function missingKey(keyId: string, where: string): StartError {

@@ -1,14 +1,20 @@
-import type { Sql } from '../database/open.ts'
+import type { Statements } from '../database/open.ts'
 import { keyIdOf, type SecretBox } from './box.ts'
 
-/** The keys that are needed: the one that is written with, and those of secrets that were sealed before. */
-export async function neededKeys(sql: Sql): Promise<string[]> {
+/** The keys that secrets are sealed with. */
+export async function keysOfSecrets(sql: Statements): Promise<string[]> {
   const rows = await sql<{ key_id: string }[]>`
-    select key_id from secrets_key
-    union select split_part(callback_secret, ':', 1) from third_party_config where callback_secret is not null
+    select split_part(callback_secret, ':', 1) as key_id from third_party_config where callback_secret is not null
     union select split_part(previous_callback_secret, ':', 1) from third_party_config
-      where previous_callback_secret is not null`
+      where previous_callback_secret is not null
+    order by key_id`
   return rows.map((row) => row.key_id)
+}
+
+/** The keys that are needed: the one that is written with, and those of secrets that were sealed before. */
+export async function neededKeys(sql: Statements): Promise<string[]> {
+  const noted = await findNotedKey(sql)
+  return [...new Set([...(noted === undefined ? [] : [noted.keyId]), ...(await keysOfSecrets(sql))])]
 }
 
 export interface NotedKey {
@@ -18,13 +24,13 @@ export interface NotedKey {
 }
 
 /** The key that is written with; undefined before the first one. */
-export async function findNotedKey(sql: Sql): Promise<NotedKey | undefined> {
+export async function findNotedKey(sql: Statements): Promise<NotedKey | undefined> {
   const [row] = await sql`select key_id, locked_key from secrets_key`
   return row === undefined ? undefined : { keyId: row.key_id, lockedKey: row.locked_key }
 }
 
 /** Notes which key is written with, unless it is one that the box does not hold. Answers whether it did. */
-export async function noteKey(sql: Sql, box: SecretBox, lockedKey: string | null): Promise<boolean> {
+export async function noteKey(sql: Statements, box: SecretBox, lockedKey: string | null): Promise<boolean> {
   const noted = await sql`
     insert into secrets_key as k (key_id, locked_key) values (${box.keyId}, ${lockedKey})
     on conflict (only_row) do update set key_id = excluded.key_id, locked_key = excluded.locked_key
@@ -36,7 +42,7 @@ export async function noteKey(sql: Sql, box: SecretBox, lockedKey: string | null
 const stepRows = 200
 
 /** Seals, in steps, what was sealed with an older key anew. Answers how many configurations that were. */
-export async function sealAnew(sql: Sql, box: SecretBox): Promise<number> {
+export async function sealAnew(sql: Statements, box: SecretBox): Promise<number> {
   const isOlder = (sealed: string | null): sealed is string => sealed !== null && keyIdOf(sealed) !== box.keyId
   let count = 0
   for (let after = ''; ; ) {
