@@ -58,7 +58,7 @@ export function sdkApi(): string {
   const names = Object.entries(refusals).map(([name, { code }]) => `  ${code}: '${name}',`)
   return [
     '// Made from the contracts by `npm run generate`. Not to be edited.',
-    "import type { Method, PageMethod } from './method.ts'",
+    "import type { ExportMethod, FileMethod, Method, PageMethod } from './method.ts'",
     "export type { CallOptions } from './method.ts'",
     types.text(),
     `/** What an application’s callback is told: the record, as its operation answers it. */\n${event}`,
@@ -76,10 +76,12 @@ function methodOf(operation: Operation, described: Described, types: Types, shar
   const input = body === undefined ? types.query(`${capital(operation.id)}Query`, parameters) : types.of(body)
   const [answer] = Object.entries(described.responses['200']?.content ?? {})
   const data = answer === undefined ? 'unknown' : types.dataOf(answer[1].schema)
-  const method = isPage(operation) ? 'PageMethod' : 'Method'
-  return `${comment(described.description ?? described.summary, '  ')}  ${operation.id}: ${method}<${input}, ${data}>`
+  const method = isPage(operation) ? 'PageMethod' : operation.takes === undefined ? 'Method' : 'FileMethod'
+  const type = isFile(operation) ? `ExportMethod<${input}>` : `${method}<${input}, ${data}>`
+  return `${comment(described.description ?? described.summary, '  ')}  ${operation.id}: ${type}`
 }
 
+const isFile = ({ answers }: Operation) => Array.isArray(answers)
 const isPage = ({ query }: Operation) => query?.properties.cursor !== undefined
 
 function callOf(operation: Operation): string {
@@ -88,6 +90,8 @@ function callOf(operation: Operation): string {
     ...(idempotent ? ['isIdempotent: true'] : []),
     ...(callers.length === 0 ? ['isOpen: true'] : []),
     ...(isPage(operation) ? ['isPage: true'] : []),
+    ...(operation.takes === undefined ? [] : ['takesFile: true']),
+    ...(isFile(operation) ? ['answersFile: true'] : []),
   ]
   return `  ${id}: { ${[`method: '${method}'`, `path: '${path}'`, ...marks].join(', ')} },`
 }

@@ -1,6 +1,6 @@
 // Made from the contracts by `npm run generate`. Not to be edited.
 
-import type { Method, PageMethod } from './method.ts'
+import type { ExportMethod, FileMethod, Method, PageMethod } from './method.ts'
 
 export type { CallOptions } from './method.ts'
 
@@ -116,8 +116,14 @@ export interface Callback {
   appId: string
 }
 
-/** paused: this service sends no callbacks. */
+/** paused: no callbacks are sent. */
 export type CallbacksSwitch = 'on' | 'paused'
+
+export interface CancelImportRequest {
+  appId?: OwnAppId | undefined
+  /** Its id. */
+  id: number
+}
 
 export interface ChangePasswordRequest {
   /** The password that is in use. */
@@ -154,6 +160,74 @@ export interface CreateDevicesRequest {
   appId?: OwnAppId | undefined
   /** each as create takes it, without appId */
   devices: Array<DeviceBatchRow>
+}
+
+export interface CreateExportQuery {
+  /** What its rows are. */
+  kind: 'sites' | 'devices' | 'billingRules' | 'events' | 'deliveries'
+  /** csv when left out. */
+  format?: 'csv' | 'ndjson' | 'geojson' | undefined
+  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  appId?: string | undefined
+  /** a part of the name, in upper or lower case */
+  siteName?: string | undefined
+  /** a part of the contact person’s name, in upper or lower case */
+  contacts?: string | undefined
+  /** The province’s code. */
+  provinceCode?: string | undefined
+  /** The city’s code. */
+  cityCode?: string | undefined
+  /** The district’s code. */
+  districtCode?: string | undefined
+  /** Only what is about this billing rule. */
+  billingRuleId?: number | undefined
+  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | undefined
+  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | undefined
+  /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
+  bbox?: string | undefined
+  /** The device’s serial number. */
+  deviceNo?: string | undefined
+  /** a part of the name, in upper or lower case */
+  deviceName?: string | undefined
+  /** Free text of the integrator’s own. */
+  tag?: string | undefined
+  /** The device’s model; null if unknown. */
+  modelName?: string | undefined
+  /** As the kind’s page operation has it. */
+  status?: number | undefined
+  /** 1 online, 2 offline. */
+  onlineStatus?: OnlineStatus | undefined
+  /** 0 closed, 1 open, 2 stopped. */
+  runStatus?: RunStatus | undefined
+  /** a part of the name, in upper or lower case */
+  ruleName?: string | undefined
+  /** 1 fast charging, 2 slow charging, 3 occupancy. It cannot be changed. */
+  ruleType?: RuleType | undefined
+  /** Only events with a larger id: what came since. */
+  afterId?: number | undefined
+  /** Only events with a smaller id. */
+  beforeId?: number | undefined
+  /** asc: oldest first, when left out; desc: newest first. */
+  order?: 'asc' | 'desc' | undefined
+  /** One type of event or several, with commas between them. */
+  type?: string | undefined
+  /** Only what is about this site. */
+  siteId?: number | undefined
+  /** Only the delivery of this event. */
+  eventId?: number | undefined
+}
+
+export interface CreateImportQuery {
+  /** The application that is meant. An application may leave out its own; an operator names one. */
+  appId?: string | undefined
+  /** What its rows are. */
+  kind: ImportKind
+  /** As the media type says, when left out. */
+  format?: 'csv' | 'ndjson' | undefined
+  /** true: says what would happen, and writes nothing. */
+  dryRun?: 'true' | 'false' | undefined
 }
 
 export interface CreateOperatorKeyRequest {
@@ -527,6 +601,22 @@ export interface GetHealthResult {
   alive: boolean
 }
 
+export interface GetImportQuery {
+  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  appId?: string | undefined
+  /** Its id. */
+  id: number
+}
+
+export interface GetImportResultQuery {
+  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  appId?: string | undefined
+  /** Its id. */
+  id: number
+  /** Only rows that were created, existing or refused. */
+  outcome?: 'created' | 'existing' | 'refused' | undefined
+}
+
 export interface GetOperatorQuery {
   /** Its id. */
   id: number
@@ -637,9 +727,45 @@ export interface GetSiteQuery {
   id: number
 }
 
+export interface GetTemplateQuery {
+  /** What its rows are. */
+  kind: ImportKind
+}
+
 export interface GetThirdPartyConfigQuery {
   /** The application that is meant. An application may leave out its own; an operator names one. */
   appId?: string | undefined
+}
+
+export interface Import {
+  /** Its id. */
+  id: number
+  /** null for the inventory */
+  appId: string | null
+  kind: ImportKind
+  /** How the file was written. */
+  format: 'csv' | 'ndjson'
+  /** True: its rows are looked at, and nothing is written. */
+  dryRun: boolean
+  status: ImportStatus
+  /** How many rows the file has. */
+  rows: number
+  /** Rows that were created. */
+  created: number
+  /** Rows that were there already, with the same content. */
+  existing: number
+  /** Rows that were refused. */
+  refused: number
+  /** How large the file is. */
+  bytes: number
+  /** How much of it has been worked off. */
+  bytesRead: number
+  /** Who did it: application:…, operator:… or operatorKey:…. */
+  actor: string
+  /** When it was made. */
+  createTime: string
+  /** When it came to its end; null before. */
+  finishTime: string | null
 }
 
 export interface ImportDeviceInventoryRequest {
@@ -657,6 +783,17 @@ export interface ImportDeviceInventoryResult {
   /** How many have another model now. */
   changed: number
 }
+
+/** What its rows are. */
+export type ImportKind = 'sites' | 'devices' | 'inventory'
+
+export type ImportPage = Page & {
+  /** The rows of this page. */
+  list: Array<Import>
+}
+
+/** 1 waiting, 2 running, 3 done, 4 failed, 5 cancelled. */
+export type ImportStatus = 1 | 2 | 3 | 4 | 5
 
 export interface InventoryEntry {
   deviceNo: string
@@ -689,7 +826,7 @@ export interface IssueTokenResult {
   expiresIn: number
 }
 
-export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested'
+export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled'
 
 /** 1 online, 2 offline. */
 export type OnlineStatus = 1 | 2
@@ -953,6 +1090,25 @@ export interface PageEventsQuery {
   billingRuleId?: number | undefined
 }
 
+export interface PageImportsQuery {
+  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  appId?: string | undefined
+  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  pageNo?: number | undefined
+  /** Rows on a page; 10 when left out. */
+  pageSize?: number | undefined
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  cursor?: string | undefined
+  /** What its rows are. */
+  kind?: ImportKind | undefined
+  /** 1 waiting, 2 running, 3 done, 4 failed, 5 cancelled. */
+  status?: ImportStatus | undefined
+  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeFrom?: string | undefined
+  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  timeTo?: string | undefined
+}
+
 export interface PageOperatorKeysQuery {
   /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
   pageNo?: number | undefined
@@ -1092,7 +1248,7 @@ export interface RefusedWrite {
   /** The refusal’s code. */
   code: number
   /** the code’s name */
-  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'eventNotFound' | 'deliveryNotFound' | 'internalFault' | 'unavailable'
+  name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
   /** what it was about: a serial number, the id of a site or a rule, or a new site’s name */
@@ -1653,7 +1809,7 @@ export interface UpdateSiteRequest {
 }
 
 /** What an application’s callback is told: the record, as its operation answers it. */
-export type CallbackEvent = ApplicationCallback | BillingRuleCallback | DeviceCallback | SiteCallback | TestCallback | ThirdPartyConfigCallback | TransferredDeviceCallback
+export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | BillingRuleCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
 
 /** One method for each operation. */
 export interface Methods {
@@ -1733,6 +1889,20 @@ export interface Methods {
   testDelivery: Method<TestDeliveryRequest, Delivery>
   /** Pages through the writes that were refused, rows of batches too, newest first; over several applications, by application first. Of each application the newest 1000 are kept, and at most 300 a minute. */
   pageRefusals: PageMethod<PageRefusalsQuery, RefusedWritePage>
+  /** Takes a file of rows, up to 1 GB, and works it off beside requests, one at a time of an application. A row that is there already with the same content counts as `existing`: a file can be sent twice. */
+  createImport: FileMethod<CreateImportQuery, Import>
+  /** Answers one import, and how far it is. */
+  getImport: Method<GetImportQuery, Import>
+  /** Pages through the imports of the last 7 days, newest first. */
+  pageImports: PageMethod<PageImportsQuery, ImportPage>
+  /** Ends an import that waits or runs; what it has written stays. */
+  cancelImport: Method<CancelImportRequest, Import>
+  /** Answers one line of NDJSON for each row that has been looked at: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
+  getImportResult: ExportMethod<GetImportResultQuery>
+  /** Answers all rows of a kind as a file, with the filters of its page operation. In CSV a quote stands before what a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84. */
+  createExport: ExportMethod<CreateExportQuery>
+  /** Answers an empty CSV file with the columns of an import. */
+  getTemplate: ExportMethod<GetTemplateQuery>
   /** Answers the national divisions as a tree: all of them or those below `code`, all levels or `depth` of them. */
   getRegionTree: Method<GetRegionTreeQuery, GetRegionTreeResult>
   /** Answers one national division. */
@@ -1853,6 +2023,13 @@ export const operations = {
   replayDeliveries: { method: 'POST', path: '/api/event/v1/delivery/replay', isIdempotent: true },
   testDelivery: { method: 'POST', path: '/api/event/v1/delivery/test', isIdempotent: true },
   pageRefusals: { method: 'GET', path: '/api/event/v1/refusal/page', isPage: true },
+  createImport: { method: 'POST', path: '/api/bulk/v1/import/create', takesFile: true },
+  getImport: { method: 'GET', path: '/api/bulk/v1/import/detail' },
+  pageImports: { method: 'GET', path: '/api/bulk/v1/import/page', isPage: true },
+  cancelImport: { method: 'POST', path: '/api/bulk/v1/import/cancel' },
+  getImportResult: { method: 'GET', path: '/api/bulk/v1/import/result', answersFile: true },
+  createExport: { method: 'GET', path: '/api/bulk/v1/export/create', answersFile: true },
+  getTemplate: { method: 'GET', path: '/api/bulk/v1/template', answersFile: true },
   getRegionTree: { method: 'GET', path: '/api/region/v1/region/tree' },
   getRegion: { method: 'GET', path: '/api/region/v1/region/detail' },
   createApplication: { method: 'POST', path: '/api/platform/v1/application/create', isIdempotent: true },
@@ -1928,6 +2105,8 @@ export const codeNames: Record<number, string> = {
   40004: 'billingRuleInUse',
   60002: 'eventNotFound',
   60003: 'deliveryNotFound',
+  70002: 'importNotFound',
+  70003: 'importRunning',
   49999: 'internalFault',
   50003: 'unavailable',
 }

@@ -1,9 +1,14 @@
 import { ForecourtError } from './error.ts'
+import { FileAnswer, type FileInput, mediaTypeOf } from './file.ts'
 
 /** What one request needs to know of an operation. */
 export interface Target {
   method: 'GET' | 'POST'
   path: string
+  /** Its body is the input's `file`, and the rest of the input its query. */
+  takesFile?: true
+  /** Its answer is a file. */
+  answersFile?: true
 }
 
 export interface Answered<Data> {
@@ -31,19 +36,19 @@ interface Envelope {
  */
 export async function exchange(
   baseUrl: string,
-  { method, path }: Target,
+  target: Target,
   input: object,
-  { headers, signal, names = {} }: ExchangeOptions = {},
+  { headers = {}, signal, names = {} }: ExchangeOptions = {},
 ): Promise<Answered<unknown>> {
-  const request: RequestInit = { method, headers: { ...headers }, signal: signal ?? null }
-  if (method === 'POST') {
-    request.headers = { ...headers, 'content-type': 'application/json' }
-    request.body = JSON.stringify(input)
-  }
+  const { url, ...request } = requestOf(target, input, headers)
   let response: Response
+  let isOurs: boolean
   let text: string
   try {
-    response = await fetch(baseUrl + path + (method === 'GET' ? queryOf(input) : ''), request)
+    response = await fetch(baseUrl + url, { ...request, signal: signal ?? null })
+    // What has no request id is another program's page.
+    isOurs = response.headers.has('x-request-id')
+    if (target.answersFile && response.ok && isOurs) return { data: new FileAnswer(response), etag: null }
     text = await response.text()
   } catch (error) {
     signal?.throwIfAborted()
@@ -51,7 +56,9 @@ export async function exchange(
   }
   const answer = jsonOf(text)
   const envelope = answer as Envelope | undefined
-  if (response.ok && envelope?.code === undefined) return { data: answer ?? text, etag: response.headers.get('etag') }
+  // Some operations answer without an envelope.
+  if (response.ok && envelope?.code === undefined && isOurs)
+    return { data: answer ?? text, etag: response.headers.get('etag') }
   if (envelope?.code === 0) return { data: envelope.data, etag: response.headers.get('etag') }
   const { code = 0, msg = response.statusText, data } = envelope ?? {}
   throw new ForecourtError(msg, {
@@ -62,6 +69,27 @@ export async function exchange(
     requestId: response.headers.get('x-request-id'),
     retryAfterSeconds: secondsOf(response.headers.get('retry-after')),
   })
+}
+
+function requestOf(
+  { method, path, takesFile }: Target,
+  input: object,
+  headers: Record<string, string>,
+): RequestInit & { url: string } {
+  if (method === 'GET') return { method, url: path + queryOf(input), headers }
+  if (!takesFile) {
+    return {
+      method,
+      url: path,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(input),
+    }
+  }
+  const { file, ...query } = input as { file: FileInput; format?: unknown }
+  const type = { 'content-type': mediaTypeOf(file, query.format) }
+  const request = { method, url: path + queryOf(query), headers: { ...headers, ...type }, body: file as string }
+  // Node and browsers want the first where a stream is sent; without the others Node keeps all of it, for a redirect.
+  return { ...request, ...({ duplex: 'half', redirect: 'error', window: null } as object) }
 }
 
 /** Undefined for what is no JSON object. */

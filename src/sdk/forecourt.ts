@@ -59,8 +59,10 @@ class Caller {
       } catch (thrown) {
         options.signal?.throwIfAborted()
         const error = asError(thrown)
-        if (error.name === 'tokenInvalid' && !hasRenewed && this.renews(token)) hasRenewed = true
-        else if (attempt < mostAttempts && isPassing(error)) await pause(attempt, error, options.signal)
+        const isRenewed = error.name === 'tokenInvalid' && !hasRenewed && canSendAgain(input) && this.renews(token)
+        if (isRenewed) hasRenewed = true
+        else if (attempt < mostAttempts && isPassing(error) && canSendAgain(input))
+          await pause(attempt, error, options.signal)
         else throw error
       }
     }
@@ -84,13 +86,19 @@ class Caller {
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
-    const late = AbortSignal.timeout(answerTimeoutMs)
-    const answered = await exchange(this.baseUrl, operation, input, {
-      headers: { ...headers, ...authorization },
-      signal: signal === undefined ? late : AbortSignal.any([signal, late]),
-      names: codeNames,
-    })
-    return answered.data
+    const late = new AbortController()
+    // A file takes as long as it takes; of one that is answered, its beginning is waited for.
+    const timer = operation.takesFile ? undefined : setTimeout(() => late.abort(tooLate()), answerTimeoutMs)
+    try {
+      const answered = await exchange(this.baseUrl, operation, input, {
+        headers: { ...headers, ...authorization },
+        signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+        names: codeNames,
+      })
+      return answered.data
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** Whether a token that was refused is fetched anew: it can end before its time, revoked or with its secret. */
@@ -151,6 +159,11 @@ async function unlessAborted<Value>(awaited: Promise<Value>, signal: AbortSignal
   })
   return Promise.race([awaited, aborted]).finally(() => given.abort())
 }
+
+const tooLate = () => new DOMException('no answer', 'TimeoutError')
+
+/** A stream is there once. */
+const canSendAgain = (input: object) => !((input as { file?: unknown }).file instanceof ReadableStream)
 
 /** What may be different the next time. */
 function isPassing({ status }: ForecourtError): boolean {

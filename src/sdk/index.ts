@@ -3,4 +3,5 @@
 export type * from './api.ts'
 export { verifyCallback } from './callback.ts'
 export { ForecourtError } from './error.ts'
+export { FileAnswer, type FileInput } from './file.ts'
 export { Forecourt, type ForecourtOptions } from './forecourt.ts'

@@ -1,3 +1,5 @@
+import type { FileAnswer, FileInput } from './file.ts'
+
 /** Beside what an operation takes. */
 export interface CallOptions {
   /** Ends the call, also between two attempts. */
@@ -18,3 +20,9 @@ export type PageMethod<Query, Page extends { list: unknown[] }> = Method<Query, 
   /** Every row that fits, by cursor: nothing that exists throughout is skipped. */
   all(query?: Omit<Query, 'pageNo' | 'cursor'>, options?: CallOptions): AsyncGenerator<Page['list'][number], void>
 }
+
+/** A call that sends a file of rows beside its query. */
+export type FileMethod<Query, Data> = (input: Query & { file: FileInput }, options?: CallOptions) => Promise<Data>
+
+/** A call that answers a file, once its first bytes are there. */
+export type ExportMethod<Query> = Method<Query, FileAnswer>
