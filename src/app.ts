@@ -1,6 +1,8 @@
 import type { Logger } from 'pino'
 import { applicationRoutes } from './applications/routes.ts'
 import { billingRuleRoutes } from './billing-rules/routes.ts'
+import { bulkRoutes } from './bulk/routes.ts'
+import { ImportWorker } from './bulk/worker.ts'
 import { AccessControl } from './callers/access-control.ts'
 import { CallerCache } from './callers/cache.ts'
 import { hashSecret } from './callers/credentials.ts'
@@ -9,7 +11,7 @@ import type { Config } from './config.ts'
 import { withConsole } from './console-pages.ts'
 import type { Database } from './database/database.ts'
 import { laneOpener } from './database/lanes.ts'
-import { connectionStates, type Sql } from './database/open.ts'
+import type { Sql } from './database/open.ts'
 import { Reads } from './database/reads.ts'
 import type { Routine } from './database/routine.ts'
 import { Deadlines } from './deadlines.ts'
@@ -38,6 +40,7 @@ import { eventRoutes } from './events/routes.ts'
 import { InFlight } from './http/in-flight.ts'
 import { listen } from './http/listen.ts'
 import type { HttpHandler } from './http/message.ts'
+import { refusalsOf } from './http/openapi.ts'
 import { type Handler, serve } from './http/serve.ts'
 import { listOf } from './http/source-address.ts'
 import { Metrics } from './metrics.ts'
@@ -52,8 +55,11 @@ import { api } from './reference/api.ts'
 import { operations } from './reference/operations.ts'
 import { RefusalRecorder } from './refusal-log/recorder.ts'
 import { refusalRoutes } from './refusal-log/routes.ts'
+import { refusals } from './refusals.ts'
 import { regionRoutes } from './regions/routes.ts'
 import type { SecretBox } from './secrets/box.ts'
+import { registerServiceGauges } from './service/gauges.ts'
+import { readinessOf } from './service/readiness.ts'
 import { serviceRoutes } from './service/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { siteRoutes } from './sites/routes.ts'
@@ -62,6 +68,7 @@ import { thirdPartyConfigRoutes } from './third-party-config/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { issueTokensRoutine } from './tokens/routine.ts'
 import { startUpkeep } from './upkeep.ts'
+import { runtime, version } from './version.ts'
 
 /**
  * The pools of a process, by what they are for: whoever fills one keeps nobody waiting at another. That for clients,
@@ -82,6 +89,8 @@ export function openPools(database: Database, control: Sql) {
     tokens: database.open(1, { isWritePath: true }),
     // To look for work, to read it, and to keep what became of it.
     callbacks: database.open(3, { isWritePath: true }),
+    /** Files that are taken, and the imports that are worked off. */
+    bulk: database.open(3, { isWritePath: true }),
     /** What nobody waits for, and may take long. */
     background: database.open(3, { longestStatementMs: countTimeoutMs }),
   }
@@ -140,12 +149,18 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const catalogue = new Catalogue(pools.creates)
   const showMoment = momentFormat(config.timeZone)
   const readMoment = momentReader(config.timeZone)
+  const imports = new ImportWorker({ sql: pools.bulk, log, catalogue, metrics, config, showMoment })
   const openLane = laneOpener(
     metrics,
     // Shorter than a request is waited for: what is refused for its waiting is never written afterwards.
     { maxWaiting: config.maxWaitingCreates, maxWaitMs: config.statementTimeoutMs * 0.8 },
-    (size) => throttle.onBatch(size),
+    (size) => {
+      throttle.onBatch(size)
+      imports.onBatch()
+    },
   )
+  const { isDistributed } = database
+  const readiness = readinessOf({ sql: pools.control, inFlight, peers, config, schemaVersion })
   // Each on the pool for what it changes; what it reads comes with the request.
   const { control, writes, background, creates, states } = pools
   const moments = { showMoment, readTimeRange: timeRangeReader(readMoment) }
@@ -161,28 +176,24 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...eventRoutes(moments),
     ...deliveryRoutes({ sql: writes, peers, client, secrets, metrics, config, ...moments }),
     ...refusalRoutes(moments),
+    ...bulkRoutes({ sql: pools.bulk, config, onSubmitted: () => imports.wake(), ...moments }),
     ...regionRoutes(),
     ...applicationRoutes({ sql: control, callers, secrets, config, showMoment }),
     ...deviceModelRoutes({ sql: control, catalogue, showMoment }),
     ...deviceInventoryRoutes({ sql: control, catalogue, showMoment }),
     ...operatorRoutes({ sql: control, callers, settingKeyHash, showMoment, readMoment }),
-    ...sessionRoutes({ sql: control, callers, settingKeyHash, config, showMoment }),
+    ...sessionRoutes({ sql: control, callers, settingKeyHash, metrics, config, showMoment }),
     ...overviewRoutes({ sql: background, log, config, showMoment }),
-    ...serviceRoutes({
-      sql: control,
-      metrics,
-      inFlight,
-      peers,
-      config,
-      api,
-      schemaVersion,
-      isDistributed: database.isDistributed,
-    }),
+    ...serviceRoutes({ sql: control, metrics, readiness, peers, config, api, isDistributed }),
   ]
   requireAll(handlers)
   const refusalRecorder = new RefusalRecorder(pools.background, log)
+  for (const operation of operations) {
+    metrics.expect(operation.id, [0, ...[...refusalsOf(operation)].map((name) => refusals[name].code)])
+  }
+  const reads = new Reads(database)
   const handler = serve(handlers, {
-    reads: new Reads(database),
+    reads,
     noteRefusal: (refused) => refusalRecorder.note(refused),
     admit: (operation, request) => access.admit(operation, request),
     authenticate: (request) => access.authenticate(request),
@@ -197,14 +208,19 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     inFlight,
   })
   const metricTimeoutMs = Math.min(1000, config.statementTimeoutMs / 2)
-  metrics.gaugeByState(
-    'forecourt_database_connections',
-    'Connections of this process’s pools to the database, by what they do.',
-    () => connectionStates(pools.background, metricTimeoutMs),
-  )
-  metrics.gauge('forecourt_workers', 'Processes that serve on this machine.', () => peers.workers.serving, 'service')
+  registerServiceGauges({
+    metrics,
+    readiness,
+    peers,
+    config,
+    pools,
+    isDistributed,
+    readsWaiting: () => reads.waiting,
+    timeoutMs: metricTimeoutMs,
+  })
+  const unwatch = metrics.watchProcess({ version, runtime })
   peers.onAsked('metrics', () => metrics.registry.getMetricsAsJSON())
-  registerGauges(metrics, pools.background, metricTimeoutMs)
+  registerGauges(metrics, pools.background, metricTimeoutMs, config)
   const worker = new CallbackWorker({
     pool: pools.callbacks,
     client,
@@ -215,18 +231,20 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     log,
   })
   worker.start()
-  const upkeep = startUpkeep(pools.background, log, config, routines)
+  const upkeep = startUpkeep(pools.background, log, { ...config, isDistributed }, routines)
+  imports.start()
   const recorder = startRecorder(pools.background, log, metrics)
   const presence = startPresence({ sql: background, log, config, showMoment })
   return {
     handler: withConsole(handler, config.mapTileUrl),
     stopCallbacks: () => worker.stop(),
     async stop() {
-      await worker.stop()
+      await Promise.all([worker.stop(), imports.stop()])
       upkeep.stop()
       await Promise.all([recorder.stop(), refusalRecorder.stop()])
       presence.stop()
       deadlines.stop()
+      unwatch()
     },
   }
 }

@@ -1,10 +1,32 @@
-import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { inTime } from './event-loop.ts'
 
 const batchSizeBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+/** How often it is looked whether the event loop is late; what holds it up for longer is always seen. */
+const loopLookMs = 100
+
 /** By the status of the delivery, from 1 on. */
 const attemptOutcomes = ['retry', 'delivered', 'dead']
+
+const signInOutcomes = ['succeeded', 'refused', 'locked'] as const
+
+/** What most failures of a database are: SQLSTATE classes, and those of the way to it. */
+const databaseFailures = ['connection', '08', '40', '53', '57', '58']
+
+/** Applications that are told one by one; further ones are counted together, so that a scrape stays small. */
+const mostNamed = 50
+
+/** Of the process, as every Prometheus client names them; both runtimes know these. */
+const processMetrics = [
+  'process_cpu_user_seconds_total',
+  'process_cpu_system_seconds_total',
+  'process_cpu_seconds_total',
+  'process_resident_memory_bytes',
+  'process_open_fds',
+  'process_max_fds',
+]
 
 /** All metrics of a process as they are at a moment. */
 export type MetricsSnapshot = readonly { name: string; type: unknown }[]
@@ -19,9 +41,17 @@ export function withoutGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
 
-/** A gauge's value is one process's, and the service's is their sum; or each tells the same of the service. */
-type GaugeOf = 'process' | 'service'
-const aggregators = { process: 'sum', service: 'first' } as const
+/** How the values of several processes become the service's; `first` where each tells the same. */
+type Merged = 'sum' | 'first' | 'min' | 'max'
+
+export interface GaugeOptions {
+  name: string
+  help: string
+  merged: Merged
+}
+
+/** Values by what tells them apart; undefined while they are not known. */
+export type Readings = Record<string, number> | undefined
 
 /** What `/metrics` shows. Children are looked up once per label set, so that a request costs two additions. */
 export class Metrics {
@@ -53,6 +83,31 @@ export class Metrics {
     buckets: latencyBuckets,
     registers: [this.registry],
   })
+  private readonly rateLimited = new Counter({
+    name: 'forecourt_rate_limited_total',
+    help: `Requests over an application’s rate limit, of the first ${mostNamed} applications of a process each; the others are "other".`,
+    labelNames: ['app_id'],
+    registers: [this.registry],
+  })
+  private readonly limitedApplications = new Set<string>()
+  private readonly signIns = new Counter({
+    name: 'forecourt_sign_ins_total',
+    help: 'Sign-ins of operators: succeeded, refused for a wrong password or key, locked for too many of these.',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  })
+  private readonly databaseErrors = new Counter({
+    name: 'forecourt_database_errors_total',
+    help: 'Requests that a statement or a connection failed, by the class of its SQLSTATE, or "connection".',
+    labelNames: ['class'],
+    registers: [this.registry],
+  })
+  private readonly loopDelay = new Histogram({
+    name: 'forecourt_event_loop_delay_seconds',
+    help: `How late the event loop was, looked at each ${loopLookMs} ms.`,
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers: [this.registry],
+  })
   private readonly attemptChildren = attemptOutcomes.map((outcome) => this.attempts.labels(outcome))
   private readonly requestChildren = new Map<string, Map<number, Counter.Internal>>()
   private readonly latencyChildren = new Map<string, Histogram.Internal<string>>()
@@ -60,26 +115,93 @@ export class Metrics {
   /** Records made and requests refused since the start. */
   readonly totals = { creates: 0, refusals: 0 }
 
+  /** Every counter whose labels are known begins at 0: `increase()` sees nothing of a first one that appears as 1. */
+  constructor() {
+    this.rateLimited.inc({ app_id: 'other' }, 0)
+    for (const outcome of signInOutcomes) this.signIns.inc({ outcome }, 0)
+    for (const kind of databaseFailures) this.databaseErrors.inc({ class: kind }, 0)
+    for (const outcome of attemptOutcomes) this.attempts.zero({ outcome })
+  }
+
+  /** Shows what the process itself uses, and how late its event loop is. Answers what ends it. */
+  watchProcess(about: { version: string; runtime: string }): () => void {
+    const { registry } = this
+    new Gauge({
+      name: 'forecourt_build_info',
+      help: 'Which program runs, and on what; always 1.',
+      aggregator: 'first',
+      labelNames: ['version', 'runtime'],
+      registers: [registry],
+    }).set(about, 1)
+    const standard = new Registry()
+    // Not looked at: `forecourt_event_loop_delay_seconds` is the same on both runtimes, and can be summed.
+    collectDefaultMetrics({ register: standard, eventLoopMonitoringPrecision: 60_000 })
+    for (const name of processMetrics) {
+      const metric = standard.getSingleMetric(name)
+      if (metric !== undefined) registry.registerMetric(metric)
+    }
+    const startedAt = Math.round(Date.now() / 1000 - process.uptime())
+    const help = 'When the process started, in Unix time; of several the youngest.'
+    this.gauge({ name: 'process_start_time_seconds', help, merged: 'max' }, () => startedAt)
+    let dueAt = performance.now() + loopLookMs
+    const timer = setInterval(() => {
+      const now = performance.now()
+      this.loopDelay.observe(Math.max(0, now - dueAt) / 1000)
+      dueAt = now + loopLookMs
+    }, loopLookMs)
+    timer.unref()
+    return () => clearInterval(timer)
+  }
+
+  /** Lets the counts of an operation begin at 0, for success and for each refusal that it can give. */
+  expect(operation: string, codes: Iterable<number>): void {
+    for (const code of codes) this.childOf(operation, code)
+  }
+
+  /** Counts a request over its application's rate. */
+  countRateLimited(appId: string): void {
+    const { limitedApplications: named } = this
+    if (named.size < mostNamed) named.add(appId)
+    this.rateLimited.inc({ app_id: named.has(appId) ? appId : 'other' })
+  }
+
+  countSignIn(outcome: (typeof signInOutcomes)[number]): void {
+    this.signIns.inc({ outcome })
+  }
+
+  countDatabaseError(kind: string): void {
+    this.databaseErrors.inc({ class: kind })
+  }
+
   /** Counts records that one request has made. */
   countCreates(records: number): void {
     this.totals.creates += records
   }
 
   observe(operation: string, code: number, seconds: number): void {
+    this.childOf(operation, code).inc()
+    if (code !== 0) this.totals.refusals++
+    let latency = this.latencyChildren.get(operation)
+    if (latency === undefined) {
+      latency = this.latency.labels(operation)
+      this.latencyChildren.set(operation, latency)
+    }
+    latency.observe(seconds)
+  }
+
+  private childOf(operation: string, code: number): Counter.Internal {
     let codes = this.requestChildren.get(operation)
     if (codes === undefined) {
       codes = new Map()
       this.requestChildren.set(operation, codes)
-      this.latencyChildren.set(operation, this.latency.labels(operation))
     }
     let child = codes.get(code)
     if (child === undefined) {
       child = this.requests.labels(operation, String(code))
+      child.inc(0)
       codes.set(code, child)
     }
-    child.inc()
-    if (code !== 0) this.totals.refusals++
-    this.latencyChildren.get(operation)?.observe(seconds)
+    return child
   }
 
   observeBatch(lane: string, size: number): void {
@@ -91,36 +213,58 @@ export class Metrics {
     this.attemptChildren[status - 1]?.observe(seconds)
   }
 
-  /** A value that is read when it is asked for. */
-  gauge(name: string, help: string, read: () => number | Promise<number>, of: GaugeOf = 'process'): void {
+  /** A value that is read when it is asked for; none while it is not known. */
+  gauge({ name, help, merged }: GaugeOptions, read: () => number | undefined | Promise<number | undefined>): void {
     new Gauge({
       name,
       help,
-      aggregator: aggregators[of],
+      aggregator: merged,
       registers: [this.registry],
       async collect() {
-        this.set(await read())
+        const value = await read()
+        if (value === undefined) this.remove()
+        else this.set(value)
       },
     })
   }
 
-  /** Counts by state that are read when they are asked for. */
-  gaugeByState(
-    name: string,
-    help: string,
-    read: () => Promise<{ state: string; count: number }[]>,
-    of: GaugeOf = 'process',
-  ): void {
+  /** Values by a label that are read when they are asked for; none while they are not known. */
+  gaugeBy(label: string, { name, help, merged }: GaugeOptions, read: () => Readings | Promise<Readings>): void {
     new Gauge({
       name,
       help,
-      aggregator: aggregators[of],
-      labelNames: ['state'],
+      aggregator: merged,
+      labelNames: [label],
       registers: [this.registry],
       async collect() {
         this.reset()
-        for (const { state, count } of await read()) this.set({ state }, count)
+        for (const [value, reading] of Object.entries((await read()) ?? {})) this.set({ [label]: value }, reading)
       },
     })
+  }
+}
+
+/**
+ * What is asked for at scrapes, often by several at once: one question at a time, an answer that is good for a while,
+ * and none, soon, when none comes.
+ */
+export function lately<Value>(
+  ask: () => Promise<Value>,
+  { freshMs, timeoutMs }: { freshMs: number; timeoutMs: number },
+): () => Promise<Value | undefined> {
+  let asking: Promise<Value | undefined> | undefined
+  let answer: { value: Value; at: number } | undefined
+  return () => {
+    if (answer !== undefined && performance.now() - answer.at < freshMs) return Promise.resolve(answer.value)
+    asking ??= ask()
+      .then((value) => {
+        answer = { value, at: performance.now() }
+        return value
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        asking = undefined
+      })
+    return inTime(asking, undefined, timeoutMs)
   }
 }

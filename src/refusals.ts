@@ -174,9 +174,9 @@ export const refusals = {
     status: 409,
     en: 'This application has no callback to send to, its callback has stopped, or the service sends none for now.',
     zh: '该应用没有可用的回调地址，回调已停止，或本服务暂停发送回调。',
-    when: 'A replay or a test while the third-party configuration has no `callbackUrl`; a replay while the callback is stopped because it answered 410: saving the configuration lifts the stop. A test while the service runs with `FORECOURT_CALLBACKS=paused`.',
+    when: 'A replay or a test while the third-party configuration has no `callbackUrl`; a replay while the callback is stopped because it answered 410: saving the configuration lifts the stop. A test while callbacks are paused.',
     whenZh:
-      '第三方配置没有 `callbackUrl` 时请求重放或测试；回调因返回 410 而停止时请求重放，重新保存配置即可恢复；服务以 `FORECOURT_CALLBACKS=paused` 运行时请求测试。',
+      '第三方配置没有 `callbackUrl` 时请求重放或测试；回调因返回 410 而停止时请求重放，重新保存配置即可恢复；回调暂停期间请求测试。',
     todo: {
       en: 'Save the third-party configuration with a `callbackUrl`: that also lifts a stop. While callbacks are paused, read the feed.',
       zh: '保存带有 `callbackUrl` 的第三方配置，停止状态也随之解除。服务暂停回调期间，请改为读取事件流。',
@@ -408,6 +408,30 @@ export const refusals = {
     todo: {
       en: 'Take the id from `delivery/page`; old deliveries are removed after 30 days.',
       zh: '从 `delivery/page` 中取编号；投递记录默认保留 30 天。',
+    },
+  },
+  importNotFound: {
+    code: 70002,
+    status: 404,
+    en: 'There is no such import.',
+    zh: '导入任务不存在。',
+    when: 'No import of this application has this id, or it is kept no longer.',
+    whenZh: '该应用下没有此编号的导入任务，或该任务已过保留期。',
+    todo: {
+      en: 'Take the id from `import/page`; imports are removed after 7 days.',
+      zh: '从 `import/page` 中取编号；导入任务保留 7 天。',
+    },
+  },
+  importRunning: {
+    code: 70003,
+    status: 409,
+    en: 'Another import of this application is under way, or this one has come to its end.',
+    zh: '该应用已有导入任务正在进行，或此任务已经结束。',
+    when: 'Create while an import of the application waits or runs; cancel of one that has come to its end.',
+    whenZh: '应用已有等待中或进行中的导入任务时再次创建；或取消已经结束的任务。',
+    todo: {
+      en: 'Wait until `import/detail` tells a status of 3 or more, or cancel it.',
+      zh: '等到 `import/detail` 的状态为 3 或以上，或先将其取消。',
     },
   },
   internalFault: {

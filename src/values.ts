@@ -381,5 +381,5 @@ export const FieldFaults = named(
 
 /** Whether the service sends callbacks (contract §7). */
 export const callbacksSwitch = Type.String({
-  [shownKey]: named('CallbacksSwitch', textOneOf(['on', 'paused'], 'paused: this service sends no callbacks.')),
+  [shownKey]: named('CallbacksSwitch', textOneOf(['on', 'paused'], 'paused: no callbacks are sent.')),
 })

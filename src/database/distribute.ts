@@ -6,7 +6,7 @@ import { transaction } from './transaction.ts'
 // is one node's work, and one transaction there.
 
 /** On every node: small, read at each write, and seldom changed. */
-export const referenceTables = ['application', 'device_catalogue']
+export const referenceTables = ['application', 'callback_pause', 'device_catalogue']
 
 /** By the application; the first decides where, and the others lie beside it. */
 export const applicationTables = [
@@ -30,8 +30,12 @@ export const serialTables = ['device_binding', 'past_binding']
 /** On the coordinator alone. */
 export const localTables = [
   'access_token',
+  'database_size',
   'device_inventory',
   'device_model',
+  'import',
+  'import_piece',
+  'import_result',
   'minute_figures',
   'operator',
   'operator_application',

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { freshHome, refusal, removeHome, startInProcess, stop } from '../../test/embedded-starts.ts'
 import { findBinaries } from './embedded/binaries.ts'
@@ -23,10 +23,13 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     const { folder, version } = await findBinaries()
     if (!existsSync(closed)) {
       mkdirSync(closed, { mode: 0o700 })
-      cpSync(folder, join(closed, 'native'), { recursive: true, verbatimSymlinks: true })
+      copyWithoutLinks(folder, join(closed, 'native'))
     }
     return { folder: join(closed, 'native'), version }
   }
+  /** As npm leaves the package where it runs no install script. */
+  const copyWithoutLinks = (from: string, to: string) =>
+    cpSync(from, to, { recursive: true, filter: (path) => !lstatSync(path).isSymbolicLink() })
 
   test('a folder that only root can enter works: two first starts at once, with one copy of the programs', async () => {
     const options = { binaries: await closedBinaries(), systemFolders }
@@ -55,9 +58,15 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
       const mine = join(home, 'mine')
       mkdirSync(mine)
       chownSync(mine, nobody.uid, nobody.gid)
-      const { child, started } = await startInProcess(join(mine, 'data'), {}, nobody)
+      // Of programs that it may not complete where they are, it makes a copy that is whole.
+      const installed = join(home, 'installed')
+      const { folder, version } = await findBinaries()
+      copyWithoutLinks(folder, installed)
+      const options = { binaries: { folder: installed, version } }
+      const { child, started } = await startInProcess(join(mine, 'data'), options, nobody)
       const { firstStart, pid } = await started
       expect(firstStart).toBe(true)
+      expect(readdirSync(join(mine, 'data')).sort()).toEqual(['embedded.json', 'postgres', `postgresql-${version}`])
       expect([statSync(`/proc/${pid}`).uid, statSync(join(mine, 'data', 'postgres')).uid]).toEqual([
         nobody.uid,
         nobody.uid,

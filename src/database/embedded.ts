@@ -42,7 +42,8 @@ export interface EmbeddedOptions {
 
 type Log = (message: string) => void
 
-const database = 'forecourt'
+/** Of the cluster, the one that is ours. */
+export const database = 'forecourt'
 const logCheckSeconds = 60
 
 /**
@@ -76,7 +77,7 @@ async function start(dataDir: string, log: Log, options: EmbeddedOptions): Promi
   if (existsSync(place.cluster)) requireSameMajor(place, binaries.version)
   let server = await adopt(place, processes, log)
   if (!server) {
-    const binFolder = usableBinaries(binaries, place.user, systemFolders)
+    const binFolder = usableBinaries(binaries, place.user, { systemFolders, dataDir })
     if (!existsSync(place.cluster)) await makeCluster(place, binFolder)
     requireReachable(place)
     remember(place, { socketDir: socketFolder(place) })
@@ -143,7 +144,7 @@ function handle(place: Place, server: ProcessId, firstStart: boolean): EmbeddedD
   }
 }
 
-function connectionTo({ socketDir, port, user, password }: EmbeddedRecord, name: string): Connection {
+export function connectionTo({ socketDir, port, user, password }: EmbeddedRecord, name: string): Connection {
   return { host: socketDir, port, user, password, database: name }
 }
 

@@ -25,6 +25,13 @@ export function databaseRefusal(error: unknown): Refusal | undefined {
   return driverCodes.test(code) ? unavailable() : undefined
 }
 
+/** Which kind of error of the database it is: the class of its SQLSTATE, or "connection"; undefined for any other error. */
+export function failureClass(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  if (isStatementError(error)) return (error as DatabaseError).code?.slice(0, 2)
+  return databaseRefusal(error) === undefined ? undefined : 'connection'
+}
+
 /** Whether a database that cannot be used now may be used soon; somebody must do something about the others first. */
 export function mayPass(error: unknown): boolean {
   const { code = '' } = error as DatabaseError

@@ -46,6 +46,12 @@ export class GroupCommit<Item, Outcome> {
     return this.waiting.length
   }
 
+  /** For how long the first of them has waited. */
+  get queueAgeMs(): number {
+    const [first] = this.waiting
+    return first === undefined ? 0 : Math.max(0, performance.now() - first.since)
+  }
+
   /**
    * Resolves with the item's outcome after its batch has been committed. Rejects with 50003 when the queue is full.
    * `since` is when the item began to wait, where that was earlier than now: one that comes again is before those that

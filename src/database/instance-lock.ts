@@ -27,6 +27,12 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): void }>
   return { release: () => release(path, mine) }
 }
 
+/** The process that has claimed the data folder and lives; undefined for none. */
+export function lockHolder(dataDir: string): number | undefined {
+  const holder = read(join(resolve(dataDir), 'forecourt.lock'))
+  return holder !== undefined && isRunning(holder) ? holder.pid : undefined
+}
+
 /**
  * Answers the live holder, or undefined when the lock is now ours.
  *

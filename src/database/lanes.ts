@@ -13,6 +13,21 @@ export function laneOpener(
   limits: { maxWaiting: number; maxWaitMs: number },
   onBatch: (size: number) => void,
 ): OpenLane {
+  const lanes = new Map<string, Pick<GroupCommit<never, never>, 'queueLength' | 'queueAgeMs'>>()
+  const ofEach = (read: (lane: { queueLength: number; queueAgeMs: number }) => number) => () =>
+    Object.fromEntries([...lanes].map(([name, lane]) => [name, read(lane)]))
+  const length = { name: 'forecourt_queue_length', help: 'What waits for a batch, by lane.', merged: 'sum' } as const
+  metrics.gaugeBy(
+    'lane',
+    length,
+    ofEach((lane) => lane.queueLength),
+  )
+  const help = 'For how long the first that waits for a batch has waited, by lane.'
+  metrics.gaugeBy(
+    'lane',
+    { name: 'forecourt_queue_age_seconds', help, merged: 'max' },
+    ofEach((lane) => lane.queueAgeMs / 1000),
+  )
   return (name, work) => {
     const lane = new GroupCommit({
       ...limits,
@@ -23,8 +38,7 @@ export function laneOpener(
         onBatch(size)
       },
     })
-    const help = `Creates that wait for a batch in the lane ${name}.`
-    metrics.gauge(`forecourt_queue_length_${name}`, help, () => lane.queueLength)
+    lanes.set(name, lane)
     return lane
   }
 }

@@ -39,15 +39,16 @@ export function readMigrations(folder: string): Migration[] {
 /**
  * Brings the schema up to this program's version, forward only, each file in a transaction of its own. Two processes
  * that start at once wait for each other. Refuses a database that a newer program has migrated, and files that were
- * changed after they were applied. `openAlone` opens a pool of one connection.
+ * changed after they were applied. `openAlone` opens a pool of one connection. `upTo`: no further than this version.
  */
 export async function migrate(
   sql: Sql,
   openAlone: () => Sql,
   folder: string,
   log: Pick<Logger, 'info'>,
+  upTo = Number.POSITIVE_INFINITY,
 ): Promise<void> {
-  const migrations = readMigrations(folder)
+  const migrations = readMigrations(folder).slice(0, upTo)
   let isWaiting = false
   for (;;) {
     const began = performance.now()
@@ -136,6 +137,34 @@ async function runOutside(tx: Statements, alone: Sql, text: string): Promise<voi
   } finally {
     await alone.end({ timeout: 1 })
   }
+}
+
+/** A migration as the database has it, or would get it. */
+export interface MigrationStatus {
+  version: number
+  file: string
+  checksum: string | null
+  /** When it was applied; null for one that waits. */
+  appliedAt: Date | null
+  /** The program's file is another one than was applied, or it has none: its version is newer. */
+  fault: 'altered' | 'unknown' | null
+}
+
+/** What has been applied, and what a start of this program would apply. Changes nothing. */
+export async function readStatus(sql: Sql, folder: string): Promise<MigrationStatus[]> {
+  const [table] = await sql`select to_regclass('schema_migration') is not null as exists`
+  const applied = table?.exists
+    ? await sql<Omit<MigrationStatus, 'fault'>[]>`
+        select version, file, checksum, applied_at as "appliedAt" from schema_migration order by version`
+    : []
+  const known = readMigrations(folder)
+  const done = applied.map((row): MigrationStatus => {
+    const ours = known[row.version - 1]
+    return { ...row, fault: ours === undefined ? 'unknown' : ours.checksum === row.checksum ? null : 'altered' }
+  })
+  const newest = applied.at(-1)?.version ?? 0
+  const waiting = known.slice(newest).map(({ version, file, checksum }) => ({ version, file, checksum }))
+  return [...done, ...waiting.map((row) => ({ ...row, appliedAt: null, fault: null }))]
 }
 
 /** The newest version that was applied to the database; 0 for none. */

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import postgres from 'postgres'
-import { inTime } from '../event-loop.ts'
 import type { Address } from './hosts.ts'
 import { StartError } from './start-error.ts'
 import { type Tls, takeTls } from './tls.ts'
@@ -177,10 +176,10 @@ export async function isWritable(sql: Sql): Promise<boolean> {
   }
 }
 
-/** How many connections of this process are in which state; none when the database does not answer in time. */
-export async function connectionStates(sql: Sql, timeoutMs: number): Promise<{ state: string; count: number }[]> {
-  const asked = sql<{ state: string; count: number }[]>`
+/** How many connections of this process are in which state. */
+export async function connectionStates(sql: Sql): Promise<Record<string, number>> {
+  const states = await sql<{ state: string; count: number }[]>`
     select coalesce(state, 'starting') as state, count(*)::int as count from pg_stat_activity
     where application_name = left(${applicationName}, 63) group by 1`
-  return inTime<{ state: string; count: number }[]>(asked, [], timeoutMs)
+  return Object.fromEntries(states.map(({ state, count }) => [state, count]))
 }

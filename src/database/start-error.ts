@@ -1,5 +1,7 @@
+import { ExplainedError } from '../explained-error.ts'
+
 /** A reason not to start, meant for people: the message is one clear sentence. */
-export class StartError extends Error {
+export class StartError extends ExplainedError {
   override name = 'StartError'
 }
 

@@ -56,7 +56,7 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
 }
 
 /** Where the database is, for people: never with the password. */
-function placeOf(target: Target): string {
+export function placeOf(target: Target): string {
   const { database, host, port, path } = openDatabase({ target, connections: 1, statementTimeoutMs: 1000 }).options
   const hosts = typeof path === 'string' ? [path] : host.map((name, index) => `${name}:${port[index]}`)
   return `database ${database} at ${hosts.join(', ')}`
@@ -123,12 +123,14 @@ export interface SchemaOptions {
   /** What the schema must hold beside its tables. */
   install: () => Promise<void>
   log: Pick<Logger, 'info'>
+  /** Another version than this program's newest. */
+  upTo?: number
 }
 
 /** Brings the schema up to this program's version. */
 export async function prepareSchema(sql: Sql, options: SchemaOptions): Promise<void> {
   try {
-    await migrate(sql, options.openAlone, options.migrationsFolder, options.log)
+    await migrate(sql, options.openAlone, options.migrationsFolder, options.log, options.upTo)
     await options.install()
   } catch (error) {
     if (error instanceof StartError) throw error
@@ -139,7 +141,7 @@ export async function prepareSchema(sql: Sql, options: SchemaOptions): Promise<v
 }
 
 /** Which right the user lacks on what, and the statement that gives it; undefined when it is none of the usual ones. */
-async function findMissingRight(sql: Sql): Promise<string | undefined> {
+export async function findMissingRight(sql: Sql): Promise<string | undefined> {
   const [row] = await sql`
     select quote_ident(current_user) as name, quote_ident(current_database()) as database,
       quote_ident(current_schema()) as schema, quote_ident(named.schema) as named, named.exists,

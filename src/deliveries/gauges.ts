@@ -1,32 +1,57 @@
+import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
-import { inTime } from '../event-loop.ts'
-import type { Metrics } from '../metrics.ts'
-import { countDeliveries, countEndpoints, countWaiting, lagSeconds } from './store.ts'
+import { lately, type Metrics } from '../metrics.ts'
+import { callbacksNow, countDeliveries, countEndpoints, countWaiting, lagSeconds } from './store.ts'
 
 /** Shows operators what the callbacks of all processes have before them. Nothing when the database is silent. */
-export function registerGauges(metrics: Metrics, sql: Sql, timeoutMs: number): void {
-  metrics.gaugeByState(
-    'forecourt_deliveries',
-    'Deliveries that wait for another attempt, and dead ones, each counted to 100000.',
-    () => inTime(countDeliveries(sql), [], timeoutMs),
-    'service',
+export function registerGauges(
+  metrics: Metrics,
+  sql: Sql,
+  timeoutMs: number,
+  { callbacks }: Pick<Config, 'callbacks'>,
+): void {
+  const soon = <Value>(ask: (sql: Sql) => Promise<Value>) => lately(() => ask(sql), { freshMs: 500, timeoutMs })
+  metrics.gauge(
+    {
+      name: 'forecourt_callbacks_paused',
+      help: 'Whether no callbacks are sent: by the settings, or since a restore.',
+      merged: 'first',
+    },
+    soon(async (asked) => ((await callbacksNow(asked, callbacks)) === 'paused' ? 1 : 0)),
   )
-  metrics.gaugeByState(
-    'forecourt_callback_endpoints',
-    'Callbacks that are sent to, that are left alone for their failures, and that stopped with 410.',
-    () => inTime(countEndpoints(sql), [], timeoutMs),
-    'service',
+  metrics.gaugeBy(
+    'state',
+    {
+      name: 'forecourt_deliveries',
+      help: 'Deliveries that wait for another attempt, and dead ones, each counted to 100000.',
+      merged: 'first',
+    },
+    soon(countDeliveries),
+  )
+  metrics.gaugeBy(
+    'state',
+    {
+      name: 'forecourt_callback_endpoints',
+      help: 'Callbacks that are sent to, that are left alone for their failures, and that stopped with 410.',
+      merged: 'first',
+    },
+    soon(countEndpoints),
+  )
+  metrics.gaugeBy(
+    'state',
+    {
+      name: 'forecourt_callback_waiting_events',
+      help: 'Events that wait for their first attempt, by the state of their callback, each counted to 100000.',
+      merged: 'first',
+    },
+    soon(countWaiting),
   )
   metrics.gauge(
-    'forecourt_callback_waiting_events',
-    'Events that wait for their first attempt, counted to 100000.',
-    () => inTime(countWaiting(sql), Number.NaN, timeoutMs),
-    'service',
-  )
-  metrics.gauge(
-    'forecourt_callback_lag_seconds',
-    'For how long the oldest event has waited for its first attempt.',
-    () => inTime(lagSeconds(sql), Number.NaN, timeoutMs),
-    'service',
+    {
+      name: 'forecourt_callback_lag_seconds',
+      help: 'For how long the oldest event has waited for its first attempt.',
+      merged: 'first',
+    },
+    soon(lagSeconds),
   )
 }

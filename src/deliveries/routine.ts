@@ -40,7 +40,7 @@ export const claimEndpointsRoutine = routine(
   v_app text;`,
   `  select array_agg(found.app_id) into v_apps from (
     select e.app_id from callback_endpoint e
-    where ${isFree}
+    where ${isFree} and not exists (select 1 from callback_pause)
       and (exists (select 1 from event v where v.app_id = e.app_id and v.id > e.through_event_id)
         or exists (
           select 1 from delivery d

@@ -89,16 +89,10 @@ export class CallbackWorker {
       isCrowded: () => this.isCrowded,
     }
     const help = `Callbacks that this process is sending to, of ${maxSenders} at most.`
-    metrics.gauge('forecourt_callback_senders', help, () => this.senders.size)
-    const isPaused = config.callbacks === 'paused' ? 1 : 0
-    metrics.gauge(
-      'forecourt_callbacks_paused',
-      'Whether this process sends no callbacks by its settings.',
-      () => isPaused,
-    )
+    metrics.gauge({ name: 'forecourt_callback_senders', help, merged: 'sum' }, () => this.senders.size)
   }
 
-  /** While callbacks are paused nothing is sent, but what is to be sent later is set waiting. */
+  /** While callbacks are paused by the settings nothing is sent, but what is to be sent later is set waiting. */
   start(): void {
     this.replays.start()
     if (this.options.config.callbacks === 'paused') return

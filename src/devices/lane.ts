@@ -4,7 +4,7 @@ import { type LaneOutcome, submitter } from '../callers/submitter.ts'
 import type { Config } from '../config.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
-import type { Sql } from '../database/open.ts'
+import type { Sql, Statements } from '../database/open.ts'
 import type { Catalogue, SerialLookup } from '../device-models/catalogue.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ShowMoment } from '../moments.ts'
@@ -21,40 +21,55 @@ export interface Submission {
   idempotency: RequestKey | undefined
 }
 
-export interface RegistrationParts {
-  /** For the lane's batches. */
-  writer: Sql
-  openLane: OpenLane
-  callers: CallerCache
+export interface BatchParts {
   catalogue: Catalogue
   metrics: Metrics
   config: Pick<Config, 'inventoryPolicy'>
   showMoment: ShowMoment
 }
 
+export interface RegistrationParts extends BatchParts {
+  /** For the lane's batches. */
+  writer: Sql
+  openLane: OpenLane
+  callers: CallerCache
+}
+
+/** Writes a batch in one transaction, or within one; one outcome an item, in order. */
+export type WriteBatch = (sql: Statements) => Promise<LaneOutcome[]>
+
+/** Makes what composes a batch of devices whose serials differ from each other, so that nothing but the writing is left. */
+export function deviceBatches(parts: BatchParts): (submissions: readonly Submission[]) => Promise<WriteBatch> {
+  const { config, catalogue, metrics, showMoment } = parts
+  const isInventoryRequired = config.inventoryPolicy === 'required'
+  return async (submissions) => {
+    const lookup = await catalogue.lookUp(submissions.map(({ body }) => body.deviceNo))
+    const now = new Date()
+    const devices = submissions.map((submission) =>
+      composeDevice(submission, lookup, now, isInventoryRequired, showMoment),
+    )
+    const callers = submissions.map(({ caller }) => caller)
+    return async (sql) => {
+      const outcomes = await registerDevices(sql, devices, callers, lookup.version, now)
+      if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
+      metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
+      return outcomes
+    }
+  }
+}
+
 /**
  * The lane that registers devices, for one request or for the rows of a batch.
  */
 export function registrationLane(parts: RegistrationParts): (submission: Submission) => Promise<string> {
-  const { config, callers, catalogue, metrics, showMoment, writer, openLane } = parts
-  const isInventoryRequired = config.inventoryPolicy === 'required'
+  const { callers, writer, openLane } = parts
+  const compose = deviceBatches(parts)
 
   const lane = openLane<Submission, LaneOutcome>('devices', {
     atOnce: 2,
     claims: ({ body, idempotency }) =>
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
-    async write(submissions) {
-      const lookup = await catalogue.lookUp(submissions.map(({ body }) => body.deviceNo))
-      const now = new Date()
-      const devices = submissions.map((submission) =>
-        composeDevice(submission, lookup, now, isInventoryRequired, showMoment),
-      )
-      const callers = submissions.map(({ caller }) => caller)
-      const outcomes = await registerDevices(writer, devices, callers, lookup.version, now)
-      if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
-      metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
-      return outcomes
-    },
+    write: async (submissions) => (await compose(submissions))(writer),
   })
 
   return submitter(lane, callers)

@@ -3,7 +3,7 @@ import { callerParameters, callerValues, findRevoked } from '../callers/store.ts
 import type { LaneOutcome } from '../callers/submitter.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import { keptAnswers, keptKey, keptKeys, type RequestKey } from '../database/idempotency.ts'
-import type { Sql } from '../database/open.ts'
+import type { Statements } from '../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
 import { Refusal, type RefusalName } from '../refusals.ts'
 import type { Device } from './rules.ts'
@@ -196,7 +196,7 @@ interface ExceptionRow {
  * other.
  */
 export async function registerDevices(
-  sql: Sql,
+  sql: Statements,
   devices: DeviceInsert[],
   callers: Iterable<Caller>,
   catalogueVersion: number,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
+import { callbacksNow } from '../deliveries/store.ts'
 import { newestEvents } from '../events/store.ts'
 import { type Handler, read } from '../http/serve.ts'
 import type { ShowMoment } from '../moments.ts'
@@ -26,7 +27,7 @@ export function overviewRoutes({ sql: counter, log, config, showMoment }: Parts)
   let counting: Promise<void> | undefined
 
   function count(): Promise<void> {
-    counting ??= transaction(counter, refreshCount)
+    counting ??= transaction(counter, (tx) => refreshCount(tx))
       .catch((error) => log.warn({ err: error }, 'the overview could not be counted; the next look tries again'))
       .finally(() => {
         counting = undefined
@@ -46,14 +47,15 @@ export function overviewRoutes({ sql: counter, log, config, showMoment }: Parts)
 
   return [
     read(getOverview, async ({ sql }) => {
-      const [last, minutes, events] = await Promise.all([
+      const [last, callbacks, minutes, events] = await Promise.all([
         lastCount(sql),
+        callbacksNow(sql, config.callbacks),
         lastDay(sql, showMoment),
         newestEvents(sql, shownEvents, showMoment),
       ])
       return {
         counts: last?.counts ?? null,
-        callbacks: config.callbacks,
+        callbacks,
         countTime: last === undefined ? null : showMoment(last.countedAt),
         troubles: last?.troubles ?? [],
         minutes,

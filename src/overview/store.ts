@@ -20,9 +20,15 @@ export async function findCount(sql: Statements): Promise<LastCount | undefined>
   return row === undefined ? undefined : { ...row.counts, countedAt: row.counted_at }
 }
 
-/** Counts everything and keeps it, unless another process is doing so. The transaction is the caller's. */
-export async function refreshCount(tx: Statements): Promise<void> {
+/**
+ * Counts everything and keeps it, unless another process is doing so, or the last count is younger. The transaction is
+ * the caller's.
+ */
+export async function refreshCount(tx: Statements, minutes = 0): Promise<void> {
   if (!(await tryLock(tx, 'overview'))) return
+  const [last] = await tx`
+    select 1 from platform_count where counted_at > now() - ${minutes} * interval '1 minute'`
+  if (last !== undefined) return
   await tx.unsafe(`set local statement_timeout = ${countTimeoutMs}`)
   const deliveries = (status: number) =>
     `(select count(*)::int from (select 1 from delivery where status = ${status} limit ${mostDeliveries}) d)`

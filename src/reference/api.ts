@@ -16,6 +16,8 @@ const integrators = 'For integrators'
 const platform = 'For operators'
 const tag = (name: string, description: string, group: string) => ({ name, description, group })
 
+const bulk = tag('Bulk', 'Files of rows: imports that are worked off beside requests, and exports.', integrators)
+
 /** The groups of the reference, by the last folder of the operations’ paths. */
 const tags = {
   oauth: tag('Tokens', 'Access tokens by OAuth 2.0 client credentials.', integrators),
@@ -42,6 +44,9 @@ const tags = {
   event: tag('Events', 'The feed of everything that changed, in order.', integrators),
   delivery: tag('Deliveries', 'What became of each callback, and how to have it again.', integrators),
   refusal: tag('Refusals', 'Why writes were refused in the last days.', integrators),
+  import: bulk,
+  export: bulk,
+  v1: bulk,
   region: tag('Regions', 'The national administrative divisions (GB/T 2260).', integrators),
   callbacks: tag(
     'Callbacks',

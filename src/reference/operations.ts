@@ -1,5 +1,6 @@
 import * as applications from '../applications/contract.ts'
 import * as billingRules from '../billing-rules/contract.ts'
+import * as bulk from '../bulk/contract.ts'
 import * as deliveries from '../deliveries/contract.ts'
 import * as deviceInventory from '../device-inventory/contract.ts'
 import * as deviceModels from '../device-models/contract.ts'
@@ -58,6 +59,13 @@ export const operations = [
   deliveries.replayDeliveries,
   deliveries.testDelivery,
   refusalLog.pageRefusals,
+  bulk.createImport,
+  bulk.getImport,
+  bulk.pageImports,
+  bulk.cancelImport,
+  bulk.getImportResult,
+  bulk.createExport,
+  bulk.getTemplate,
   regions.getRegionTree,
   regions.getRegion,
   applications.createApplication,

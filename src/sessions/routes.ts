@@ -6,7 +6,9 @@ import type { Config } from '../config.ts'
 import { once } from '../database/idempotency.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
+import type { JsonText } from '../http/answer.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
+import type { Metrics } from '../metrics.ts'
 import { type FieldFault, invalidRequest, Refusal } from '../refusals.ts'
 import { logRefused } from '../sign-in-attempts/store.ts'
 import { given } from '../values.ts'
@@ -16,14 +18,21 @@ import * as store from './store.ts'
 
 interface Parts extends SessionParts {
   callers: CallerCache
+  metrics: Metrics
   config: Pick<
     Config,
     'timeZone' | 'mapTileUrl' | 'inventoryPolicy' | 'presenceSeconds' | 'coordinates' | 'privateCallbacks'
   >
 }
 
+interface Credentials {
+  name?: string | null
+  password?: string | null
+  operatorKey?: string | null
+}
+
 export function sessionRoutes(parts: Parts): Handler[] {
-  const { sql, callers, settingKeyHash, showMoment, config } = parts
+  const { sql, callers, settingKeyHash, metrics, showMoment, config } = parts
 
   async function checkKey(operatorKey: string, source: Source): Promise<store.SessionHolder> {
     const keyHash = hashSecret(operatorKey)
@@ -38,13 +47,26 @@ export function sessionRoutes(parts: Parts): Handler[] {
     return { operatorId: null, operatorKeyId: known.caller.operatorKeyId, settingKeyHash: null }
   }
 
+  async function signIn(body: Credentials, source: Source): Promise<JsonText> {
+    const [name, password, operatorKey] = [given(body.name), given(body.password), given(body.operatorKey)]
+    if (operatorKey !== null) return beginSession(parts, await checkKey(operatorKey, source), source)
+    if (name === null || password === null) throw invalidRequest(missing({ name, password }))
+    const { id } = await checkPassword(sql, name, password, source)
+    return beginSession(parts, { operatorId: id, operatorKeyId: null, settingKeyHash: null }, source)
+  }
+
   return [
     handle(contract.createSession, async ({ body, ...source }) => {
-      const [name, password, operatorKey] = [given(body.name), given(body.password), given(body.operatorKey)]
-      if (operatorKey !== null) return beginSession(parts, await checkKey(operatorKey, source), source)
-      if (name === null || password === null) throw invalidRequest(missing({ name, password }))
-      const { id } = await checkPassword(sql, name, password, source)
-      return beginSession(parts, { operatorId: id, operatorKeyId: null, settingKeyHash: null }, source)
+      try {
+        const session = await signIn(body, source)
+        metrics.countSignIn('succeeded')
+        return session
+      } catch (error) {
+        const refusal = error instanceof Refusal ? error.refusal : undefined
+        if (refusal === 'signInFailed') metrics.countSignIn('refused')
+        if (refusal === 'tooManyRequests') metrics.countSignIn('locked')
+        throw error
+      }
     }),
 
     handle(contract.getSession, async ({ caller, ...source }) => {

@@ -3,7 +3,7 @@ import type { Caller } from '../callers/caller.ts'
 import { type LaneOutcome, submitter } from '../callers/submitter.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
-import type { Sql } from '../database/open.ts'
+import type { Sql, Statements } from '../database/open.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ShowMoment } from '../moments.ts'
 import type { SiteRegistration } from './contract.ts'
@@ -11,39 +11,49 @@ import { type SiteInsert, saveSites } from './routine.ts'
 import { readSite, showWithoutId } from './rules.ts'
 
 /** A site that a caller wants created. */
-interface Submission {
+export interface Submission {
   caller: Caller
   body: SiteRegistration
   actor: string
   idempotency: RequestKey | undefined
 }
 
-export interface SiteLaneParts {
+export interface SiteBatchParts {
+  metrics: Metrics
+  showMoment: ShowMoment
+}
+
+export interface SiteLaneParts extends SiteBatchParts {
   /** For the lane's batches. */
   writer: Sql
   openLane: OpenLane
   callers: CallerCache
-  metrics: Metrics
-  showMoment: ShowMoment
+}
+
+/** Writes a batch of sites in one transaction, or within one; one outcome a site, in order. */
+export async function writeSites(
+  sql: Statements,
+  submissions: readonly Submission[],
+  { metrics, showMoment }: SiteBatchParts,
+): Promise<LaneOutcome[]> {
+  const now = new Date()
+  const createTime = showMoment(now)
+  const sites = submissions.map((submission) => composeSite(submission, createTime))
+  const callers = submissions.map(({ caller }) => caller)
+  const outcomes = await saveSites(sql, sites, callers, now)
+  metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
+  return outcomes
 }
 
 /**
  * The lane that creates sites, for one request or for the rows of a batch.
  */
 export function siteLane(parts: SiteLaneParts): (submission: Submission) => Promise<string> {
-  const { writer, openLane, callers, metrics, showMoment } = parts
+  const { writer, openLane, callers } = parts
 
   const lane = openLane<Submission, LaneOutcome>('sites', {
     claims: ({ body, idempotency }) => (idempotency === undefined ? [] : [`${body.appId} ${idempotency.key}`]),
-    async write(submissions) {
-      const now = new Date()
-      const createTime = showMoment(now)
-      const sites = submissions.map((submission) => composeSite(submission, createTime))
-      const callers = submissions.map(({ caller }) => caller)
-      const outcomes = await saveSites(writer, sites, callers, now)
-      metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
-      return outcomes
-    },
+    write: (submissions) => writeSites(writer, submissions, parts),
   })
 
   return submitter(lane, callers)

@@ -3,7 +3,7 @@ import { callerParameters, callerValues, findRevoked } from '../callers/store.ts
 import type { LaneOutcome } from '../callers/submitter.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import { keptAnswers, keptKey, keptKeys, type RequestKey } from '../database/idempotency.ts'
-import type { Sql } from '../database/open.ts'
+import type { Statements } from '../database/open.ts'
 import { callRoutine, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
 import { Refusal } from '../refusals.ts'
 import { ruleFaults, ruleRefusal, type SiteMembers } from './rules.ts'
@@ -122,7 +122,7 @@ interface SavedRow {
 
 /** Writes sites, for so many callers, in one transaction; one outcome a site, in order. */
 export async function saveSites(
-  sql: Sql,
+  sql: Statements,
   sites: SiteInsert[],
   callers: Iterable<Caller>,
   now: Date,

@@ -20,7 +20,7 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, dirname, extname, join } from 'node:path'
+import { basename, dirname, extname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { explainFault, StartError } from '../start-error.ts'
 import { allows, closedFolder, execute, read, type ServerUser } from './user.ts'
@@ -52,14 +52,50 @@ export async function findBinaries(): Promise<Binaries> {
   }
 }
 
-/** The `bin` folder to run as this user: the installed one when the user can reach it, else a copy that can be. */
-export function usableBinaries(binaries: Binaries, user: ServerUser | undefined, systemFolders: string[]): string {
+/**
+ * The `bin` folder to run as this user: the installed one when it is whole and the user can reach it, else a copy, which
+ * an ordinary user keeps in the data folder.
+ */
+export function usableBinaries(
+  binaries: Binaries,
+  user: ServerUser | undefined,
+  { systemFolders, dataDir }: { systemFolders: string[]; dataDir: string },
+): string {
+  const { folder } = binaries
+  const isWhole = makeLinks(folder, linksOf(folder))
   if (!user) {
-    accessSync(join(binaries.folder, 'bin', 'postgres'), constants.X_OK)
-    return join(binaries.folder, 'bin')
+    accessSync(join(folder, 'bin', 'postgres'), constants.X_OK)
+    return join(isWhole ? folder : copied(binaries, dataDir), 'bin')
   }
-  const usable = !closedFolder(binaries.folder, user) && parts.every((part) => readable(binaries.folder, part, user))
-  return join(usable ? binaries.folder : copied(binaries, systemFolder(systemFolders, user)), 'bin')
+  const usable = isWhole && !closedFolder(folder, user) && parts.every((part) => readable(folder, part, user))
+  return join(usable ? folder : copied(binaries, systemFolder(systemFolders, user)), 'bin')
+}
+
+/** A library's other name: both are paths in the folder that holds `bin`, `lib` and `share`. */
+interface Link {
+  path: string
+  to: string
+}
+
+/** The symbolic links that npm packages cannot hold; the package's install script makes them where npm runs it. */
+function linksOf(folder: string): Link[] {
+  const list = join(folder, 'pg-symlinks.json')
+  if (!existsSync(list)) return []
+  const links: { source: string; target: string }[] = JSON.parse(readFileSync(list, 'utf8'))
+  return links.map(({ source, target }) => ({ path: relative('native', target), to: relative('native', source) }))
+}
+
+/** Makes those that are missing. False when that is not allowed here. */
+function makeLinks(folder: string, links: Link[]): boolean {
+  return links.every(({ path, to }) => {
+    const whole = join(folder, path)
+    try {
+      if (!lstatSync(whole, { throwIfNoEntry: false })) symlinkSync(relative(dirname(path), to), whole)
+    } catch {
+      // Another process may have made it at the same time.
+    }
+    return existsSync(whole)
+  })
 }
 
 /**
@@ -100,7 +136,7 @@ function readable(folder: string, name: string, user: ServerUser): boolean {
 }
 
 /**
- * A copy in the system folder, made once for each version. It gets its name only when all of it is on the disk, so a
+ * A copy in such a folder, made once for each version. It gets its name only when all of it is on the disk, so a
  * process that dies half-way leaves no half copy, and of two at once the second uses what the first has made.
  */
 function copied({ folder, version }: Binaries, home: string): string {
@@ -111,6 +147,7 @@ function copied({ folder, version }: Binaries, home: string): string {
   try {
     makeOpenFolder(draft)
     for (const part of parts) copyTree(join(folder, part), join(draft, part))
+    makeLinks(draft, linksOf(folder))
     renameSync(draft, target)
   } catch (fault) {
     if (!existsSync(target)) throw explainFault(fault, home)

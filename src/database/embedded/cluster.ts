@@ -86,7 +86,7 @@ export function requireSameMajor({ cluster }: Place, version: string): void {
   if (found === ours) return
   throw new StartError(
     `The database in ${cluster} was made by PostgreSQL ${found} and this Forecourt brings PostgreSQL ${ours}: ` +
-      'start the Forecourt that made it, or move its data over with a dump.',
+      'take a backup with the Forecourt that made it (forecourt backup FILE), and restore it into a new data folder with this one (forecourt restore FILE).',
   )
 }
 

@@ -1,0 +1,155 @@
+import { statfs } from 'node:fs/promises'
+import type { Config } from '../config.ts'
+import { readRecord } from '../database/embedded/record.ts'
+import { connectionStates, type Sql } from '../database/open.ts'
+import { lately, type Metrics, type Readings } from '../metrics.ts'
+import { findCount } from '../overview/store.ts'
+import type { Peers } from '../peers.ts'
+import type { Readiness } from './readiness.ts'
+import { readDatabaseSize, secondsOfStatement } from './store.ts'
+
+interface Parts {
+  metrics: Metrics
+  readiness: Readiness
+  peers: Peers
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>
+  /** By their names; what is asked for a scrape goes by `background`. */
+  pools: Record<string, Sql> & { background: Sql }
+  isDistributed: boolean
+  readsWaiting(): number
+  /** A database that has not answered by then is left out of a scrape. */
+  timeoutMs: number
+}
+
+/** Shows operators the state of the service, of its database and of its disk. */
+export function registerServiceGauges(parts: Parts): void {
+  const { metrics, peers, pools, isDistributed, timeoutMs } = parts
+  showReadiness(metrics, parts.readiness)
+  metrics.gauge(
+    { name: 'forecourt_workers', help: 'Processes that serve on this machine.', merged: 'first' },
+    () => peers.workers.serving,
+  )
+  metrics.gauge(
+    { name: 'forecourt_workers_wanted', help: 'Processes that should serve on this machine.', merged: 'first' },
+    () => peers.workers.wanted,
+  )
+
+  metrics.gaugeBy(
+    'state',
+    {
+      name: 'forecourt_database_connections',
+      help: 'Connections of this process’s pools to the database, by what they do.',
+      merged: 'sum',
+    },
+    lately(() => connectionStates(pools.background), { freshMs: 500, timeoutMs }),
+  )
+  const probes = Object.entries(pools).map(([name, sql]) => {
+    const probe = lately(() => secondsOfStatement(sql), { freshMs: 500, timeoutMs })
+    return async () => [name, (await probe()) ?? timeoutMs / 1000] as const
+  })
+  metrics.gaugeBy(
+    'pool',
+    {
+      name: 'forecourt_database_wait_seconds',
+      help: 'How long an empty statement takes, the wait for a free connection included, by what the pool is for.',
+      merged: 'max',
+    },
+    async () => Object.fromEntries(await Promise.all(probes.map((probe) => probe()))),
+  )
+  metrics.gauge(
+    { name: 'forecourt_reads_waiting', help: 'Reads that wait for a connection.', merged: 'sum' },
+    parts.readsWaiting,
+  )
+
+  const size = lately(() => readDatabaseSize(pools.background, isDistributed), { freshMs: 30_000, timeoutMs })
+  metrics.gauge(
+    { name: 'forecourt_database_size_bytes', help: 'Size of the database, over all of its nodes.', merged: 'first' },
+    async () => (await size())?.bytes,
+  )
+  const growth = 'By how much the database grows in a day, of the last week; none in the first hours.'
+  metrics.gauge(
+    { name: 'forecourt_database_growth_bytes_per_day', help: growth, merged: 'first' },
+    async () => (await size())?.bytesPerDay ?? undefined,
+  )
+  const upkeep = 'When the last round of upkeep of any process came to its end, in Unix time.'
+  metrics.gauge({ name: 'forecourt_last_upkeep_timestamp_seconds', help: upkeep, merged: 'first' }, async () =>
+    inSeconds((await size())?.notedAt),
+  )
+  showDisk(metrics, parts.config)
+  showFleet(metrics, pools.background, timeoutMs)
+}
+
+const inSeconds = (moment: Date | null | undefined) => (moment ? moment.getTime() / 1000 : undefined)
+
+function showReadiness(metrics: Metrics, readiness: Readiness): void {
+  const look = lately(readiness, { freshMs: 500, timeoutMs: 3000 })
+  const passed = async (only?: string) =>
+    (await look())?.every(({ name, ok }) => ok || (only !== undefined && name !== only)) ? 1 : 0
+  metrics.gauge(
+    { name: 'forecourt_ready', help: 'Whether /readyz says that requests can be served.', merged: 'min' },
+    () => passed(),
+  )
+  metrics.gauge({ name: 'forecourt_database_up', help: 'Whether the database answers.', merged: 'min' }, () =>
+    passed('database'),
+  )
+  metrics.gauge(
+    { name: 'forecourt_database_writable', help: 'Whether the database takes writes.', merged: 'min' },
+    () => passed('writable'),
+  )
+}
+
+/** The disk of the embedded database, or of the data folder where the database is elsewhere. */
+function showDisk(metrics: Metrics, { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
+  const folder = (databaseUrl === undefined && readRecord(dataDir)?.cluster) || dataDir
+  const disk = lately(() => statfs(folder), { freshMs: 500, timeoutMs: 500 })
+  const bytes = (blocks: 'bavail' | 'blocks') => async () => {
+    const found = await disk()
+    return found && found[blocks] * found.bsize
+  }
+  metrics.gauge(
+    { name: 'forecourt_disk_free_bytes', help: 'Free on the disk of the data folder.', merged: 'first' },
+    bytes('bavail'),
+  )
+  metrics.gauge(
+    { name: 'forecourt_disk_size_bytes', help: 'Size of the disk of the data folder.', merged: 'first' },
+    bytes('blocks'),
+  )
+}
+
+/** As the overview counted them: upkeep sees to it that they are not older than some minutes. */
+function showFleet(metrics: Metrics, sql: Sql, timeoutMs: number): void {
+  const last = lately(() => findCount(sql), { freshMs: 500, timeoutMs })
+  const show = (name: string, help: string, read: (counts: FleetCounts) => Readings) =>
+    metrics.gaugeBy('state', { name, help, merged: 'first' }, async () => {
+      const counts = (await last())?.counts
+      return counts && read(counts)
+    })
+  show(
+    'forecourt_devices',
+    'Devices by what they are; a faulty one is online or offline too.',
+    ({ devices, devicesOnline, devicesFaulty }) => ({
+      online: devicesOnline,
+      offline: devices - devicesOnline,
+      faulty: devicesFaulty,
+    }),
+  )
+  show(
+    'forecourt_applications',
+    'Applications by what they are; a frozen one is online or offline too.',
+    ({ applications, applicationsOffline, applicationsFrozen }) => ({
+      online: applications - applicationsOffline,
+      offline: applicationsOffline,
+      frozen: applicationsFrozen,
+    }),
+  )
+  metrics.gauge(
+    {
+      name: 'forecourt_counted_timestamp_seconds',
+      help: 'When devices and applications were counted last, in Unix time.',
+      merged: 'first',
+    },
+    async () => inSeconds((await last())?.countedAt),
+  )
+}
+
+type FleetCounts = NonNullable<Awaited<ReturnType<typeof findCount>>>['counts']

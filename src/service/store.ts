@@ -1,0 +1,57 @@
+import { tryLock } from '../database/advisory-lock.ts'
+import type { Sql, Statements } from '../database/open.ts'
+import { transaction } from '../database/transaction.ts'
+
+/** Days whose size is kept, to tell how fast the database grows. */
+const keptDays = 32
+/** Growth is told over the last of them: long enough for a week's rhythm. */
+const growthDays = 8
+/** Less than that tells nothing of a day. */
+const leastHours = 12
+
+export interface DatabaseSize {
+  bytes: number
+  /** Of the last week, or of what is known of it; null while too little is. */
+  bytesPerDay: number | null
+  /** When upkeep noted the size last, and with it that it runs; null before its first round. */
+  notedAt: Date | null
+}
+
+/** How large the database is, over all nodes, and how fast it grows. */
+export async function readDatabaseSize(sql: Statements, isDistributed: boolean): Promise<DatabaseSize> {
+  const [row] = await sql`
+    with noted as (select * from database_size where day > current_date - ${growthDays}::int),
+      first as (select * from noted order by day limit 1),
+      last as (select * from noted order by day desc limit 1)
+    select ${bytesNow(sql, isDistributed)} as bytes, last.noted_at,
+      case when last.noted_at - first.noted_at >= ${leastHours} * interval '1 hour' then
+        ((last.bytes - first.bytes) / (extract(epoch from last.noted_at - first.noted_at) / 86400))::float8
+      end as bytes_per_day
+    from (select 1) as always left join first on true left join last on true`
+  return { bytes: row?.bytes, bytesPerDay: row?.bytes_per_day ?? null, notedAt: row?.noted_at ?? null }
+}
+
+/** Notes the size of the database: of each day the last one that was seen. */
+export async function noteDatabaseSize(sql: Sql, isDistributed: boolean): Promise<void> {
+  await transaction(sql, async (tx) => {
+    if (!(await tryLock(tx, 'database size'))) return
+    await tx`
+      insert into database_size (day, bytes, noted_at)
+      values (current_date, ${bytesNow(tx, isDistributed)}, now())
+      on conflict (day) do update set bytes = excluded.bytes, noted_at = excluded.noted_at`
+    await tx`delete from database_size where day < current_date - ${keptDays}::int`
+  })
+}
+
+function bytesNow(sql: Statements, isDistributed: boolean) {
+  if (!isDistributed) return sql`pg_database_size(current_database())`
+  return sql`(
+    select sum(result::bigint)::bigint from run_command_on_all_nodes('select pg_database_size(current_database())'))`
+}
+
+/** How long an empty statement takes on a pool, the wait for a free connection included. */
+export async function secondsOfStatement(sql: Sql): Promise<number> {
+  const beganAt = performance.now()
+  await sql`select 1`
+  return (performance.now() - beganAt) / 1000
+}
