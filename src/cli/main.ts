@@ -1,23 +1,20 @@
-import { ConfigError, readConfig } from '../config.ts'
-import { StartError } from '../database/start-error.ts'
-import { distributeDatabase } from './distribute.ts'
+import { Context } from './context.ts'
+import { run } from './run.ts'
 
-// The command line. Settings come from the environment, as the service's do.
+// The command line as a process. On Node, no list of processes shows its arguments, among which a key may be.
+process.title = 'forecourt'
 
-const usage = `Usage: forecourt COMMAND
-
-  distribute   makes the empty database of the settings, a Citus coordinator's, a distributed one
-`
-
-const [command, ...rest] = process.argv.slice(2)
-if (command !== 'distribute' || rest.length > 0) {
-  process.stderr.write(usage)
-  process.exit(2)
-}
-try {
-  process.stdout.write(`${await distributeDatabase(readConfig(process.env))}\n`)
-} catch (error) {
-  const isExplained = error instanceof ConfigError || error instanceof StartError
-  process.stderr.write(isExplained ? `${error.message}\n` : `${(error as Error).stack}\n`)
+const { env: environment, stdin, stdout, stderr } = process
+const context = new Context({ environment, stdin, stdout, stderr })
+stderr.on('error', () => {})
+stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (context.isService) return
+  // Whoever reads may stop reading: `forecourt app list | head -1`.
+  if (code === 'EPIPE') process.exit(0)
+  stderr.write(`Standard output cannot be written: ${message}.\n`)
   process.exit(1)
-}
+})
+const code = await run(process.argv.slice(2), context)
+// What was written to a pipe may still be on its way.
+await Promise.all([stdout, stderr].map((stream) => new Promise<void>((resolve) => stream.end(resolve))))
+process.exit(code)

@@ -1,0 +1,40 @@
+import { Command, type ErrorOptions } from 'commander'
+
+interface Example {
+  line: string
+  /** What it does, where the line does not say it. */
+  what: string | undefined
+}
+
+/** A command that teaches: its help ends with examples. */
+export class CliCommand extends Command {
+  readonly examples: Example[] = []
+
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name)
+  }
+
+  /** How it is typed, with the program's name. */
+  get path(): string {
+    const above = this.parent as CliCommand | null
+    return above === null ? this.name() : `${above.path} ${this.name()}`
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    // After a mistake, the way to the help of this very command.
+    this.showHelpAfterError(`How it is used: ${this.path} --help`)
+    return super.error(message, options)
+  }
+
+  /** One line as it is typed, without the program's name. */
+  example(line: string, what?: string): this {
+    if (this.examples.length === 0) this.addHelpText('after', () => this.showExamples())
+    this.examples.push({ line, what })
+    return this
+  }
+
+  private showExamples(): string {
+    const shown = this.examples.map(({ line, what }) => `${what ? `  # ${what}\n` : ''}  forecourt ${line}`)
+    return `\nExamples:\n${shown.join('\n')}`
+  }
+}

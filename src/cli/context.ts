@@ -1,0 +1,120 @@
+import type { Readable, Writable } from 'node:stream'
+import { type Config, readConfig, readSecret } from '../config.ts'
+import { Forecourt } from '../sdk/forecourt.ts'
+import type { CliCommand } from './command.ts'
+
+type OutputStream = Writable & { isTTY?: boolean; columns?: number }
+
+/** What the process has. */
+export interface Surroundings {
+  environment: Record<string, string | undefined>
+  stdin: Readable
+  stdout: OutputStream
+  stderr: OutputStream
+}
+
+/** What every command takes. */
+interface GlobalOptions {
+  json?: true
+  quiet?: true
+  url?: string
+  key?: string
+}
+
+/** The command line's exit codes (contract §8). */
+export const exitCodes = { done: 0, failed: 1, wrongUsage: 2, refused: 3, someRefused: 4 } as const
+type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+const colours = { red: 31, green: 32, yellow: 33, bold: 1 } as const
+
+/** A mistake in how a command was written. */
+export class UsageError extends Error {}
+
+/** What a command stands on: the settings, the service, and what it says to whom. */
+export class Context {
+  readonly environment: Surroundings['environment']
+  readonly stdin: Readable
+  readonly stdout: OutputStream
+  readonly stderr: OutputStream
+  /** What the process ends with when nothing is thrown. */
+  exitCode: ExitCode = exitCodes.done
+  /** The process outlives whoever reads its standard output. */
+  isService = false
+  private program: CliCommand | undefined
+
+  constructor({ environment, stdin, stdout, stderr }: Surroundings) {
+    this.environment = environment
+    this.stdin = stdin
+    this.stdout = stdout
+    this.stderr = stderr
+  }
+
+  /** The program whose options hold for every command. */
+  follow(program: CliCommand): void {
+    this.program = program
+  }
+
+  private get options(): GlobalOptions {
+    return this.program?.opts<GlobalOptions>() ?? {}
+  }
+
+  get isJson(): boolean {
+    return this.options.json === true
+  }
+
+  get isQuiet(): boolean {
+    return this.options.quiet === true
+  }
+
+  /** Whether somebody looks on: where a progress bar may be. */
+  get isWatched(): boolean {
+    return this.stderr.isTTY === true && !this.isQuiet
+  }
+
+  /** The address of the service. */
+  get url(): string {
+    return this.options.url ?? (this.environment.FORECOURT_URL?.trim() || 'http://127.0.0.1:8080')
+  }
+
+  /** The settings of the service, for commands that do without it. */
+  config(): Config {
+    return readConfig(this.environment)
+  }
+
+  /** The service, as an operator. */
+  client(): Forecourt {
+    const { url, operatorKey } = this.requireService()
+    return new Forecourt({ baseUrl: url, operatorKey })
+  }
+
+  /** Its address, and the key. */
+  requireService(): { url: string; operatorKey: string } {
+    const { url } = this
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      throw new UsageError(`"${url}" is no address: it begins with http:// or https://, as http://127.0.0.1:8080 does`)
+    }
+    const operatorKey = this.options.key ?? readSecret(this.environment, 'FORECOURT_OPERATOR_KEY')
+    if (operatorKey === undefined) {
+      throw new UsageError('an operator key is needed: set FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE')
+    }
+    return { url, operatorKey }
+  }
+
+  /** Tells the outcome on standard output: one JSON value with --json, else these words. */
+  result(value: unknown, words: string): void {
+    const text = this.isJson ? JSON.stringify(value, null, 2) : words
+    if (text !== '') this.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+  }
+
+  /** Tells on standard error what helps but is not the outcome. */
+  remark(words: string): void {
+    if (!this.isQuiet) this.stderr.write(`${words}\n`)
+  }
+
+  /** Coloured where standard output is a terminal and nobody minds. */
+  coloured(colour: keyof typeof colours, words: string): string {
+    const { NO_COLOR, TERM } = this.environment
+    const isPlain = this.stdout.isTTY !== true || Boolean(NO_COLOR) || TERM === 'dumb'
+    return isPlain ? words : `\x1b[${colours[colour]}m${words}\x1b[0m`
+  }
+}

@@ -1,0 +1,61 @@
+import { version } from '../version.ts'
+import { applicationCommands } from './applications.ts'
+import { backupCommands } from './backup.ts'
+import { bulkCommands } from './bulk.ts'
+import { CliCommand } from './command.ts'
+import { completionCommands } from './completion.ts'
+import type { Context } from './context.ts'
+import { databaseCommands } from './database.ts'
+import { demoCommands } from './demo.ts'
+import { documentCommands } from './document.ts'
+import { eraseCommands } from './erase.ts'
+import { operatorCommands } from './operators.ts'
+import { serviceCommands } from './service.ts'
+
+/** The groups of commands, in the order of the help. */
+const groups: ((program: CliCommand, context: Context) => void)[] = [
+  serviceCommands,
+  databaseCommands,
+  backupCommands,
+  eraseCommands,
+  applicationCommands,
+  operatorCommands,
+  bulkCommands,
+  demoCommands,
+  documentCommands,
+  completionCommands,
+]
+
+/** The whole command line. What commands need of the service they import when they run, so that help is quick. */
+export function createProgram(context: Context): CliCommand {
+  const program = new CliCommand('forecourt')
+  context.follow(program)
+  program
+    .description(
+      'The Forecourt service from the command line: starts it, looks after it, and works with it over its API.',
+    )
+    .version(version, '--version', 'tells the version')
+    .helpOption('-h, --help', 'tells how a command is used')
+    .helpCommand('help [command]', 'tells how a command is used')
+    .option('--json', 'one JSON value on standard output')
+    .option('--quiet', 'nothing but the outcome: no remarks, no progress')
+    .option('--url <address>', 'the service, for commands that talk to it (FORECOURT_URL; http://127.0.0.1:8080)')
+    .option(
+      '--key <key>',
+      'an operator key (FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE, which no process list shows)',
+    )
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      getOutHelpWidth: () => context.stdout.columns ?? 100,
+      getErrHelpWidth: () => context.stderr.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .exitOverride()
+    .example('serve', 'starts the service')
+    .example('app create "City charging"', 'makes an application, and shows its secret once')
+  for (const addTo of groups) addTo(program, context)
+  return program
+}

@@ -1,0 +1,51 @@
+import type { Option } from 'commander'
+import type { CliCommand } from './command.ts'
+
+/** The page of all commands, as their help tells them. */
+export function commandReference(program: CliCommand): string {
+  const sections = (program.commands as CliCommand[]).map((command) => sectionOf(command, 2))
+  return `# The command line
+
+\`npx forecourt COMMAND\` where the package is installed, \`npm run --silent forecourt -- COMMAND\` in a checkout.
+\`forecourt COMMAND --help\` tells what stands here: the page is made from the program.
+
+Commands that run the service or look after it read the [settings](settings.md) of its environment. Those that work with
+it over the API take its address and an operator key; a key in the environment or in a file is in no list of processes.
+
+Options of every command:
+
+${optionsOf(program)}
+
+What is asked for goes to standard output, remarks and faults to standard error. With \`--json\`, standard output holds one
+JSON value, and nothing when the command fails.
+
+| exit code | means |
+| --- | --- |
+| 0 | done |
+| 1 | failed |
+| 2 | wrong usage |
+| 3 | refused by the service: its code and message are on standard error |
+| 4 | done, but some rows were refused |
+
+${sections.join('\n')}`
+}
+
+function sectionOf(command: CliCommand, level: number): string {
+  const children = command.commands as CliCommand[]
+  const below = children.map((child) => sectionOf(child, level + 1))
+  const options = command.options.length > 0 ? `${optionsOf(command)}\n\n` : ''
+  const usage = children.length > 0 ? '' : `\`${command.path} ${command.usage()}\`\n\n`
+  const examples = command.examples.map(({ line, what }) => `${what ? `# ${what}\n` : ''}forecourt ${line}`)
+  const shown = examples.length > 0 ? `\`\`\`sh\n${examples.join('\n')}\n\`\`\`\n` : ''
+  const title = command.path.replace(/^forecourt /, '')
+  return `${'#'.repeat(level)} ${title}\n\n${command.description()}\n\n${usage}${options}${shown}${below.map((text) => `\n${text}`).join('')}`
+}
+
+function optionsOf(command: CliCommand): string {
+  return command.options.map((option) => `- \`${option.flags}\`: ${descriptionOf(option)}`).join('\n')
+}
+
+function descriptionOf({ description, argChoices, defaultValue }: Option): string {
+  const choices = argChoices === undefined ? '' : ` (${argChoices.join(', ')})`
+  return `${description}${choices}${defaultValue === undefined ? '' : ` (default: ${defaultValue})`}`
+}

@@ -1,0 +1,48 @@
+import { CommanderError } from 'commander'
+import { ExplainedError } from '../explained-error.ts'
+import { ForecourtError } from '../sdk/error.ts'
+import { type Context, exitCodes, UsageError } from './context.ts'
+import { createProgram } from './program.ts'
+
+/** Runs one command line, as it stands after the program's name. Answers the exit code. */
+export async function run(args: string[], context: Context): Promise<number> {
+  try {
+    await createProgram(context).parseAsync(args, { from: 'user' })
+    return context.exitCode
+  } catch (error) {
+    // It has told its reason already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUsage
+    context.stderr.write(`${explain(error, context)}\n`)
+    if (error instanceof UsageError) return exitCodes.wrongUsage
+    return error instanceof ForecourtError && error.code !== 0 ? exitCodes.refused : exitCodes.failed
+  }
+}
+
+/** What went wrong and what to do, in words for people. */
+function explain(error: unknown, { url }: Context): string {
+  if (error instanceof ForecourtError) return explainAnswer(error, url)
+  if (error instanceof UsageError) return `error: ${error.message}`
+  if (error instanceof ExplainedError) return error.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function explainAnswer({ code, name, status, message, errors, requestId }: ForecourtError, url: string): string {
+  if (status === 0) {
+    return `The service does not answer at ${url} (${message.replace(/^no answer: /, '')}): is it running? Another address: --url or FORECOURT_URL.`
+  }
+  if (code === 0)
+    return `What answers at ${url} is not Forecourt (HTTP ${status}): give its address as --url or FORECOURT_URL.`
+  const faults = errors.map(({ field, reason }) => `\n  ${field}: ${reason}`).join('')
+  const todo = remedies[name] === undefined ? '' : ` ${remedies[name]}`
+  const request = requestId === null ? '' : ` [request ${requestId}]`
+  return `${code} ${name}: ${message}${todo}${request}${faults}`
+}
+
+/** What whoever types a command can do about a refusal, where the refusal does not say it. */
+const remedies: Record<string, string> = {
+  tokenInvalid: 'Look at the operator key (--key, FORECOURT_OPERATOR_KEY): it is unknown, expired or deleted.',
+  notPermitted: 'Take the key of an operator whose role may do this.',
+  applicationNotFound: '`forecourt app list` shows those that there are.',
+  tooManyRequests: 'Try it again in a moment.',
+  unavailable: 'Try it again in a moment; `forecourt doctor` looks for the reason.',
+}

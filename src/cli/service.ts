@@ -1,0 +1,52 @@
+import type { CliCommand } from './command.ts'
+import { type Context, exitCodes } from './context.ts'
+import type { Finding } from './doctor.ts'
+
+/** The command that is the service. */
+export function serviceCommands(program: CliCommand, context: Context): void {
+  program
+    .command('serve')
+    .summary('runs the service')
+    .description(
+      'Runs the service in this process until SIGTERM or SIGINT. Its settings come from the environment (docs/settings.md); without DATABASE_URL it brings its own PostgreSQL, in FORECOURT_DATA_DIR.',
+    )
+    .example('serve')
+    .action(async () => {
+      context.isService = true
+      const { runService } = await import('../start.ts')
+      await runService(context.environment)
+      // From here on its own end is that of the process.
+      await new Promise(() => {})
+    })
+
+  program
+    .command('doctor')
+    .summary('looks for what is wrong, and says what to do')
+    .description(
+      'Looks at what the service of these settings stands on: port, data folder, database with its rights, durability, replication and clock, schema, disk, callbacks, and the key for secrets. Changes nothing. Ends with 1 when something fails.',
+    )
+    .example('doctor')
+    .example('doctor --json | jq ".checks[] | select(.status != \\"ok\\")"')
+    .action(async () => {
+      const { examine } = await import('./doctor.ts')
+      const checks = await examine(context.environment)
+      const count = (status: Finding['status']) => checks.filter((finding) => finding.status === status).length
+      const failed = count('fail')
+      context.result(
+        { ok: failed === 0, checks },
+        `${showFindings(checks, context)}\n${failed} fail, ${count('warn')} warn`,
+      )
+      if (failed > 0) context.exitCode = exitCodes.failed
+    })
+}
+
+const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
+function showFindings(findings: Finding[], context: Context): string {
+  const width = Math.max(...findings.map(({ name }) => name.length))
+  const lines = findings.map(({ name, status, message, todo }) => {
+    const line = `${context.coloured(colours[status], status.padEnd(4))}  ${name.padEnd(width)}  ${message}`
+    return todo === null ? line : `${line}\n${' '.repeat(width + 8)}${context.coloured('bold', todo)}`
+  })
+  return lines.join('\n')
+}
