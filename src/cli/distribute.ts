@@ -8,8 +8,8 @@ import { openLog } from '../log.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
-/** Makes the empty database of the settings, a Citus coordinator's, a distributed one. Answers what was done. */
-export async function distributeDatabase(config: Config): Promise<string> {
+/** Makes the empty database of the settings, a Citus coordinator's, a distributed one. */
+export async function distributeDatabase(config: Config): Promise<void> {
   const { databaseUrl: target } = config
   if (target === undefined) {
     throw new StartError(
@@ -30,5 +30,4 @@ export async function distributeDatabase(config: Config): Promise<string> {
     await database.close()
     log.flush()
   }
-  return 'The database is distributed. Start the service, or start it again.'
 }

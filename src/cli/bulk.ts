@@ -1,0 +1,277 @@
+import { createReadStream, createWriteStream, renameSync, rmSync, statSync } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Argument, Option } from 'commander'
+import { ExplainedError } from '../explained-error.ts'
+import type { Import } from '../sdk/api.ts'
+import { ForecourtError } from '../sdk/error.ts'
+import { collect, wholeNumber } from './arguments.ts'
+import type { CliCommand } from './command.ts'
+import { type Context, exitCodes, UsageError } from './context.ts'
+import { progressBar } from './progress.ts'
+import { sheet } from './table.ts'
+
+interface ImportOptions {
+  app?: string
+  format?: 'csv' | 'ndjson'
+  dryRun?: true
+}
+
+interface ExportOptions {
+  app?: string
+  format: 'csv' | 'ndjson' | 'geojson'
+  output?: string
+  filter?: string[]
+}
+
+const importKinds = {
+  sites: 'Creates the sites of a file: its columns are the members of a site.',
+  devices: 'Creates the devices of a file: its columns are the members of a device.',
+  inventory: 'Puts the serial numbers of a file, each with its model, into the inventory.',
+} as const
+const exportKinds = ['sites', 'devices', 'billingRules', 'events', 'deliveries'] as const
+type ExportKind = (typeof exportKinds)[number]
+/** Refused rows that are told of here; the result has all of them. */
+const shownRefusals = 20
+const lookEveryMs = 250
+const done = { finished: 3, failed: 4, cancelled: 5 } as const
+
+/** The commands that send files of rows, and get them. */
+export function bulkCommands(program: CliCommand, context: Context): void {
+  const imports = program
+    .command('import')
+    .summary('creates what a file has rows of')
+    .description(
+      'Sends a file of up to 1 GB, CSV or NDJSON, and waits until its rows are worked off. A file may be sent again: rows that are there already with the same content count as existing. Ends with 4 when rows were refused.',
+    )
+  for (const [kind, description] of Object.entries(importKinds) as [keyof typeof importKinds, string][]) {
+    const command = imports.command(kind).description(description).argument('<file>', 'the file; - for standard input')
+    if (kind !== 'inventory') command.requiredOption('--app <appid>', 'the application that they are to belong to')
+    command
+      .addOption(
+        new Option('--format <format>', 'how it is written (default: as its name ends, else csv)').choices([
+          'csv',
+          'ndjson',
+        ]),
+      )
+      .option('--dry-run', 'says what would happen, and writes nothing')
+      .example(`import ${kind} ${kind}.csv${kind === 'inventory' ? '' : ' --app 0f4a1b9c2d3e4f5a6b7c'} --dry-run`)
+      .action((file: string, options: ImportOptions) => importFile(kind, file, options, context))
+  }
+  imports
+    .command('wait')
+    .description('Waits for an import that was sent before, and tells what became of it.')
+    .argument('<id>', 'the import', wholeNumber(1))
+    .example('import wait 12', 'after Ctrl-C')
+    .action((id: number) => watch(context, (signal) => waitFor(id, signal, context)))
+  imports
+    .command('cancel')
+    .description('Ends an import that waits or runs. What it has written stays.')
+    .argument('<id>', 'the import', wholeNumber(1))
+    .option('--app <appid>', 'the application that it is for')
+    .example('import cancel 12')
+    .action(async (id: number, { app: appId }: { app?: string }) => {
+      const cancelled = await context.client().cancelImport({ id, appId })
+      context.result(cancelled, sheetOf(cancelled))
+    })
+
+  program
+    .command('export')
+    .summary('gets all rows of a kind as a file')
+    .description(
+      'Gets all rows of a kind as a file, as they are while it is read, with the filters of its page operation.',
+    )
+    .addArgument(new Argument('<kind>', 'what its rows are').choices(exportKinds))
+    .addOption(
+      new Option('--format <format>', 'how it is written; geojson, in WGS 84, for sites and devices')
+        .choices(['csv', 'ndjson', 'geojson'])
+        .default('csv'),
+    )
+    .option('--app <appid>', 'of this application only')
+    .option('--filter <name=value>', 'a filter of the page operation; several times for several', collect)
+    .option('--output <file>', 'a file, which has its name only when it is whole (default: standard output)')
+    .example('export devices --output devices.csv')
+    .example('export sites --filter cityCode=360100 --format geojson > nanchang.geojson')
+    .action((kind: ExportKind, options: ExportOptions) => exportFile(kind, options, context))
+}
+
+/** Does something that Ctrl-C ends. */
+async function watch(context: Context, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const ending = new AbortController()
+  const interrupt = () => ending.abort(new ExplainedError('It was ended.'))
+  process.once('SIGINT', interrupt)
+  try {
+    await act(ending.signal)
+  } catch (error) {
+    // A bar may be half drawn.
+    if (context.isWatched) context.stderr.write('\n')
+    throw error
+  } finally {
+    process.off('SIGINT', interrupt)
+  }
+}
+
+async function importFile(
+  kind: keyof typeof importKinds,
+  file: string,
+  options: ImportOptions,
+  context: Context,
+): Promise<void> {
+  const client = context.client()
+  const format = options.format ?? (/\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv')
+  await watch(context, async (signal) => {
+    const { pieces, size } = openInput(file, context)
+    const draw = progressBar(context)
+    let sent = 0
+    const counted = async function* () {
+      for await (const piece of pieces) {
+        sent += piece.length
+        if (size !== undefined) draw('sent', Math.min(sent, size - 1), size)
+        yield piece
+      }
+    }
+    const rows = { kind, format, appId: options.app, dryRun: options.dryRun && ('true' as const) }
+    const begun = await client.createImport({ ...rows, file: streamOf(counted()) }, { signal }).catch((error) => {
+      if (!signal.aborted) throw error
+      throw new ExplainedError('The file was not sent to its end, and nothing of it is imported: send it again.')
+    })
+    draw('sent', 1, 1)
+    await waitFor(begun.id, signal, context)
+  })
+}
+
+function openInput(file: string, { stdin }: Context): { pieces: AsyncIterable<Uint8Array>; size?: number } {
+  if (file === '-') return { pieces: stdin }
+  try {
+    const stats = statSync(file)
+    if (stats.isDirectory()) throw new UsageError(`${file} is a folder: name a file, or - for standard input`)
+    return { pieces: createReadStream(file), size: stats.size }
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new ExplainedError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+/** Read no faster than it is sent. */
+function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const reading = pieces[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reading.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await reading.return?.()
+    },
+  })
+}
+
+/** Waits for an import, and tells what became of it. */
+async function waitFor(id: number, signal: AbortSignal, context: Context): Promise<void> {
+  const found = await untilEnded(id, signal, context)
+  const refusals = found.refused > 0 ? await firstRefusals(id, signal, context) : []
+  const told = refusals.map(describe)
+  const more = found.refused > told.length ? [`… and ${found.refused - told.length} more`] : []
+  context.result({ ...found, refusals }, [sheetOf(found), ...told, ...more].join('\n'))
+  if (found.status !== done.finished) context.exitCode = exitCodes.failed
+  else if (found.refused > 0) context.exitCode = exitCodes.someRefused
+}
+
+async function untilEnded(id: number, signal: AbortSignal, context: Context): Promise<Import> {
+  const client = context.client()
+  const draw = progressBar(context)
+  const goesOn = `The import ${id} goes on in the service. To see its end: forecourt import wait ${id}`
+  try {
+    for (;;) {
+      const found = await client.getImport({ id }, { signal })
+      const hasEnded = Object.values<number>(done).includes(found.status)
+      draw('worked off', hasEnded ? 1 : Math.min(found.bytesRead, found.bytes - 1), hasEnded ? 1 : found.bytes)
+      if (hasEnded) return found
+      await pause(lookEveryMs, undefined, { signal })
+    }
+  } catch (error) {
+    if (signal.aborted) throw new ExplainedError(goesOn)
+    if (error instanceof ForecourtError && error.status === 0) context.remark(goesOn)
+    throw error
+  }
+}
+
+interface RefusedRow {
+  line: number
+  code: number
+  msg: string
+  errors?: { field: string; reason: string }[]
+}
+
+async function firstRefusals(id: number, signal: AbortSignal, context: Context): Promise<RefusedRow[]> {
+  const refusals: RefusedRow[] = []
+  const result = await context.client().getImportResult({ id, outcome: 'refused' }, { signal })
+  for await (const row of result.rows<RefusedRow>()) {
+    refusals.push(row)
+    if (refusals.length === shownRefusals) break
+  }
+  return refusals
+}
+
+function describe({ line, code, msg, errors = [] }: RefusedRow): string {
+  const faults = errors.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
+  return `line ${line}: ${code} ${faults === '' ? msg : faults}`
+}
+
+const statuses = ['', 'waits', 'runs', 'done', 'failed', 'cancelled']
+
+function sheetOf({ id, kind, dryRun, status, rows, created, existing, refused }: Import): string {
+  const isDry = dryRun ? ' (dry run: nothing was written)' : ''
+  return sheet({ import: id, kind, status: `${statuses[status]}${isDry}`, rows, created, existing, refused })
+}
+
+async function exportFile(kind: ExportKind, options: ExportOptions, context: Context): Promise<void> {
+  const { output, format, app: appId } = options
+  if (context.isJson && output === undefined) {
+    throw new UsageError('with --json the rows need a place of their own: give --output FILE')
+  }
+  const query = { ...filtersOf(options.filter), kind, format, appId }
+  await watch(context, async (signal) => {
+    let bytes = 0
+    try {
+      const { body } = await context.client().createExport(query, { signal })
+      const counted = async function* () {
+        for await (const piece of body as ReadableStream<Uint8Array> & AsyncIterable<Uint8Array>) {
+          bytes += piece.length
+          yield piece
+        }
+      }
+      if (output === undefined) await pipeline(Readable.from(counted()), context.stdout, { end: false })
+      else await saveWhole(output, counted())
+    } catch (error) {
+      if (error instanceof ExplainedError || (bytes === 0 && !signal.aborted)) throw error
+      throw new ExplainedError(`The export broke off after ${bytes} bytes: ask for it again.`)
+    }
+    if (output !== undefined) context.result({ kind, format, file: output, bytes }, `${output}: ${bytes} bytes`)
+  })
+}
+
+/** Under another name until it is whole. */
+async function saveWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const draft = `${path}.part`
+  try {
+    await pipeline(Readable.from(pieces), createWriteStream(draft))
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    const { code, syscall } = error as NodeJS.ErrnoException
+    if (syscall === 'open' || syscall === 'rename') throw new ExplainedError(`${path} cannot be written (${code}).`)
+    throw error
+  }
+}
+
+function filtersOf(given: string[] = []): Record<string, string> {
+  const pairs = given.map((text): [string, string] => {
+    const at = text.indexOf('=')
+    if (at < 1) throw new UsageError(`"${text}" is no filter: it is written name=value`)
+    return [text.slice(0, at), text.slice(at + 1)]
+  })
+  return Object.fromEntries(pairs)
+}

@@ -1,0 +1,66 @@
+import type { MigrationStatus } from '../database/migrate.ts'
+import type { CliCommand } from './command.ts'
+import { type Context, exitCodes } from './context.ts'
+import { table } from './table.ts'
+
+/** The commands that go straight to the database of the settings. */
+export function databaseCommands(program: CliCommand, context: Context): void {
+  const migrate = program
+    .command('migrate')
+    .summary('the schema of the settings’ database')
+    .description(
+      'Looks at the schema of the settings’ database, and brings it up to date. A start of the service does the same.',
+    )
+  migrate
+    .command('status')
+    .description(
+      'Lists the migrations: when each was applied, and which a start would apply. Ends with 1 when the database is newer than this program, or was given another file.',
+    )
+    .example('migrate status')
+    .example('migrate status --json')
+    .action(async () => {
+      const { readMigrationStatus } = await import('./migrate.ts')
+      showMigrations(await readMigrationStatus(context.config()), context)
+    })
+  migrate
+    .command('up')
+    .description('Applies the migrations that wait, each in a transaction of its own, and serves nothing.')
+    .example('migrate up', 'before the new version is started')
+    .action(async () => {
+      const { migrateUp } = await import('./migrate.ts')
+      showMigrations(await migrateUp(context.config()), context)
+    })
+  program
+    .command('distribute')
+    .summary('makes an empty Citus database a distributed one')
+    .description(
+      'Makes the empty database of the settings, that of a Citus coordinator, a distributed one: once, before the service is started.',
+    )
+    .example('distribute', 'with DATABASE_URL set to the coordinator')
+    .action(async () => {
+      const { distributeDatabase } = await import('./distribute.ts')
+      await distributeDatabase(context.config())
+      context.result({ distributed: true }, 'The database is distributed. Start the service, or start it again.')
+    })
+}
+
+function showMigrations(migrations: MigrationStatus[], context: Context): void {
+  const faulty = migrations.filter(({ fault }) => fault !== null)
+  const waiting = migrations.filter(({ appliedAt }) => appliedAt === null)
+  const rows = table(migrations, {
+    version: ({ version }) => version,
+    file: ({ file }) => file,
+    applied: ({ appliedAt, fault }) => `${appliedAt?.toISOString() ?? 'waits'}${fault ? `, ${faults[fault]}` : ''}`,
+    'sha-256': ({ checksum }) => checksum?.slice(0, 16),
+  })
+  const summary =
+    faulty.length > 0
+      ? 'This program cannot use the database: take the version that it was made with, or a newer one.'
+      : waiting.length > 0
+        ? `${waiting.length} to be applied: \`forecourt migrate up\`, or a start of the service, does it.`
+        : 'The schema is up to date.'
+  context.result({ upToDate: faulty.length + waiting.length === 0, migrations }, `${rows}\n${summary}`)
+  if (faulty.length > 0) context.exitCode = exitCodes.failed
+}
+
+const faults = { altered: 'but from another file', unknown: 'by a newer program' }

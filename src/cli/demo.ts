@@ -1,0 +1,206 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DeviceBatchRow, SiteBatchRow } from '../sdk/api.ts'
+import type { Forecourt } from '../sdk/forecourt.ts'
+import { wholeNumber } from './arguments.ts'
+import type { CliCommand } from './command.ts'
+import { type Context, exitCodes } from './context.ts'
+import { progressBar } from './progress.ts'
+import { rowsOf } from './rows.ts'
+
+interface DemoOptions {
+  once?: true
+  seconds?: number
+  sites: number
+  devices: number
+}
+
+/** An application of the demonstration, and what it has. */
+interface Member {
+  appId: string
+  appName: string
+  /** Where this run has made it. */
+  appSecret: string | null
+  sites: number
+  devices: string[]
+}
+
+const batchRows = 500
+/** All of 5,000 devices are heard of within the service's default presence timeout, several times. */
+const tickMs = 2_000
+const reportsOfTick = 150
+
+/** The command that fills a service with a fleet that looks like one. */
+export function demoCommands(program: CliCommand, context: Context): void {
+  program
+    .command('demo')
+    .summary('fills the service with a believable fleet')
+    .description(
+      'Makes 3 applications with sites and devices in real districts, and lets the devices report states until Ctrl-C. The callback of one application fails. A second run goes on with what the first has made. Not for a service in use.',
+    )
+    .option('--once', 'ends when the fleet is there and has reported once')
+    .option('--seconds <number>', 'ends after so long', wholeNumber(1))
+    .option('--sites <number>', 'how many sites', wholeNumber(3), 200)
+    .option('--devices <number>', 'how many devices', wholeNumber(3), 5000)
+    .example('demo')
+    .example('demo --once --json', 'for a script; the applications’ secrets are in the answer of the first run')
+    .action((options: DemoOptions) => runDemo(options, context))
+}
+
+async function runDemo({ once, seconds, sites, devices }: DemoOptions, context: Context): Promise<void> {
+  const client = context.client()
+  const ending = new AbortController()
+  const interrupt = () => ending.abort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
+  const deadline = seconds === undefined ? Number.POSITIVE_INFINITY : performance.now() + seconds * 1000
+  const { demoApplications, demoModels } = await import('./demo-fleet.ts')
+  const draw = progressBar(context)
+  let done = 0
+  const advance = (rows: number) => {
+    done += rows
+    draw('fleet', done, sites + devices)
+  }
+  for (const model of demoModels) await client.saveDeviceModel({ ...model, productPictureUrl: null })
+  const members: Member[] = []
+  let refused = 0
+  for (const [index, application] of demoApplications.entries()) {
+    if (ending.signal.aborted) break
+    const shares = { index, sites: share(sites, index), devices: share(devices, index) }
+    const { member, refusals } = await makeMember(client, application, shares, advance)
+    refused += refusals
+    members.push(member)
+  }
+  draw('fleet', 1, 1)
+  context.remark(`${members.length} applications are there: ${members.map(({ appName }) => appName).join(', ')}.`)
+  let reports = 0
+  if (!ending.signal.aborted) reports = await reportAll(client, members, ending.signal)
+  if (!once && !ending.signal.aborted) {
+    context.remark('The devices report states. Ctrl-C ends it; what was made stays.')
+    reports += await keepReporting(client, members, { deadline, signal: ending.signal })
+  }
+  const applications = members.map(({ devices: serials, ...member }) => ({ ...member, devices: serials.length }))
+  const outcome = { applications, reports, refused }
+  const made = applications.map(
+    (member) => `${member.appId}  ${member.appName}  ${member.sites} sites, ${member.devices} devices`,
+  )
+  context.result(outcome, [...made, `${reports} reports of states`].join('\n'))
+  if (refused > 0) {
+    context.remark(`${refused} rows were refused; refusal/page tells why.`)
+    context.exitCode = exitCodes.someRefused
+  }
+}
+
+/** An application's part of a number of which the last has what is left over. */
+function share(total: number, index: number): number {
+  return Math.floor((total * (index + 1)) / 3) - Math.floor((total * index) / 3)
+}
+
+type Application = typeof import('./demo-fleet.ts')['demoApplications'][number]
+
+/** Makes what an application lacks of its share. */
+async function makeMember(
+  client: Forecourt,
+  application: Application,
+  wanted: { index: number; sites: number; devices: number },
+  advance: (rows: number) => void,
+): Promise<{ member: Member; refusals: number }> {
+  const { demoSite, demoDevice } = await import('./demo-fleet.ts')
+  const { appId, appSecret } = await findOrCreate(client, application)
+  const rules = await findOrCreateRules(client, appId)
+  // Each begins elsewhere in the same list of districts.
+  const sites = Array.from({ length: wanted.sites }, (_, index) => demoSite(wanted.index * 1000 + index, rules))
+  const devices = Array.from({ length: wanted.devices }, (_, index) =>
+    demoDevice(index, application.serialPrefix, appId, sites[index % sites.length] as SiteBatchRow),
+  )
+
+  const knownSites = new Set((await rowsOf(client.pageSites.all({ appId }))).map(({ siteName }) => siteName))
+  const knownDevices = new Set((await rowsOf(client.pageDevices.all({ appId }))).map(({ deviceNo }) => deviceNo))
+  const newSites = sites.filter(({ siteName }) => !knownSites.has(siteName))
+  const newDevices = devices.filter(({ deviceNo }) => !knownDevices.has(deviceNo))
+  advance(sites.length - newSites.length + devices.length - newDevices.length)
+
+  let refusals = 0
+  for (const rows of inBatches(newSites)) {
+    const { results } = await client.saveSites({ appId, sites: rows })
+    refusals += results.filter(({ code }) => code !== 0).length
+    advance(rows.length)
+  }
+  const refusedDevices = new Set<string | null>()
+  for (const rows of inBatches<DeviceBatchRow>(newDevices)) {
+    const { results } = await client.createDevices({ appId, devices: rows })
+    for (const { code, deviceNo } of results) if (code !== 0) refusedDevices.add(deviceNo)
+    advance(rows.length)
+  }
+  const made = devices.map(({ deviceNo }) => deviceNo).filter((deviceNo) => !refusedDevices.has(deviceNo))
+  return {
+    member: { appId, appName: application.appName, appSecret, sites: sites.length, devices: made },
+    refusals: refusals + refusedDevices.size,
+  }
+}
+
+async function findOrCreate(client: Forecourt, { appName, operatorName, ...rest }: Application) {
+  const named = await rowsOf(client.pageApplications.all({ appName }))
+  const [known] = named.filter((application) => application.appName === appName)
+  if (known !== undefined) return { appId: known.appId, appSecret: null }
+  const callback =
+    'callbackUrl' in rest ? { callbackUrl: rest.callbackUrl, callbackEvents: ['site.created' as const] } : {}
+  return client.createApplication({
+    appName,
+    rateLimitPerSecond: null,
+    thirdPartyConfig: { operatorName, ...callback },
+  })
+}
+
+async function findOrCreateRules(client: Forecourt, appId: string) {
+  const { demoRules } = await import('./demo-fleet.ts')
+  const known = await rowsOf(client.pageBillingRules.all({ appId }))
+  const ids: number[] = []
+  for (const rule of demoRules) {
+    const same = known.find(({ ruleName }) => ruleName === rule.ruleName)
+    const { id } =
+      same ?? (await client.saveBillingRule({ appId, ...rule, periods: 'periods' in rule ? [...rule.periods] : null }))
+    ids.push(id)
+  }
+  const [fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId] = ids
+  return { fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId }
+}
+
+async function reportAll(client: Forecourt, members: Member[], signal: AbortSignal): Promise<number> {
+  let reports = 0
+  for (const { appId, devices } of members) {
+    for (const serials of inBatches(devices)) {
+      if (signal.aborted) return reports
+      reports += await report(client, appId, serials, true)
+    }
+  }
+  return reports
+}
+
+/** Lets a few devices report at each tick, one application after the other, until it is told to end. */
+async function keepReporting(
+  client: Forecourt,
+  members: Member[],
+  { deadline, signal }: { deadline: number; signal: AbortSignal },
+): Promise<number> {
+  const queue = members.flatMap(({ appId, devices }) =>
+    inBatches(devices, reportsOfTick).map((serials) => ({ appId, serials })),
+  )
+  let reports = 0
+  for (let turn = 0; queue.length > 0 && !signal.aborted && performance.now() < deadline; turn++) {
+    const { appId, serials } = queue[turn % queue.length] as (typeof queue)[number]
+    reports += await report(client, appId, serials, false)
+    await pause(Math.max(0, Math.min(tickMs, deadline - performance.now())), undefined, { signal }).catch(() => {})
+  }
+  return reports
+}
+
+async function report(client: Forecourt, appId: string, serials: string[], isFirst: boolean): Promise<number> {
+  const { nextReport } = await import('./demo-fleet.ts')
+  const reports = serials.map((deviceNo) => nextReport(deviceNo, isFirst))
+  const { results } = await client.reportDeviceStates({ appId, reports })
+  return results.filter(({ code }) => code === 0).length
+}
+
+function inBatches<Row>(rows: readonly Row[], size = batchRows): Row[][] {
+  const count = Math.ceil(rows.length / size)
+  return Array.from({ length: count }, (_, index) => rows.slice(index * size, (index + 1) * size))
+}

@@ -1,0 +1,343 @@
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type Config, readConfig } from '../config.ts'
+import { findRunning } from '../database/beside.ts'
+import { Database } from '../database/database.ts'
+import { findDistributed } from '../database/distribute.ts'
+import { readRecord } from '../database/embedded/record.ts'
+import { type DatabaseHealth, readHealth } from '../database/health.ts'
+import { lockHolder } from '../database/instance-lock.ts'
+import { readStatus } from '../database/migrate.ts'
+import { passwordOf, type Sql, type Target } from '../database/open.ts'
+import { findMissingRight, placeOf, waitForDatabase } from '../database/start.ts'
+import { callbacksNow, countDeliveries, countEndpoints, countWaiting, lagSeconds } from '../deliveries/store.ts'
+import { ExplainedError } from '../explained-error.ts'
+import { openLog } from '../log.ts'
+import { requireKeys } from '../secrets/open.ts'
+import { readDatabaseSize } from '../service/store.ts'
+import { version } from '../version.ts'
+import { findPortUse } from './listeners.ts'
+import { migrationsFolder } from './migrate.ts'
+
+/** One thing that was looked at. */
+export interface Finding {
+  name: string
+  status: 'ok' | 'warn' | 'fail'
+  /** What was found. */
+  message: string
+  /** What to do about it; null where nothing is to be done. */
+  todo: string | null
+}
+
+const megabyte = 1_000_000
+/** Less than that of a disk, and the database stops. */
+const leastFreeBytes = 500 * megabyte
+const littleFreeBytes = 5000 * megabyte
+/** A disk that is full sooner than that needs somebody now. */
+const fewDays = 30
+const clocksApartMs = 1_000
+const connectionsOfWorker = 30
+/** An event that waits longer for its first attempt tells of a sender that is behind. */
+const longLagSeconds = 60
+const deadDeliveriesMany = 1
+
+const ok = (name: string, message: string): Finding => ({ name, status: 'ok', message, todo: null })
+const warn = (name: string, message: string, todo: string): Finding => ({ name, status: 'warn', message, todo })
+const fail = (name: string, message: string, todo: string): Finding => ({ name, status: 'fail', message, todo })
+
+/** Looks at what the service with these settings stands on. Changes nothing, and starts nothing. */
+export async function examine(environment: Record<string, string | undefined>): Promise<Finding[]> {
+  let config: Config
+  try {
+    config = readConfig(environment)
+  } catch (error) {
+    if (!(error instanceof ExplainedError)) throw error
+    return [lookAtProgram(), fail('settings', error.message, 'Correct it: docs/settings.md has them all.')]
+  }
+  const findings = [lookAtProgram(), lookAtSettings(config), await lookAtPort(config), lookAtFolder(config)]
+  const target = config.databaseUrl ?? findRunning(config.dataDir)?.owner
+  const found = target === undefined ? [lookAtStopped(config)] : await lookIntoDatabase(config, target)
+  const hasDisk = found.some(({ name }) => name === 'disk')
+  return [...findings, ...found, ...(hasDisk ? [] : [lookAtDisk(config, null)])]
+}
+
+function lookAtProgram(): Finding {
+  const runtime = process.versions.bun === undefined ? `Node ${process.versions.node}` : `Bun ${process.versions.bun}`
+  const message = `Forecourt ${version} on ${runtime}`
+  if (process.getuid?.() !== 0) return ok('program', message)
+  return warn('program', `${message}, as root`, 'Start the service as a user of its own (SECURITY.md).')
+}
+
+function lookAtSettings({ host, port, workers, databaseUrl, timeZone, trustedProxies }: Config): Finding {
+  const place = databaseUrl === undefined ? 'embedded database' : placeOf(databaseUrl)
+  const message = `${host}:${port}, ${workers} ${workers === 1 ? 'process' : 'processes'}, ${place}, ${timeZone}`
+  if (trustedProxies !== undefined || /^(127\.|::1$|localhost$)/.test(host)) return ok('settings', message)
+  return warn(
+    'settings',
+    `${message}; it listens beyond this machine and believes no proxy`,
+    'Name the proxies before it in FORECOURT_TRUSTED_PROXIES, or every caller has the address of one.',
+  )
+}
+
+async function lookAtPort({ host, port }: Config): Promise<Finding> {
+  if (port === 0) return ok('port', 'the service takes a free one')
+  const place = `${host}:${port}`
+  const use = await findPortUse(host, port)
+  switch (use.kind) {
+    case 'free':
+      return warn('port', `nobody listens on ${place}: the service is not running`, 'Start it: forecourt serve.')
+    case 'forbidden':
+      return fail('port', `this user may not listen on ${place}`, 'Take a port above 1023 with FORECOURT_PORT.')
+    case 'unusable':
+      return fail(
+        'port',
+        `nobody can listen on ${place} (${use.reason})`,
+        'Set FORECOURT_HOST to an address of this machine.',
+      )
+    case 'other':
+      return fail(
+        'port',
+        `${place} is taken by ${use.program ?? 'another program'}`,
+        'End that program, or take another port with FORECOURT_PORT.',
+      )
+    default: {
+      const { isReady, failing, workers } = use
+      if (!isReady) {
+        const which = failing.length > 0 ? `: ${failing.join(', ')}` : ''
+        return fail('port', `the service on ${place} is not ready${which}`, 'See what else is told here, and its log.')
+      }
+      if (workers !== undefined && workers.serving < workers.wanted) {
+        const told = `${workers.serving} of ${workers.wanted} processes serve on ${place}`
+        return warn('port', told, 'See in the log why the others ended.')
+      }
+      return ok('port', `the service answers on ${place} and is ready`)
+    }
+  }
+}
+
+function lookAtFolder({ dataDir, databaseUrl }: Config): Finding {
+  if (!existsSync(dataDir)) {
+    return ok('data folder', `${dataDir} is not there yet; the first start makes it`)
+  }
+  const holder = lockHolder(dataDir)
+  if (holder !== undefined) return ok('data folder', `${dataDir} is in use by process ${holder}`)
+  return ok('data folder', `${dataDir}${databaseUrl === undefined ? ' is used by no process' : ''}`)
+}
+
+function lookAtStopped({ dataDir }: Config): Finding {
+  if (readRecord(dataDir) === undefined) return ok('database', 'there is none yet; the first start makes it')
+  return warn(
+    'database',
+    'the embedded one is stopped with the service, and was not looked into',
+    'Start the service and ask again: forecourt serve.',
+  )
+}
+
+async function lookIntoDatabase(config: Config, target: Target): Promise<Finding[]> {
+  const database = new Database(target, config.statementTimeoutMs)
+  const log = openLog('silent')
+  try {
+    const sql = database.open(2)
+    const { signal } = new AbortController()
+    await waitForDatabase(sql, { target, seconds: 0, log, signal })
+    return await lookAtAll(config, target, sql)
+  } catch (error) {
+    const { message } = error as Error
+    if (!(error instanceof ExplainedError)) throw error
+    return [fail('database', message, 'See that it runs and that DATABASE_URL is right: its host, user and password.')]
+  } finally {
+    await database.close()
+  }
+}
+
+async function lookAtAll(config: Config, target: Target, sql: Sql): Promise<Finding[]> {
+  const health = await readHealth(sql)
+  const found = [
+    lookAtServer(health, config),
+    ...lookAtDurability(health),
+    lookAtConnections(health, config),
+    lookAtReplication(health),
+    lookAtClock(health),
+  ]
+  const missing = await findMissingRight(sql)
+  if (missing !== undefined) {
+    const [what = missing, statement = ''] = missing.split(': ')
+    return [...found, fail('rights', what, `As its owner: ${statement}`)]
+  }
+  found.push(ok('rights', `the user ${health.user} may make and use the schema`))
+  const schema = await lookAtSchema(sql)
+  found.push(schema)
+  // Without its schema there is nothing more to be asked.
+  if (schema.status !== 'ok') return found
+  found.push(lookAtDisk(config, await readDatabaseSize(sql, await findDistributed(sql))))
+  found.push(...(await lookAtCallbacks(sql, config)), await lookAtSecrets(sql, config, target))
+  return found
+}
+
+function lookAtServer({ version, encoding, roundTripMs, user, isSuperuser }: DatabaseHealth, config: Config): Finding {
+  const message = `PostgreSQL ${version}, answers in ${roundTripMs} ms`
+  if (encoding !== 'UTF8') {
+    return fail(
+      'database',
+      `${message}, but its encoding is ${encoding}`,
+      "Make one with encoding 'UTF8' template template0.",
+    )
+  }
+  if (isSuperuser && config.databaseUrl !== undefined) {
+    return warn(
+      'database',
+      `${message}; ${user} is a superuser, which the service does not need`,
+      `alter role ${user} nosuperuser;`,
+    )
+  }
+  return ok('database', message)
+}
+
+/** The settings without which what was acknowledged can be lost. */
+function lookAtDurability(health: DatabaseHealth): Finding[] {
+  const faults = [
+    health.fsync ? undefined : 'fsync is off',
+    health.fullPageWrites ? undefined : 'full_page_writes is off',
+    health.synchronousCommit === 'off' ? 'synchronous_commit is off' : undefined,
+  ].filter((fault) => fault !== undefined)
+  const lost = 'what was acknowledged can be lost, or all of it damaged, when the machine stops'
+  const first =
+    faults.length > 0
+      ? fail('durability', `${faults.join(', ')}: ${lost}`, 'Set them to on in postgresql.conf, and reload the server.')
+      : ok('durability', `fsync and full_page_writes are on, synchronous_commit is ${health.synchronousCommit}`)
+  if (health.autovacuum) return [first]
+  return [first, warn('vacuum', 'autovacuum is off: the tables swell', 'Set autovacuum = on in postgresql.conf.')]
+}
+
+function lookAtConnections({ connectionLimit, connectionsInUse }: DatabaseHealth, { workers }: Config): Finding {
+  const needed = workers * connectionsOfWorker
+  const message = `${connectionsInUse} in use of ${connectionLimit}; ${workers} × ${connectionsOfWorker} are needed`
+  if (connectionLimit >= needed) return ok('connections', message)
+  return warn(
+    'connections',
+    message,
+    `Raise max_connections, or the limit of the user or database, to ${needed} and more.`,
+  )
+}
+
+function lookAtReplication({ synchronousStandbys, standbys, synchronousNow }: DatabaseHealth): Finding {
+  const count = standbys === 1 ? '1 standby' : `${standbys} standbys`
+  if (synchronousStandbys !== null && synchronousNow === 0) {
+    return fail(
+      'replication',
+      `commits wait for a standby of "${synchronousStandbys}", and none is there`,
+      'Start a standby, or take it out of synchronous_standby_names.',
+    )
+  }
+  if (standbys === 0) return ok('replication', 'no standby: backups are the only other copy')
+  return ok('replication', `${count}, ${synchronousNow} of which commits wait for`)
+}
+
+function lookAtClock({ clockAheadMs, roundTripMs }: DatabaseHealth): Finding {
+  const apart = Math.max(0, Math.abs(clockAheadMs) - roundTripMs)
+  if (apart <= clocksApartMs) return ok('clock', 'this machine’s and the database’s agree')
+  const seconds = (apart / 1000).toFixed(1)
+  return warn(
+    'clock',
+    `the database’s is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
+    'Set both by the network (NTP).',
+  )
+}
+
+async function lookAtSchema(sql: Sql): Promise<Finding> {
+  const migrations = await readStatus(sql, migrationsFolder)
+  const faulty = migrations.find(({ fault }) => fault !== null)
+  if (faulty !== undefined) {
+    const what = faulty.fault === 'unknown' ? 'was applied by a newer program' : 'was applied from another file'
+    return fail('schema', `${faulty.file} ${what}`, 'Take the version that the database was made with, or a newer one.')
+  }
+  const waiting = migrations.filter(({ appliedAt }) => appliedAt === null)
+  if (waiting.length === 0) return ok('schema', `version ${migrations.length}, up to date`)
+  const names = waiting.map(({ file }) => file).join(', ')
+  return warn('schema', `waits for ${names}`, 'Start the service, or: forecourt migrate up.')
+}
+
+/** The embedded database's disk; of another the growth is known, and its disk is its host's to watch. */
+function lookAtDisk(
+  { dataDir, databaseUrl }: Config,
+  size: { bytes: number; bytesPerDay: number | null } | null,
+): Finding {
+  const growth = size?.bytesPerDay ?? null
+  const grows = growth === null ? 'growth not known yet' : `grows by ${inBytes(Math.max(0, growth))} a day`
+  const holds = size === null ? undefined : `the database has ${inBytes(size.bytes)}, ${grows}`
+  if (databaseUrl !== undefined) return ok('disk', `${holds ?? 'not known'}; its disk is watched where it runs`)
+  const folder = readRecord(dataDir)?.cluster ?? dataDir
+  const { bavail, bsize, blocks } = statfsSync(nearestFolder(folder))
+  const free = bavail * bsize
+  const days = growth !== null && growth > 0 ? Math.floor(free / growth) : Number.POSITIVE_INFINITY
+  const message = [`${inBytes(free)} of ${inBytes(blocks * bsize)} free`, ...(holds === undefined ? [] : [holds])].join(
+    '; ',
+  )
+  const todo = 'Make room, move the database to a larger disk, or keep events for fewer days (FORECOURT_EVENT_DAYS).'
+  if (free < leastFreeBytes) return fail('disk', message, todo)
+  if (days < fewDays) return warn('disk', `${message}; full in ${days} days`, todo)
+  return free < littleFreeBytes ? warn('disk', message, todo) : ok('disk', message)
+}
+
+function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path))
+}
+
+async function lookAtCallbacks(sql: Sql, config: Config): Promise<Finding[]> {
+  const [endpoints, deliveries, waiting, lag] = await Promise.all([
+    countEndpoints(sql),
+    countDeliveries(sql),
+    countWaiting(sql),
+    lagSeconds(sql),
+  ])
+  const { on, held, stopped } = endpoints
+  const { dead } = deliveries
+  const seconds = Math.round(lag)
+  const message = `${on} endpoints are sent to, ${waiting.on + waiting.held} events wait, the oldest for ${seconds} s, ${dead} deliveries are dead`
+  if (config.callbacks === 'paused') {
+    return [
+      warn('callbacks', `${message}; paused by FORECOURT_CALLBACKS`, 'Take the setting away when they may be sent.'),
+    ]
+  }
+  if ((await callbacksNow(sql, config.callbacks)) === 'paused') {
+    const todo = '`forecourt callbacks resume`, when this database is no copy of one whose callbacks are sent.'
+    return [warn('callbacks', `${message}; paused since a restore`, todo)]
+  }
+  const findings: Finding[] = []
+  if (stopped > 0 || held > 0) {
+    const told = `${stopped} endpoints have stopped with 410, ${held} are left alone after failures`
+    findings.push(warn('callbacks', told, 'See the deliveries in the console, and ask the applications to mend them.'))
+  }
+  if (seconds > longLagSeconds) {
+    findings.push(warn('callbacks', message, 'See that the service runs, and in its log why it does not send.'))
+  } else if (dead >= deadDeliveriesMany) {
+    findings.push(
+      warn('callbacks', message, 'Replay them when their endpoints answer again (console, or delivery/replay).'),
+    )
+  }
+  return findings.length > 0 ? findings : [ok('callbacks', message)]
+}
+
+async function lookAtSecrets(sql: Sql, { secretsKeyFile: keyFile, dataDir }: Config, target: Target): Promise<Finding> {
+  try {
+    const { path } = await requireKeys(sql, { keyFile, dataDir, password: passwordOf(target) })
+    if (!existsSync(path)) return ok('secrets key', `the start takes it from the database and puts it in ${path}`)
+    if ((statSync(path).mode & 0o077) !== 0) {
+      return warn('secrets key', `${path} can be read by others`, `chmod 600 ${path}`)
+    }
+    return ok('secrets key', `${path} holds what the database needs; keep a copy apart from the database`)
+  } catch (error) {
+    if (!(error instanceof ExplainedError)) throw error
+    return fail('secrets key', error.message, 'Put the file back: without it callback secrets cannot be read.')
+  }
+}
+
+function inBytes(bytes: number): string {
+  const units = ['kB', 'MB', 'GB', 'TB']
+  let value = bytes / 1000
+  while (value >= 1000 && units.length > 1) {
+    value /= 1000
+    units.shift()
+  }
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[0]}`
+}

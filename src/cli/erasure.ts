@@ -1,0 +1,34 @@
+import type { Config } from '../config.ts'
+import { openBesideService } from '../database/beside.ts'
+import { Database } from '../database/database.ts'
+import { waitForDatabase } from '../database/start.ts'
+import { StartError } from '../database/start-error.ts'
+import { type Erasure, eraseSites, findDeletedSite, findDeletedSites } from '../erasure/store.ts'
+import { openLog } from '../log.ts'
+
+/** One site, or all that were deleted so many days ago. */
+type What = { appId: string; siteId: number } | { appId: string | null; days: number }
+
+/** Erases what the settings' database tells of the people of deleted sites. */
+export async function eraseFromDatabase(config: Config, what: What, isDryRun: boolean): Promise<Erasure> {
+  const { owner: target, close } = await openBesideService(config)
+  const database = new Database(target, config.statementTimeoutMs)
+  const log = openLog(config.logLevel)
+  try {
+    const sql = database.open(1)
+    const { signal } = new AbortController()
+    await waitForDatabase(sql, { target, seconds: config.databaseWaitSeconds, log, signal })
+    if ('days' in what) return await eraseSites(sql, await findDeletedSites(sql, what.days, what.appId), isDryRun)
+    const site = await findDeletedSite(sql, what.appId, what.siteId)
+    if (site === undefined) {
+      throw new StartError(
+        'No event tells that this application deleted such a site: delete it first, or look at the ids.',
+      )
+    }
+    return await eraseSites(sql, [site], isDryRun)
+  } finally {
+    await database.close()
+    await close()
+    log.flush()
+  }
+}

@@ -1,0 +1,118 @@
+import { Option } from 'commander'
+import type { CreateOperatorKeyRequest, CreateOperatorRequest, Operator, OperatorKey } from '../sdk/api.ts'
+import { collect, wholeNumber } from './arguments.ts'
+import type { CliCommand } from './command.ts'
+import type { Context } from './context.ts'
+import { rowsOf } from './rows.ts'
+import { sheet, table } from './table.ts'
+
+/** The commands about people who operate the platform, and about the keys of their programs. */
+export function operatorCommands(program: CliCommand, context: Context): void {
+  const operator = program
+    .command('operator')
+    .summary('accounts of people')
+    .description('The accounts of people who operate the platform.')
+
+  operator
+    .command('list')
+    .description('Lists the accounts, newest first.')
+    .example('operator list')
+    .action(async () => {
+      const list = await rowsOf(context.client().pageOperators.all())
+      context.result(
+        list,
+        table(list, {
+          ID: ({ id }) => id,
+          NAME: ({ name }) => name,
+          ROLE: ({ role }) => role,
+          STATUS: (row) => stateOf(row),
+          CREATED: ({ createTime }) => createTime,
+          'SIGNED IN': ({ signInTime }) => signInTime,
+        }),
+      )
+    })
+
+  operator
+    .command('create')
+    .description('Makes an account, and shows the link by which the person sets a password, once.')
+    .argument('<name>', 'as which the person signs in')
+    .addOption(
+      new Option('--role <role>', 'what the person may do')
+        .choices(['admin', 'operator', 'viewer', 'developer'])
+        .makeOptionMandatory(),
+    )
+    .option('--app <appid>', 'of a developer: an application that is theirs; several times for several', collect)
+    .example('operator create "Wang Fang" --role operator')
+    .example('operator create "Li Lei" --role developer --app 0f4a1b9c2d3e4f5a6b7c')
+    .action(async (name: string, { role, app: appIds }: { role: CreateOperatorRequest['role']; app?: string[] }) => {
+      const made = await context.client().createOperator({ name, role, appIds })
+      const link = made.setUpPath === null ? null : `${context.url.replace(/\/+$/, '')}${made.setUpPath}`
+      const { id, setUpExpireTime } = made
+      context.result({ ...made, setUpUrl: link }, sheet({ id, name, role, link, 'link ends': setUpExpireTime }))
+      context.remark('Give the link to the person: it works once, and is shown this once.')
+    })
+
+  operator
+    .command('delete')
+    .description('Removes an account and ends its sessions. What it did stays in the audit trail.')
+    .argument('<id>', 'the account, as `operator list` shows it', wholeNumber(1))
+    .example('operator delete 12')
+    .action(async (id: number) => {
+      const gone = await context.client().deleteOperator({ id })
+      context.result(gone, `The account ${gone.name} (${id}) is removed.`)
+    })
+
+  const key = program.command('key').summary('keys of programs').description('The operator keys of programs.')
+
+  key
+    .command('list')
+    .description('Lists the keys, newest first; what they are is shown only when they are made.')
+    .example('key list')
+    .action(async () => {
+      const list = await rowsOf(context.client().pageOperatorKeys.all())
+      context.result(
+        list,
+        table(list, {
+          ID: ({ id }) => id,
+          NAME: ({ name }) => name,
+          ROLE: ({ role }) => role,
+          STATUS: ({ status }: OperatorKey) => (status === 1 ? 'works' : 'ended'),
+          OWNER: ({ operatorName }) => operatorName,
+          ENDS: ({ expireTime }) => expireTime,
+          USED: ({ lastUseTime }) => lastUseTime,
+        }),
+      )
+    })
+
+  key
+    .command('create')
+    .description('Makes a key for a program, and shows it, once.')
+    .argument('<name>', 'what it is for')
+    .addOption(
+      new Option('--role <role>', 'what it may do').choices(['admin', 'operator', 'viewer']).makeOptionMandatory(),
+    )
+    .option('--expires <time>', 'when it ends, "yyyy-MM-dd HH:mm:ss" (default: in 180 days)')
+    .example('key create "nightly import" --role operator')
+    .example('key create prometheus --role viewer --json --quiet', 'for a script')
+    .action(async (name: string, { role, expires }: { role: CreateOperatorKeyRequest['role']; expires?: string }) => {
+      const made = await context.client().createOperatorKey({ name, role, expireTime: expires })
+      const { id, operatorKey, expireTime } = made
+      context.result(made, sheet({ id, name, role: made.role, ends: expireTime, key: operatorKey }))
+      context.remark('The key is shown this once.')
+    })
+
+  key
+    .command('delete')
+    .description('Removes a key: it stops working within a second.')
+    .argument('<id>', 'the key, as `key list` shows it', wholeNumber(1))
+    .example('key delete 7')
+    .action(async (id: number) => {
+      const gone = await context.client().deleteOperatorKey({ id })
+      context.result(gone, `The key ${gone.name} (${id}) is removed.`)
+    })
+}
+
+function stateOf({ status, isSetUp }: Operator): string {
+  if (!isSetUp) return 'link not used'
+  return status === 1 ? 'active' : 'disabled'
+}
