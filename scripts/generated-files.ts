@@ -1,6 +1,10 @@
+import { Context } from '../src/cli/context.ts'
+import { createProgram } from '../src/cli/program.ts'
+import { commandReference } from '../src/cli/reference.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
 import { api } from '../src/reference/api.ts'
 import { refusals } from '../src/refusals.ts'
+import { postmanCollection } from './postman.ts'
 import { sdkApi } from './sdk-api.ts'
 
 /** The files that are made from the source and checked in, by their paths. */
@@ -8,6 +12,8 @@ export function generatedFiles(): Record<string, string> {
   return {
     'src/sdk/api.ts': sdkApi(),
     'openapi.json': `${JSON.stringify(openApiDocument(api), null, 2)}\n`,
+    'docs/command-line.md': commandReference(createProgram(new Context({ environment: {}, ...process }))),
+    'postman.json': postmanCollection(),
     'docs/guides/en/errors.md': errorGuide('en'),
     'docs/guides/zh/errors.md': errorGuide('zh'),
   }
