@@ -1,0 +1,70 @@
+import type { ImportKind } from '../../../src/bulk/contract.ts'
+import { draftColumns, isNeeded } from '../devices/rows.ts'
+import type { TextColumn } from '../devices/table-text.ts'
+
+/** A column that a file may have. */
+export interface ImportColumn extends TextColumn<string> {
+  isRequired: boolean
+}
+
+const column = (isRequired: boolean, name: string, ...headings: string[]): ImportColumn => ({
+  name,
+  headings,
+  isRequired,
+})
+
+export const inventoryColumns = [
+  { name: 'deviceNo', headings: ['serial', 'serialno', 'serialnumber', 'sn', '设备序列号', '序列号', '设备编号'] },
+  { name: 'modelName', headings: ['model', '型号', '设备型号', '型号名称'] },
+] as const
+
+/** What a file of each kind may have, and must: the members of the rows that the service takes. */
+export const importColumns: Record<ImportKind, readonly ImportColumn[]> = {
+  sites: [
+    column(true, 'siteName', 'name', 'site', '站点名称', '名称'),
+    column(true, 'contacts', 'contact', '联系人'),
+    column(true, 'contactsPhone', 'phone', '联系电话', '联系人电话'),
+    column(true, 'customerServicePhone', '客服电话'),
+    column(true, 'businessWeekDay', '营业日'),
+    column(true, 'businessStartTime', '开始营业时间', '营业开始时间'),
+    column(true, 'businessClosingTime', '结束营业时间', '营业结束时间'),
+    column(false, 'sitePictureUrl', '站点图片地址', '站点图片'),
+    column(false, 'fastChargeBillRuleId', '快充计费规则', '快充计费规则id'),
+    column(false, 'rushingBillRuleId', '慢充计费规则', '慢充计费规则id'),
+    column(false, 'placeholderBillRuleId', '占位计费规则', '占位计费规则id'),
+    column(false, 'ipcIds', 'ipc设备id'),
+    column(true, 'provinceCode', '省编码', '省份编码', '省代码'),
+    column(true, 'provinceName', 'province', '省', '省份', '省名称'),
+    column(true, 'cityCode', '市编码', '城市编码', '市代码'),
+    column(true, 'cityName', 'city', '市', '城市', '市名称'),
+    column(true, 'districtCode', '区县编码', '区县代码', '行政区划代码', '区划代码'),
+    column(true, 'districtName', 'district', '区县', '区', '区县名称'),
+    column(false, 'detailAddress', 'address', '详细地址', '地址'),
+    column(false, 'coordinates', 'coordinate', '经纬度', '坐标'),
+  ],
+  devices: draftColumns.map((one) => ({ ...one, isRequired: isNeeded(one.name) })),
+  inventory: inventoryColumns.map((one) => ({ ...one, isRequired: true })),
+}
+
+export interface ColumnFaults {
+  /** Columns that a row cannot do without. */
+  missing: string[]
+  /** Columns that more than one column of the file is to be. */
+  twice: string[]
+  /** Headings that are no column. */
+  unknown: string[]
+}
+
+/** What is wrong with the columns of a file, which are `headings`, and are to be `names`. */
+export function columnFaults(
+  kind: ImportKind,
+  headings: readonly string[],
+  names: readonly (string | undefined)[],
+): ColumnFaults {
+  const columns = importColumns[kind]
+  return {
+    missing: columns.filter(({ name, isRequired }) => isRequired && !names.includes(name)).map(({ name }) => name),
+    twice: columns.map(({ name }) => name).filter((name) => names.indexOf(name) !== names.lastIndexOf(name)),
+    unknown: headings.filter((_, index) => !columns.some(({ name }) => name === names[index])),
+  }
+}

@@ -1,0 +1,110 @@
+import { fileBytes, type ImportFormat, type ImportKind } from '../../../src/bulk/contract.ts'
+import { columnOf, delimiterOf, linesOf } from '../devices/table-text.ts'
+import { importColumns } from './columns.ts'
+
+// What can be told of a file before it is sent, however large it is: only its beginning is read.
+
+const startBytes = 64 * 1024
+const mostSamples = 3
+
+export interface FileStart {
+  format: ImportFormat
+  encoding: 'utf-8' | 'gb18030'
+  /** Of CSV the cells of its first line; of NDJSON the members that its first rows have. */
+  headings: string[]
+  /** The cells of its first rows, in the order of the headings. */
+  samples: string[][]
+  /** Where its second line begins. */
+  secondLine: number
+}
+
+/** Why a file cannot be taken at all. */
+export type FileFault = 'empty' | 'tooLarge' | 'workbook' | 'utf16' | 'delimiter' | 'longHeading' | 'noRows' | 'notJson'
+
+/** Reads the beginning of a file. */
+export async function readStart(file: Blob): Promise<FileStart | FileFault> {
+  if (file.size > fileBytes) return 'tooLarge'
+  const bytes = new Uint8Array(await file.slice(0, startBytes).arrayBuffer())
+  if (bytes.length === 0) return 'empty'
+  if (startsWith(bytes, [0x50, 0x4b, 0x03, 0x04]) || startsWith(bytes, [0xd0, 0xcf, 0x11, 0xe0])) return 'workbook'
+  if (startsWith(bytes, [0xff, 0xfe]) || startsWith(bytes, [0xfe, 0xff])) return 'utf16'
+  const isWhole = bytes.length === file.size
+  const ends = lineEnds(bytes)
+  // A line that goes on behind what was read is not known.
+  const known = isWhole ? bytes.length : ends.at(-1)
+  if (known === undefined) return 'longHeading'
+  const [text, encoding] = decode(bytes.subarray(0, known))
+  const secondLine = ends[0] ?? bytes.length
+  return text.trimStart().startsWith('{')
+    ? startOfNdjson(text, encoding)
+    : startOfCsv(text, { encoding, secondLine, isWhole: secondLine === file.size })
+}
+
+const startsWith = (bytes: Uint8Array, mark: number[]) => mark.every((byte, index) => bytes[index] === byte)
+
+/** Where lines end that no quotes hold open; neither encoding has these bytes within a character. */
+function lineEnds(bytes: Uint8Array): number[] {
+  const ends: number[] = []
+  let isQuoted = false
+  for (const [index, byte] of bytes.entries()) {
+    if (byte === 0x22) isQuoted = !isQuoted
+    if (byte === 0x0a && !isQuoted) ends.push(index + 1)
+  }
+  return ends
+}
+
+/** Spreadsheets on Chinese Windows write GB 18030, all others UTF-8. */
+function decode(bytes: Uint8Array): [string, FileStart['encoding']] {
+  try {
+    return [new TextDecoder('utf-8', { fatal: true }).decode(bytes), 'utf-8']
+  } catch {
+    return [new TextDecoder('gb18030').decode(bytes), 'gb18030']
+  }
+}
+
+interface CsvStart extends Pick<FileStart, 'encoding' | 'secondLine'> {
+  /** The first line is all there is. */
+  isWhole: boolean
+}
+
+function startOfCsv(text: string, { encoding, secondLine, isWhole }: CsvStart): FileStart | FileFault {
+  if (delimiterOf(text.split(/[\r\n]/, 1)[0] ?? '') !== ',') return 'delimiter'
+  const [headings = [], ...rows] = linesOf(text, ',')
+  if (isWhole) return 'noRows'
+  const samples = rows.filter((cells) => cells.some((cell) => cell !== '')).slice(0, mostSamples)
+  return { format: 'csv', encoding, headings, samples, secondLine }
+}
+
+function startOfNdjson(text: string, encoding: FileStart['encoding']): FileStart | FileFault {
+  try {
+    const rows = text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    const headings = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+    const cellOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+    const samples = rows.slice(0, mostSamples).map((row) => headings.map((name) => cellOf(row[name])))
+    return { format: 'ndjson', encoding, headings, samples, secondLine: 0 }
+  } catch {
+    return 'notJson'
+  }
+}
+
+/** Which columns those of a file are, as far as their headings say. */
+export function namesOf(kind: ImportKind, { format, headings }: FileStart): (string | undefined)[] {
+  const columns = importColumns[kind]
+  if (format === 'ndjson') return headings
+  // A heading that is a column's own name goes before others that may mean it.
+  const exact = headings.filter((heading) => columns.some(({ name }) => name === heading))
+  return headings.map((heading) => {
+    const name = columnOf(heading, columns)
+    return name !== heading && exact.includes(name ?? '') ? undefined : name
+  })
+}
+
+/** The file as it is sent: its first line names the columns as the service calls them. The rest of it is not read. */
+export function fileToSend(file: Blob, start: FileStart, names: readonly (string | undefined)[]): Blob {
+  const { format, headings, secondLine } = start
+  const isSame = headings.every((heading, index) => heading === names[index])
+  return format === 'ndjson' || isSame ? file : new Blob([`${names.join(',')}\r\n`, file.slice(secondLine)])
+}

@@ -1,0 +1,173 @@
+import { Alert, App, Button, Progress } from 'antd'
+import { type ReactNode, useState } from 'react'
+import { useParams } from 'react-router'
+import { cancelImport, createImport, getImport, type ImportRecord, importStatus } from '../../../src/bulk/contract.ts'
+import { importDeviceInventory } from '../../../src/device-inventory/contract.ts'
+import { useRead, useWrite } from '../api.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { Actor } from '../ui/actor.tsx'
+import { ApplicationName } from '../ui/application-name.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { Figure } from '../ui/figure.tsx'
+import { LinkButton } from '../ui/link-button.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { RefusalResult } from '../ui/refusal.tsx'
+import { State } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { ImportState, isUnderWay, percentOf, showBytes } from './parts.tsx'
+import { Results } from './results.tsx'
+import { useTexts } from './texts.ts'
+
+const refetchInterval = 1_000
+
+/** One import: how far it is, and what became of its rows. */
+export function Page() {
+  const t = useTexts()
+  const id = Number(useParams().id)
+  const { data: job, error, refetch } = useRead(getImport, { id })
+  if (job === undefined) {
+    return (
+      <PageFrame title={t('title')} operation={getImport}>
+        {error === null ? <Loading /> : <RefusalResult error={error} retry={() => void refetch()} />}
+      </PageFrame>
+    )
+  }
+  return (
+    <PageFrame
+      title={t('jobTitle', { id, kind: t(job.kind) })}
+      beside={
+        <>
+          <ImportState status={job.status} />
+          {job.dryRun && <State tone="idle">{t('dryRun')}</State>}
+        </>
+      }
+      operation={getImport}
+      actions={<Actions job={job} />}
+    >
+      {isUnderWay(job) && <Watch id={id} />}
+      <section className="card">
+        <Notes job={job} />
+        <Facts job={job} />
+        <Counts job={job} />
+      </section>
+      <Results key={job.status} job={job} />
+    </PageFrame>
+  )
+}
+
+/** Whose it is, who sent it and when. */
+function Facts({ job: { appId, actor, createTime, finishTime, bytes } }: { job: ImportRecord }) {
+  const t = useTexts()
+  const common = useCommon()
+  const fact = (name: string, value: ReactNode) => (
+    <span>
+      <span className="faint">{name}</span> {value}
+    </span>
+  )
+  return (
+    <div style={{ display: 'flex', flexWrap: 'wrap', gap: '4px 24px', marginBottom: 12 }}>
+      {appId !== null && fact(common('application'), <ApplicationName appId={appId} />)}
+      {fact(t('actor'), <Actor actor={actor} />)}
+      {fact(t('started'), <span className="number">{createTime}</span>)}
+      {finishTime !== null && fact(t('finished'), <span className="number">{finishTime}</span>)}
+      {fact(t('size'), <span className="number">{showBytes(bytes)}</span>)}
+    </div>
+  )
+}
+
+/** Looks again and again, for as long as it is shown. */
+function Watch({ id }: { id: number }) {
+  useRead(getImport, { id }, { refetchInterval })
+  return null
+}
+
+/** What state it is in, in words. */
+function Notes({ job }: { job: ImportRecord }) {
+  const t = useTexts()
+  const may = useMay()
+  const note = (type: 'info' | 'warning' | 'error', title: string, action?: ReactNode) => (
+    <Alert type={type} showIcon style={{ marginBottom: 16 }} title={title} action={action} />
+  )
+  const { status, kind, appId } = job
+  const done = job.created + job.existing + job.refused
+  return (
+    <>
+      {job.dryRun &&
+        note(
+          'info',
+          t(isUnderWay(job) ? 'dryRunRuns' : 'dryRunWords'),
+          status === importStatus.done && may(createImport) && (
+            <LinkButton to={paths.newImport({ kind, appId })}>{t('forReal')}</LinkButton>
+          ),
+        )}
+      {status === importStatus.failed && note('error', t('failedWords'))}
+      {status === importStatus.cancelled && note('warning', t('cancelledWords'))}
+      {isUnderWay(job) && (
+        <output style={{ display: 'block', marginBottom: 16 }}>
+          <Progress aria-label={t('progress')} percent={percentOf(job)} status="active" />
+          <span className="number">
+            {t('progressWords', { rows: job.rows.toLocaleString(), done: done.toLocaleString() })}
+          </span>{' '}
+          <span className="faint">{t('mayLeave')}</span>
+        </output>
+      )}
+    </>
+  )
+}
+
+function Counts({ job }: { job: ImportRecord }) {
+  const t = useTexts()
+  const { id, dryRun } = job
+  return (
+    <div className="grid-cards">
+      <Figure name={t('rows')} value={job.rows} to={paths.import(id, { outcome: 'all' })} />
+      <Figure
+        name={t(dryRun ? 'wouldCreate' : 'created')}
+        value={job.created}
+        to={paths.import(id, { outcome: 'created' })}
+      />
+      <Figure name={t('existing')} value={job.existing} to={paths.import(id, { outcome: 'existing' })} />
+      <Figure
+        name={t(dryRun ? 'wouldRefuse' : 'refused')}
+        value={job.refused}
+        isBad
+        to={paths.import(id, { outcome: 'refused' })}
+      />
+    </div>
+  )
+}
+
+function Actions({ job }: { job: ImportRecord }) {
+  const t = useTexts()
+  const may = useMay()
+  const { message } = App.useApp()
+  const [isAsking, setAsking] = useState(false)
+  const cancel = useWrite(cancelImport)
+  const mayCancel = may(cancelImport) && (job.kind !== 'inventory' || may(importDeviceInventory))
+  if (!mayCancel) return null
+  return (
+    <>
+      {isUnderWay(job) && (
+        <Button danger onClick={() => setAsking(true)}>
+          {t('cancelVerb')}
+        </Button>
+      )}
+      <Confirm
+        isOpen={isAsking}
+        title={t('cancelTitle')}
+        verb={t('cancelVerb')}
+        isDangerous
+        run={async () => {
+          const { id, appId } = job
+          await cancel.mutateAsync({ input: { id, ...(appId !== null && { appId }) } })
+          void message.success(t('cancelled'))
+        }}
+        onClose={() => setAsking(false)}
+      >
+        <p>{t('cancelWords')}</p>
+      </Confirm>
+    </>
+  )
+}

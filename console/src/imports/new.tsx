@@ -1,0 +1,256 @@
+import { InboxOutlined } from '@ant-design/icons'
+import { useQueryClient } from '@tanstack/react-query'
+import { Alert, Button, Form, Progress, Segmented, Upload } from 'antd'
+import { type ReactNode, useRef, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { createImport, getTemplate, type ImportKind, mediaTypeOf } from '../../../src/bulk/contract.ts'
+import { importDeviceInventory } from '../../../src/device-inventory/contract.ts'
+import type { ForecourtError } from '../../../src/sdk/error.ts'
+import { readAnew } from '../api.ts'
+import { paths } from '../paths.ts'
+import { useMay } from '../session.tsx'
+import { ApplicationPicker, useApplication } from '../ui/application-picker.tsx'
+import { useFilters } from '../ui/filters.tsx'
+import { useGuard } from '../ui/leaving.tsx'
+import { Page as PageFrame } from '../ui/page.tsx'
+import { RefusalAlert } from '../ui/refusal.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { ColumnCheck } from './column-check.tsx'
+import { columnFaults } from './columns.ts'
+import { type FileFault, type FileStart, fileToSend, namesOf, readStart } from './file-start.ts'
+import { RunningNote, showBytes, useRunning } from './parts.tsx'
+import { useTexts } from './texts.ts'
+import { type Upload as SentFile, upload } from './upload.ts'
+
+/** Takes a file, looks at its columns, and sends it. */
+export function Page() {
+  const t = useTexts()
+  const common = useCommon()
+  const may = useMay()
+  const { values, set } = useFilters(['kind'] as const)
+  const [appId, choose] = useApplication()
+  const kinds: ImportKind[] = ['sites', 'devices', ...(may(importDeviceInventory) ? ['inventory' as const] : [])]
+  const kind = kinds.find((one) => one === values.kind) ?? 'devices'
+  return (
+    <PageFrame title={t('newTitle')} operation={createImport}>
+      <section className="card">
+        <Form layout="vertical" component="div" style={{ display: 'flex', flexWrap: 'wrap', columnGap: 24 }}>
+          <Form.Item label={t('kind')}>
+            <Segmented<ImportKind>
+              aria-label={t('kind')}
+              value={kind}
+              onChange={(chosen) => set({ kind: chosen })}
+              options={kinds.map((value) => ({ value, label: t(value) }))}
+            />
+          </Form.Item>
+          {kind !== 'inventory' && (
+            <Form.Item label={common('application')} htmlFor="import-application" required style={{ minWidth: 240 }}>
+              <ApplicationPicker id="import-application" value={appId} onChange={choose} />
+            </Form.Item>
+          )}
+        </Form>
+        <FileForm key={kind} kind={kind} appId={kind === 'inventory' ? undefined : appId} />
+      </section>
+    </PageFrame>
+  )
+}
+
+interface Chosen {
+  file: File
+  start: FileStart | FileFault
+  /** What its columns were said to be. */
+  named?: { kind: ImportKind; names: (string | undefined)[] }
+}
+
+const keptFile = ['file to import']
+
+/** After a dry run the same file is sent for good, without being chosen again; whoever signs in next does not find it. */
+function useKeptFile() {
+  const queries = useQueryClient()
+  const [chosen, setChosen] = useState(() => queries.getQueryData<Chosen>(keptFile))
+  function choose(now: Chosen | undefined): void {
+    queries.setQueryDefaults(keptFile, { gcTime: Number.POSITIVE_INFINITY })
+    if (now === undefined) queries.removeQueries({ queryKey: keptFile })
+    else queries.setQueryData(keptFile, now)
+    setChosen(now)
+  }
+  return [chosen, choose] as const
+}
+
+interface FileFormProps {
+  kind: ImportKind
+  /** Undefined for the inventory, empty while none is chosen. */
+  appId: string | undefined
+}
+
+function FileForm({ kind, appId }: FileFormProps) {
+  const t = useTexts()
+  const [chosen, choose] = useKeptFile()
+  const running = useRunning(kind, appId ?? '')
+  return (
+    <>
+      {running && <RunningNote running={running} />}
+      {chosen === undefined ? (
+        <>
+          <Upload.Dragger
+            accept=".csv,.ndjson,.jsonl,.txt,text/csv,application/x-ndjson"
+            showUploadList={false}
+            beforeUpload={async (file) => {
+              choose({ file, start: await readStart(file) })
+              return false
+            }}
+          >
+            <InboxOutlined aria-hidden style={{ fontSize: 32, color: 'var(--accent)' }} />
+            <div style={{ fontSize: 16, margin: '8px 0 4px' }}>{t('drop')}</div>
+            <div className="faint">{t('dropHint')}</div>
+          </Upload.Dragger>
+          <p style={{ marginBottom: 0 }}>
+            <a href={`${getTemplate.path}?kind=${kind}`} download={`${kind}.csv`}>
+              {t('template')}
+            </a>
+          </p>
+        </>
+      ) : (
+        <ChosenFile
+          {...chosen}
+          setNames={(names) => choose({ ...chosen, named: { kind, names } })}
+          kind={kind}
+          appId={appId}
+          isBlocked={running !== undefined || appId === ''}
+          drop={() => choose(undefined)}
+          onSent={(isDryRun) => !isDryRun && choose(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+interface ChosenFileProps extends FileFormProps, Chosen {
+  /** It cannot be sent now. */
+  isBlocked: boolean
+  setNames: (names: (string | undefined)[]) => void
+  drop: () => void
+  onSent: (isDryRun: boolean) => void
+}
+
+function ChosenFile({ file, start, drop, ...sending }: ChosenFileProps) {
+  const t = useTexts()
+  const another = <Button onClick={drop}>{t('another')}</Button>
+  return (
+    <>
+      <p style={{ margin: '0 0 12px', overflowWrap: 'anywhere' }}>
+        <strong>{file.name}</strong>{' '}
+        <span className="faint number">
+          {showBytes(file.size)}
+          {typeof start === 'object' &&
+            ` · ${start.format === 'csv' ? 'CSV' : 'NDJSON'} · ${encodingNames[start.encoding]}`}
+        </span>
+      </p>
+      {typeof start === 'string' ? (
+        <>
+          <Alert type="error" showIcon role="alert" style={{ marginBottom: 16 }} title={t(`fault_${start}`)} />
+          {another}
+        </>
+      ) : (
+        <CheckedFile {...sending} file={file} start={start} another={another} />
+      )}
+    </>
+  )
+}
+
+const encodingNames = { 'utf-8': 'UTF-8', gb18030: 'GB 18030' }
+
+interface CheckedFileProps extends Omit<ChosenFileProps, 'start' | 'drop'> {
+  start: FileStart
+  another: ReactNode
+}
+
+function CheckedFile({ kind, appId, file, start, named, setNames, isBlocked, onSent, another }: CheckedFileProps) {
+  const t = useTexts()
+  const names = named?.kind === kind ? named.names : namesOf(kind, start)
+  const { send, cancel, sent, error } = useSending(onSent)
+  const { missing, twice, unknown } = columnFaults(kind, start.headings, names)
+  const isFaulty = start.format === 'csv' && missing.length + twice.length + unknown.length > 0
+
+  function go(isDryRun: boolean): void {
+    const charset = start.encoding === 'gb18030' ? '; charset=gb18030' : ''
+    const query = { kind, ...(appId !== undefined && { appId }), ...(isDryRun && { dryRun: 'true' as const }) }
+    void send(query, fileToSend(file, start, names), mediaTypeOf(start.format) + charset)
+  }
+
+  return (
+    <>
+      <ColumnCheck kind={kind} start={start} names={names} setNames={setNames} isFixed={sent !== undefined} />
+      <RefusalAlert error={error} />
+      {sent === undefined ? (
+        <>
+          <div className="form-buttons" style={{ flexWrap: 'wrap' }}>
+            <Button type="primary" disabled={isFaulty || isBlocked} onClick={() => go(false)}>
+              {t('send')}
+            </Button>
+            <Button disabled={isFaulty || isBlocked} onClick={() => go(true)}>
+              {t('try')}
+            </Button>
+            {another}
+          </div>
+          <p className="faint" style={{ marginBottom: 0 }}>
+            {t('tryHint')}
+          </p>
+        </>
+      ) : (
+        <Sending sent={sent} size={file.size} cancel={cancel} />
+      )}
+    </>
+  )
+}
+
+function Sending({ sent, size, cancel }: { sent: number; size: number; cancel: () => void }) {
+  const t = useTexts()
+  const common = useCommon()
+  return (
+    <>
+      <output style={{ display: 'block', marginBottom: 12 }}>
+        <Progress
+          aria-label={t('sendingName')}
+          percent={Math.min(100, Math.floor((sent / Math.max(1, size)) * 100))}
+          status="active"
+        />
+        <span className="number">{t('sending', { sent: showBytes(Math.min(sent, size)), size: showBytes(size) })}</span>
+      </output>
+      <Button onClick={cancel}>{common('cancel')}</Button>
+    </>
+  )
+}
+
+/** Sends a file and leads to its import; leaving meanwhile is asked. */
+function useSending(onSent: (isDryRun: boolean) => void) {
+  const t = useTexts()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const underWay = useRef<SentFile>(undefined)
+  const [sent, setSent] = useState<number>()
+  const [error, setError] = useState<ForecourtError>()
+  useGuard(() => (underWay.current === undefined ? undefined : { title: t('leaveTitle'), words: t('leaveWords') }))
+
+  async function send(query: Parameters<typeof upload>[0], file: Blob, mediaType: string): Promise<void> {
+    setError(undefined)
+    setSent(0)
+    underWay.current = upload(query, file, mediaType, setSent)
+    try {
+      const job = await underWay.current.answered
+      underWay.current = undefined
+      if (job === undefined) return
+      onSent(job.dryRun)
+      await navigate(paths.import(job.id))
+    } catch (refusal) {
+      underWay.current = undefined
+      setError(refusal as ForecourtError)
+    } finally {
+      setSent(undefined)
+      // Whether another import is under way, among others.
+      void readAnew(queries)
+    }
+  }
+
+  return { send, cancel: () => underWay.current?.cancel(), sent, error }
+}

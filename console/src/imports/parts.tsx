@@ -1,0 +1,57 @@
+import { Alert } from 'antd'
+import { Link } from 'react-router'
+import { type ImportKind, type ImportRecord, importStatus, pageImports } from '../../../src/bulk/contract.ts'
+import { useRead } from '../api.ts'
+import { paths } from '../paths.ts'
+import { State } from '../ui/status.tsx'
+import { useTexts } from './texts.ts'
+
+const tones = ['idle', 'busy', 'good', 'bad', 'warn'] as const
+
+/** How far an import is, in a word. */
+export function ImportState({ status }: Pick<ImportRecord, 'status'>) {
+  const t = useTexts()
+  return <State tone={tones[status - 1] ?? 'idle'}>{t(`status_${status}` as 'status_1')}</State>
+}
+
+export const isUnderWay = ({ status }: ImportRecord) =>
+  status === importStatus.waiting || status === importStatus.running
+
+/** How much of its file is worked off, in whole per cent. */
+export const percentOf = ({ bytes, bytesRead }: ImportRecord) => Math.floor((bytesRead / Math.max(1, bytes)) * 100)
+
+/** Bytes as people say them. */
+export function showBytes(count: number): string {
+  const [value, unit] = count < 1000 ? [count, 'B'] : count < 1e6 ? [count / 1e3, 'kB'] : [count / 1e6, 'MB']
+  return `${value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 })} ${unit}`
+}
+
+/** The import that another one of an application, or of the inventory, would have to wait for. */
+export function useRunning(kind: ImportKind, appId: string): ImportRecord | undefined {
+  const whose = kind === 'inventory' ? { kind } : { appId }
+  const { data } = useRead(
+    pageImports,
+    { ...whose, pageSize: 20 },
+    { enabled: kind === 'inventory' || appId !== '', refetchInterval: 3000 },
+  )
+  return data?.list.find(isUnderWay)
+}
+
+/** Tells of the import that one has to wait for. */
+export function RunningNote({ running }: { running: ImportRecord }) {
+  const t = useTexts()
+  return (
+    <Alert
+      type="info"
+      showIcon
+      style={{ marginBottom: 16 }}
+      title={t(running.kind === 'inventory' ? 'underWayInventory' : 'underWay')}
+      description={
+        <>
+          {t('jobTitle', { id: running.id, kind: t(running.kind) })} · {percentOf(running)} % ·{' '}
+          <Link to={paths.import(running.id)}>{t('showIt')}</Link>
+        </>
+      }
+    />
+  )
+}

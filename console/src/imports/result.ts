@@ -1,0 +1,75 @@
+import { getImportResult, type Outcome } from '../../../src/bulk/contract.ts'
+import { ForecourtError } from '../../../src/sdk/error.ts'
+
+/** What became of one row, as the service tells it. */
+export interface ResultRow {
+  line: number
+  outcome: Outcome
+  code: number
+  msg: string
+  errors: { field: string; reason: string }[] | null
+  /** Of a device or an entry of the inventory. */
+  deviceNo?: string | null
+  /** Of a site. */
+  id?: number | null
+}
+
+/** Where a result can be had: of all rows, or of those of one outcome. */
+export function resultAddress(id: number, outcome: Outcome | undefined): string {
+  return `${getImportResult.path}?id=${id}${outcome === undefined ? '' : `&outcome=${outcome}`}`
+}
+
+interface Wish {
+  /** Of one outcome; undefined for all. */
+  outcome: Outcome | undefined
+  most: number
+  language: string
+  signal?: AbortSignal
+}
+
+/** The first rows of a result, which may be a million lines long. Throws `ForecourtError`. */
+export async function firstRows(id: number, { outcome, most, language, signal }: Wish) {
+  const headers = { 'accept-language': language }
+  const response = await fetch(resultAddress(id, outcome), { headers, ...(signal && { signal }) })
+  if (!response.ok || response.body === null) {
+    const { status, statusText } = response
+    throw new ForecourtError(statusText, { code: 0, status, requestId: response.headers.get('x-request-id') })
+  }
+  return readRows(response.body, most)
+}
+
+/** Reads rows until there are enough, and lets the rest go. */
+export async function readRows(
+  body: ReadableStream<Uint8Array>,
+  most: number,
+): Promise<{ rows: ResultRow[]; isMore: boolean }> {
+  const rows: ResultRow[] = []
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let left = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    const lines = (left + decoder.decode(value, { stream: !done })).split('\n')
+    left = done ? '' : (lines.pop() ?? '')
+    rows.push(...lines.filter((line) => line !== '').map((line) => JSON.parse(line) as ResultRow))
+    if (done || rows.length > most) break
+  }
+  await reader.cancel()
+  return { rows: rows.slice(0, most), isMore: rows.length > most }
+}
+
+/** A result as a spreadsheet opens it. */
+export function resultCsv(rows: readonly ResultRow[]): string {
+  const lines = rows.map(({ line, outcome, code, msg, errors, deviceNo, id }) => {
+    const reasons = (errors ?? []).map(({ field, reason }) => `${field}: ${reason}`)
+    return [line, deviceNo ?? id ?? '', outcome, code, [msg, ...reasons].join('; ')].map(cell).join(',')
+  })
+  return `\ufeff${['line,key,outcome,code,reason', ...lines].join('\r\n')}\r\n`
+}
+
+/** A spreadsheet would carry out what begins like a formula. */
+function cell(value: string | number): string {
+  const text = String(value)
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

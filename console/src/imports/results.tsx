@@ -1,0 +1,170 @@
+import { DownloadOutlined, ReloadOutlined } from '@ant-design/icons'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Button } from 'antd'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { type ImportRecord, type Outcome, outcomes } from '../../../src/bulk/contract.ts'
+import type { ForecourtError } from '../../../src/sdk/error.ts'
+import { useLanguage } from '../language/index.ts'
+import { paths } from '../paths.ts'
+import { ChoiceFilter, useFilters } from '../ui/filters.tsx'
+import { Loading } from '../ui/loading.tsx'
+import { RefusalAlert, RefusalResult } from '../ui/refusal.tsx'
+import { Rows, type RowsColumn } from '../ui/rows.tsx'
+import { State } from '../ui/status.tsx'
+import { useCommon } from '../ui/texts.ts'
+import { isUnderWay } from './parts.tsx'
+import { firstRows, type ResultRow, resultAddress, resultCsv } from './result.ts'
+import { useTexts } from './texts.ts'
+
+const step = 100
+/** More lines than these are looked for in a file rather than on a page. */
+const mostShown = 2_000
+
+/** What became of the rows of an import, of one outcome or of all: the first of them, and all to download. */
+export function Results({ job }: { job: ImportRecord }) {
+  const t = useTexts()
+  const { values, set } = useFilters(['outcome'] as const)
+  // What was refused is what one has to do something about.
+  const shown = values.outcome === '' ? (job.refused > 0 ? 'refused' : 'all') : values.outcome
+  const outcome = outcomes.find((one) => one === shown)
+  return (
+    <section className="card">
+      <h2>{t('results')}</h2>
+      <div className="filters">
+        <ChoiceFilter
+          label={t('outcome')}
+          value={outcome ?? ''}
+          onChange={(chosen) => set({ outcome: chosen === '' ? 'all' : chosen })}
+          choices={outcomes.map((value) => ({ value, label: t(`outcome_${value}`) }))}
+        />
+        <Downloads job={job} outcome={outcome} />
+      </div>
+      <ResultRows key={outcome ?? 'all'} job={job} outcome={outcome} />
+    </section>
+  )
+}
+
+interface ResultProps {
+  job: ImportRecord
+  outcome: Outcome | undefined
+}
+
+function ResultRows({ job, outcome }: ResultProps) {
+  const t = useTexts()
+  const common = useCommon()
+  const language = useLanguage()
+  const [most, setMost] = useState(step)
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['result of an import', job.id, job.status, outcome, most, language],
+    queryFn: ({ signal }) => firstRows(job.id, { outcome, most, language, signal }),
+    placeholderData: keepPreviousData,
+  })
+  const columns = useColumns(job)
+  if (error !== null) return <RefusalResult error={error} retry={() => void refetch()} />
+  if (data === undefined) return <Loading />
+  const { rows, isMore } = data
+  return (
+    <>
+      <Rows<ResultRow>
+        label={t('results')}
+        isSmall
+        columns={columns}
+        rows={rows}
+        rowKey={({ line }) => line}
+        isBusy={isFetching}
+        empty={t(isUnderWay(job) ? 'noResultsYet' : 'noResults')}
+      />
+      <div className="pager">
+        {isMore && (
+          <span className="faint number">
+            {t(most < mostShown ? 'first' : 'lastShown', { count: rows.length.toLocaleString() })}
+          </span>
+        )}
+        {isUnderWay(job) && (
+          <Button icon={<ReloadOutlined />} aria-label={common('refresh')} onClick={() => void refetch()} />
+        )}
+        {isMore && most < mostShown && <Button onClick={() => setMost(most + 4 * step)}>{t('more')}</Button>}
+      </div>
+    </>
+  )
+}
+
+const tones = { created: 'good', existing: 'idle', refused: 'bad' } as const
+
+function useColumns(job: ImportRecord): RowsColumn<ResultRow>[] {
+  const t = useTexts()
+  return [
+    { key: 'line', title: t('place'), className: 'number', render: (_, { line }) => t('line', { line }) },
+    {
+      key: 'outcome',
+      title: t('outcome'),
+      render: (_, { outcome }) => <State tone={tones[outcome]}>{t(`outcome_${outcome}`)}</State>,
+    },
+    { key: 'subject', title: t('subject'), className: 'mono', render: (_, row) => <Subject job={job} row={row} /> },
+    { key: 'code', title: t('code'), className: 'number', render: (_, { code }) => code !== 0 && code },
+    {
+      key: 'reason',
+      title: t('reason'),
+      className: 'fills',
+      render: (_, { code, msg, errors }) =>
+        code !== 0 && (
+          <div style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+            {msg}
+            {errors?.map(({ field, reason }) => (
+              <div key={field}>
+                <span className="mono">{field}</span>: {reason}
+              </div>
+            ))}
+          </div>
+        ),
+    },
+  ]
+}
+
+/** The device or the site of a row, with the way to it where there is one. */
+function Subject({ job: { appId, dryRun }, row: { deviceNo, id, outcome } }: { job: ImportRecord; row: ResultRow }) {
+  const isThere = outcome === 'existing' || (outcome === 'created' && !dryRun)
+  if (deviceNo != null) {
+    return isThere && appId !== null ? <Link to={paths.device(appId, deviceNo)}>{deviceNo}</Link> : deviceNo
+  }
+  if (id == null) return null
+  return isThere && appId !== null ? <Link to={paths.site(appId, id)}>{id}</Link> : id
+}
+
+function Downloads({ job: { id }, outcome }: ResultProps) {
+  const t = useTexts()
+  const language = useLanguage()
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<ForecourtError>()
+  const name = `import-${id}${outcome === undefined ? '' : `-${outcome}`}`
+
+  /** The service has it as NDJSON; a spreadsheet wants CSV. */
+  async function saveCsv(): Promise<void> {
+    setBusy(true)
+    setError(undefined)
+    try {
+      const { rows } = await firstRows(id, { outcome, most: Number.POSITIVE_INFINITY, language })
+      const address = URL.createObjectURL(new Blob([resultCsv(rows)], { type: 'text/csv' }))
+      const link = Object.assign(document.createElement('a'), { href: address, download: `${name}.csv` })
+      link.click()
+      URL.revokeObjectURL(address)
+    } catch (refusal) {
+      setError(refusal as ForecourtError)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <div style={{ display: 'flex', flexWrap: 'wrap', gap: 8 }}>
+      <RefusalAlert error={error} />
+      <Button icon={<DownloadOutlined />} loading={isBusy} onClick={() => void saveCsv()}>
+        {t('asCsv')}
+      </Button>
+      <Button icon={<DownloadOutlined />} href={resultAddress(id, outcome)} download={`${name}.ndjson`}>
+        {t('asNdjson')}
+      </Button>
+    </div>
+  )
+}

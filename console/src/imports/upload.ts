@@ -1,0 +1,57 @@
+import type { Static } from 'typebox'
+import { createImport, type ImportRecord } from '../../../src/bulk/contract.ts'
+import { ForecourtError } from '../../../src/sdk/error.ts'
+import { language } from '../language/index.ts'
+
+type Query = Static<NonNullable<typeof createImport.query>>
+
+/** A file on its way to the service. */
+export interface Upload {
+  /** The import; undefined when it was cancelled. Rejects with `ForecourtError`. */
+  answered: Promise<ImportRecord | undefined>
+  cancel: () => void
+}
+
+/** Sends a file as it lies on the disk; `tell` hears how much of it has gone. Not by fetch, which does not tell that. */
+export function upload(query: Query, file: Blob, mediaType: string, tell: (sent: number) => void): Upload {
+  const request = new XMLHttpRequest()
+  const given = Object.entries(query).filter(([, value]) => value !== undefined) as [string, string][]
+  request.open('POST', `${createImport.path}?${new URLSearchParams(given)}`)
+  request.setRequestHeader('content-type', mediaType)
+  request.setRequestHeader('accept-language', language())
+  request.upload.onprogress = ({ loaded }) => tell(loaded)
+  const answered = new Promise<ImportRecord | undefined>((resolve, reject) => {
+    request.onload = () => {
+      const answer = envelopeOf(request.responseText)
+      if (answer?.code === 0) resolve(answer.data as ImportRecord)
+      else reject(refusalOf(request, answer))
+    }
+    request.onerror = () => reject(new ForecourtError('no answer', { code: 0, status: 0 }))
+    request.onabort = () => resolve(undefined)
+  })
+  request.send(file)
+  return { answered, cancel: () => request.abort() }
+}
+
+interface Envelope {
+  code: number
+  msg: string
+  data: unknown
+}
+
+function envelopeOf(text: string): Envelope | undefined {
+  try {
+    return JSON.parse(text) as Envelope
+  } catch {
+    return undefined
+  }
+}
+
+function refusalOf(request: XMLHttpRequest, answer: Envelope | undefined): ForecourtError {
+  return new ForecourtError(answer?.msg ?? request.statusText, {
+    code: answer?.code ?? 0,
+    status: request.status,
+    errors: (answer?.data as Partial<ForecourtError> | null | undefined)?.errors ?? [],
+    requestId: request.getResponseHeader('x-request-id'),
+  })
+}
