@@ -6,12 +6,15 @@ export const guideNames = [
   'errors',
   'retries',
   'pages',
+  'bulk',
   'states',
   'events',
   'sdk',
   'versioning',
   'limits',
   'testing',
+  'migrating',
+  'operating',
 ] as const
 
 export const languages = ['en', 'zh'] as const

@@ -1,5 +1,5 @@
 import { Button, Empty } from 'antd'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from '../../../src/deliveries/contract.ts'
 import { eventTypes } from '../../../src/events/contract.ts'
 import { useTypeWords } from '../events/texts.ts'
@@ -13,11 +13,12 @@ import { OneLine } from '../ui/rows.tsx'
 import { useSelection } from '../ui/selection.ts'
 import { useCommon } from '../ui/texts.ts'
 import { DeliveryDrawer } from './drawer.tsx'
-import { ReplayRange } from './range.tsx'
 import { type Chosen, ReplaySelection } from './selection.tsx'
 import { DeliveryState } from './state.tsx'
 import { useTexts } from './texts.ts'
 import { Waiting } from './waiting.tsx'
+
+const ReplayRange = lazy(async () => ({ default: (await import('./range.tsx')).ReplayRange }))
 
 const filterNames = ['appId', 'status', 'type', 'eventId', 'timeFrom', 'timeTo'] as const
 const refetchInterval = 10_000
@@ -41,15 +42,17 @@ export function Page() {
         <Deliveries key={appId} appId={appId} mayReplay={mayReplay} />
       </section>
       {mayReplay && (
-        <ReplayRange
-          appId={appId}
-          isOpen={isRangeOpen}
-          // What is looked at is most likely what is meant.
-          from={values.timeFrom}
-          to={values.timeTo}
-          status={values.status}
-          onClose={() => setRangeOpen(false)}
-        />
+        <Suspense fallback={null}>
+          <ReplayRange
+            appId={appId}
+            isOpen={isRangeOpen}
+            // What is looked at is most likely what is meant.
+            from={values.timeFrom}
+            to={values.timeTo}
+            status={values.status}
+            onClose={() => setRangeOpen(false)}
+          />
+        </Suspense>
       )}
     </PageFrame>
   )
@@ -100,6 +103,7 @@ function Deliveries({ appId, mayReplay }: { appId: string; mayReplay: boolean })
       <Records
         name="deliveries"
         operation={pageDeliveries}
+        exportKind="deliveries"
         input={values}
         columns={useColumns(appId, setOpened)}
         rowKey={keyOf}

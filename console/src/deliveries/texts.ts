@@ -23,7 +23,7 @@ export const useTexts = defineTexts(
     error: 'Error',
     duration: 'Duration',
     paused:
-      'Callbacks are paused by this service’s settings: nothing is sent. What happens meanwhile is sent afterwards.',
+      'Callbacks are paused, by this service’s settings or since a restore: nothing is sent. What happens meanwhile is sent afterwards.',
     held: 'The receiver fails, so it is left alone until {{time}}.',
     waitingEvents: '{{count}} events wait for their first attempt, the oldest since {{time}}.',
     noneYet: 'Nothing has been sent to a callback yet.',
@@ -83,7 +83,7 @@ export const useTexts = defineTexts(
     outcome: '最近一次响应',
     error: '错误',
     duration: '耗时',
-    paused: '本服务的设置已暂停回调：不会发送任何内容。期间发生的事件将在恢复后发送。',
+    paused: '回调已暂停（由本服务的设置，或因恢复备份）：不会发送任何内容。期间发生的事件将在恢复后发送。',
     held: '接收方多次失败，将在 {{time}} 之后再次尝试。',
     waitingEvents: '{{count}} 个事件等待首次投递，最早的始于 {{time}}。',
     noneYet: '尚未投递任何内容。',

@@ -10,7 +10,7 @@ import { swapped } from '../map/point.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { useSeesAll } from './parts.tsx'
-import { type Draft, type FieldName, faultsOf, tidyPair } from './rows.ts'
+import { type Draft, type FieldName, faultsOf, isNeeded, tidyPair } from './rows.ts'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 
 const useTexts = defineTexts(
@@ -116,10 +116,6 @@ export function Fields({ form, isNew }: FieldsProps) {
       {item('tag', <Input.TextArea autoSize={{ minRows: 2, maxRows: 6 }} />)}
     </>
   )
-}
-
-function isNeeded(name: FieldName): boolean {
-  return ['deviceNo', 'deviceName', 'districtCode', 'coordinates'].includes(name)
 }
 
 const columns = {

@@ -28,6 +28,7 @@ const useTexts = defineTexts(
     fewer: 'Fewer filters',
     empty: 'There is no device yet.',
     newDevice: 'New device',
+    import: 'Import',
     created: 'Created',
   },
   {
@@ -35,6 +36,7 @@ const useTexts = defineTexts(
     fewer: '收起筛选',
     empty: '还没有设备。',
     newDevice: '新建设备',
+    import: '导入',
     created: '创建时间',
   },
 )
@@ -66,7 +68,10 @@ export function Page() {
         <>
           {seesAll && <Button onClick={() => setFinding(true)}>{devices('findTitle')}</Button>}
           {may(createDevices) && (
-            <LinkButton to={paths.newDevice({ appId, tab: 'several' })}>{devices('several')}</LinkButton>
+            <>
+              <LinkButton to={paths.newImport({ kind: 'devices', appId })}>{t('import')}</LinkButton>
+              <LinkButton to={paths.newDevice({ appId, tab: 'several' })}>{devices('several')}</LinkButton>
+            </>
           )}
           {may(createDevice) && (
             <LinkButton type="primary" to={paths.newDevice({ appId })}>
@@ -154,6 +159,7 @@ function DeviceRecords({ appId }: { appId: string }) {
     <Records
       name="devices"
       operation={pageDevices}
+      exportKind="devices"
       input={{ appId, ...values }}
       columns={columns}
       rowKey={keyOf}

@@ -38,7 +38,10 @@ export const draftColumns: readonly TextColumn<FieldName>[] = fieldNames.map((na
   headings: headings[name],
 }))
 
-const needed: readonly FieldName[] = ['deviceNo', 'deviceName', 'districtCode', 'coordinates']
+/** Whether a device cannot be registered without it. */
+export function isNeeded(name: FieldName): boolean {
+  return ['deviceNo', 'deviceName', 'districtCode', 'coordinates'].includes(name)
+}
 
 type Fault = 'needed' | 'hasSpace' | 'tooLong' | 'notCoordinates' | 'swapped' | 'twice'
 export type Faults = Partial<Record<FieldName, Fault>>
@@ -50,7 +53,7 @@ export function faultsOf(draft: Draft): Faults {
 }
 
 function faultOf(name: FieldName, value: string): Fault | undefined {
-  if (value === '') return needed.includes(name) ? 'needed' : undefined
+  if (value === '') return isNeeded(name) ? 'needed' : undefined
   if ([...value].length > registrationLengths[name]) return 'tooLong'
   if (name === 'deviceNo' && !isSerial(value)) return 'hasSpace'
   if (name !== 'coordinates') return undefined

@@ -9,7 +9,16 @@ export function Several({ appId }: { appId: string }) {
   const [byDefault, setByDefault] = useState<Draft>({ ...blankDraft, deviceName: '{deviceNo}' })
   const [drafts, setDrafts] = useState<Draft[]>()
   if (drafts === undefined) {
-    return <TextStep text={text} setText={setText} byDefault={byDefault} setByDefault={setByDefault} show={setDrafts} />
+    return (
+      <TextStep
+        appId={appId}
+        text={text}
+        setText={setText}
+        byDefault={byDefault}
+        setByDefault={setByDefault}
+        show={setDrafts}
+      />
+    )
   }
   return (
     <TableStep

@@ -1,4 +1,4 @@
-import { Alert, App, Button, Progress, Segmented } from 'antd'
+import { Alert, App, Button, Segmented } from 'antd'
 import { useState } from 'react'
 import { paths } from '../paths.ts'
 import { LinkButton } from '../ui/link-button.tsx'
@@ -30,15 +30,6 @@ export function TableStep({ appId, drafts, back }: TableStepProps) {
   return (
     <div>
       <RefusalAlert error={batch.error} />
-      {batch.isLeft && !batch.isRunning && (
-        <Alert
-          type="warning"
-          showIcon
-          style={{ marginBottom: 16 }}
-          title={t('stopped')}
-          action={<Button onClick={() => void batch.goOn()}>{t('goOn')}</Button>}
-        />
-      )}
       {batch.swapped > 0 && !batch.isRunning && (
         <Alert
           type="warning"
@@ -59,16 +50,6 @@ export function TableStep({ appId, drafts, back }: TableStepProps) {
         ]}
       />
       <RowsTable appId={appId} batch={batch} rows={shown} />
-      {batch.progress && (
-        <output style={{ display: 'block', marginTop: 12 }}>
-          <Progress
-            aria-label={t('table')}
-            percent={Math.floor((batch.progress.done / Math.max(1, batch.progress.total)) * 100)}
-            status={batch.isRunning ? 'active' : 'normal'}
-          />
-          <span className="number">{t('progress', { ...batch.progress })}</span>
-        </output>
-      )}
       {!batch.isRunning && refusalsOf(batch).map((code) => <Advice key={code} code={code} />)}
       <TableActions appId={appId} batch={batch} counts={counts} back={back} />
     </div>
@@ -117,28 +98,21 @@ function TableActions({ appId, batch, counts, back }: TableActionsProps) {
     void message.success(common('copied'))
   }
 
-  if (batch.isRunning) {
-    return (
-      <div style={actions}>
-        <Button onClick={batch.stop}>{t('stop')}</Button>
-      </div>
-    )
-  }
   return (
     <div style={actions}>
-      {counts.ready > 0 && !batch.isLeft && (
-        <Button type="primary" onClick={() => void batch.send()}>
+      {counts.ready > 0 && (
+        <Button type="primary" loading={batch.isRunning} onClick={() => void batch.send()}>
           {counts.ready === 1 ? t('sendOne') : t('send', { count: counts.ready })}
         </Button>
       )}
-      {refused.length > 0 && (
+      {refused.length > 0 && !batch.isRunning && (
         <>
           <Button onClick={batch.tryRefusedAgain}>{t('again')}</Button>
           <Button onClick={() => void copy()}>{t('copyRefused')}</Button>
           <Button onClick={() => back(refusedText(false))}>{t('refusedToText')}</Button>
         </>
       )}
-      {counts.registered === 0 && <Button onClick={() => back()}>{t('back')}</Button>}
+      {counts.registered === 0 && !batch.isRunning && <Button onClick={() => back()}>{t('back')}</Button>}
       {counts.registered > 0 && <LinkButton to={paths.devices({ appId })}>{t('toDevices')}</LinkButton>}
     </div>
   )

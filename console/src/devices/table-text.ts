@@ -50,13 +50,14 @@ function isNumber(cell: string | undefined): boolean {
   return cell !== undefined && /^-?\d{1,3}(\.\d+)?$/.test(cell)
 }
 
-function columnOf<Name extends string>(cell: string, columns: readonly TextColumn<Name>[]): Name | undefined {
+/** The column that a heading means. */
+export function columnOf<Name extends string>(cell: string, columns: readonly TextColumn<Name>[]): Name | undefined {
   const heading = cell.toLowerCase().replace(/[\s_-]/g, '')
   return columns.find(({ name, headings }) => name.toLowerCase() === heading || headings.includes(heading))?.name
 }
 
-function linesOf(text: string): string[][] {
-  const delimiter = delimiterOf(text)
+/** The cells of each line. */
+export function linesOf(text: string, delimiter = delimiterOf(text)): string[][] {
   const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^${delimiter}\r\n]*))(${delimiter}|\r\n|\n|\r|$)`, 'y')
   const lines: string[][] = []
   let line: string[] = []
@@ -70,7 +71,8 @@ function linesOf(text: string): string[][] {
   return line.length === 0 ? lines : [...lines, line]
 }
 
-function delimiterOf(text: string): string {
+/** What stands between cells, by the first line. */
+export function delimiterOf(text: string): string {
   if (text.includes('\t')) return '\t'
   const [first = ''] = text.split('\n', 1)
   return first.split(';').length > first.split(',').length ? ';' : ','
@@ -80,21 +82,4 @@ function delimiterOf(text: string): string {
 export function tableText(rows: readonly (readonly string[])[]): string {
   const quoted = (cell: string) => (/["\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
   return rows.map((cells) => cells.map(quoted).join('\t')).join('\n')
-}
-
-/** The text of a file. Spreadsheets on Chinese Windows write GB 18030, all others UTF-8. */
-export async function readTextFile(file: Blob): Promise<string> {
-  const bytes = await file.arrayBuffer()
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return new TextDecoder('gb18030').decode(bytes)
-  }
-}
-
-/** Parts of at most `size`. */
-export function portionsOf<Item>(items: readonly Item[], size: number): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  )
 }

@@ -1,10 +1,12 @@
-import { UploadOutlined } from '@ant-design/icons'
-import { Alert, Button, Form, Input, Upload } from 'antd'
+import { Alert, Button, Form, Input } from 'antd'
 import { useMemo, useState } from 'react'
+import { mostRows } from '../../../src/lists.ts'
+import { paths } from '../paths.ts'
 import { useUnsaved } from '../ui/leaving.tsx'
+import { LinkButton } from '../ui/link-button.tsx'
 import { type Draft, draftColumns, type FieldName, fieldNames, tidyPair } from './rows.ts'
 import { useTexts } from './several-texts.ts'
-import { readTable, readTextFile } from './table-text.ts'
+import { readTable } from './table-text.ts'
 import { useFieldNames } from './texts.ts'
 
 const commonFields = fieldNames.filter((name) => name !== 'deviceNo')
@@ -21,6 +23,7 @@ function completed(row: Draft, byDefault: Draft): Draft {
 }
 
 interface TextStepProps {
+  appId: string
   text: string
   setText: (text: string) => void
   byDefault: Draft
@@ -29,16 +32,17 @@ interface TextStepProps {
 }
 
 /** Takes the rows as text, and what is filled in where they leave a field empty. */
-export function TextStep({ text, setText, byDefault, setByDefault, show }: TextStepProps) {
+export function TextStep({ appId, text, setText, byDefault, setByDefault, show }: TextStepProps) {
   const t = useTexts()
   const labels = useFieldNames()
   const { rows, ignored } = useMemo(() => readTable(text, draftColumns, 'coordinates'), [text])
   const [isEmpty, setEmpty] = useState(false)
+  const isTooMuch = rows.length > mostRows
   useUnsaved(() => text.trim() !== '')
 
   function go(): void {
     setEmpty(rows.length === 0)
-    if (rows.length > 0) show(rows.map((row) => completed(row, byDefault)))
+    if (rows.length > 0 && !isTooMuch) show(rows.map((row) => completed(row, byDefault)))
   }
 
   return (
@@ -62,17 +66,16 @@ export function TextStep({ text, setText, byDefault, setByDefault, show }: TextS
         />
       </Form.Item>
       <div style={{ marginBottom: 16 }}>
-        <Upload
-          accept=".csv,.tsv,.txt,text/csv,text/plain,text/tab-separated-values"
-          showUploadList={false}
-          beforeUpload={async (file) => {
-            setText(await readTextFile(file))
-            return false
-          }}
-        >
-          <Button icon={<UploadOutlined aria-hidden />}>{t('file')}</Button>
-        </Upload>
+        <LinkButton to={paths.newImport({ kind: 'devices', appId })}>{t('import')}</LinkButton>
       </div>
+      {isTooMuch && (
+        <Alert
+          type="error"
+          showIcon
+          style={{ marginBottom: 16 }}
+          title={t('tooMany', { count: rows.length.toLocaleString(), most: mostRows.toLocaleString() })}
+        />
+      )}
       {ignored.length > 0 && (
         <Alert
           type="warning"

@@ -167,6 +167,7 @@ function Feed() {
         >
           name="feed"
           operation={pageEvents}
+          exportKind="events"
           input={{ appId, ...values }}
           orderedBy="time"
           columns={columns}

@@ -90,6 +90,7 @@ const withoutBefore = [
   'session.locked',
   'delivery.replayed',
   'delivery.tested',
+  'site.erased',
 ]
 
 /** Of no session: their subject is the account that was tried. */

@@ -75,6 +75,9 @@ export const useTexts = defineTexts(
     'thirdPartyConfig.secretRotated': 'Callback secret rotated',
     'delivery.replayed': 'Deliveries replayed',
     'delivery.tested': 'Callback tested',
+    'site.erased': 'People of deleted sites erased',
+    'import.created': 'Import begun',
+    'import.cancelled': 'Import cancelled',
     test: 'Test',
   },
   {
@@ -149,6 +152,9 @@ export const useTexts = defineTexts(
     'thirdPartyConfig.secretRotated': '轮换回调密钥',
     'delivery.replayed': '重新投递',
     'delivery.tested': '测试回调',
+    'site.erased': '清除已删除站点的个人信息',
+    'import.created': '开始导入',
+    'import.cancelled': '取消导入',
     test: '测试',
   },
 )

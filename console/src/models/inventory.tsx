@@ -9,19 +9,22 @@ import {
 import { getSettings } from '../../../src/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
+import { LinkButton } from '../ui/link-button.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { ImportDialog } from './import.tsx'
+import { AddSerials } from './add-serials.tsx'
 
 const useTexts = defineTexts(
   'inventory',
   {
     deviceNo: 'Serial number',
     modelName: 'Model',
-    import: 'Import',
+    import: 'Import a file',
+    add: 'Add',
     empty: 'The inventory is empty.',
     required: 'The inventory policy is “required”',
     requiredWords: 'Only serial numbers in the inventory can be registered; any other is refused with code 20014.',
@@ -35,7 +38,8 @@ const useTexts = defineTexts(
   {
     deviceNo: '设备序列号',
     modelName: '型号',
-    import: '导入',
+    import: '导入文件',
+    add: '添加',
     empty: '库存为空。',
     required: '库存策略为“required”（必须在库）',
     requiredWords: '仅库存中的设备序列号可以注册，其他一律以错误码 20014 拒绝。',
@@ -57,7 +61,7 @@ export function Inventory() {
   const may = useMay()
   const { message } = App.useApp()
   const { values, set, clear, isNarrowed } = useFilters(filters)
-  const [isImporting, setImporting] = useState(false)
+  const [isAdding, setAdding] = useState(false)
   const [deleted, setDeleted] = useState<InventoryEntry>()
   const remove = useWrite(deleteDeviceInventory)
   const isRequired = useRead(getSettings, {}).data?.inventoryPolicy === 'required'
@@ -88,9 +92,12 @@ export function Inventory() {
         values={values}
         beside={
           may(importDeviceInventory) && (
-            <Button type="primary" onClick={() => setImporting(true)}>
-              {t('import')}
-            </Button>
+            <div style={{ display: 'flex', gap: 8 }}>
+              <LinkButton to={paths.newImport({ kind: 'inventory' })}>{t('import')}</LinkButton>
+              <Button type="primary" onClick={() => setAdding(true)}>
+                {t('add')}
+              </Button>
+            </div>
           )
         }
       >
@@ -115,7 +122,7 @@ export function Inventory() {
         clear={() => clear()}
         empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')} />}
       />
-      <ImportDialog isOpen={isImporting} close={() => setImporting(false)} />
+      <AddSerials isOpen={isAdding} close={() => setAdding(false)} />
       <Confirm
         isOpen={deleted !== undefined}
         title={t('deleteTitle')}

@@ -43,9 +43,12 @@ export function Page() {
       operation={pageSites}
       actions={
         may(saveSite) && (
-          <LinkButton type="primary" icon={<PlusOutlined />} to={paths.newSite({ appId })}>
-            {t('newSite')}
-          </LinkButton>
+          <>
+            <LinkButton to={paths.newImport({ kind: 'sites', appId })}>{t('import')}</LinkButton>
+            <LinkButton type="primary" icon={<PlusOutlined />} to={paths.newSite({ appId })}>
+              {t('newSite')}
+            </LinkButton>
+          </>
         )
       }
     >
@@ -171,6 +174,7 @@ function Rows({ appId, input, isNarrowed, clear }: RowsProps) {
     <Records
       name="sites"
       operation={pageSites}
+      exportKind="sites"
       input={input}
       columns={columns}
       rowKey={(site) => `${site.appId} ${site.id}`}

@@ -6,6 +6,7 @@ export const useTexts = defineTexts(
   {
     title: 'Sites',
     newSite: 'New site',
+    import: 'Import',
     editSite: 'Edit {{name}}',
     none: 'There is no site yet.',
     views: 'View',
@@ -89,6 +90,7 @@ export const useTexts = defineTexts(
   {
     title: '站点',
     newSite: '新建站点',
+    import: '导入',
     editSite: '编辑 {{name}}',
     none: '还没有站点。',
     views: '视图',

@@ -1,10 +1,7 @@
 import { FilterOutlined } from '@ant-design/icons'
-import { Button, DatePicker, Input, type InputRef, Select } from 'antd'
-import dayjs, { type Dayjs } from 'dayjs'
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { Button, Input, type InputRef, Select } from 'antd'
+import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react'
 import { useNavigation, useSearchParams } from 'react-router'
-import { getSettings } from '../../../src/sessions/contract.ts'
-import { useRead } from '../api.ts'
 import { useChangeSearch } from './address.ts'
 import { countFilters } from './filter-count.ts'
 import { useCommon } from './texts.ts'
@@ -98,57 +95,40 @@ export function ChoiceFilter({ label, value, onChange, choices, width = 140 }: C
   )
 }
 
-const momentFormat = 'YYYY-MM-DD HH:mm:ss'
-
-const shownMoment = (instant: Date, timeZone: string) =>
-  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(instant)
-
-/** The ranges that are asked for most, in the service's own days; none until its zone is known. */
-export function useRangePresets(isOpen: boolean): { label: string; value: [Dayjs, Dayjs] }[] {
-  const t = useCommon()
-  const { data } = useRead(getSettings, {}, { enabled: isOpen })
-  if (data === undefined) return []
-  const now = dayjs(shownMoment(new Date(), data.timeZone), momentFormat)
-  const days = (first: number, last: number): [Dayjs, Dayjs] => [
-    now.subtract(first, 'day').startOf('day'),
-    now.subtract(last, 'day').endOf('day'),
-  ]
-  return [
-    { label: t('today'), value: days(0, 0) },
-    { label: t('yesterday'), value: days(1, 1) },
-    { label: t('lastWeek'), value: days(6, 0) },
-  ]
-}
-
-interface RangeFilterProps {
+export interface RangeFilterProps {
   label: string
   from: string
   to: string
   onChange: (from: string, to: string) => void
 }
 
-/** A range of the service's own time, which is not always the reader's. */
-export function RangeFilter({ label, from, to, onChange }: RangeFilterProps) {
-  const t = useCommon()
-  const id = useId()
-  const [isOpen, setOpen] = useState(false)
-  const presets = useRangePresets(isOpen)
-  const read = (text: string): Dayjs | null => (text === '' ? null : dayjs(text, momentFormat))
+const LazyRangeFilter = lazy(async () => ({ default: (await import('./range-filter.tsx')).RangeFilter }))
+
+/** A range of the service's own time; the calendar comes after the rows, and its place is kept until then. */
+export function RangeFilter(props: RangeFilterProps) {
+  const place = (
+    <div className="range-filter">
+      {props.label}
+      <div className="range-filter-place" />
+    </div>
+  )
   return (
-    <label htmlFor={id}>
-      {label}
-      <DatePicker.RangePicker
-        id={{ start: id, end: `${id}-end` }}
-        showTime={{ defaultValue: [dayjs('00:00:00', 'HH:mm:ss'), dayjs('23:59:59', 'HH:mm:ss')] }}
-        allowEmpty={[true, true]}
-        presets={presets}
-        onOpenChange={setOpen}
-        format={momentFormat}
-        placeholder={[t('from'), t('to')]}
-        value={[read(from), read(to)]}
-        onChange={(range) => onChange(range?.[0]?.format(momentFormat) ?? '', range?.[1]?.format(momentFormat) ?? '')}
-      />
-    </label>
+    <Suspense fallback={place}>
+      <LazyRangeFilter {...props} />
+    </Suspense>
+  )
+}
+
+// As the style sheet has it.
+const narrow = matchMedia('(max-width: 640px)')
+
+function useIsNarrow(): boolean {
+  return useSyncExternalStore(
+    (tell) => {
+      narrow.addEventListener('change', tell)
+      return () => narrow.removeEventListener('change', tell)
+    },
+    () => narrow.matches,
   )
 }
 
@@ -164,6 +144,7 @@ interface FilterBarProps {
 export function FilterBar({ values, beside, children }: FilterBarProps) {
   const t = useCommon()
   const [isOpen, setOpen] = useState(false)
+  const isShown = !useIsNarrow() || isOpen
   const count = countFilters(values)
   return (
     <search className={isOpen ? 'filters filters-open' : 'filters'}>
@@ -175,7 +156,7 @@ export function FilterBar({ values, beside, children }: FilterBarProps) {
       >
         {count === 0 ? t('filters') : t('filtersSet', { count })}
       </Button>
-      <div className="filters-all">{children}</div>
+      <div className="filters-all">{isShown && children}</div>
       {beside}
     </search>
   )

@@ -1,8 +1,16 @@
-import { LeftOutlined, ReloadOutlined, RightOutlined, SettingOutlined, VerticalRightOutlined } from '@ant-design/icons'
+import {
+  DownloadOutlined,
+  LeftOutlined,
+  ReloadOutlined,
+  RightOutlined,
+  SettingOutlined,
+  VerticalRightOutlined,
+} from '@ant-design/icons'
 import { Button, Checkbox, Dropdown, Empty, Select } from 'antd'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
 import type { Static, TObject, TSchema } from 'typebox'
+import type { ExportKind } from '../../../src/bulk/contract.ts'
 import type { Operation } from '../../../src/http/operation.ts'
 import { type Input, useRead } from '../api.ts'
 import { useChangeSearch } from './address.ts'
@@ -32,6 +40,8 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
   name: string
   /** A page operation. */
   operation: Operation<Body, Query, Data>
+  /** What an export has these rows as. */
+  exportKind?: ExportKind
   /** The filters. What is empty is not sent. */
   input: Record<string, unknown>
   columns: Column<Item>[]
@@ -50,6 +60,9 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
   /** The column by which the operation's `order` sorts, the newest first as long as nothing else is chosen. */
   orderedBy?: string
 }
+
+/** It knows the rows of all kinds; a list by itself does not have to. */
+const Exports = lazy(async () => ({ default: (await import('./export.tsx')).Exports }))
 
 const sizes = [10, 20, 50, 100]
 const storageKey = (name: string) => `forecourt.columns.${name}`
@@ -72,6 +85,7 @@ function useColumnChoice<Item>(name: string, columns: Column<Item>[]) {
 export function Records<Item extends object, Body extends TObject, Query extends TObject, Data extends TSchema>({
   name,
   operation,
+  exportKind,
   input,
   columns,
   rowKey,
@@ -137,6 +151,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
           onClick={() => void refetch()}
           loading={isFetching}
         />
+        {exportKind && <ExportButton kind={exportKind} filters={{ ...input, ...ordered }} page={page} />}
         <ColumnChoice columns={columns} shown={shown} choose={choose} />
         <Select
           className="pager-size"
@@ -224,6 +239,27 @@ function Nothing({ isNarrowed, clear, empty }: { isNarrowed: boolean; clear?: ()
     <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('nothingFits')}>
       {clear && <Button onClick={() => clear()}>{t('clearFilters')}</Button>}
     </Empty>
+  )
+}
+
+function ExportButton(exported: React.ComponentProps<typeof Exports>) {
+  const t = useCommon()
+  return (
+    <Dropdown
+      trigger={['click']}
+      disabled={exported.page.total === 0}
+      popupRender={() => (
+        <div className="card">
+          <Suspense fallback={<Loading />}>
+            <Exports {...exported} />
+          </Suspense>
+        </div>
+      )}
+    >
+      <Button icon={<DownloadOutlined />} aria-label={t('export')} title={t('export')}>
+        <span className="pager-words">{t('export')}</span>
+      </Button>
+    </Dropdown>
   )
 }
 

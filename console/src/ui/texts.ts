@@ -80,6 +80,7 @@ export const useCommon = defineTexts(
     platform: 'Forecourt itself',
     search: 'Search',
     refresh: 'Refresh',
+    export: 'Export',
   },
   {
     loading: '加载中',
@@ -157,5 +158,6 @@ export const useCommon = defineTexts(
     platform: 'Forecourt 系统',
     search: '搜索',
     refresh: '刷新',
+    export: '导出',
   },
 )

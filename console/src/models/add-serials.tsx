@@ -1,27 +1,28 @@
-import { UploadOutlined } from '@ant-design/icons'
-import { Alert, App, Button, Form, Input, Progress, Table, Upload } from 'antd'
+import { Alert, App, Button, Form, Input, Table } from 'antd'
 import { useMemo, useState } from 'react'
-import { importDeviceInventory, mostEntries } from '../../../src/device-inventory/contract.ts'
+import { importDeviceInventory } from '../../../src/device-inventory/contract.ts'
+import { mostRows } from '../../../src/lists.ts'
 import type { ForecourtError } from '../../../src/sdk/error.ts'
 import { lengths } from '../../../src/values.ts'
 import { useWrite } from '../api.ts'
-import { useWarningBeforeLeaving } from '../devices/leaving.ts'
 import { isSerial } from '../devices/rows.ts'
-import { portionsOf, readTable, readTextFile } from '../devices/table-text.ts'
+import { readTable } from '../devices/table-text.ts'
+import { inventoryColumns } from '../imports/columns.ts'
 import { defineTexts } from '../language/index.ts'
+import { paths } from '../paths.ts'
 import { FormDrawer, useLeave, useUnsaved } from '../ui/leaving.tsx'
+import { LinkButton } from '../ui/link-button.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Wide } from '../ui/wide.tsx'
 
 const useTexts = defineTexts(
-  'inventory-import',
+  'inventory-add',
   {
-    title: 'Import serial numbers',
+    title: 'Add serial numbers',
     text: 'Serial numbers and models',
     hint: 'Paste rows from a spreadsheet or CSV: the serial number, then the name of a device model. A heading with deviceNo and modelName is understood. Serial numbers that are there already get the new model.',
-    file: 'Read a file',
     modelForEmpty: 'Model for rows that name none',
     noRows: 'There are no rows in this text.',
     rows: 'Rows: {{count}}',
@@ -35,18 +36,15 @@ const useTexts = defineTexts(
     badSerial: '1 to {{max}} characters without spaces.',
     tooLong: 'At most {{max}} characters.',
     twice: 'stands in the list twice',
-    import: 'Import ({{count}})',
-    importing: 'Rows imported',
-    progress: '{{done}} of {{total}} rows imported',
+    add: 'Add ({{count}})',
+    tooMany: 'At once {{most}} rows are taken. More of them are imported as a file.',
+    import: 'Import a file',
     done: '{{added}} added, {{changed}} changed.',
-    partly:
-      '{{done}} rows were imported before the refusal. Nothing of the portion that was refused was. Importing all of them again does no harm.',
   },
   {
-    title: '导入设备序列号',
+    title: '添加设备序列号',
     text: '设备序列号与型号',
     hint: '粘贴表格行或 CSV：依次为设备序列号、设备型号名称。可带表头 deviceNo、modelName。已在库的序列号将更新型号。',
-    file: '读取文件',
     modelForEmpty: '未填型号的行使用',
     noRows: '文本中没有数据行。',
     rows: '{{count}} 行',
@@ -60,18 +58,12 @@ const useTexts = defineTexts(
     badSerial: '1 至 {{max}} 个字符，不含空格。',
     tooLong: '最多 {{max}} 个字符。',
     twice: '在列表中重复',
-    import: '导入（{{count}} 行）',
-    importing: '已导入的行',
-    progress: '已导入 {{done}} / {{total}} 行',
+    add: '添加（{{count}} 行）',
+    tooMany: '一次最多 {{most}} 行。更多数据请以文件导入。',
+    import: '导入文件',
     done: '新增 {{added}}，更新 {{changed}}。',
-    partly: '拒绝之前已导入 {{done}} 行，被拒绝的一批全部未导入。重新导入全部数据不会有影响。',
   },
 )
-
-const columns = [
-  { name: 'deviceNo', headings: ['serial', 'serialno', 'serialnumber', 'sn', '设备序列号', '序列号', '设备编号'] },
-  { name: 'modelName', headings: ['model', '型号', '设备型号', '型号名称'] },
-] as const
 
 type Entry = Record<'deviceNo' | 'modelName', string>
 
@@ -82,60 +74,16 @@ interface RowFault {
   words: string
 }
 
-export function ImportDialog({ isOpen, close }: { isOpen: boolean; close: () => void }) {
+export function AddSerials({ isOpen, close }: { isOpen: boolean; close: () => void }) {
   const t = useTexts()
   return (
     <FormDrawer isOpen={isOpen} title={t('title')} onClose={close}>
-      <ImportForm close={close} />
+      <AddForm close={close} />
     </FormDrawer>
   )
 }
 
-interface Progressed {
-  done: number
-  total: number
-  added: number
-  changed: number
-}
-
-/** Sends entries in portions; the faults of a portion that is refused are told by the row of the whole. */
-function useImport() {
-  const send = useWrite(importDeviceInventory)
-  const [progress, setProgress] = useState<Progressed>()
-  const [error, setError] = useState<ForecourtError>()
-  const [isRunning, setRunning] = useState(false)
-  useWarningBeforeLeaving(isRunning)
-
-  async function run(entries: Entry[]): Promise<Progressed | undefined> {
-    let now: Progressed = { done: 0, total: entries.length, added: 0, changed: 0 }
-    setRunning(true)
-    setError(undefined)
-    setProgress(now)
-    try {
-      for (const portion of portionsOf(entries, mostEntries)) {
-        const { added, changed } = await send.mutateAsync({ input: { entries: portion } })
-        const { done, total } = now
-        now = { total, done: done + portion.length, added: now.added + added, changed: now.changed + changed }
-        setProgress(now)
-      }
-      return now
-    } catch (refusal) {
-      setError(refusal as ForecourtError)
-      return undefined
-    } finally {
-      setRunning(false)
-    }
-  }
-
-  function forget(): void {
-    setError(undefined)
-    setProgress(undefined)
-  }
-
-  return { run, forget, progress, error, isRunning }
-}
-
-function ImportForm({ close }: { close: () => void }) {
+function AddForm({ close }: { close: () => void }) {
   const t = useTexts()
   const common = useCommon()
   const { message } = App.useApp()
@@ -143,20 +91,23 @@ function ImportForm({ close }: { close: () => void }) {
   const [modelName, setModelName] = useState('')
   const [isEmpty, setEmpty] = useState(false)
   const leave = useLeave()
-  const { run, forget, progress, error, isRunning } = useImport()
+  const send = useWrite(importDeviceInventory)
+  const { error, isPending: isRunning } = send
   useUnsaved(() => text.trim() !== '')
   const entries = useMemo(
-    () => readTable(text, columns).rows.map((row) => ({ ...row, modelName: row.modelName || modelName.trim() })),
+    () =>
+      readTable(text, inventoryColumns).rows.map((row) => ({ ...row, modelName: row.modelName || modelName.trim() })),
     [text, modelName],
   )
+  const isTooMuch = entries.length > mostRows
   const localFaults = useLocalFaults(entries)
-  const refusedFaults = refusedRows(error, progress?.done ?? 0, entries)
+  const refusedFaults = refusedRows(error, entries)
   const faults = localFaults.length > 0 ? localFaults : refusedFaults
   // What is shown row by row is not said a second time in a list that may be thousands of lines long.
   const shownError = error && refusedFaults.length > 0 ? withoutRows(error) : error
 
   function change(next: string): void {
-    forget()
+    send.reset()
     setEmpty(false)
     setText(next)
   }
@@ -164,26 +115,26 @@ function ImportForm({ close }: { close: () => void }) {
   async function go(): Promise<void> {
     setEmpty(entries.length === 0)
     if (entries.length === 0 || localFaults.length > 0) return
-    const done = await run(entries)
-    if (done === undefined) return
-    void message.success(t('done', { added: done.added, changed: done.changed }))
-    close()
+    try {
+      const { added, changed } = await send.mutateAsync({ input: { entries } })
+      void message.success(t('done', { added, changed }))
+      close()
+    } catch {
+      // It is shown above the form.
+    }
   }
 
   return (
     <Form layout="vertical" onFinish={() => void go()}>
       <RefusalAlert error={shownError} />
-      {error !== undefined && progress !== undefined && progress.done > 0 && (
-        <Alert type="info" showIcon style={{ marginBottom: 16 }} title={t('partly', { done: progress.done })} />
-      )}
       <Form.Item
         label={t('text')}
-        htmlFor="import-text"
+        htmlFor="serials-text"
         extra={t('hint')}
         {...(isEmpty && { validateStatus: 'error', help: t('noRows') })}
       >
         <Input.TextArea
-          id="import-text"
+          id="serials-text"
           className="mono"
           spellCheck={false}
           rows={6}
@@ -194,47 +145,36 @@ function ImportForm({ close }: { close: () => void }) {
         />
       </Form.Item>
       <div style={{ display: 'flex', gap: 12, alignItems: 'center', marginBottom: 16 }}>
-        <Upload
-          accept=".csv,.tsv,.txt,text/csv,text/plain,text/tab-separated-values"
-          showUploadList={false}
-          disabled={isRunning}
-          beforeUpload={async (file) => {
-            change(await readTextFile(file))
-            return false
-          }}
-        >
-          <Button icon={<UploadOutlined aria-hidden />}>{t('file')}</Button>
-        </Upload>
+        <LinkButton to={paths.newImport({ kind: 'inventory' })}>{t('import')}</LinkButton>
         <span className="faint number" aria-live="polite">
           {t('rows', { count: entries.length.toLocaleString() })}
         </span>
       </div>
-      <Form.Item label={t('modelForEmpty')} htmlFor="import-model">
+      <Form.Item label={t('modelForEmpty')} htmlFor="serials-model">
         <Input
-          id="import-model"
+          id="serials-model"
           autoComplete="off"
           maxLength={lengths.name}
           value={modelName}
           disabled={isRunning}
           onChange={(event) => {
-            forget()
+            send.reset()
             setModelName(event.target.value)
           }}
         />
       </Form.Item>
       {faults.length > 0 && <FaultTable faults={faults} />}
-      {progress && error === undefined && (
-        <output style={{ display: 'block', marginBottom: 16 }}>
-          <Progress
-            aria-label={t('importing')}
-            percent={Math.floor((progress.done / Math.max(1, progress.total)) * 100)}
-          />
-          <span className="number">{t('progress', { done: progress.done, total: progress.total })}</span>
-        </output>
+      {isTooMuch && (
+        <Alert
+          type="error"
+          showIcon
+          style={{ marginBottom: 16 }}
+          title={t('tooMany', { most: mostRows.toLocaleString() })}
+        />
       )}
       <div className="form-buttons">
-        <Button type="primary" htmlType="submit" loading={isRunning} disabled={localFaults.length > 0}>
-          {t('import', { count: entries.length.toLocaleString() })}
+        <Button type="primary" htmlType="submit" loading={isRunning} disabled={localFaults.length > 0 || isTooMuch}>
+          {t('add', { count: entries.length.toLocaleString() })}
         </Button>
         <Button onClick={() => leave(close)} disabled={isRunning}>
           {common('cancel')}
@@ -277,11 +217,11 @@ function nameFault(modelName: string): Words | undefined {
 const entryField = /^entries\[(\d+)\]\.(deviceNo|modelName)$/
 
 /** The rows that a refusal names. */
-function refusedRows(error: ForecourtError | undefined, from: number, entries: Entry[]): RowFault[] {
+function refusedRows(error: ForecourtError | null, entries: Entry[]): RowFault[] {
   return (error?.errors ?? []).flatMap(({ field, reason }): RowFault[] => {
     const [, index, name] = entryField.exec(field) ?? []
     if (index === undefined) return []
-    const row = from + Number(index)
+    const row = Number(index)
     return [{ row, entry: entries[row], field: name as RowFault['field'], words: reason }]
   })
 }

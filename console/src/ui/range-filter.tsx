@@ -1,0 +1,54 @@
+import { DatePicker } from 'antd'
+import dayjs, { type Dayjs } from 'dayjs'
+import { useId, useState } from 'react'
+import { getSettings } from '../../../src/sessions/contract.ts'
+import { useRead } from '../api.ts'
+import type { RangeFilterProps } from './filters.tsx'
+import { useCommon } from './texts.ts'
+
+const momentFormat = 'YYYY-MM-DD HH:mm:ss'
+
+const shownMoment = (instant: Date, timeZone: string) =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(instant)
+
+/** The ranges that are asked for most, in the service's own days; none until its zone is known. */
+export function useRangePresets(isOpen: boolean): { label: string; value: [Dayjs, Dayjs] }[] {
+  const t = useCommon()
+  const { data } = useRead(getSettings, {}, { enabled: isOpen })
+  if (data === undefined) return []
+  const now = dayjs(shownMoment(new Date(), data.timeZone), momentFormat)
+  const days = (first: number, last: number): [Dayjs, Dayjs] => [
+    now.subtract(first, 'day').startOf('day'),
+    now.subtract(last, 'day').endOf('day'),
+  ]
+  return [
+    { label: t('today'), value: days(0, 0) },
+    { label: t('yesterday'), value: days(1, 1) },
+    { label: t('lastWeek'), value: days(6, 0) },
+  ]
+}
+
+/** A range of the service's own time, which is not always the reader's. */
+export function RangeFilter({ label, from, to, onChange }: RangeFilterProps) {
+  const t = useCommon()
+  const id = useId()
+  const [isOpen, setOpen] = useState(false)
+  const presets = useRangePresets(isOpen)
+  const read = (text: string): Dayjs | null => (text === '' ? null : dayjs(text, momentFormat))
+  return (
+    <label htmlFor={id} className="range-filter">
+      {label}
+      <DatePicker.RangePicker
+        id={{ start: id, end: `${id}-end` }}
+        showTime={{ defaultValue: [dayjs('00:00:00', 'HH:mm:ss'), dayjs('23:59:59', 'HH:mm:ss')] }}
+        allowEmpty={[true, true]}
+        presets={presets}
+        onOpenChange={setOpen}
+        format={momentFormat}
+        placeholder={[t('from'), t('to')]}
+        value={[read(from), read(to)]}
+        onChange={(range) => onChange(range?.[0]?.format(momentFormat) ?? '', range?.[1]?.format(momentFormat) ?? '')}
+      />
+    </label>
+  )
+}
