@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Client, newApplication, projectFolder, startService } from '../test/harness.ts'
 
 // Proves openapi.json with other people's tools: two linters find nothing, and the clients of three generators
-// type-check and run against the service. The tools are installed here, by nobody else. Where they cannot be, that is a
+// type-check and run against the service, and newman sends each request of the Postman collection. The tools are installed here, by nobody else. Where they cannot be, that is a
 // failure in CI, and said anywhere else.
 
 const folder = join(projectFolder, 'test', 'tools')
@@ -31,6 +31,10 @@ must('lint or generation', run('node', ['generate.mjs', join(projectFolder, 'ope
 must('the type check', run('tsc', ['-p', folder]))
 const service = await startService()
 const { appId, appSecret } = await newApplication(new Client(service))
-const isAccepted = run('bun', ['clients.ts'], { FORECOURT_URL: service.url, APP_ID: appId, APP_SECRET: appSecret })
+const account = { FORECOURT_URL: service.url, APP_ID: appId, APP_SECRET: appSecret }
+const isAccepted = run('bun', ['clients.ts'], account)
+const collection = join(projectFolder, 'postman.json')
+const isSent = run('node', ['postman.mjs', collection], { ...account, OPERATOR_KEY: service.operatorKey })
 await service.stop()
 must('a generated client', isAccepted)
+must('a request of the Postman collection', isSent)
