@@ -1,0 +1,242 @@
+import { expect } from 'bun:test'
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createImport } from '../../src/bulk/contract.ts'
+import { createDevices, pageDevices } from '../../src/devices/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSound,
+  expectSoundInBothShades,
+  leadTo,
+  longBrowserTest,
+  narrow,
+  newSerial,
+  picture,
+  visit,
+} from './support.ts'
+
+/** Text as a spreadsheet on Chinese Windows saves it. */
+function gb18030(text: string): Buffer {
+  const decoder = new TextDecoder('gb18030')
+  const codes = new Map<string, [number, number]>()
+  for (let lead = 0xb0; lead < 0xf8; lead++)
+    for (let trail = 0xa1; trail < 0xff; trail++)
+      codes.set(decoder.decode(new Uint8Array([lead, trail])), [lead, trail])
+  return Buffer.from([...text].flatMap((character) => codes.get(character) ?? [...Buffer.from(character)]))
+}
+
+const csv = (buffer: Buffer) => ({ name: '设备.csv', mimeType: 'text/csv', buffer })
+const chooseFile = (page: Page, buffer: Buffer) => page.locator('input[type=file]').setInputFiles(csv(buffer))
+
+/** Sends a file of devices through the API. */
+async function send({ appId, token }: TestApplication, body: string): Promise<void> {
+  const query = new URLSearchParams({ kind: 'devices', appId })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'text/csv' }
+  const sent = await fetch(`${client.url}${createImport.path}?${query}`, { method: 'POST', headers, body })
+  expect(sent.status).toBe(200)
+}
+
+/** What a link has the browser save. */
+async function saved(page: Page, run: () => Promise<void>): Promise<string> {
+  const [download] = await Promise.all([page.waitForEvent('download'), run()])
+  return readFile(await download.path(), 'utf8')
+}
+
+browserTest('a file is checked, tried, imported, and tells what became of each row', async () => {
+  const app = await newApplication(client)
+  const [first, known, third] = [newSerial(), newSerial(), newSerial()]
+  const there = deviceBody(app.appId, { deviceNo: known, deviceName: '西门', tag: null, detailAddress: null })
+  const { appId: _, ...device } = there
+  await client.operate(createDevices, { appId: app.appId, devices: [device] })
+  const rows = (name: string) =>
+    gb18030(
+      [
+        '设备序列号,名称,区县编码,坐标,所在车道',
+        `${first},${name},360102,"115.899918,28.676493",三`,
+        `${known},西门,360102,"115.899918,28.676493",`,
+        `${third},南门,360102,nowhere,`,
+        '',
+      ].join('\r\n'),
+    )
+  const visited = await visit(`/console/devices?appId=${app.appId}`, { role: 'operator' })
+  const { page } = visited
+  await page.getByRole('link', { name: 'Import', exact: true }).click()
+  expect(await saved(page, () => page.getByRole('link', { name: 'Empty CSV' }).click())).toContain('deviceNo,')
+  await chooseFile(page, Buffer.from('PK\x03\x04 not text'))
+  await page.getByRole('alert').getByText('This is a workbook.').waitFor()
+  await page.getByRole('button', { name: 'Choose another file' }).click()
+  await chooseFile(page, rows('东门'))
+  await page.getByText('GB 18030').waitFor()
+  await page.getByText('Unknown: 所在车道.').waitFor()
+  expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
+  await page.getByRole('row', { name: /名称/ }).getByText('东门 · 西门 · 南门').waitFor()
+  await picture(page, 'import-unknown')
+  await page.getByLabel('所在车道 is').click()
+  await page.getByTitle('tag', { exact: true }).click()
+  await page.getByText('All columns are known, and none is missing.').waitFor()
+  await expectSound(visited, 'New import')
+  await picture(page, 'import-checked')
+
+  await page.getByRole('button', { name: 'Dry run' }).click()
+  await page.getByText('This was a dry run: nothing was written.').waitFor()
+  await page.getByTestId('figure-Would be created').getByText('1', { exact: true }).waitFor()
+  await page.getByTestId('figure-Would be refused').getByText('1', { exact: true }).waitFor()
+  expect((await client.operate(pageDevices, { appId: app.appId })).data.total).toBe(1)
+  await picture(page, 'import-tried')
+
+  await page.getByRole('link', { name: 'Import it' }).click()
+  // The file and what was said of it are still there.
+  await page.getByText('All columns are known').waitFor()
+  // It is on its way, and does not arrive.
+  await page.route('**/import/create?*', () => {})
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByRole('button', { name: 'Cancel' }).waitFor()
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('button', { name: 'Stay' }).click()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.unroute('**/import/create?*')
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('Done', { exact: true }).waitFor()
+  await page
+    .getByRole('row', { name: /^Line 4 Refused/ })
+    .getByText('coordinates')
+    .waitFor()
+  expect(await page.getByRole('row', { name: /^Line [23] / }).count()).toBe(0)
+  await expectSoundInBothShades(visited, /^Import \d+: Devices$/, 'import-done')
+  const told = await saved(page, () => page.getByRole('link', { name: 'Download as NDJSON' }).click())
+  expect(
+    told
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([{ line: 4, outcome: 'refused', code: 10001, deviceNo: third }])
+  await page.getByRole('link', { name: 'Rows' }).click()
+  await page.getByRole('row', { name: /^Line 3 There already/ }).waitFor()
+  const sheet = await saved(page, () => page.getByRole('button', { name: 'Download as CSV' }).click())
+  expect(sheet).toStartWith('\ufeffline,key,outcome,code,reason\r\n')
+  expect(sheet).toContain(`2,${first},created,0,success\r\n3,${known},existing,0,success\r\n4,${third},refused,10001,`)
+  await page.getByRole('link', { name: first }).click()
+  await page.getByRole('heading', { level: 1, name: '东门' }).waitFor()
+  const { data } = await client.operate(pageDevices, { appId: app.appId, deviceNo: first })
+  expect(data.list).toMatchObject([{ deviceName: '东门', tag: '三' }])
+
+  await leadTo(page, `/console/imports?appId=${app.appId}`)
+  await page.getByRole('row', { name: /Import \d+: Devices Done 3 1 1 1/ }).waitFor()
+  await page.getByRole('row', { name: /Dry run/ }).waitFor()
+  await expectFramed(visited, 'Imports')
+  await picture(page, 'imports')
+  expect(visited.faults).toEqual([])
+})
+
+browserTest('imports are a viewer’s to read, also on a phone in Chinese', async () => {
+  const app = await newApplication(client)
+  const file = `deviceNo,deviceName,districtCode,coordinates\nA B,x,360102,nowhere\n`
+  await send(app, file)
+  const visited = await visit(`/console/imports?appId=${app.appId}`, {
+    role: 'viewer',
+    language: 'zh',
+    viewport: narrow,
+    isDark: true,
+  })
+  const { page } = visited
+  await expectFramed(visited, '导入')
+  await picture(page, 'imports-phone')
+  expect(await page.getByRole('link', { name: '新建导入' }).count()).toBe(0)
+  await page.getByRole('link', { name: /^导入 \d+：设备$/ }).click()
+  await page.getByText('已完成', { exact: true }).waitFor()
+  await page.getByText('A B').waitFor()
+  await expectSound(visited, /^导入 \d+：设备$/)
+  await picture(page, 'import-phone')
+})
+
+longBrowserTest('an import that is under way is told to whoever would send another, and is cancelled', async () => {
+  const app = await newApplication(client)
+  const prefix = newSerial()
+  const lines = Array.from({ length: 200_000 }, (_, index) => `${prefix}-${index},Gate,360102,"115.9,28.7"`)
+  const file = ['deviceNo,deviceName,districtCode,coordinates', ...lines].join('\n')
+  const visited = await visit(`/console/imports/new?kind=devices&appId=${app.appId}`, { role: 'operator' })
+  const { page } = visited
+  await chooseFile(page, Buffer.from(file))
+  await page.getByText('All columns are known').waitFor()
+  await send(app, file)
+  await page.getByText('An import of this application is under way').waitFor()
+  expect(await page.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true)
+  await picture(page, 'import-under-way')
+  await page.getByRole('link', { name: 'Show it' }).click()
+  await page.getByText('It runs on the service').waitFor()
+  await expectSound(visited, /^Import \d+: Devices$/)
+  await picture(page, 'import-running')
+  await page.getByRole('button', { name: 'Cancel the import' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the import' }).click()
+  await page.getByText('It was cancelled.').waitFor()
+  expect(visited.faults).toEqual([])
+})
+
+browserTest('a list is exported with its filters, as the API answers its rows', async () => {
+  const app = await newApplication(client)
+  const prefix = newSerial()
+  const devices = ['东门', '=1+1', 'West'].map((deviceName, index) => {
+    const { appId: _, ...device } = deviceBody(app.appId, { deviceName, deviceNo: `${prefix}-${index}` })
+    return device
+  })
+  await client.operate(createDevices, { appId: app.appId, devices })
+  const visited = await visit(`/console/devices?appId=${app.appId}&deviceNo=${prefix}&tag=&deviceName=t`, {
+    role: 'viewer',
+  })
+  const { page } = visited
+  const links = page.locator('.exports')
+  const exported = async (format: string) => {
+    await page.getByRole('button', { name: 'Export' }).click()
+    const text = await saved(page, () => links.getByRole('link', { name: format }).click())
+    await page.keyboard.press('Escape')
+    return text
+  }
+  await page.getByRole('row', { name: /West/ }).waitFor()
+  await page.getByRole('button', { name: 'Export' }).click()
+  await links.getByText('Rows that fit the filters: 1').waitFor()
+  await picture(page, 'export')
+  await page.keyboard.press('Escape')
+  expect((await exported('NDJSON')).trim()).toContain('"deviceName":"West"')
+  await leadTo(page, `/console/devices?appId=${app.appId}&deviceNo=${prefix}`)
+  await page.getByRole('row', { name: /东门/ }).waitFor()
+  const asked = { appId: app.appId, deviceNo: prefix }
+  const { list } = (await client.operate(pageDevices, asked)).data
+  const lines = (await exported('NDJSON')).trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line))).toEqual(list)
+  const sheet = await exported('CSV')
+  expect(sheet).toStartWith('\ufeff')
+  expect(sheet).toContain('东门')
+  expect(sheet).toContain("'=1+1")
+  const { features } = JSON.parse(await exported('GeoJSON')) as { features: { properties: { deviceNo: string } }[] }
+  expect(features.map(({ properties }) => properties.deviceNo)).toEqual(list.map(({ deviceNo }) => deviceNo))
+  // Every other list's link is one that the service takes.
+  await client.operate(saveSite, siteBody(app.appId))
+  const rule = {
+    appId: app.appId,
+    ruleName: 'Slow',
+    ruleType: 2,
+    periods: [{ startTime: '00:00:00', electricityPrice: '1', servicePrice: '0.5' }],
+  }
+  await client.operate(saveBillingRule, rule)
+  for (const [path, title] of [
+    ['sites', 'Sites'],
+    ['billing-rules', 'Billing rules'],
+    ['events', 'Events'],
+  ] as const) {
+    await leadTo(page, `/console/${path}?appId=${app.appId}`)
+    await page.getByRole('heading', { level: 1, name: title }).waitFor()
+    await page.getByRole('button', { name: 'Export' }).click()
+    await links.getByRole('link').first().waitFor()
+    for (const link of await links.getByRole('link').all()) {
+      const answer = await page.request.get(`${client.url}${await link.getAttribute('href')}`)
+      expect(answer.status(), path).toBe(200)
+    }
+    await page.keyboard.press('Escape')
+  }
+  expect(visited.faults).toEqual([])
+})

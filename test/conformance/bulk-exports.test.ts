@@ -1,0 +1,114 @@
+import { expect, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createExport, type ExportKind } from '../../src/bulk/contract.ts'
+import { pageDeliveries } from '../../src/deliveries/contract.ts'
+import { createDevices, pageDevices } from '../../src/devices/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
+import { pageSites } from '../../src/sites/contract.ts'
+import { deviceBody, newApplication, newSerial } from '../harness.ts'
+import { client, expectFaults, expectSuccess, newRule, occupancyTerms, saveSiteOf } from './support.ts'
+
+// Exports (contract §8): the rows of a page operation, all of them, as files.
+
+const application = await newApplication(client)
+const { appId, token } = application
+const formula = '=HYPERLINK("x")'
+await saveSiteOf(application, { siteName: formula, coordinates: '116.397451,39.908722', contactsPhone: '+86 10' })
+await saveSiteOf(application, { siteName: 'Two "quotes", one comma', coordinates: null })
+const serials = Array.from({ length: 620 }, () => newSerial('EXP'))
+const devices = serials.map((deviceNo, index) => {
+  const { appId: _, ...device } = deviceBody(appId, { deviceNo, tag: index % 2 === 0 ? 'even' : '-odd' })
+  return device
+})
+expectSuccess(await client.call(createDevices, { appId, devices }, { token }))
+await newRule(application, 1)
+expectSuccess(await client.call(saveBillingRule, { appId, ruleName: '-x', ruleType: 3, ...occupancyTerms }, { token }))
+
+/** An export of the application: its rows as the format has them. */
+async function exported(kind: ExportKind, format: string, filters: object = {}) {
+  const { status, text, headers } = await client.call(createExport, { kind, format, ...filters }, { token })
+  expect(status).toBe(200)
+  expect(headers.get('content-disposition')).toMatch(
+    new RegExp(`^attachment; filename="${kind}-\\d{8}-\\d{6}\\.${format}"$`),
+  )
+  return { text, type: headers.get('content-type') }
+}
+
+const rowsOf = async (kind: ExportKind, filters: object = {}) => {
+  const { text, type } = await exported(kind, 'ndjson', filters)
+  expect(type).toBe('application/x-ndjson')
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+}
+
+test.each([
+  ['sites', pageSites, { siteName: 'hyper' }],
+  ['devices', pageDevices, { tag: 'even' }],
+  ['events', pageEvents, { type: 'site.*,billingRule.created', order: 'desc' }],
+  ['deliveries', pageDeliveries, { status: 3 }],
+] as const)('%s are the rows of their page operation, with its filters', async (kind, page, filters) => {
+  for (const asked of [{}, filters]) {
+    const listed: unknown[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const query = { ...asked, pageSize: 100, ...(cursor !== undefined && { cursor }) }
+      const answer = await client.call<never, never, never>(page as never, query, { token })
+      const { list, nextCursor } = expectSuccess(answer) as { list: unknown[]; nextCursor: string | null }
+      listed.push(...list)
+      cursor = nextCursor
+    }
+    expect(await rowsOf(kind, asked)).toEqual(listed)
+  }
+})
+
+test('CSV has a mark for spreadsheets, its columns by name, and no formula', async () => {
+  const { text, type } = await exported('sites', 'csv')
+  expect(type).toBe('text/csv; charset=utf-8')
+  const rows: Record<string, string>[] = parse(text, { columns: true })
+  expect(rows.map((row) => [row.siteName, row.contactsPhone?.slice(0, 2), row.longitude, row.appId])).toEqual([
+    ['Two "quotes", one comma', expect.any(String), '', appId],
+    [`'${formula}`, "'+", '116.397451', appId],
+  ])
+  const listed: Record<string, string>[] = parse((await exported('devices', 'csv')).text, { columns: true })
+  expect(listed.map(({ deviceNo }) => deviceNo).sort()).toEqual(serials.toSorted())
+  expect(listed[0]).toMatchObject({
+    coordinates: expect.stringContaining(','),
+    districtCode: '360102',
+    batteryStatus: '',
+  })
+  expect(new Set(listed.map((row) => row.tag))).toEqual(new Set(['even', "'-odd"]))
+  const rules: Record<string, string>[] = parse((await exported('billingRules', 'csv')).text, { columns: true })
+  expect(rules.map(({ ruleName, periods }) => [ruleName, periods?.slice(0, 14)])).toEqual([
+    ["'-x", ''],
+    ['rule', '[{"startTime":'],
+  ])
+})
+
+test('it begins with a byte-order mark', async () => {
+  const headers = { authorization: `Bearer ${token}` }
+  const response = await fetch(`${client.url}${createExport.path}?kind=deliveries`, { headers })
+  expect([...new Uint8Array(await response.arrayBuffer()).slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
+})
+
+test('GeoJSON is in WGS 84, with the coordinates as they were sent beside it', async () => {
+  const { text, type } = await exported('sites', 'geojson')
+  expect(type).toBe('application/geo+json')
+  const { features } = JSON.parse(text)
+  expect(features.map(({ geometry }: { geometry: unknown }) => geometry)).toEqual([
+    null,
+    { type: 'Point', coordinates: [expect.closeTo(116.391209, 4), expect.closeTo(39.907319, 4)] },
+  ])
+  expect(features[1].properties.coordinates).toBe('116.397451,39.908722')
+  expect(JSON.parse((await exported('devices', 'geojson', { tag: 'no such tag' })).text)).toEqual({
+    type: 'FeatureCollection',
+    features: [],
+  })
+})
+
+test('filters of another kind, and formats that a kind has not, are refused', async () => {
+  const refused = (query: object) => client.call(createExport, query, { token })
+  expectFaults(await refused({ kind: 'sites', deviceNo: 'x' }), ['deviceNo'])
+  expectFaults(await refused({ kind: 'devices', status: 3 }), ['status'])
+  expectFaults(await refused({ kind: 'events', type: 'no.such' }), ['type'])
+  expectFaults(await refused({ kind: 'events', format: 'geojson' }), ['format'])
+  expectFaults(await refused({ kind: 'devices', pageNo: 2 }), ['pageNo'])
+})

@@ -1,0 +1,311 @@
+import { expect, test } from 'bun:test'
+import type { TObject, TSchema } from 'typebox'
+import {
+  cancelImport,
+  createImport,
+  getImport,
+  getImportResult,
+  getTemplate,
+  type ImportRecord,
+  pageImports,
+} from '../../src/bulk/contract.ts'
+import { saveDeviceModel } from '../../src/device-models/contract.ts'
+import { getDevice, pageDevices } from '../../src/devices/contract.ts'
+import { pageAudit } from '../../src/events/contract.ts'
+import { pageSites } from '../../src/sites/contract.ts'
+import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newBareApplication } from './support.ts'
+
+// Files of rows (contract §8): what they may look like, and what becomes of their rows.
+
+const ndjson = 'application/x-ndjson'
+type File = string | Uint8Array<ArrayBuffer>
+
+/** Sends a file; answers what the operation does. */
+function send({ token }: { token: string }, kind: string, file: File, type = 'text/csv', more: object = {}) {
+  return client.call(createImport, { kind, file, ...more }, { token, headers: { 'content-type': type } })
+}
+
+/** Waits for an import's end. */
+async function ended(id: number): Promise<ImportRecord> {
+  for (;;) {
+    const told = expectSuccess(await client.operate(getImport, { id }))
+    if (told.status > 2) return told
+    await Bun.sleep(25)
+  }
+}
+
+interface Line {
+  line: number
+  outcome: string
+  code: number
+  msg: string
+  errors: { field: string; reason: string }[] | null
+  deviceNo?: string
+  id?: number
+}
+
+async function resultOf(id: number, query: object = {}): Promise<Line[]> {
+  const { status, text, headers } = await client.operate(getImportResult, { id, ...query })
+  expect([status, headers.get('content-type')]).toEqual([200, ndjson])
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}
+
+/** Sends a file of an application and waits for its end. Answers the import and its result. */
+async function imported(caller: { token: string }, kind: string, file: File, type?: string, more?: object) {
+  const { id } = expectSuccess(await send(caller, kind, file, type, more))
+  return { ...(await ended(id)), lines: await resultOf(id) }
+}
+
+const columns = 'deviceNo,deviceName,districtCode,coordinates'
+const rowOf = (deviceNo: string, deviceName = 'Gate') => `${deviceNo},${deviceName},360102,"115.899918,28.676493"`
+const csvOf = (...rows: string[]) => [columns, ...rows].join('\r\n')
+const nameOf = async ({ token }: TestApplication, deviceNo: string) =>
+  expectSuccess(await client.call(getDevice, { deviceNo }, { token })).deviceName
+
+test('a CSV file makes devices, each row by itself, and can be sent twice', async () => {
+  const application = await newApplication(client)
+  const [one = '', two = '', three = '', elsewhere = ''] = Array.from({ length: 4 }, () => newSerial('CSV'))
+  await createDeviceOf(await newApplication(client), { deviceNo: elsewhere })
+  const file = csvOf(rowOf(one), rowOf(two), rowOf('no serial'), rowOf(elsewhere), rowOf(one), rowOf(two, 'x'), three)
+  const first = await imported(application, 'devices', file)
+  expect(first).toMatchObject({
+    status: 3,
+    rows: 7,
+    created: 2,
+    existing: 1,
+    refused: 4,
+    dryRun: false,
+    kind: 'devices',
+  })
+  expect(first).toMatchObject({ appId: application.appId, bytes: file.length, bytesRead: file.length, format: 'csv' })
+  expect(first.lines.map(({ line, code, outcome }) => [line, code, outcome])).toEqual([
+    [2, 0, 'created'],
+    [3, 0, 'created'],
+    [4, 10001, 'refused'],
+    [5, 20013, 'refused'],
+    [6, 0, 'existing'],
+    [7, 20017, 'refused'],
+    [8, 10001, 'refused'],
+  ])
+  expect(first.lines.map(({ deviceNo }) => deviceNo)).toEqual([
+    one,
+    two,
+    'no serial',
+    elsewhere,
+    one,
+    two,
+    null as never,
+  ])
+  expect(first.lines[2]?.errors?.map(({ field }) => field)).toEqual(['deviceNo'])
+  expect(first.lines[6]?.errors?.map(({ field }) => field)).toEqual(['row'])
+  const again = await imported(application, 'devices', file)
+  expect(again).toMatchObject({ status: 3, created: 0, existing: 3, refused: 4 })
+  const filtered = await resultOf(again.id, { outcome: 'refused' })
+  expect(filtered.map(({ line }) => line)).toEqual([4, 5, 7, 8])
+})
+
+test('cells are RFC 4180’s: quotes, commas, line breaks, any order of columns, empty ones not given', async () => {
+  const application = await newApplication(client)
+  const [plain, quoted, broken] = [newSerial('RFC'), newSerial('RFC'), newSerial('RFC')]
+  const file = [
+    '\ufeffcoordinates,districtCode,tag,deviceName,deviceNo',
+    `"115.9,28.7",360102,,"The ""east"", gate",${quoted}`,
+    '',
+    `"115.9,28.7",360102,,"two\nlines",${broken}`,
+    `"115.9,28.7",360102,lane=1,Gate,${plain}`,
+  ].join('\n')
+  const { lines, ...told } = await imported(application, 'devices', file)
+  expect(told).toMatchObject({ rows: 3, created: 2, refused: 1 })
+  // By the lines of the file, of which one is empty and a row takes two.
+  expect(lines.map(({ line, code }) => [line, code])).toEqual([
+    [2, 0],
+    [4, 10001],
+    [6, 0],
+  ])
+  expect(await nameOf(application, quoted)).toBe('The "east", gate')
+  expect(expectSuccess(await client.call(getDevice, { deviceNo: plain }, application)).tag).toBe('lane=1')
+})
+
+/** 东门闸机, 设备 in GB18030. */
+const inGb18030 = Uint8Array.of(0xb6, 0xab, 0xc3, 0xc5, 0xd5, 0xa2, 0xbb, 0xfa, 0xa3, 0xac, 0xc9, 0xe8, 0xb1, 0xb8)
+
+test.each([
+  ['named', 'text/csv; charset=GB18030'],
+  ['found out', 'text/csv'],
+])('GB18030 is read as Chinese, %s', async (_, type) => {
+  const application = await newApplication(client)
+  const deviceNo = newSerial('GB')
+  const [before, after] = csvOf(rowOf(deviceNo, '@'))
+    .split('@')
+    .map((text) => new TextEncoder().encode(text))
+  const file = Uint8Array.from([...(before ?? []), ...inGb18030, ...(after ?? [])])
+  expect(await imported(application, 'devices', file, type)).toMatchObject({ created: 1 })
+  expect(await nameOf(application, deviceNo)).toBe('东门闸机，设备')
+})
+
+test('bytes that are not what they are said to be are refused, and nothing is kept of them', async () => {
+  const application = await newApplication(client)
+  const file = Uint8Array.from([...new TextEncoder().encode(`${columns}\n`), 0xff, 0xfe, 0x80])
+  expectFaults(await send(application, 'devices', file, 'text/csv; charset=utf-8'), ['body'])
+  expectFaults(
+    await send(application, 'devices', '{}', 'application/x-ndjson; charset=gbk'),
+    ['Content-Type'],
+    undefined,
+    {
+      status: 415,
+    },
+  )
+  expectFaults(await send(application, 'devices', csvOf('"a,b')), ['body'])
+  expectFaults(await send(application, 'devices', csvOf('a"b,c')), ['body'])
+  expectFaults(await send(application, 'devices', ''), ['body'])
+  expect(expectSuccess(await client.call(pageImports, {}, application)).total).toBe(0)
+})
+
+test('columns that are unknown, missing or twice are named at once', async () => {
+  const application = await newApplication(client)
+  const file = 'deviceNo,Name,deviceNo,coordinates\n'
+  const reasons = expectFaults(await send(application, 'devices', file), [
+    'Name',
+    'deviceNo',
+    'deviceName',
+    'districtCode',
+  ])
+  expect(reasons.deviceNo).toBe('is given twice')
+})
+
+test('another media type, another format than it, too large a file and an unknown kind are refused', async () => {
+  const application = await newApplication(client)
+  for (const type of ['application/json', 'application/octet-stream']) {
+    expectFaults(await send(application, 'devices', '', type), ['Content-Type'], undefined, { status: 415 })
+  }
+  expectFaults(await send(application, 'devices', '', ndjson, { format: 'csv' }), ['Content-Type'], undefined, {
+    status: 415,
+  })
+  expectFaults(await send(application, 'things', ''), ['kind'])
+  expectRefusal(await send(application, 'inventory', ''), 'notPermitted')
+})
+
+test('NDJSON is rows of JSON, each with its own faults', async () => {
+  const application = await newApplication(client)
+  const { appId, ...device } = deviceBody(application.appId)
+  const rows = [
+    JSON.stringify(device),
+    '',
+    '{"deviceNo":1}',
+    '[]',
+    '{"a":1,"a":2}',
+    '{',
+    JSON.stringify({ tag: 'x'.repeat(70_000) }),
+  ]
+  const { lines, ...told } = await imported(application, 'devices', rows.join('\n'), ndjson)
+  expect(told).toMatchObject({ rows: 6, created: 1, refused: 5, format: 'ndjson' })
+  expect(lines.map(({ line, code }) => [line, code])).toEqual(
+    [1, 3, 4, 5, 6, 7].map((line) => [line, line === 1 ? 0 : 10001]),
+  )
+})
+
+test('sites are told apart by all that they say; billing rules are checked as a single save checks them', async () => {
+  const application = await newApplication(client)
+  const { appId, ...site } = siteBody(application.appId)
+  const rows = [site, site, { ...site, siteName: 'Another' }, { ...site, placeholderBillRuleId: 2 ** 52 }]
+  const file = rows.map((row) => JSON.stringify(row)).join('\n')
+  const first = await imported(application, 'sites', file, ndjson)
+  expect(first.lines.map(({ code, outcome }) => `${code} ${outcome}`)).toEqual([
+    '0 created',
+    '0 existing',
+    '0 created',
+    '40002 refused',
+  ])
+  expect(first.lines[3]?.errors?.map(({ field }) => field)).toEqual(['placeholderBillRuleId'])
+  const { list } = expectSuccess(await client.call(pageSites, {}, application))
+  expect(list.map(({ id }) => id)).toEqual([first.lines[2]?.id as number, first.lines[0]?.id as number])
+  expect(await imported(application, 'sites', file, ndjson)).toMatchObject({ created: 0, existing: 3, refused: 1 })
+  const bare = await newBareApplication()
+  expect((await imported(bare, 'sites', file, ndjson)).lines.map(({ code }) => code)).toEqual([
+    30003, 30003, 30003, 30003,
+  ])
+})
+
+test('the inventory takes serials with the names of models, from operators alone', async () => {
+  const modelName = newSerial('Barrier')
+  expectSuccess(await client.operate(saveDeviceModel, { serialPrefix: newSerial('INV'), modelName }))
+  const operator = { token: client.operatorKey }
+  const [one, two] = [newSerial('INV'), newSerial('INV')]
+  const file = `modelName,deviceNo\n${modelName},${one}\n${modelName},${two}\nno such model,${newSerial('INV')}\n${modelName},${one}`
+  const first = await imported(operator, 'inventory', file)
+  expect(first).toMatchObject({ appId: null, created: 2, existing: 1, refused: 1 })
+  expect(first.lines[2]?.errors?.map(({ field }) => field)).toEqual(['modelName'])
+  const { token } = await newApplication(client)
+  expectRefusal(await client.call(getImport, { id: first.id }, { token }), 'importNotFound')
+})
+
+test('a dry run says what would happen, and writes nothing', async () => {
+  const application = await newApplication(client)
+  const mine = expectSuccess(await createDeviceOf(application)).deviceNo
+  const elsewhere = expectSuccess(await createDeviceOf(await newApplication(client))).deviceNo
+  const fresh = newSerial('DRY')
+  const told = await imported(application, 'devices', csvOf(rowOf(fresh), rowOf(mine), rowOf(elsewhere)), undefined, {
+    dryRun: 'true',
+  })
+  expect(told).toMatchObject({ dryRun: true, created: 1, existing: 0, refused: 2 })
+  expect(told.lines.map(({ code }) => code)).toEqual([0, 20017, 20013])
+  expect(expectSuccess(await client.call(pageDevices, {}, application)).list.map(({ deviceNo }) => deviceNo)).toEqual([
+    mine,
+  ])
+  const { appId, ...site } = siteBody(application.appId)
+  const sites = await imported(application, 'sites', JSON.stringify(site), ndjson, { dryRun: 'true' })
+  expect(sites).toMatchObject({ created: 1, refused: 0 })
+  expect(expectSuccess(await client.call(pageSites, {}, application)).total).toBe(0)
+})
+
+test('one import of an application at a time; it can be cancelled, once, and the audit trail says by whom', async () => {
+  const application = await newApplication(client)
+  const long = '[]\n'.repeat(100_000)
+  const { id } = expectSuccess(await send(application, 'devices', long, ndjson))
+  expectRefusal(await send(application, 'sites', '', ndjson), 'importRunning')
+  const cancelled = expectSuccess(await client.call(cancelImport, { id }, application))
+  expect(cancelled).toMatchObject({ id, status: 5, rows: 100_000 })
+  expect(cancelled.refused).toBeLessThan(100_000)
+  expectRefusal(await client.call(cancelImport, { id }, application), 'importRunning')
+  const { list } = expectSuccess(
+    await client.operate(pageAudit, { subject: String(id), type: 'import.created,import.cancelled' }),
+  )
+  expect(list.map(({ type, actor }) => [type, actor])).toEqual([
+    ['import.cancelled', `application:${application.appId}`],
+    ['import.created', `application:${application.appId}`],
+  ])
+  // Nothing is counted after the answer.
+  await Bun.sleep(300)
+  expect(expectSuccess(await client.call(getImport, { id }, application)).refused).toBe(cancelled.refused)
+  expect(await imported(application, 'devices', '', ndjson)).toMatchObject({ status: 3, rows: 0 })
+})
+
+test('an import is its application’s alone', async () => {
+  const [owner, stranger] = [await newApplication(client), await newApplication(client)]
+  const { id } = await imported(owner, 'devices', csvOf())
+  for (const operation of [getImport, cancelImport, getImportResult]) {
+    expectRefusal(await client.call<TObject, TObject, TSchema>(operation, { id }, stranger), 'importNotFound')
+    expectRefusal(
+      await client.call<TObject, TObject, TSchema>(operation, { id, appId: owner.appId }, stranger),
+      'notPermitted',
+    )
+  }
+  expect(expectSuccess(await client.call(pageImports, { status: 3 }, owner)).list.map((told) => told.id)).toEqual([id])
+  expect(expectSuccess(await client.call(pageImports, {}, stranger)).total).toBe(0)
+})
+
+test.each(['sites', 'devices', 'inventory'])(
+  'the template of %s has its columns and is taken as it is',
+  async (kind) => {
+    const application = await newApplication(client)
+    const { status, text, headers } = await client.call(getTemplate, { kind }, application)
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+    expect(headers.get('content-disposition')).toBe(`attachment; filename="${kind}.csv"`)
+    const caller = kind === 'inventory' ? { token: client.operatorKey } : application
+    expect(await imported(caller, kind, text)).toMatchObject({ status: 3, rows: 0 })
+  },
+)
