@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { createImport, getImport, getImportResult, type ImportRecord } from '../../src/bulk/contract.ts'
+import {
+  Client,
+  deviceBody,
+  newApplication,
+  newSerial,
+  type Service,
+  siteBody,
+  type TestApplication,
+} from '../harness.ts'
+import type { KillOrder } from './killer.ts'
+import {
+  atScale,
+  becomesTrue,
+  type OwnDatabase,
+  onDisk,
+  randomNumbers,
+  seed,
+  sleep,
+  tell,
+  Workplace,
+} from './support.ts'
+
+// An import whose process ends, or stands still, at any moment: another process carries it on, and every row has taken
+// effect once and is counted once.
+
+const rounds = atScale(1, 20)
+const deviceRows = 4_000
+const siteRows = 1_500
+/** Longer than a lease: a process that comes back finds its import in other hands. */
+const stillMs = 8_000
+const place = new Workplace(onDisk)
+const said = `seed ${seed}`
+const random = randomNumbers(seed)
+let killer: ChildProcess
+let nextKilled: () => Promise<unknown>
+let database: OwnDatabase
+let survivor: Client
+
+beforeAll(async () => {
+  killer = spawn(process.execPath, [join(import.meta.dirname, 'killer.ts'), String(seed)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
+  nextKilled = () => lines.next()
+  database = await place.startDatabase()
+  survivor = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
+}, 120_000)
+afterAll(async () => {
+  killer.stdin?.end()
+  await once(killer, 'exit')
+  await place.clear()
+}, 120_000)
+
+const linesOf = (rows: object[]) => rows.map((row) => JSON.stringify(row)).join('\n')
+
+/** Sends a file whose every tenth row stands in it twice. Answers the import's id. */
+async function sendTo(victim: Client, { token }: TestApplication, kind: 'sites' | 'devices'): Promise<number> {
+  const count = kind === 'sites' ? siteRows : deviceRows
+  const rows = Array.from({ length: count }, (_, row) =>
+    kind === 'sites' ? siteBody('', { siteName: `site ${row}` }) : deviceBody('', { deviceNo: newSerial('KILL') }),
+  )
+  const file = linesOf(rows.flatMap((row, index) => (index % 10 === 0 ? [row, row] : [row])))
+  const headers = { 'content-type': 'application/x-ndjson' }
+  return (await victim.call(createImport, { kind, file }, { token, headers })).data.id
+}
+
+const told = async (id: number): Promise<ImportRecord> => (await survivor.operate(getImport, { id })).data
+
+async function strike(victim: Service, isStill: boolean): Promise<void> {
+  const pid = victim.process.pid as number
+  if (isStill) {
+    process.kill(pid, 'SIGSTOP')
+    await sleep(stillMs)
+    process.kill(pid, 'SIGCONT')
+    return
+  }
+  const order: KillOrder = { pids: [pid], withinMs: 400 }
+  killer.stdin?.write(`${JSON.stringify(order)}\n`)
+  await nextKilled()
+  if (victim.process.exitCode === null && victim.process.signalCode === null) await once(victim.process, 'exit')
+}
+
+/** What the database holds of an application. */
+function countsOf(appId: string) {
+  return database.run(async (sql) => {
+    const [row] = await sql`
+      select (select count(*)::int from device where app_id = ${appId}) as devices,
+        (select count(*)::int from site where app_id = ${appId}) as sites,
+        (select count(*)::int from event where app_id = ${appId} and type = 'device.bound') as bound,
+        (select count(*)::int from event where app_id = ${appId} and type = 'site.created') as created`
+    return row
+  })
+}
+
+test(`imports whose process is killed or stands still, ${rounds} times, take effect once and count once`, async () => {
+  const inMiddle: number[] = []
+  for (let round = 0; round < rounds || (inMiddle.length === 0 && round < rounds + 5); round++) {
+    const isStill = round % 4 === 3
+    const victim = await place.startService({ env: { DATABASE_URL: database.url() } })
+    const client = new Client(victim)
+    const [ofSites, ofDevices] = [await newApplication(survivor), await newApplication(survivor)]
+    const ids = await Promise.all([sendTo(client, ofSites, 'sites'), sendTo(client, ofDevices, 'devices')])
+    if (round % 2 === 0) await sleep(random() * 200)
+    else await becomesTrue(async () => (await Promise.all(ids.map(told))).some(({ created }) => created > 0))
+    await strike(victim, isStill)
+    const struck = await Promise.all(ids.map(told))
+    inMiddle.push(...struck.filter(({ status, bytesRead }) => status === 2 && bytesRead > 0).map(({ id }) => id))
+    await becomesTrue(async () => (await Promise.all(ids.map(told))).every(({ status }) => status === 3))
+    if (isStill) await victim.stop()
+    const [sites, devices] = await Promise.all(ids.map(told))
+    const twice = { sites: siteRows / 10, devices: deviceRows / 10 }
+    expect(sites, said).toMatchObject({
+      created: siteRows,
+      existing: twice.sites,
+      refused: 0,
+      rows: siteRows + twice.sites,
+    })
+    expect(devices, said).toMatchObject({ created: deviceRows, existing: twice.devices, refused: 0 })
+    expect(await countsOf(ofSites.appId), said).toMatchObject({ sites: siteRows, created: siteRows })
+    expect(await countsOf(ofDevices.appId), said).toMatchObject({ devices: deviceRows, bound: deviceRows })
+    for (const [id, rows] of [
+      [ids[0], siteRows + twice.sites],
+      [ids[1], deviceRows + twice.devices],
+    ] as const) {
+      const { text } = await survivor.operate(getImportResult, { id })
+      const lines = text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).line)
+      expect(lines, said).toEqual(Array.from({ length: rows }, (_, index) => index + 1))
+    }
+  }
+  expect(inMiddle.length, said).toBeGreaterThan(0)
+  tell(`${inMiddle.length} of ${2 * rounds} imports were struck in the middle`)
+}, 600_000)

@@ -1,0 +1,43 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { serverUser } from '../../src/database/embedded/user.ts'
+import { oldestPostgres } from '../harness.ts'
+import { becomesTrue } from './support.ts'
+
+/** A server of Debian's oldest supported PostgreSQL, on a socket of its own, with one empty database. */
+export class OldestServer {
+  readonly url: string
+  private readonly process: ChildProcess
+
+  private constructor(folder: string, process: ChildProcess) {
+    this.url = `postgres://forecourt@localhost/postgres?host=${encodeURIComponent(folder)}`
+    this.process = process
+  }
+
+  static async start(folder: string): Promise<OldestServer> {
+    mkdirSync(folder)
+    const user = serverUser()
+    const options = { cwd: folder, ...(user && { uid: user.uid, gid: user.gid }) }
+    if (user !== undefined) chownSync(folder, user.uid, user.gid)
+    const cluster = join(folder, 'cluster')
+    const initdb = ['-D', cluster, '-U', 'forecourt', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
+    const made = spawnSync(join(oldestPostgres, 'initdb'), initdb, { ...options, encoding: 'utf8' })
+    if (made.status !== 0) throw new Error(made.stderr)
+    const settings = ['-D', cluster, '-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off']
+    const child = spawn(join(oldestPostgres, 'postgres'), settings, { ...options, stdio: 'ignore' })
+    const server = new OldestServer(folder, child)
+    const sql = postgres({ host: folder, user: 'forecourt', database: 'postgres', max: 1, onnotice: () => {} })
+    const answers = () => sql`select 1`.then(() => true).catch(() => false)
+    if (!(await becomesTrue(answers))) throw new Error('the server does not answer')
+    await sql.end()
+    return server
+  }
+
+  async stop(): Promise<void> {
+    this.process.kill('SIGINT')
+    await once(this.process, 'exit')
+  }
+}
