@@ -1,0 +1,113 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { type Client, newApplication, newDataDir, newSerial, target } from '../harness.ts'
+import { forecourt, startForecourt } from './support.ts'
+
+// Files of rows, sent and had by the command line.
+
+let client: Client
+let settings: Record<string, string>
+let appId: string
+const folder = newDataDir()
+beforeAll(async () => {
+  client = await target()
+  settings = { FORECOURT_URL: client.url, FORECOURT_OPERATOR_KEY: client.operatorKey }
+  appId = (await newApplication(client)).appId
+})
+
+const head = 'deviceNo,deviceName,districtCode,coordinates'
+const rowOf = (deviceNo: string) => `${deviceNo},"东门, 道闸",360102,"115.9,28.6"`
+const serials = [newSerial(), newSerial()]
+
+test('an import waits for its rows, tells which were refused and why, and ends with 4; sent again, they are there', async () => {
+  const file = join(folder, 'devices.csv')
+  writeFileSync(file, [head, ...serials.map(rowOf), 'with space,x,360102,"115.9,28.6"', ''].join('\n'))
+  const dry = await forecourt(['import', 'devices', file, '--app', appId, '--dry-run', '--json'], settings)
+  expect({ code: dry.code, ...JSON.parse(dry.stdout) }).toMatchObject({ code: 4, dryRun: true, created: 2, refused: 1 })
+
+  const first = await forecourt(['import', 'devices', file, '--app', appId], settings)
+  expect(first).toMatchObject({ code: 4, stderr: '' })
+  expect(first.stdout).toMatch(/^created +2\nexisting +0\nrefused +1\nline 4: 10001 deviceNo: /m)
+
+  const rows = serials.map((deviceNo) => ({
+    deviceNo,
+    deviceName: '东门, 道闸',
+    districtCode: '360102',
+    coordinates: '115.9,28.6',
+  }))
+  const lines = rows.map((row) => JSON.stringify(row)).join('\n')
+  const again = await forecourt(
+    ['import', 'devices', '-', '--format', 'ndjson', '--app', appId, '--json'],
+    settings,
+    lines,
+  )
+  const told = JSON.parse(again.stdout)
+  expect({ code: again.code, ...told }).toMatchObject({ code: 0, created: 0, existing: 2, refused: 0, refusals: [] })
+  const waited = await forecourt(['import', 'wait', String(told.id), '--json'], settings)
+  expect({ code: waited.code, ...JSON.parse(waited.stdout) }).toEqual({ code: 0, ...told })
+})
+
+test('an export goes to standard output, or to a file that has its name when it is whole', async () => {
+  const filters = ['--app', appId, '--filter', `deviceNo=${serials[0]}`]
+  const piped = await forecourt(['export', 'devices', ...filters, '--format', 'ndjson'], settings)
+  expect(piped).toMatchObject({ code: 0, stderr: '' })
+  expect(
+    piped.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).deviceNo),
+  ).toEqual([serials[0]])
+
+  const output = join(folder, 'out.csv')
+  const saved = await forecourt(['export', 'devices', '--app', appId, '--output', output, '--json'], settings)
+  expect({ code: saved.code, ...JSON.parse(saved.stdout) }).toMatchObject({ code: 0, file: output })
+  expect(readFileSync(output, 'utf8')).toMatch(/^\uFEFF(.*\r?\n){3}$/)
+  expect(existsSync(`${output}.part`)).toBe(false)
+})
+
+test('what cannot be asked is refused before a byte is written', async () => {
+  const unknown = await forecourt(
+    ['export', 'devices', '--filter', 'deviceno=x', '--output', join(folder, 'none')],
+    settings,
+  )
+  expect(unknown).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('deviceno') })
+  expect(existsSync(join(folder, 'none'))).toBe(false)
+  const uses = [
+    ['export', 'devices', '--json'],
+    ['export', 'devices', '--filter', 'status'],
+    ['export', 'operators'],
+    ['import', 'devices', 'some.csv'],
+    ['import', 'devices', folder, '--app', appId],
+  ]
+  const codes = await Promise.all(uses.map(async (args) => (await forecourt(args, settings)).code))
+  expect(codes).toEqual([2, 2, 2, 2, 2])
+  const gone = await forecourt(['import', 'inventory', join(folder, 'gone.csv')], settings)
+  expect(gone).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/gone\.csv cannot be read \(ENOENT\)\.\n$/),
+  })
+})
+
+test('Ctrl-C while a file is sent: nothing of it is imported', async () => {
+  // Between the two, to know when the first rows have gone.
+  let arrived = () => {}
+  const hasArrived = new Promise<void>((resolve) => {
+    arrived = resolve
+  })
+  const between = createServer((request) => request.once('data', arrived)).listen(0, '127.0.0.1')
+  await new Promise((resolve) => between.once('listening', resolve))
+  const { port } = between.address() as { port: number }
+  const { child, ended } = startForecourt(['import', 'devices', '-', '--app', appId], {
+    ...settings,
+    FORECOURT_URL: `http://127.0.0.1:${port}`,
+  })
+  child.stdin?.write(`${head}\n${rowOf(newSerial())}\n`)
+  await hasArrived
+  child.kill('SIGINT')
+  expect(await ended).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('send it again') })
+  between.closeAllConnections()
+  between.close()
+})

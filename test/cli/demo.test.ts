@@ -1,0 +1,63 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { pageDeliveries } from '../../src/deliveries/contract.ts'
+import { pageDevices } from '../../src/devices/contract.ts'
+import { pageSites } from '../../src/sites/contract.ts'
+import { type Client, target } from '../harness.ts'
+import { forecourt, startForecourt } from './support.ts'
+
+// The fleet that people look at first.
+
+let client: Client
+let settings: Record<string, string>
+beforeAll(async () => {
+  client = await target()
+  settings = { FORECOURT_URL: client.url, FORECOURT_OPERATOR_KEY: client.operatorKey }
+})
+
+const size = ['--sites', '12', '--devices', '40', '--json']
+
+interface Outcome {
+  applications: { appId: string; appName: string; sites: number; devices: number }[]
+  reports: number
+  refused: number
+}
+
+test('a fleet in real districts whose states move; a second run goes on with it, until Ctrl-C', async () => {
+  const first = await forecourt(['demo', '--once', ...size], settings)
+  expect(first).toMatchObject({ code: 0 })
+  const { applications, reports } = JSON.parse(first.stdout) as Outcome
+  expect(applications.map(({ sites, devices }) => [sites, devices])).toEqual([
+    [4, 13],
+    [4, 13],
+    [4, 14],
+  ])
+  expect(reports).toBe(40)
+
+  const { child, ended } = startForecourt(['demo', ...size], settings)
+  await new Promise<void>((resolve) => {
+    let said = ''
+    child.stderr?.on('data', (piece) => {
+      said += piece
+      if (said.includes('Ctrl-C')) resolve()
+    })
+  })
+  child.kill('SIGINT')
+  const second = await ended
+  const again = JSON.parse(second.stdout) as Outcome
+  expect({ code: second.code, refused: again.refused }).toEqual({ code: 0, refused: 0 })
+  expect(again.applications.map(({ appId }) => appId)).toEqual(applications.map(({ appId }) => appId))
+
+  for (const { appId, sites, devices } of applications) {
+    const siteRows = (await client.operate(pageSites, { appId, pageSize: '100' })).data
+    const deviceRows = (await client.operate(pageDevices, { appId, pageSize: '100' })).data
+    expect([siteRows.total, deviceRows.total]).toEqual([sites, devices])
+    expect(siteRows.list.filter(({ districtName, cityName }) => districtName === '' || cityName === '')).toEqual([])
+    expect(deviceRows.list.filter(({ modelName, deviceBattery }) => !modelName || !deviceBattery.districtName)).toEqual(
+      [],
+    )
+    expect(deviceRows.list.some(({ onlineStatus }) => onlineStatus === 1)).toBe(true)
+  }
+  const failing = applications.at(-1)?.appId
+  const { data } = await client.operate(pageDeliveries, { appId: failing })
+  expect(data.list[0]).toMatchObject({ type: 'site.created', responseStatus: null })
+})

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import type { Finding } from '../../src/cli/doctor.ts'
+import { type OwnDatabase, Workplace } from '../faults/support.ts'
+import { forecourt } from './support.ts'
+
+// What `doctor` finds in a database that is in order, in one that is not, and in none.
+
+const place = new Workplace()
+let database: OwnDatabase
+beforeAll(async () => {
+  database = await place.startDatabase()
+}, 120_000)
+afterAll(() => place.clear(), 120_000)
+
+async function doctor(env: Record<string, string>) {
+  const settings = { FORECOURT_DATA_DIR: join(place.home, 'none'), FORECOURT_PORT: '0', ...env }
+  const { code, stdout, stderr } = await forecourt(['doctor', '--json'], settings)
+  expect(stderr).toBe('')
+  const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Finding[] }
+  const not = checks.filter(({ name, status }) => status !== 'ok' && name !== 'program')
+  expect(not.filter(({ todo }) => todo === null)).toEqual([])
+  return { code, ok, not, checks }
+}
+
+const names = (findings: Finding[], status: Finding['status']) =>
+  findings.filter((finding) => finding.status === status).map(({ name }) => name)
+
+test('a database in order: all is looked at, and nothing fails', async () => {
+  await database.run(async (sql) => {
+    await sql`create role plain login password 'plain'`
+    await sql`create database ours owner plain`
+  })
+  const url = database.url('ours').replace(/\/\/[^@]+@/, '//plain:plain@')
+  const before = await doctor({ DATABASE_URL: url })
+  expect(before).toMatchObject({ code: 0, ok: true, not: [{ name: 'schema', status: 'warn' }] })
+  const settings = { DATABASE_URL: url, FORECOURT_DATA_DIR: join(place.home, 'none'), FORECOURT_LOG_LEVEL: 'error' }
+  expect((await forecourt(['migrate', 'up'], settings)).code).toBe(0)
+  const { code, not, checks } = await doctor({ DATABASE_URL: url })
+  expect({ code, not }).toEqual({ code: 0, not: [] })
+  expect(names(checks, 'ok')).toEqual(
+    expect.arrayContaining(
+      [
+        'settings',
+        'port',
+        'data folder',
+        'database',
+        'durability',
+        'connections',
+        'replication',
+        'clock',
+        'rights',
+      ].concat(['schema', 'disk', 'callbacks', 'secrets key']),
+    ),
+  )
+})
+
+test('what can lose data fails; what waits for somebody is a warning, with what to do', async () => {
+  await database.run((sql) => sql`alter database forecourt set synchronous_commit = off`)
+  await database.run((sql) => sql`insert into secrets_key (key_id) values ('lost')`)
+  const { code, not } = await doctor({
+    DATABASE_URL: database.url(),
+    FORECOURT_CALLBACKS: 'paused',
+    FORECOURT_HOST: '0.0.0.0',
+    FORECOURT_WORKERS: '64',
+  })
+  expect(code).toBe(1)
+  expect(names(not, 'fail')).toEqual(['durability', 'secrets key'])
+  // The owner of an embedded database is a superuser, which a service needs not be.
+  expect(names(not, 'warn')).toEqual(['settings', 'database', 'connections', 'callbacks'])
+})
+
+test('a user without rights: which right on what, and the statement that gives it', async () => {
+  await database.run(async (sql) => {
+    await sql.unsafe("create role guest login password 'guest'; grant connect on database forecourt to guest")
+  })
+  const url = database.url().replace(/\/\/[^@]+@/, '//guest:guest@')
+  const { code, not } = await doctor({ DATABASE_URL: url })
+  expect(code).toBe(1)
+  expect(not).toContainEqual({
+    name: 'rights',
+    status: 'fail',
+    message: expect.stringContaining('The user guest may not '),
+    todo: expect.stringMatching(/^As its owner: grant .+ to guest\.$/),
+  })
+})
+
+test('a port that another program has, a setting that is none, and a database that is stopped', async () => {
+  const other = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  await new Promise((resolve) => other.once('listening', resolve))
+  const { port } = other.address() as { port: number }
+  const url = database.url()
+  await database.stop()
+  const { code, not } = await doctor({ FORECOURT_PORT: String(port), DATABASE_URL: url })
+  other.close()
+  expect({ code, fails: names(not, 'fail') }).toEqual({ code: 1, fails: ['port', 'database'] })
+  expect(not[0]?.message).toContain(`(process ${process.pid})`)
+  expect(not[1]?.message).toStartWith('The database cannot be reached: ')
+
+  expect(await doctor({ FORECOURT_PORT: 'eighty' })).toMatchObject({
+    code: 1,
+    not: [{ name: 'settings', message: expect.stringContaining('"eighty"') }],
+  })
+})

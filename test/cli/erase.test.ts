@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { getEvent, pageAudit, pageEvents } from '../../src/events/contract.ts'
+import { deleteSite, saveSite, updateSite } from '../../src/sites/contract.ts'
+import { Client, newApplication, type Service, siteBody, startService } from '../harness.ts'
+import { forecourt } from './support.ts'
+
+// Erasing what is known of people, beside the service that serves.
+
+let service: Service
+let client: Client
+beforeAll(async () => {
+  service = await startService()
+  client = new Client(service)
+}, 60_000)
+afterAll(async () => {
+  await service.stop()
+})
+
+const people = { contacts: 'Zhang Wei', contactsPhone: '13800138000', customerServicePhone: '400-800-8000' }
+const erase = (...args: string[]) =>
+  forecourt(['erase', ...args], { FORECOURT_DATA_DIR: service.dataDir, FORECOURT_LOG_LEVEL: 'warn' })
+
+test('erase takes the people of deleted sites out of the log, and leaves those of sites that are there', async () => {
+  const { appId, token } = await newApplication(client)
+  const headers = { 'idempotency-key': 'erase-1' }
+  const body = siteBody(appId, people)
+  const { data: gone } = await client.call(saveSite, body, { token, headers })
+  const { data: kept } = await client.call(saveSite, siteBody(appId, people), { token })
+  await client.call(updateSite, { appId, id: gone.id, contacts: 'Li Na' }, { token })
+  const one = ['--app', appId, '--site', String(gone.id)]
+
+  // A site that is there is nobody's to erase.
+  expect(await erase(...one)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('delete it first') })
+  await client.call(deleteSite, { appId, id: gone.id }, { token })
+  const eventsOf = async (siteId: number) => (await client.call(pageEvents, { appId, siteId }, { token })).data.list
+  const before = await eventsOf(gone.id)
+  expect(before.map(({ type }) => type)).toEqual(['site.created', 'site.updated', 'site.deleted'])
+
+  const dry = await erase(...one, '--dry-run', '--json')
+  expect({ code: dry.code, ...JSON.parse(dry.stdout) }).toEqual({ code: 0, sites: 1, events: 3 })
+  expect(await eventsOf(gone.id)).toEqual(before)
+
+  const done = await erase(...one, '--json')
+  expect({ code: done.code, ...JSON.parse(done.stdout) }).toEqual({ code: 0, sites: 1, events: 3 })
+  expect(done.stderr).toContain('backups still hold it')
+  const after = await eventsOf(gone.id)
+  const nobody = { contacts: '***', contactsPhone: '***', customerServicePhone: '***' }
+  expect(after).toEqual(before.map((event) => ({ ...event, data: { ...(event.data as object), ...nobody } })))
+  const { data: event } = await client.call(getEvent, { appId, id: after[0]?.id ?? 0 }, { token })
+  expect(event.data).toMatchObject(nobody)
+  expect((await eventsOf(kept.id))[0]?.data).toMatchObject(people)
+  const replayed = await client.call(saveSite, body, { token, headers })
+  expect(replayed.headers.get('idempotency-replayed')).toBe('true')
+  expect(replayed.data).toMatchObject({ id: gone.id, ...nobody })
+
+  const { data: audit } = await client.operate(pageAudit, { appId, type: 'site.erased' })
+  expect(audit.list).toMatchObject([{ appId, actor: 'operator:command line', data: { siteIds: [gone.id], events: 3 } }])
+  // There is nothing left of it, and nothing to tell.
+  expect(JSON.parse((await erase(...one, '--json')).stdout)).toEqual({ sites: 0, events: 0 })
+  expect((await client.operate(pageAudit, { appId, type: 'site.erased' })).data.list).toHaveLength(1)
+}, 60_000)
+
+test('erase by days takes those that were deleted long enough ago, of one application or of all', async () => {
+  const first = await newApplication(client)
+  const second = await newApplication(client)
+  for (const { appId, token } of [first, second]) {
+    const { data } = await client.call(saveSite, siteBody(appId, people), { token })
+    await client.call(deleteSite, { appId, id: data.id }, { token })
+  }
+  expect(JSON.parse((await erase('--days', '1', '--json')).stdout)).toEqual({ sites: 0, events: 0 })
+  expect(JSON.parse((await erase('--days', '0', '--app', first.appId, '--json')).stdout)).toEqual({
+    sites: 1,
+    events: 2,
+  })
+  expect(await erase('--days', '0')).toMatchObject({
+    code: 0,
+    stdout: 'Erased what 2 events tell of the people of 1 sites.\n',
+  })
+}, 60_000)
+
+test('erase says what it wants', async () => {
+  for (const args of [[], ['--site', '1'], ['--days', 'x'], ['--site', '1', '--days', '1', '--app', 'a']]) {
+    expect(await erase(...args)).toMatchObject({ code: 2, stdout: '' })
+  }
+}, 60_000)

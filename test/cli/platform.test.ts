@@ -1,0 +1,128 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { type Client, newDataDir, newSerial, newToken, target } from '../harness.ts'
+import { commandLine, forecourt } from './support.ts'
+
+// The commands that work over the API, as a script and as a person use them.
+
+let client: Client
+let settings: Record<string, string>
+beforeAll(async () => {
+  client = await target()
+  settings = { FORECOURT_URL: client.url, FORECOURT_OPERATOR_KEY: client.operatorKey }
+})
+
+const asJson = async (args: string[]) => {
+  const { code, stdout, stderr } = await forecourt([...args, '--json', '--quiet'], settings)
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' })
+  return JSON.parse(stdout)
+}
+
+test('an application’s life: made ready to work, offline, frozen, given a new secret', async () => {
+  const appName = newSerial('应用')
+  const { appId, appSecret, thirdPartyConfig } = await asJson(['app', 'create', appName])
+  expect(thirdPartyConfig).toMatchObject({ operatorName: appName })
+  await newToken(client, appId, appSecret)
+
+  const listed = await forecourt(['app', 'list', '--name', appName], settings)
+  expect(listed.stdout.split('\n')).toEqual([
+    expect.stringMatching(/^APPID +NAME +ONLINE +STATUS +CREATED$/),
+    expect.stringMatching(new RegExp(`^${appId}  ${appName}  online +normal +\\d{4}-`)),
+    '',
+  ])
+  expect(await asJson(['app', 'list', '--name', appName])).toMatchObject([{ appId }])
+  expect(await asJson(['app', 'offline', appId])).toMatchObject({ onlineStatus: 2 })
+  expect(await asJson(['app', 'online', appId])).toMatchObject({ onlineStatus: 1 })
+  expect(await asJson(['app', 'freeze', appId, '--reason', 'unpaid'])).toMatchObject({ frozenReason: 'unpaid' })
+  expect((await forecourt(['app', 'show', appId], settings)).stdout).toMatch(/^status +frozen\nreason +unpaid$/m)
+  expect(await asJson(['app', 'unfreeze', appId])).toMatchObject({ status: 1 })
+  const rotated = await asJson(['app', 'rotate-secret', appId])
+  expect(rotated.appSecret).not.toBe(appSecret)
+  await newToken(client, appId, rotated.appSecret)
+})
+
+test('accounts and keys are made, listed and removed, and their secrets shown once', async () => {
+  const name = newSerial('account')
+  const operator = await asJson(['operator', 'create', name, '--role', 'viewer'])
+  expect(operator.setUpUrl).toStartWith(`${client.url}/console/set-up#`)
+  expect(await asJson(['operator', 'list'])).toContainEqual(expect.objectContaining({ name, isSetUp: false }))
+  const gone = await forecourt(['operator', 'delete', String(operator.id)], settings)
+  expect(gone).toEqual({ code: 0, stdout: `The account ${name} (${operator.id}) is removed.\n`, stderr: '' })
+
+  const key = await forecourt(['key', 'create', name, '--role', 'viewer'], settings)
+  const [, secret = ''] = /^key +(\S+)$/m.exec(key.stdout) ?? []
+  expect(key).toMatchObject({ code: 0, stderr: 'The key is shown this once.\n' })
+  // A key may also come as an option, or in a file.
+  const refused = await forecourt(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
+  expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10003 notPermitted: /) })
+  const file = join(newDataDir(), 'key')
+  writeFileSync(file, `${secret}\n`)
+  const listed = await forecourt(['key', 'list', '--json'], {
+    FORECOURT_URL: client.url,
+    FORECOURT_OPERATOR_KEY_FILE: file,
+  })
+  expect(listed).toMatchObject({ code: 3, stderr: expect.stringMatching(/^10003 notPermitted: /) })
+  const [{ id }] = (await asJson(['key', 'list'])).filter((row: { name: string }) => row.name === name)
+  expect(await asJson(['key', 'delete', String(id)])).toMatchObject({ name })
+})
+
+test('what the service refuses ends with 3, its code and what to do on standard error', async () => {
+  expect(await forecourt(['app', 'show', 'none-such', '--json'], settings)).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringMatching(/^10004 applicationNotFound: .+ `forecourt app list` .+\n$/),
+  })
+  const faulty = await forecourt(['app', 'create', 'x', '--callback-url', 'nowhere'], settings)
+  expect(faulty).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/^10001 .+\n {2}thirdPartyConfig\.callbackUrl: /),
+  })
+})
+
+test('who gives no key, or no address, used it wrongly', async () => {
+  expect(await forecourt(['app', 'list'], { FORECOURT_URL: client.url })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('FORECOURT_OPERATOR_KEY'),
+  })
+  expect(await forecourt(['app', 'list', '--url', 'here'], settings)).toMatchObject({ code: 2 })
+  expect(await forecourt(['app', 'freeze', 'some'], settings)).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: "error: required option '--reason <text>' not specified\nHow it is used: forecourt app freeze --help\n",
+  })
+})
+
+test('a service that is not there, or is another program, is told in a sentence', async () => {
+  const other = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
+  await new Promise((resolve) => other.once('listening', resolve))
+  const { port } = other.address() as { port: number }
+  const url = `http://127.0.0.1:${port}`
+  const isNone = await forecourt(['app', 'show', 'some', '--url', url], settings)
+  expect(isNone).toMatchObject({ code: 1, stderr: expect.stringMatching(/^What answers at .+ is not Forecourt/) })
+  other.closeAllConnections()
+  await new Promise((resolve) => other.close(resolve))
+  const isAway = await forecourt(['app', 'show', 'some', '--url', url], settings)
+  expect(isAway).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^The service does not answer at .+\n$/),
+  })
+})
+
+test('whoever reads may stop reading', async () => {
+  const quoted = [...commandLine, 'openapi'].map((word) => `'${word}'`).join(' ')
+  const { code, stdout, stderr } = await shell(`set -o pipefail; ${quoted} | head -1`)
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '{\n', stderr: '' })
+})
+
+async function shell(script: string) {
+  const child = Bun.spawn(['bash', '-c', script], { stdout: 'pipe', stderr: 'pipe' })
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, stdout, stderr }
+}

@@ -1,0 +1,75 @@
+import { afterAll, expect, test } from 'bun:test'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { openBesideService } from '../../src/database/beside.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { newDataDir, prepareDatabase } from '../harness.ts'
+import { forecourt, startForecourt } from './support.ts'
+
+// The service as a command, and its schema beside it.
+
+const dataDir = newDataDir()
+const settings = { FORECOURT_DATA_DIR: dataDir, FORECOURT_PORT: '0', FORECOURT_LOG_LEVEL: 'warn' }
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+
+const waiting = { version: 1, file: '0001-schema.sql', appliedAt: null, fault: null }
+
+test('serve is the service, until its signal; migrate looks at its database while it runs', async () => {
+  const before = await forecourt(['migrate', 'status', '--json'], settings)
+  expect({ ...before, stdout: JSON.parse(before.stdout) }).toMatchObject({
+    code: 0,
+    stdout: { upToDate: false, migrations: [waiting] },
+    stderr: '',
+  })
+  expect(existsSync(join(dataDir, 'embedded.json'))).toBe(false)
+
+  prepareDatabase(dataDir)
+  const { child, ended } = startForecourt(['serve'], settings)
+  const url = await new Promise<string>((resolve, reject) => {
+    let said = ''
+    child.stdout?.on('data', (piece) => {
+      said += piece
+      const [, ready] = /^Forecourt is ready at (\S+)$/m.exec(said) ?? []
+      if (ready !== undefined) resolve(ready)
+    })
+    void ended.then(({ stderr }) => reject(new Error(stderr)))
+  })
+  const readiness = await fetch(`${url}/readyz`)
+  expect(readiness.status).toBe(200)
+  await readiness.text()
+
+  const up = await forecourt(['migrate', 'up'], settings)
+  expect(up).toMatchObject({ code: 0, stdout: expect.stringContaining('The schema is up to date.') })
+
+  const { owner: target } = await openBesideService({ databaseUrl: undefined, dataDir })
+  const sql = openDatabase({ target, connections: 1, statementTimeoutMs: 5000 })
+  await sql`update schema_migration set checksum = 'of another file'`
+  await sql`insert into schema_migration (version, file, checksum) values (2, '0002-later.sql', 'unknown')`
+  await sql.end()
+  const { code, stdout } = await forecourt(['migrate', 'status', '--json'], settings)
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({
+    code: 1,
+    upToDate: false,
+    migrations: [{ fault: 'altered' }, { version: 2, fault: 'unknown' }],
+  })
+  expect(await forecourt(['migrate', 'up'], settings)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^The database is newer than this program.+\n$/),
+  })
+
+  // Whoever started it may close its output; it goes on.
+  child.stdout?.destroy()
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  child.kill('SIGTERM')
+  expect(await ended).toMatchObject({ code: 0 })
+})
+
+test('serve says in one sentence why it cannot, and ends with 1', async () => {
+  const wrong = await forecourt(['serve'], { ...settings, FORECOURT_PORT: 'eighty' })
+  expect(wrong).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'FORECOURT_PORT must be a whole number from 0 to 65535, but it is "eighty".\n',
+  })
+})
