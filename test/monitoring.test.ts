@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { getMetrics } from '../src/service/contract.ts'
+import { projectFolder, target } from './harness.ts'
+
+// What operators load into Prometheus and Grafana names what the service has, and the guide tells all of it.
+
+const client = await target()
+const deploy = (path: string) => join(projectFolder, 'deploy', path)
+const read = (path: string) => readFileSync(path, 'utf8')
+const alerts = read(deploy('prometheus/alerts.yaml'))
+const guide = read(join(projectFolder, 'docs/monitoring.md'))
+
+const metrics = async () => (await client.operate(getMetrics, {})).text
+/** The names of metrics that a text holds, without what a histogram adds to them. */
+const namesIn = (text: string) =>
+  [...new Set(text.match(/\b(forecourt|process)_[a-z_]+\b/g))]
+    .map((name) => name.replace(/_(bucket|sum|count)$/, ''))
+    .filter((name) => !name.endsWith('_'))
+    .sort()
+const shown = async () => [...(await metrics()).matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name)
+const alertNames = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name)
+
+test('every metric of the alerts and of the dashboard is one that the service shows', async () => {
+  const queries = [...read(deploy('grafana/forecourt.json')).matchAll(/"(?:expr|query)": "(.*)"/g)].map(([, q]) => q)
+  expect(queries.length).toBeGreaterThan(30)
+  const expressions = alerts.replaceAll(/^.*(summary|alert|name):.*$/gm, '')
+  const all = await shown()
+  for (const name of namesIn(`${expressions} ${queries.join(' ')}`)) expect(all).toContain(name)
+})
+
+test('the guide tells every metric, every alert, and nothing else', async () => {
+  const table = guide.slice(guide.indexOf('## Metrics'), guide.indexOf('## Alerts'))
+  expect(namesIn(table.replaceAll(/^(?!\| `).*$/gm, ''))).toEqual((await shown()).sort())
+  const told = [...guide.matchAll(/^\| (Forecourt\w+) \|/gm)].map(([, name = '']) => name)
+  expect(told).toEqual(alertNames)
+})
+
+test('every alert is tried, on what it is for and on a service in order', () => {
+  const tests = read(deploy('prometheus/alerts-test.yaml'))
+  for (const name of alertNames) expect(tests.split(`alertname: ${name}\n`)).toHaveLength(2)
+  for (const name of alertNames) expect(tests.split(`alertname: ${name}, exp_alerts: []`)).toHaveLength(2)
+})
+
+// Debian's package `prometheus` brings it.
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0
+const promtool = (args: string[], input = '') => {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' })
+  return { status, said: `${stdout}${stderr}` }
+}
+
+test.skipIf(!hasPromtool)('promtool finds no fault with the rules, their tests, and the metrics', async () => {
+  for (const args of [
+    ['check', 'rules', deploy('prometheus/alerts.yaml')],
+    ['test', 'rules', deploy('prometheus/alerts-test.yaml')],
+  ]) {
+    const { status, said } = promtool(args)
+    expect([status, said]).toEqual([0, expect.stringContaining('SUCCESS')])
+  }
+  expect(promtool(['check', 'metrics'], await metrics())).toEqual({ status: 0, said: '' })
+})
