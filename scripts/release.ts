@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { projectFolder } from '../test/harness.ts'
+import { install } from '../test/installed.ts'
+
+// Makes what a release consists of, in release/: the tarball, its bill of materials and their digests. `npm run release`
+// refuses what CONTRIBUTING.md says a release may not be.
+
+interface Component {
+  'bom-ref': string
+  name: string
+  version: string
+  purl: string
+  type?: string
+  externalReferences?: unknown[]
+}
+interface Bill {
+  metadata: { component: Component }
+  components: Component[]
+  dependencies: { ref: string; dependsOn: string[] }[]
+}
+
+const read = (name: string) => readFileSync(join(projectFolder, name), 'utf8')
+const npm = (args: string[], cwd = projectFolder) => execFileSync('npm', args, { cwd, encoding: 'utf8' })
+
+function refuse(why: string): never {
+  console.error(`No release: ${why}`)
+  process.exit(1)
+}
+
+const { version } = JSON.parse(read('package.json'))
+for (const name of ['console/package.json', 'patches/package.json', 'package-lock.json']) {
+  if (JSON.parse(read(name)).version !== version) refuse(`${name} has another version than package.json, ${version}.`)
+}
+if (JSON.parse(read('openapi.json')).info.version !== version) refuse('openapi.json is old: npm run generate.')
+const heading = new RegExp(`^## ${version.replaceAll('.', '\\.')} \\(\\d{4}-\\d\\d-\\d\\d\\)$`, 'm')
+if (!heading.test(read('CHANGELOG.md'))) refuse(`CHANGELOG.md has no heading “## ${version} (date)”.`)
+const changed = execFileSync('git', ['status', '--porcelain'], { cwd: projectFolder, encoding: 'utf8' })
+if (changed !== '') refuse(`something is not committed:\n${changed}`)
+
+const folder = join(projectFolder, 'release')
+rmSync(folder, { recursive: true, force: true })
+mkdirSync(folder)
+const [{ filename }] = JSON.parse(
+  npm(['pack', '--json', '--silent', '--pack-destination', folder]).replace(/^[^[]*/, ''),
+)
+const tarball = join(folder, filename)
+const bill = billOf(tarball)
+const billPath = join(folder, `forecourt-${version}.cdx.json`)
+writeFileSync(billPath, `${JSON.stringify(bill, null, 2)}\n`)
+const digests = [tarball, billPath].map(
+  (path) => `${createHash('sha256').update(readFileSync(path)).digest('hex')}  ${basename(path)}\n`,
+)
+writeFileSync(join(folder, 'SHA256SUMS'), digests.join(''))
+console.log(`${digests.join('')}${bill.components.length} packages in the bill of materials`)
+
+/** What npm installs from the tarball, for every platform, as CycloneDX. */
+function billOf(path: string): Bill {
+  const place = mkdtempSync(join(tmpdir(), 'forecourt-release-'))
+  try {
+    if (!install(path, place)) refuse('without the registry there is no bill of materials.')
+    const bill: Bill = JSON.parse(npm(['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], place))
+    const known = new Set(bill.components.map((component) => `${component.name}@${component.version}`))
+    const { packages } = JSON.parse(readFileSync(join(place, 'node_modules', '.package-lock.json'), 'utf8'))
+    for (const [at, installed] of Object.entries<{ version: string }>(packages)) {
+      const name = `${at.split('node_modules/').at(-1)}@${installed.version}`
+      if (!known.has(name)) refuse(`the bill of materials lacks ${name}.`)
+    }
+    return ofPackage(bill)
+  } finally {
+    rmSync(place, { recursive: true, force: true })
+  }
+}
+
+/** npm tells of the folder into which the package was installed; the bill is the package’s own. */
+function ofPackage(bill: Bill): Bill {
+  const own = bill.components.find(({ name }) => name === 'forecourt') ?? refuse('the bill does not name forecourt.')
+  const root = bill.metadata.component['bom-ref']
+  const distribution = { type: 'distribution', url: filename }
+  return {
+    ...bill,
+    metadata: { ...bill.metadata, component: { ...own, type: 'application', externalReferences: [distribution] } },
+    components: bill.components.filter((component) => component !== own),
+    dependencies: bill.dependencies.filter(({ ref }) => ref !== root),
+  }
+}

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chownSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { becomesTrue, databaseProcesses, tell, Workplace } from './faults/support.ts'
+import { deviceBody, projectFolder, siteBody } from './harness.ts'
+import { barePath, type InstalledService, install, pack, type StartOptions, startInstalled } from './installed.ts'
+
+// The tarball of `npm pack`, installed where there is nothing but Node and npm, and used as its readers use it. As root
+// the service runs as another user, to whom what is installed is read-only. Half a minute, so not in `npm test`: it runs
+// in `npm run check`, after the build, and by FORECOURT_TEST_LONG=1.
+
+const mostMegabytes = 250
+const isRoot = process.getuid?.() === 0
+const user = isRoot ? { uid: 65534, gid: 65534 } : undefined
+
+describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in an empty folder', () => {
+  const place = new Workplace()
+  const folder = join(place.home, 'installed')
+  const dataDir = join(place.home, 'data')
+  const command = join(folder, 'node_modules', '.bin', 'forecourt')
+  let isInstalled = false
+  const start = (options: Partial<StartOptions> = {}) =>
+    startInstalled(folder, { command: [command], dataDir, user, ...options })
+
+  beforeAll(() => {
+    isInstalled = install(pack(place.home), folder)
+    mkdirSync(dataDir)
+    if (user !== undefined) chownSync(dataDir, user.uid, user.gid)
+    // What stands where somebody starts it is somebody else's.
+    writeFileSync(join(folder, '.env'), 'FORECOURT_PORT=1\nDATABASE_URL=postgres://nobody@127.0.0.1:1/none\n')
+    writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./missing.ts"]\n')
+  }, 300_000)
+  afterAll(() => place.clear(), 60_000)
+
+  test('is small, and brings nothing that only builds or tests', () => {
+    if (!isInstalled) return
+    const megabytes = Number(execFileSync('du', ['-sk', folder], { encoding: 'utf8' }).split('\t')[0]) / 1024
+    tell(`installed: ${megabytes.toFixed(0)} MB`)
+    expect(megabytes).toBeLessThan(mostMegabytes)
+    const manifest = (at: string) => JSON.parse(readFileSync(join(projectFolder, at, 'package.json'), 'utf8'))
+    const { dependencies, devDependencies, bundleDependencies } = manifest('.')
+    const others = { ...devDependencies, ...manifest('console').dependencies, ...manifest('patches').dependencies }
+    const modules = join(folder, 'node_modules')
+    const names = readdirSync(modules).flatMap((name) =>
+      name.startsWith('@') ? readdirSync(join(modules, name)).map((own) => `${name}/${own}`) : [name],
+    )
+    expect(names).toContain('forecourt')
+    expect(names.filter((name) => name in others && !(name in dependencies) && name !== 'pg')).toEqual([])
+    expect(readdirSync(join(modules, 'forecourt', 'node_modules'))).toEqual(bundleDependencies)
+  })
+
+  test('has a command that tells how it is used', () => {
+    if (!isInstalled) return
+    const run = (...args: string[]) => {
+      const options = { cwd: folder, encoding: 'utf8', env: { PATH: barePath, HOME: dataDir }, ...user } as const
+      const { status, stdout } = spawnSync('npx', ['forecourt', ...args], options)
+      return { status, stdout }
+    }
+    expect(run('--help')).toEqual({ status: 0, stdout: expect.stringMatching(/^Usage: forecourt [\s\S]+\bserve\b/) })
+    const { version } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'))
+    expect(run('--version')).toEqual({ status: 0, stdout: `${version}\n` })
+    expect(run('openapi', '--json').stdout).toBe(readFileSync(join(projectFolder, 'openapi.json'), 'utf8'))
+    expect(run('sreve').status).toBe(2)
+  }, 60_000)
+
+  test('serves on Bun, with its driver mended, its console, and its SDK for programs on Node', async () => {
+    if (!isInstalled) return
+    const service = await start()
+    await works(service)
+    expect(service.stderr()).toMatch(/"runtime":"Bun /)
+    expect(service.stderr()).not.toContain('patch')
+    expect(await service.stop()).toBe(0)
+  }, 120_000)
+
+  test('serves on Node where Bun cannot run, or is not wanted', async () => {
+    if (!isInstalled) return
+    const [bun = ''] = new Bun.Glob('@oven/bun-*/bin/bun').scanSync({
+      cwd: join(folder, 'node_modules'),
+      absolute: true,
+    })
+    renameSync(bun, `${bun}.aside`)
+    // As on a processor that lacks what it was compiled for.
+    writeFileSync(bun, '#!/bin/sh\nkill -ILL $$\n', { mode: 0o755 })
+    const service = await start()
+    renameSync(`${bun}.aside`, bun)
+    await works(service)
+    expect(service.stderr()).toMatch(/"runtime":"Node /)
+    expect(service.stderr()).not.toContain('patch')
+    expect(await service.stop()).toBe(0)
+    const unwanted = await start({ env: { FORECOURT_RUNTIME: 'node' } })
+    expect(await unwanted.stop()).toBe(0)
+    expect(unwanted.stderr()).toMatch(/"runtime":"Node /)
+  }, 120_000)
+
+  test.each([
+    ['npx is stopped, whose shell passes no signal on', ['npx', 'forecourt'], 'SIGTERM'],
+    ['its command is killed', [command], 'SIGKILL'],
+  ] as const)(
+    'ends in order when %s',
+    async (_, started, signal) => {
+      if (!isInstalled) return
+      const service = await start({ command: started })
+      service.process.kill(signal)
+      const isGone = () => databaseProcesses(dataDir).length === 0
+      expect(await becomesTrue(isGone, 15_000)).toBe(true)
+      await expect(fetch(`${service.url}/healthz`)).rejects.toThrow()
+    },
+    60_000,
+  )
+
+  /** A site and a device by the SDK of this installation, on Node, and the console's page with what it loads. */
+  async function works({ url, operatorKey }: InstalledService): Promise<void> {
+    const { appId: _, ...site } = siteBody('')
+    const { appId: __, ...device } = deviceBody('')
+    const program = `
+      import { Forecourt, type Site, type Device } from 'forecourt/sdk'
+      const baseUrl = ${JSON.stringify(url)}
+      const operator = new Forecourt({ baseUrl, operatorKey: ${JSON.stringify(operatorKey)} })
+      const thirdPartyConfig = { operatorName: 'Test operator' }
+      const { appId, appSecret } = await operator.createApplication({ appName: 'consumer', thirdPartyConfig })
+      const own = new Forecourt({ baseUrl, appId, appSecret: appSecret ?? '' })
+      const site: Site = await own.saveSite({ appId, ...${JSON.stringify(site)} })
+      const device: Device = await own.createDevice({ appId, ...${JSON.stringify(device)} })
+      console.log(JSON.stringify([site.siteName, device.deviceNo]))`
+    writeFileSync(join(folder, 'consumer.mts'), program)
+    const tsc = join(projectFolder, 'node_modules', '.bin', 'tsc')
+    const options = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable']
+    const types = spawnSync(tsc, [...options, 'consumer.mts'], { cwd: folder, encoding: 'utf8' })
+    expect(types.stdout).toBe('')
+    const said = execFileSync('node', ['consumer.mjs'], { cwd: folder, encoding: 'utf8', env: { PATH: barePath } })
+    expect(JSON.parse(said)).toEqual([site.siteName, device.deviceNo])
+
+    const page = await (await fetch(`${url}/console`)).text()
+    const [, script = ''] = /<script[^>]+src="([^"]+)"/.exec(page) ?? []
+    const loaded = await fetch(new URL(script, `${url}/console`))
+    expect([loaded.status, loaded.headers.get('content-type')]).toEqual([200, expect.stringMatching('javascript')])
+  }
+})
