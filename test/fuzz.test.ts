@@ -23,7 +23,7 @@ import { type Answer, Client, deviceBody, newApplication, newSerial, siteBody, s
 
 // Never a 5xx, always the envelope, stored equals sent. The seed stands in fast-check's message.
 
-const cases = atScale(1_500, 20_000)
+const cases = atScale(700, 20_000)
 const sideBySide = 64
 
 const service = await startService()
@@ -344,7 +344,7 @@ test('every other operation answers anything with its envelope', async () => {
     await fuzz(bodyFor(base, [...members, 'appId']), runs, async (bodies) => {
       const answers = await Promise.all(
         bodies.map((body) => {
-          if (operation.method === 'POST') return client.operate(operation, body)
+          if (operation.method === 'POST' && operation.takes === undefined) return client.operate(operation, body)
           const query = new URLSearchParams(
             Object.entries(JSON.parse(body)).map(
               ([member, value]) =>
@@ -378,7 +378,7 @@ test('bytes that are no JSON are refused as such', async () => {
       expectEnvelope(answer)
       expect([answer.status, answer.code]).toEqual([400, 10001])
     }),
-    { numRuns: 300, endOnFailure: true },
+    { numRuns: atScale(150, 1_000), endOnFailure: true },
   )
 })
 

@@ -17,7 +17,7 @@ import { type Asking, type AskingOfSerial, type Command, newWorld, type World } 
 // The whole interface against a model of it that is a few maps in memory: whatever is called in whatever order, every
 // answer is the model's. A failure is shrunk to the commands that matter, and prints how to run it again.
 
-const runs = atScale(12, 200)
+const runs = atScale(8, 200)
 const maxCommands = 250
 /** Each has its own seed and its own share of the runs; all have one service. */
 const workers = 8

@@ -1,7 +1,16 @@
 import { describe, expect } from 'bun:test'
 import { createSession, getSession } from '../../src/sessions/contract.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
-import { browserTest, client, expectFramed, expectSoundInBothShades, leadTo, narrow, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSoundInBothShades,
+  leadTo,
+  longBrowserTest,
+  narrow,
+  visit,
+} from './support.ts'
 
 describe('one’s account', () => {
   browserTest('changes the password, and shows and ends sessions', async () => {
@@ -36,7 +45,7 @@ describe('one’s account', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('shows an admin their own sessions only', async () => {
+  longBrowserTest('shows an admin their own sessions only', async () => {
     const person = await newPerson(client, 'admin')
     await signIn(client, person)
     await signIn(client, await newPerson(client, 'viewer'))
@@ -54,7 +63,7 @@ describe('one’s account', () => {
     expect(faults).toEqual([])
   })
 
-  browserTest('shows a key the session that it is in', async () => {
+  longBrowserTest('shows a key the session that it is in', async () => {
     const person = await newPerson(client, 'viewer')
     await signIn(client, person)
     const visited = await visit('/console/sign-in')
@@ -70,7 +79,7 @@ describe('one’s account', () => {
     await expectFramed(visited, 'Your account')
   })
 
-  browserTest('fits a phone, in Chinese, for a developer', async () => {
+  longBrowserTest('fits a phone, in Chinese, for a developer', async () => {
     const visited = await visit('/console/account', {
       role: 'developer',
       language: 'zh',

@@ -19,6 +19,7 @@ import {
   expectSound,
   expectSoundInBothShades,
   leadTo,
+  longBrowserTest,
   narrow,
   newSerial,
   picture,
@@ -77,7 +78,7 @@ describe('applications', () => {
     },
   )
 
-  browserTest('are listed and filtered, and lead to their page', async () => {
+  longBrowserTest('are listed and filtered, and lead to their page', async () => {
     const name = newName()
     const { appId } = await newApplication(client, { appName: `${name} one` })
     const frozen = await newApplication(client, { appName: `${name} two` })
@@ -102,7 +103,7 @@ describe('applications', () => {
     await page.waitForURL(`**${pageOf(appId, 'overview')}`)
   })
 
-  browserTest('show a developer their own only, and say so where there is none', async () => {
+  longBrowserTest('show a developer their own only, and say so where there is none', async () => {
     const name = newName()
     const { appId } = await newApplication(client, { appName: name })
     const none = await visit('/console/applications', { role: 'developer' })
@@ -148,7 +149,7 @@ describe('applications', () => {
     expect((await detail(appId)).onlineStatus).toBe(1)
   })
 
-  browserTest('get a new secret only after their name was typed', async () => {
+  longBrowserTest('get a new secret only after their name was typed', async () => {
     const name = newName()
     const { appId, appSecret } = await newApplication(client, { appName: name })
     const { page, faults } = await visit(pageOf(appId), { role: 'developer', appIds: [appId] })
@@ -166,36 +167,39 @@ describe('applications', () => {
     expect(faults).toEqual([])
   })
 
-  browserTest('are edited; what someone else changed meanwhile is taken in without losing what was typed', async () => {
-    const name = newName()
-    const { appId } = await newApplication(client, { appName: name, rateLimitPerSecond: 5 })
-    const visited = await visit(pageOf(appId), { role: 'admin' })
-    const { page } = visited
-    await page.getByRole('button', { name: 'Edit' }).click()
-    await page.getByLabel('Token lifetime in seconds').fill('3600')
-    await client.operate(updateApplication, { appId, appName: `${name} Ltd` })
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Someone has changed this since you opened it.').waitFor()
-    await picture(page, 'application-conflict')
-    expect((await detail(appId)).tokenLifetimeSeconds).toBe(7200)
-    await page.getByRole('cell', { name: `${name} Ltd` }).waitFor()
-    await picture(page, 'application-conflict-shown')
-    await page.getByRole('button', { name: 'Take theirs' }).click()
-    await page.getByText('Someone has changed this since you opened it.').waitFor({ state: 'hidden' })
-    const drawer = page.getByRole('dialog')
-    expect(await drawer.getByLabel('Name', { exact: true }).inputValue()).toBe(`${name} Ltd`)
-    expect(await drawer.getByLabel('Token lifetime in seconds').inputValue()).toBe('3600')
-    await drawer.getByLabel('No limit').check()
-    await drawer.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('heading', { level: 1, name: `${name} Ltd` }).waitFor()
-    expect(await detail(appId)).toMatchObject({
-      appName: `${name} Ltd`,
-      tokenLifetimeSeconds: 3600,
-      rateLimitPerSecond: null,
-    })
-    await expectFramed(visited, `${name} Ltd`)
-    await picture(page, 'application')
-  })
+  longBrowserTest(
+    'are edited; what someone else changed meanwhile is taken in without losing what was typed',
+    async () => {
+      const name = newName()
+      const { appId } = await newApplication(client, { appName: name, rateLimitPerSecond: 5 })
+      const visited = await visit(pageOf(appId), { role: 'admin' })
+      const { page } = visited
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByLabel('Token lifetime in seconds').fill('3600')
+      await client.operate(updateApplication, { appId, appName: `${name} Ltd` })
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Someone has changed this since you opened it.').waitFor()
+      await picture(page, 'application-conflict')
+      expect((await detail(appId)).tokenLifetimeSeconds).toBe(7200)
+      await page.getByRole('cell', { name: `${name} Ltd` }).waitFor()
+      await picture(page, 'application-conflict-shown')
+      await page.getByRole('button', { name: 'Take theirs' }).click()
+      await page.getByText('Someone has changed this since you opened it.').waitFor({ state: 'hidden' })
+      const drawer = page.getByRole('dialog')
+      expect(await drawer.getByLabel('Name', { exact: true }).inputValue()).toBe(`${name} Ltd`)
+      expect(await drawer.getByLabel('Token lifetime in seconds').inputValue()).toBe('3600')
+      await drawer.getByLabel('No limit').check()
+      await drawer.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('heading', { level: 1, name: `${name} Ltd` }).waitFor()
+      expect(await detail(appId)).toMatchObject({
+        appName: `${name} Ltd`,
+        tokenLifetimeSeconds: 3600,
+        rateLimitPerSecond: null,
+      })
+      await expectFramed(visited, `${name} Ltd`)
+      await picture(page, 'application')
+    },
+  )
 
   browserTest('have their callback configured, tested, and given a new secret', async () => {
     const name = newName()
@@ -257,7 +261,7 @@ describe('applications', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('let a viewer read all and change nothing', async () => {
+  longBrowserTest('let a viewer read all and change nothing', async () => {
     const { appId } = await newApplication(client)
     const visited = await visit(pageOf(appId), { role: 'viewer' })
     const { page } = visited
@@ -275,7 +279,7 @@ describe('applications', () => {
     await page.getByText('There is no such application').waitFor()
   })
 
-  browserTest('show what they have, part by part, with the way to all of it', async () => {
+  longBrowserTest('show what they have, part by part, with the way to all of it', async () => {
     const name = newName()
     const { appId, token } = await newApplication(client, { appName: name })
     const rule = { ruleName: 'Night', ruleType: 3, freeMinutes: 10, unitMinutes: 30, unitPrice: '1.5' }

@@ -14,6 +14,7 @@ import {
   expectFramed,
   expectSound,
   expectSoundInBothShades,
+  longBrowserTest,
   loseAnswer,
   narrow,
   newSerial,
@@ -119,7 +120,7 @@ describe('billing rules', () => {
     })
   })
 
-  browserTest('are made once, also when the answer is lost on its way', async () => {
+  longBrowserTest('are made once, also when the answer is lost on its way', async () => {
     const app = await newApplication(client)
     const { page } = await visit(`/console/billing-rules/new?appId=${app.appId}`, { role: 'operator' })
     await page.getByLabel('Name', { exact: true }).fill('Once')
@@ -176,7 +177,7 @@ describe('billing rules', () => {
     ])
   })
 
-  browserTest('are not overwritten unseen: one is shown what changed meanwhile', async () => {
+  longBrowserTest('are not overwritten unseen: one is shown what changed meanwhile', async () => {
     const app = await newApplication(client)
     const rule = await newRule(app)
     const visited = await visit(`/console/billing-rules/${app.appId}/${rule.id}`, { role: 'admin' })
@@ -218,7 +219,7 @@ describe('billing rules', () => {
     expect((await rulesOf(app)).map(({ ruleName }) => ruleName)).toEqual(['Used'])
   })
 
-  browserTest('fit a phone, in Chinese, also for occupancy and for those who only look', async () => {
+  longBrowserTest('fit a phone, in Chinese, also for occupancy and for those who only look', async () => {
     const app = await newApplication(client)
     const rule = await newRule(app)
     const chinese = { language: 'zh', viewport: narrow } as const
@@ -253,7 +254,7 @@ describe('billing rules', () => {
     expect(await view.page.getByRole('slider').count()).toBe(0)
   })
 
-  browserTest('are turned over page by page, and back', async () => {
+  longBrowserTest('are turned over page by page, and back', async () => {
     const name = newSerial('Turned')
     const app = await newApplication(client)
     for (let index = 0; index < 21; index++)
@@ -275,7 +276,7 @@ describe('billing rules', () => {
     expect(await previous?.isDisabled()).toBe(true)
   })
 
-  browserTest('of another application are refused', async () => {
+  longBrowserTest('of another application are refused', async () => {
     const app = await newApplication(client)
     const { page } = await visit(`/console/billing-rules/${app.appId}/1`, { role: 'operator' })
     await page.getByText('There is no such billing rule in this application.').waitFor()

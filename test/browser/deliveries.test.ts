@@ -4,7 +4,16 @@ import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { newApplication, siteBody, type TestApplication } from '../harness.ts'
-import { browserTest, client, expectFramed, expectSoundInBothShades, narrow, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSoundInBothShades,
+  longBrowserTest,
+  narrow,
+  picture,
+  visit,
+} from './support.ts'
 
 /** A name that resolves nowhere, so that what is sent to it fails. */
 const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
@@ -66,7 +75,7 @@ describe('deliveries', () => {
     expect(new URL(page.url()).searchParams.get('appId')).toBe(appId)
   })
 
-  browserTest('are sent again: one, a time range', async () => {
+  longBrowserTest('are sent again: one, a time range', async () => {
     const { appId } = await withDeliveries()
     const [dead] = await deliveries(appId, { status: '3' })
     const visited = await visit(address(appId), { role: 'operator' })
@@ -91,7 +100,7 @@ describe('deliveries', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('are refused without a callback, with the way to it', async () => {
+  longBrowserTest('are refused without a callback, with the way to it', async () => {
     const { appId } = await newApplication(client)
     const visited = await visit(address(appId), { role: 'developer', appIds: [appId] })
     const { page } = visited
@@ -118,25 +127,28 @@ describe('deliveries', () => {
     await page.waitForURL(`**/console/applications/${appId}/callback`)
   })
 
-  browserTest('are no longer sent once the callback is taken away, which stops a selection at the first', async () => {
-    const { appId, token } = await withDeliveries()
-    await client.call(saveThirdPartyConfig, { operatorName: 'Test operator' }, { token })
-    const before = await deliveries(appId)
-    const { page, faults } = await visit(address(appId), { role: 'admin' })
-    await page.getByRole('checkbox', { name: 'Select all' }).check()
-    await page.getByRole('button', { name: `Send ${before.length} again` }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByRole('button', { name: 'Send again' }).click()
-    await dialog.getByText(`Stopped. 0 of ${before.length} will be sent again.`).waitFor()
-    await dialog.getByText('Code 10042').waitFor()
-    await picture(page, 'deliveries-selection-refused')
-    expect((await deliveries(appId)).map(({ status }) => status)).toEqual(before.map(({ status }) => status))
-    await dialog.getByRole('link', { name: 'To the callback of this application' }).click()
-    await page.waitForURL(`**/console/applications/${appId}/callback`)
-    expect(faults).toEqual([])
-  })
+  longBrowserTest(
+    'are no longer sent once the callback is taken away, which stops a selection at the first',
+    async () => {
+      const { appId, token } = await withDeliveries()
+      await client.call(saveThirdPartyConfig, { operatorName: 'Test operator' }, { token })
+      const before = await deliveries(appId)
+      const { page, faults } = await visit(address(appId), { role: 'admin' })
+      await page.getByRole('checkbox', { name: 'Select all' }).check()
+      await page.getByRole('button', { name: `Send ${before.length} again` }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('button', { name: 'Send again' }).click()
+      await dialog.getByText(`Stopped. 0 of ${before.length} will be sent again.`).waitFor()
+      await dialog.getByText('Code 10042').waitFor()
+      await picture(page, 'deliveries-selection-refused')
+      expect((await deliveries(appId)).map(({ status }) => status)).toEqual(before.map(({ status }) => status))
+      await dialog.getByRole('link', { name: 'To the callback of this application' }).click()
+      await page.waitForURL(`**/console/applications/${appId}/callback`)
+      expect(faults).toEqual([])
+    },
+  )
 
-  browserTest('fit a phone, in Chinese', async () => {
+  longBrowserTest('fit a phone, in Chinese', async () => {
     const { appId } = await withDeliveries(1)
     const visited = await visit(address(appId), { role: 'operator', language: 'zh', viewport: narrow })
     const { page } = visited

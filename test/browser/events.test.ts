@@ -13,6 +13,7 @@ import {
   expectFramed,
   expectSoundInBothShades,
   leadTo,
+  longBrowserTest,
   narrow,
   picture,
   visit,
@@ -70,7 +71,7 @@ describe('events', () => {
     await colleague.page.getByText('Nothing fits these filters.').waitFor()
   })
 
-  browserTest('of operators are shown from everywhere, and say what came before', async () => {
+  longBrowserTest('of operators are shown from everywhere, and say what came before', async () => {
     const person = await newPerson(client, 'operator')
     const headers = await signIn(client, person)
     const app = await newApplication(client)
@@ -137,7 +138,7 @@ describe('events', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('of operators are not for developers, who see their applications’ own', async () => {
+  longBrowserTest('of operators are not for developers, who see their applications’ own', async () => {
     const { appId } = await eventful()
     const visited = await visit('/console/events?tab=audit', { role: 'developer', appIds: [appId] })
     const { page } = visited
@@ -150,7 +151,7 @@ describe('events', () => {
     await page.getByText('Your role may not see this.').waitFor()
   })
 
-  browserTest('fit a phone, in Chinese, also where there are none', async () => {
+  longBrowserTest('fit a phone, in Chinese, also where there are none', async () => {
     const { appId } = await eventful()
     const visited = await visit(`/console/events?appId=${appId}`, { role: 'admin', language: 'zh', viewport: narrow })
     const { page } = visited

@@ -2,7 +2,16 @@ import { describe, expect } from 'bun:test'
 import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { deviceBody, newApplication } from '../harness.ts'
-import { browserTest, client, expectFramed, expectSoundInBothShades, narrow, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSoundInBothShades,
+  longBrowserTest,
+  narrow,
+  picture,
+  visit,
+} from './support.ts'
 
 describe('overview', () => {
   browserTest('shows the platform at a glance, light and dark', async () => {
@@ -17,7 +26,7 @@ describe('overview', () => {
     await expectSoundInBothShades(visited, 'Overview', 'overview')
   })
 
-  browserTest('fits a phone, in Chinese', async () => {
+  longBrowserTest('fits a phone, in Chinese', async () => {
     const visited = await visit('/console', { role: 'admin', language: 'zh', viewport: narrow })
     await expectFramed(visited, '概览')
     await picture(visited.page, 'overview-phone')
@@ -26,7 +35,7 @@ describe('overview', () => {
     await visited.page.waitForURL('**/console/people')
   })
 
-  browserTest('leads a developer to their applications, and offers no more than their role may', async () => {
+  longBrowserTest('leads a developer to their applications, and offers no more than their role may', async () => {
     const { appId } = await newApplication(client)
     const visited = await visit('/console', { role: 'developer', appIds: [appId] })
     await visited.page.waitForURL('**/console/applications')

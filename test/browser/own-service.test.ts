@@ -4,7 +4,7 @@ import { getDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client, newApplication, projectFolder, type Service, siteBody, startService } from '../harness.ts'
 import { newPassword } from '../people.ts'
-import { browserTest, expectFramed, leadTo, newSerial, picture, visit } from './support.ts'
+import { expectFramed, leadTo, longBrowserTest, newSerial, picture, visit } from './support.ts'
 
 // What the service that the tests share cannot show: another policy, and an only admin.
 
@@ -42,25 +42,28 @@ async function startOwn(env: Record<string, string>): Promise<Service> {
 }
 
 describe('a service of its own', () => {
-  browserTest('that wants serials in its inventory says so, and explains the refusal of one that is not', async () => {
-    const through = new Client(await startOfOtherSettings())
-    const { appId } = await newApplication(through)
-    const { page, faults } = await visit(`/console/devices/new?appId=${appId}`, { role: 'operator', through })
-    const deviceNo = newSerial()
-    await page.getByLabel('Serial number').fill(deviceNo)
-    await page.getByLabel('Name', { exact: true }).fill('South gate')
-    await page.getByLabel('Coordinates').fill('115.899918,28.676493')
-    await page.getByLabel('District code').fill('360102')
-    await page.getByRole('button', { name: 'Create', exact: true }).click()
-    await page.getByRole('alert').getByText('Code 20014').waitFor()
-    expect(await page.getByLabel('Serial number').inputValue()).toBe(deviceNo)
-    expect((await through.operate(getDevice, { appId, deviceNo })).code).toBe(20002)
-    await leadTo(page, '/console/models?tab=inventory')
-    await page.getByText('any other is refused with code 20014').waitFor()
-    expect(faults).toEqual([])
-  })
+  longBrowserTest(
+    'that wants serials in its inventory says so, and explains the refusal of one that is not',
+    async () => {
+      const through = new Client(await startOfOtherSettings())
+      const { appId } = await newApplication(through)
+      const { page, faults } = await visit(`/console/devices/new?appId=${appId}`, { role: 'operator', through })
+      const deviceNo = newSerial()
+      await page.getByLabel('Serial number').fill(deviceNo)
+      await page.getByLabel('Name', { exact: true }).fill('South gate')
+      await page.getByLabel('Coordinates').fill('115.899918,28.676493')
+      await page.getByLabel('District code').fill('360102')
+      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await page.getByRole('alert').getByText('Code 20014').waitFor()
+      expect(await page.getByLabel('Serial number').inputValue()).toBe(deviceNo)
+      expect((await through.operate(getDevice, { appId, deviceNo })).code).toBe(20002)
+      await leadTo(page, '/console/models?tab=inventory')
+      await page.getByText('any other is refused with code 20014').waitFor()
+      expect(faults).toEqual([])
+    },
+  )
 
-  browserTest('says on each page that there is nothing yet', async () => {
+  longBrowserTest('says on each page that there is nothing yet', async () => {
     const through = new Client(await startOwn({}))
     const visited = await visit('/console', { role: 'admin', through })
     const { page } = visited
@@ -83,6 +86,7 @@ describe('a service of its own', () => {
     await goes('Models and inventory', /^No device model yet\./)
     await page.getByRole('tab', { name: 'Inventory' }).click()
     await page.getByText('The inventory is empty.').waitFor()
+    await goes('Imports', 'No import in the last 7 days.')
     await goes('Deliveries', 'Nothing has been sent to a callback yet.')
     await goes('Refusals', 'Nothing was refused.')
     // Whoever looks has an account, and that it was made is an event.
@@ -94,7 +98,7 @@ describe('a service of its own', () => {
     await picture(page, 'keys-empty')
   })
 
-  browserTest('draws the base map that it is set to, from there and from nowhere else', async () => {
+  longBrowserTest('draws the base map that it is set to, from there and from nowhere else', async () => {
     const through = new Client(await startOfOtherSettings())
     const app = await newApplication(through)
     await through.call(saveSite, siteBody(app.appId, { coordinates: '115.899918,28.676493' }), { token: app.token })
@@ -109,7 +113,7 @@ describe('a service of its own', () => {
     await picture(visited.page, 'sites-tiles')
   })
 
-  browserTest('keeps its only admin, who set the account up by the link of the first start', async () => {
+  longBrowserTest('keeps its only admin, who set the account up by the link of the first start', async () => {
     const service = await startOwn({ FORECOURT_OPERATOR_KEY: '' })
     const link = /(\/console\/set-up#\S+)/.exec(service.stdout())?.[1] ?? ''
     const { page, faults } = await visit(link, { through: new Client(service) })

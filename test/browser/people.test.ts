@@ -10,7 +10,17 @@ import {
 } from '../../src/operators/contract.ts'
 import { getSession } from '../../src/sessions/contract.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
-import { browserTest, client, expectFramed, expectSound, narrow, newSerial, picture, visit } from './support.ts'
+import {
+  browserTest,
+  client,
+  expectFramed,
+  expectSound,
+  longBrowserTest,
+  narrow,
+  newSerial,
+  picture,
+  visit,
+} from './support.ts'
 
 const accountOf = async (name: string) => (await client.operate(pageOperators, { name })).data.list[0]
 
@@ -23,7 +33,7 @@ async function find(page: Page, name: string): Promise<void> {
 const openForm = (page: Page) => page.getByRole('dialog')
 
 describe('people', () => {
-  browserTest('are refused a name that is taken, and nothing that was entered is lost', async () => {
+  longBrowserTest('are refused a name that is taken, and nothing that was entered is lost', async () => {
     const taken = await newPerson(client, 'viewer')
     const visited = await visit('/console/people', { role: 'admin', isDark: true })
     const { page } = visited
@@ -94,7 +104,7 @@ describe('people', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('lose their rights at once when an admin disables them', async () => {
+  longBrowserTest('lose their rights at once when an admin disables them', async () => {
     const person = await newPerson(client, 'admin')
     const session = await signIn(client, person)
     const { page } = await visit('/console/people', { role: 'admin' })
@@ -109,7 +119,7 @@ describe('people', () => {
     expect((await client.call(getSession, {}, { headers: session })).code).toBe(10002)
   })
 
-  browserTest('end each other’s sessions', async () => {
+  longBrowserTest('end each other’s sessions', async () => {
     const person = await newPerson(client, 'viewer')
     const session = await signIn(client, person)
     const visited = await visit(`/console/people?tab=sessions&operatorId=${person.id}`, { role: 'admin' })
@@ -162,7 +172,7 @@ describe('keys', () => {
     expect((await asKey()).code).toBe(10002)
   })
 
-  browserTest('are refused a name that is taken', async () => {
+  longBrowserTest('are refused a name that is taken', async () => {
     const name = newSerial('key')
     await client.operate(createOperatorKey, { name, role: 'viewer' })
     const { page } = await visit('/console/people?tab=keys', { role: 'admin' })
@@ -175,7 +185,7 @@ describe('keys', () => {
 })
 
 describe('the page of people and keys', () => {
-  browserTest('fits a phone, in Chinese', async () => {
+  longBrowserTest('fits a phone, in Chinese', async () => {
     const name = newSerial('phone')
     await client.operate(createOperator, { name, role: 'developer' })
     const visited = await visit(`/console/people?name=${name}`, { role: 'admin', language: 'zh', viewport: narrow })

@@ -3,7 +3,7 @@ import { referenceOf } from '../../console/src/paths.ts'
 import { createApplication } from '../../src/applications/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { newApplication } from '../harness.ts'
-import { browserTest, client, expectFramed, expectSound, narrow, picture, visit } from './support.ts'
+import { browserTest, client, expectFramed, expectSound, longBrowserTest, narrow, picture, visit } from './support.ts'
 
 browserTest('the guides can be read, in the light, in the dark and on a phone', async () => {
   const visited = await visit('/docs', { language: 'zh' })
@@ -48,7 +48,7 @@ browserTest('the API reference leads to an operation, and tries it with a token,
   await picture(page, 'reference-phone')
 })
 
-browserTest('opening either part of the reference costs the main thread less than a second', async () => {
+longBrowserTest('opening either part of the reference costs the main thread less than a second', async () => {
   for (const operation of [pageSites, createApplication]) {
     const { page } = await visit('/docs/en')
     const session = await page.context().newCDPSession(page)

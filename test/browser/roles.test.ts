@@ -2,7 +2,8 @@ import { describe, expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { createApplication, pageApplications } from '../../src/applications/contract.ts'
 import { pageBillingRules, saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { everyRole, rolesOf } from '../../src/callers/roles.ts'
+import { createImport, pageImports } from '../../src/bulk/contract.ts'
+import { everyRole, type Role, rolesOf } from '../../src/callers/roles.ts'
 import { pageDeliveries } from '../../src/deliveries/contract.ts'
 import { pageDeviceModels, saveDeviceModel } from '../../src/device-models/contract.ts'
 import { createDevice, pageDevices } from '../../src/devices/contract.ts'
@@ -62,6 +63,13 @@ const pages: PageOfConsole[] = [
     reads: pageDeviceModels,
     makes: { button: 'New model', by: saveDeviceModel },
   },
+  {
+    title: 'Imports',
+    path: 'imports',
+    reads: pageImports,
+    empty: 'No import in the last 7 days.',
+    makes: { button: 'New import', by: createImport },
+  },
   { title: 'Events', path: 'events', reads: pageEvents },
   {
     title: 'Deliveries',
@@ -83,6 +91,7 @@ const forms: PageOfConsole[] = [
   { path: 'sites/new', title: 'New site', reads: saveSite },
   { path: 'devices/new', title: 'New device', reads: createDevice },
   { path: 'billing-rules/new', title: 'New billing rule', reads: saveBillingRule },
+  { path: 'imports/new', title: 'New import', reads: createImport },
 ]
 
 /** What leads to a form, as a button or as a link. */
@@ -94,7 +103,8 @@ function wayTo(page: Page, text: string) {
 /** In the gate a page's own tests hold it to what a keyboard and a screen reader need: they see more of it. */
 const isSound: typeof expectSoundInBothShades = atScale(expectFramed, expectSoundInBothShades)
 
-describe.each([...everyRole])('the console of a role: %s', (role) => {
+/** In the gate those who may do the most and the least. */
+describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the console of a role: %s', (role) => {
   browserTest('leads to every page that the role may see, with what it may do there, and to no other', async () => {
     const { appId } = await newApplication(client)
     const visited = await visit(`/console/sites?appId=${appId}`, { role, appIds: role === 'developer' ? [appId] : [] })

@@ -7,6 +7,7 @@ import {
   expectFramed,
   expectSound,
   expectSoundInBothShades,
+  longBrowserTest,
   narrow,
   newSerial,
   picture,
@@ -38,7 +39,7 @@ describe('sign-in', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('takes an operator key', async () => {
+  longBrowserTest('takes an operator key', async () => {
     const { page } = await visit('/console')
     await page.getByText('Operator key').click()
     await page.getByRole('textbox', { name: 'Operator key' }).fill(client.operatorKey)
@@ -46,7 +47,7 @@ describe('sign-in', () => {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   })
 
-  browserTest('follows the browser’s language, and fits a phone', async () => {
+  longBrowserTest('follows the browser’s language, and fits a phone', async () => {
     const visited = await visit('/console', { language: 'zh', viewport: narrow, isDark: true })
     await expectFramed(visited, '登录')
     await picture(visited.page, 'sign-in-phone')

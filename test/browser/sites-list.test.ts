@@ -8,6 +8,7 @@ import {
   expectFramed,
   expectSoundInBothShades,
   leadTo,
+  longBrowserTest,
   narrow,
   picture,
   visit,
@@ -53,7 +54,7 @@ describe('list of sites', () => {
     expect(new URL(page.url()).searchParams.get('appId')).toBe(app.appId)
   })
 
-  browserTest('finds by region and by billing rule', async () => {
+  longBrowserTest('finds by region and by billing rule', async () => {
     const app = await newApplication(client)
     const ruleName = newSerial('rule')
     const rule = await newRule(app, 1, ruleName)
@@ -75,7 +76,7 @@ describe('list of sites', () => {
     await page.locator('.ant-cascader').getByText('北京市').waitFor()
   })
 
-  browserTest('offers a viewer nothing but to look, and says so when there is nothing', async () => {
+  longBrowserTest('offers a viewer nothing but to look, and says so when there is nothing', async () => {
     const { appId } = await newApplication(client)
     const visited = await visit(listOf(appId), { role: 'viewer' })
     const { page } = visited
@@ -99,7 +100,7 @@ describe('list of sites', () => {
     expect(visited.faults).toEqual([])
   })
 
-  browserTest('searches in a part of the map', async () => {
+  longBrowserTest('searches in a part of the map', async () => {
     const app = await newApplication(client)
     await newTown(app)
     const { page } = await visit(listOf(app.appId, '&view=map'), { role: 'viewer' })
@@ -121,7 +122,7 @@ describe('list of sites', () => {
     await page.getByText('7 in all').waitFor()
   })
 
-  browserTest('reads no more sites than a map can show, and says so', async () => {
+  longBrowserTest('reads no more sites than a map can show, and says so', async () => {
     const app = await newApplication(client)
     for (let made = 0; made < 1_010; made += 101) {
       await Promise.all(

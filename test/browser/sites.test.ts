@@ -10,6 +10,7 @@ import {
   expectFramed,
   expectSound,
   expectSoundInBothShades,
+  longBrowserTest,
   loseAnswer,
   picture,
   visit,
@@ -84,7 +85,7 @@ describe('new site', () => {
     })
   })
 
-  browserTest('is refused without a third-party configuration, and loses nothing', async () => {
+  longBrowserTest('is refused without a third-party configuration, and loses nothing', async () => {
     const created = await client.operate(createApplication, { appName: newSerial('app'), rateLimitPerSecond: null })
     const { appId } = created.data
     const visited = await visit(`/console/sites/new?appId=${appId}`, { role: 'admin' })
@@ -154,7 +155,7 @@ describe('new site', () => {
     expect(await sitesOf(app)).toMatchObject([{ siteName: 'Only one', cityCode: '441900', districtCode: '441900' }])
   })
 
-  browserTest('takes its place from a click on the map', async () => {
+  longBrowserTest('takes its place from a click on the map', async () => {
     const app = await newApplication(client)
     const visited = await visit(`/console/sites/new?appId=${app.appId}`, { role: 'operator' })
     const { page } = visited
@@ -178,7 +179,7 @@ describe('new site', () => {
 })
 
 describe('a site', () => {
-  browserTest('shows all that is known of it, and its events', async () => {
+  longBrowserTest('shows all that is known of it, and its events', async () => {
     const app = await newApplication(client)
     const fastChargeBillRuleId = await newRule(app, 1, 'Fast by day')
     const site = await newSite(app, {

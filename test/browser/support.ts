@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
-import { atScale } from '../faults/support.ts'
+import { atScale, isLong } from '../faults/support.ts'
 import { type Client, newSerial, target } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { chromiumPath, launchChromium } from './chromium.ts'
@@ -17,7 +17,7 @@ const pictures = process.env.FORECOURT_TEST_PICTURES
  * A test that needs a browser. Where there is none it is skipped and says so; in CI there is one. A test that fails is
  * tried once more, and says so: a click may come between two frames of a busy machine, and no promise hangs on that.
  */
-export function browserTest(name: string, run: () => Promise<void>): void {
+export function browserTest(name: string, run: () => Promise<void>, isLeftOut = isSkipped): void {
   const attempt = async () => {
     try {
       await run()
@@ -29,8 +29,14 @@ export function browserTest(name: string, run: () => Promise<void>): void {
     }
     await Promise.all(taken.splice(0).map(rest))
   }
-  test.skipIf(isSkipped)(name, attempt, { timeout: 120_000, retry: 1 })
+  test.skipIf(isLeftOut)(name, attempt, { timeout: 120_000, retry: 1 })
 }
+
+/** One of the long run only: in the gate another visit meets the same part of the console. */
+export function longBrowserTest(name: string, run: () => Promise<void>): void {
+  browserTest(name, run, isSkipped || !isLong)
+}
+
 if (isSkipped) process.stderr.write('no Chromium on this machine: the browser tests are skipped\n')
 
 /** What the pages of a failed test show, because nobody was there to see it. */
@@ -203,7 +209,7 @@ interface Violation {
 }
 
 /** Holds a page to its frame, and to what a screen reader and a keyboard need. */
-export async function expectSound(visited: Visited, title: string): Promise<void> {
+export async function expectSound(visited: Visited, title: string | RegExp): Promise<void> {
   await expectFramed(visited, title)
   await expectAccessible(visited.page)
 }
@@ -212,7 +218,7 @@ export async function expectSound(visited: Visited, title: string): Promise<void
  * The same in the light and in the dark, with a picture of each. In the gate the dark of two full pages stands for that
  * of all, which take their colours from the same theme.
  */
-export async function expectSoundInBothShades(visited: Visited, title: string, name: string): Promise<void> {
+export async function expectSoundInBothShades(visited: Visited, title: string | RegExp, name: string): Promise<void> {
   await expectSound(visited, title)
   await picture(visited.page, name)
   if (!atScale(['overview', 'device'].includes(name), true)) return
@@ -227,7 +233,7 @@ export async function expectSoundInBothShades(visited: Visited, title: string, n
 }
 
 /** Holds a page to its frame: one `h1` with this text, nothing wider than the window, and no fault in the console. */
-export async function expectFramed({ page, faults }: Visited, title: string): Promise<void> {
+export async function expectFramed({ page, faults }: Visited, title: string | RegExp): Promise<void> {
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   expect(await page.locator('h1').count()).toBe(1)
   const overflow = await page.evaluate(

@@ -67,7 +67,7 @@ test('what waits is counted and shown, with a next attempt that is not past, and
   expect(await becomesTrue(isHeld)).toBe(true)
   const metrics = await unhurried.metrics()
   expect(/^forecourt_callback_endpoints\{state="held"\} (\d+)$/m.exec(metrics)?.[1]).toBe('1')
-  expect(Number(/^forecourt_callback_waiting_events (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(5)
+  expect(Number(/^forecourt_callback_waiting_events\{state="held"\} (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(5)
   expect(Number(/^forecourt_callback_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1)
   const { data } = await unhurried.client.operate(getOverview, {})
   expect(data.callbacks).toBe('on')

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Client, newApplication, type Service, type ServiceOptions } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { becomesTrue, embeddedConnection, type OwnDatabase, sleep, Workplace } from './support.ts'
 
 // What a start makes of a database that is not up yet, or may not be used.
@@ -124,23 +125,35 @@ describe('a user without rights is told which right on what:', () => {
     )
   }, 60_000)
 
-  test('none to use the schema', async () => {
-    expect(await refusal(() => 'revoke usage on schema public from public')).toBe(
-      'The user x may not use schema public of database x: grant usage, create on schema public to x.\n',
-    )
-  }, 60_000)
+  longTest(
+    'none to use the schema',
+    async () => {
+      expect(await refusal(() => 'revoke usage on schema public from public')).toBe(
+        'The user x may not use schema public of database x: grant usage, create on schema public to x.\n',
+      )
+    },
+    60_000,
+  )
 
-  test('a search path that names no schema', async () => {
-    expect(await refusal((name) => `alter role ${name} set search_path = "$user", "For Court"`)).toBe(
-      'The database x has no schema "For Court" for the user x: create schema "For Court" authorization x.\n',
-    )
-  }, 60_000)
+  longTest(
+    'a search path that names no schema',
+    async () => {
+      expect(await refusal((name) => `alter role ${name} set search_path = "$user", "For Court"`)).toBe(
+        'The database x has no schema "For Court" for the user x: create schema "For Court" authorization x.\n',
+      )
+    },
+    60_000,
+  )
 
-  test('none to connect', async () => {
-    expect(await refusal((name) => `revoke connect on database ${name} from public`)).toMatch(
-      /^The database cannot be reached: permission denied for database "x" \(database x at .+\)\.\n$/,
-    )
-  }, 60_000)
+  longTest(
+    'none to connect',
+    async () => {
+      expect(await refusal((name) => `revoke connect on database ${name} from public`)).toMatch(
+        /^The database cannot be reached: permission denied for database "x" \(database x at .+\)\.\n$/,
+      )
+    },
+    60_000,
+  )
 
   test('tables that belong to somebody else', async () => {
     const owned = async (name: string) => {

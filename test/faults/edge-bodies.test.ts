@@ -6,6 +6,7 @@ import { createDevices } from '../../src/devices/contract.ts'
 import { getHealth } from '../../src/service/contract.ts'
 import { issueToken } from '../../src/tokens/contract.ts'
 import { Client, newApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { atScale, becomesTrue, sleep, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
@@ -29,19 +30,23 @@ const hostile: [what: string, text: string][] = [
 /** One look at the clock of the service's event loop takes milliseconds; what held it up was seconds. */
 const heldAtMostMs = 1000
 
-test('a body of 8 MiB holds nobody up, whatever is in it', async () => {
-  const service = await place.startService()
-  const client = new Client(service)
-  for (const [what, text] of hostile) {
-    const { status } = await holdsNobodyUp(client, what, client.operate(importDeviceInventory, text))
-    expect([what, status]).toEqual([what, 400])
-  }
-  const { appId } = await newApplication(client)
-  const batch = JSON.stringify({ appId, devices: rows(1000, faultyDevice) })
-  const { data } = await holdsNobodyUp(client, '1,000 faulty rows', client.operate(createDevices, batch))
-  expect(data?.results.filter(({ code }) => code === 10001)).toHaveLength(1000)
-  expect(await service.stop()).toBe(0)
-}, 120_000)
+longTest(
+  'a body of 8 MiB holds nobody up, whatever is in it',
+  async () => {
+    const service = await place.startService()
+    const client = new Client(service)
+    for (const [what, text] of hostile) {
+      const { status } = await holdsNobodyUp(client, what, client.operate(importDeviceInventory, text))
+      expect([what, status]).toEqual([what, 400])
+    }
+    const { appId } = await newApplication(client)
+    const batch = JSON.stringify({ appId, devices: rows(1000, faultyDevice) })
+    const { data } = await holdsNobodyUp(client, '1,000 faulty rows', client.operate(createDevices, batch))
+    expect(data?.results.filter(({ code }) => code === 10001)).toHaveLength(1000)
+    expect(await service.stop()).toBe(0)
+  },
+  120_000,
+)
 
 test('of a thousand faults and more a thousand are told', async () => {
   const service = await place.startService()

@@ -4,7 +4,9 @@ import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { transaction } from '../../src/database/transaction.ts'
 import { deleteOldDeliveries } from '../../src/deliveries/store.ts'
 import { deleteOldEvents, installEventPruning } from '../../src/events/store.ts'
+import { findCount } from '../../src/overview/store.ts'
 import { deleteOldRefusals, keepRefusals } from '../../src/refusal-log/store.ts'
+import { readDatabaseSize } from '../../src/service/store.ts'
 import { issueTokensRoutine } from '../../src/tokens/routine.ts'
 import { runUpkeep } from '../../src/upkeep.ts'
 import { type OwnDatabase, Workplace } from './support.ts'
@@ -42,13 +44,15 @@ async function removeAll(step: () => Promise<number>): Promise<number[]> {
   return removed
 }
 
+const of = (eventDays: number, stateEventDays = eventDays) => ({ eventDays, stateEventDays })
+
 test('events go after their days, in small steps, the oldest first, and none that a callback is still to take', async () => {
   // Event n is n / 10 days younger than 40 days: 1 to 100 are more than 30 days old, 101 to 400 are not.
   await sql`
     insert into event (app_id, id, type, time, actor, data)
     select name, n, 'device.bound', now() - interval '40 days' + n * interval '0.1 day' - interval '1 hour', 'x', '{}'
     from unnest(array['follows', 'behind', 'stopped', 'silent', '']) as name, generate_series(1, 400) as n`
-  await installEventPruning(sql, 30)
+  await installEventPruning(sql, of(30))
   const removed = await removeAll(() => deleteOldEvents(sql, 60))
   expect(Math.max(...removed)).toBe(60)
   const left = await sql`
@@ -64,14 +68,15 @@ test('events go after their days, in small steps, the oldest first, and none tha
   // Once the callback has taken them, they go too.
   await sql`update callback_endpoint set through_event_id = 400 where app_id = 'behind'`
   expect(await removeAll(() => deleteOldEvents(sql, 60))).toEqual([60, 30, 0])
-  await installEventPruning(sql, 400)
+  await installEventPruning(sql, of(400))
   expect(await removeAll(() => deleteOldEvents(sql, 60))).toEqual([0])
 })
 
 test('events that are old are found without reading those that are not', async () => {
   await sql`
     insert into event (app_id, id, type, time, actor, data)
-    select name, 1000 + n, 'device.bound', now(), 'x', '{}' from unnest(array['follows', '']) as name, generate_series(1, 50000) as n`
+    select name, extract(epoch from now()) * 1000000 + n, 'device.bound', now(), 'x', '{}'
+    from unnest(array['follows', '']) as name, generate_series(1, 50000) as n`
   await sql`
     insert into event (app_id, id, type, time, actor, data)
     select name, -n, 'device.bound', now() - interval '100 days', 'x', '{}'
@@ -84,11 +89,74 @@ test('events that are old are found without reading those that are not', async (
     return row as { whole: number; rows: number }
   }
   const before = await readings()
-  await installEventPruning(sql, 90)
+  await installEventPruning(sql, of(90))
   expect(await removeAll(() => deleteOldEvents(sql, 400))).toEqual([400, 400, 200, 0])
   const after = await readings()
   expect(after.whole, 'readings of the whole table').toBe(before.whole)
   expect(after.rows - before.rows, 'rows that were looked at').toBeLessThan(10_000)
+})
+
+test('changes of states go after days of their own, but none that a callback is still to take or to try again', async () => {
+  await sql`delete from event where actor = 'x'`
+  // Event n is n / 10 days younger than 40 days; every fourth is about something else.
+  await sql`
+    insert into event (app_id, id, type, time, actor, data)
+    select name, n, case when n % 4 = 0 then 'device.updated' else 'device.stateChanged' end,
+      now() - interval '40 days' + n * interval '0.1 day' - interval '1 hour', 'x', '{}'
+    from unnest(array['follows', 'behind']) as name, generate_series(1, 400) as n`
+  await sql`update callback_endpoint set through_event_id = 50 where app_id = 'behind'`
+  await sql`
+    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, attempt_log)
+    select 'follows', id, 'device.stateChanged', case when id = 5 then 1 else 3 end, 1,
+      case when id = 5 then now() end, now(), now(), '[]' from unnest(array[5, 6]) as id`
+  const left = async () => {
+    const rows = await sql`
+      select app_id, count(*)::int as count, count(*) filter (where id <= 100 and type <> 'device.updated')::int as old
+      from event where actor = 'x' group by 1 order by 1`
+    return rows.map((row) => [row.app_id, row.count, row.old])
+  }
+  await installEventPruning(sql, of(400, 30))
+  const removed = await removeAll(() => deleteOldEvents(sql, 20))
+  expect(Math.max(...removed)).toBe(20)
+  expect(await left()).toEqual([
+    // Of 75 old ones 37 are taken.
+    ['behind', 362, 37],
+    ['follows', 326, 1],
+  ])
+  await sql`update callback_endpoint set through_event_id = 400 where app_id = 'behind'`
+  await sql`update delivery set status = 2, next_attempt_at = null where app_id = 'follows' and id = 5`
+  expect(await removeAll(() => deleteOldEvents(sql, 20))).toEqual([20, 18, 0])
+  // They are never kept longer than the others.
+  await installEventPruning(sql, of(20, 30))
+  await removeAll(() => deleteOldEvents(sql, 1000))
+  expect(await left()).toEqual([
+    ['behind', 200, 0],
+    ['follows', 200, 0],
+  ])
+  await sql`delete from delivery`
+})
+
+test('old changes of states are found without reading the events around them', async () => {
+  await sql`delete from event where actor = 'x'`
+  await sql`
+    insert into event (app_id, id, type, time, actor, data)
+    select 'follows', extract(epoch from now() - interval '60 days') * 1000000 + n,
+      case when n % 100 = 0 then 'device.stateChanged' else 'device.updated' end, now() - interval '60 days', 'x', '{}'
+    from generate_series(1, 30000) as n`
+  await sql`update callback_endpoint set through_event_id = 9000000000000000 where app_id = 'follows'`
+  await sql`analyze event`
+  const readings = async () => {
+    await sql`select pg_stat_force_next_flush()`
+    const [row] = await sql`
+      select seq_scan::int as whole, idx_tup_fetch::int as rows from pg_stat_user_tables where relname = 'event'`
+    return row as { whole: number; rows: number }
+  }
+  await installEventPruning(sql, of(400, 30))
+  const before = await readings()
+  expect(await removeAll(() => deleteOldEvents(sql, 100))).toEqual([100, 100, 100, 0])
+  const after = await readings()
+  expect(after.whole, 'readings of the whole table').toBe(before.whole)
+  expect(after.rows - before.rows, 'rows that were looked at').toBeLessThan(2_000)
 })
 
 test('deliveries go after their days, but not while they wait for an attempt that is near', async () => {
@@ -147,6 +215,33 @@ test('refusals of an application are bounded by its minute and its thousand, and
   expect(await kept('follows')).toHaveLength(700)
 })
 
+const settings = { deliveryDays: 30, refusalDays: 7, isDistributed: false }
+
+test('upkeep notes the size of the database, which tells how much it grows in a day, and counts what metrics show', async () => {
+  await sql`delete from database_size`
+  await sql`delete from platform_count`
+  expect(await readDatabaseSize(sql, false)).toMatchObject({ bytesPerDay: null, notedAt: null })
+  const upkeep = () => runUpkeep(sql, pino({ level: 'silent' }), settings, [issueTokensRoutine])
+  await upkeep()
+  const { bytes, bytesPerDay, notedAt } = await readDatabaseSize(sql, false)
+  expect(bytes).toBeGreaterThan(5_000_000)
+  expect(bytesPerDay).toBeNull()
+  expect(Date.now() - (notedAt?.getTime() ?? 0)).toBeLessThan(60_000)
+  const counted = await findCount(sql)
+  expect(counted?.counts.applications).toBe(4)
+  // Four days ago it was 4 MB smaller; what was a month ago is known no more.
+  await sql`
+    insert into database_size (day, bytes, noted_at)
+    select current_date - days, bytes - 1000000 * days, noted_at - days * interval '1 day'
+    from database_size, unnest(array[4, 20, 40]) as days`
+  await upkeep()
+  expect((await readDatabaseSize(sql, false)).bytesPerDay).toBeWithin(990_000, 1_200_000)
+  const kept = await sql<{ days: number }[]>`select current_date - day as days from database_size order by 1`
+  expect(kept.map(({ days }) => days)).toEqual([0, 4, 20])
+  // It was counted a moment ago.
+  expect((await findCount(sql))?.countedAt).toEqual(counted?.countedAt as Date)
+})
+
 test('what cannot be removed keeps nothing else', async () => {
   await sql`
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
@@ -157,9 +252,7 @@ test('what cannot be removed keeps nothing else', async () => {
   await sql`create function refuse() returns trigger language plpgsql as 'begin raise ''full''; end'`
   await sql`create trigger refuse before delete on idempotency_key for each row execute function refuse()`
   const warnings: string[] = []
-  await runUpkeep(sql, pino({}, { write: (line) => void warnings.push(line) }), { deliveryDays: 30, refusalDays: 7 }, [
-    issueTokensRoutine,
-  ])
+  await runUpkeep(sql, pino({}, { write: (line) => void warnings.push(line) }), settings, [issueTokensRoutine])
   await sql`drop trigger refuse on idempotency_key`
   expect(warnings).toHaveLength(1)
   const left = async () => {
@@ -169,6 +262,6 @@ test('what cannot be removed keeps nothing else', async () => {
     return [row?.deliveries, row?.keys]
   }
   expect(await left()).toEqual([0, 1])
-  await runUpkeep(sql, pino({ level: 'silent' }), { deliveryDays: 30, refusalDays: 7 }, [issueTokensRoutine])
+  await runUpkeep(sql, pino({ level: 'silent' }), settings, [issueTokensRoutine])
   expect(await left()).toEqual([0, 0])
 })

@@ -6,6 +6,7 @@ import { transferDevice, unbindDevice } from '../../src/device-ownership/contrac
 import { reportDeviceStates } from '../../src/device-state/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, type Service, type TestApplication } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { detail, report } from './state-reports.ts'
 import {
   atScale,
@@ -111,12 +112,14 @@ test('a device that reported and stays silent is taken offline after the time-ou
   tell(`${serials.length} devices were taken offline after ${distribution(silentFor)} of silence`)
 }, 120_000)
 
-test('after a power cut everything that was online is taken offline, each told once', async () => {
-  const app = await newApplication(each(0))
-  // More than one reading finds; of many applications, as they are after years.
-  const count = 11_000
-  await database.run(async (sql) => {
-    await sql`
+longTest(
+  'after a power cut everything that was online is taken offline, each told once',
+  async () => {
+    const app = await newApplication(each(0))
+    // More than one reading finds; of many applications, as they are after years.
+    const count = 11_000
+    await database.run(async (sql) => {
+      await sql`
       with others as (
         insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
         select ${app.appId} || n, 'test', '', 7200, now() from generate_series(1, 20) as n returning app_id
@@ -132,23 +135,25 @@ test('after a power cut everything that was online is taken offline, each told o
       from generate_series(1, ${count}::int) as n
       returning device_no, app_id, bound_at)
       insert into device_binding (device_no, app_id, bound_at) select device_no, app_id, bound_at from devices`
-    await sql`
+      await sql`
       insert into device_presence (device_no, app_id, reported_at, seen_at)
       select device_no, app_id, now(), now() - interval '1 hour' from device where starts_with(device_no, ${app.appId})`
-    const look = async () => {
-      const [row] = await sql`
+      const look = async () => {
+        const [row] = await sql`
         select count(*)::int as online from device where starts_with(device_no, ${app.appId}) and online_status = 1`
-      return row?.online === 0
-    }
-    expect(await becomesTrue(look), said).toBe(true)
-    await sleep(500)
-    const [events] = await sql`
+        return row?.online === 0
+      }
+      expect(await becomesTrue(look), said).toBe(true)
+      await sleep(500)
+      const [events] = await sql`
       select count(*)::int as events, count(distinct subject)::int as subjects, count(d.device_no)::int as owned
       from event e left join device d on d.device_no = e.subject and d.app_id = e.app_id
       where actor = 'platform:presence' and starts_with(subject, ${app.appId})`
-    expect(events, said).toMatchObject({ events: count, subjects: count, owned: count })
-  })
-}, 120_000)
+      expect(events, said).toMatchObject({ events: count, subjects: count, owned: count })
+    })
+  },
+  120_000,
+)
 
 test('a device that keeps reporting what is known stays online; its row stays as it is and nothing is told', async () => {
   const app = await newApplication(each(0))
@@ -197,34 +202,44 @@ test('a report that changes nothing writes its time, and touches no index while 
   await service.stop()
 }, 120_000)
 
-test('a batch of reports that broke off is carried on by its retry, and what was reported since stays', async () => {
-  const app = await newApplication(each(0))
-  const [taken = '', left = '', before = ''] = await newDevices(app, 3)
-  const rows = [
-    { deviceNo: taken, version: '1' },
-    { deviceNo: left, version: '2' },
-    { deviceNo: before, version: '3' },
-    { deviceNo: before, version: '4' },
-  ]
-  const body = JSON.stringify({ reports: rows })
-  await report(each(0), app, before, { version: '0' })
-  await sleep(50)
-  // What a process that dies in its middle leaves: the key without an answer, and the first rows.
-  const bodyHash = createHash('sha256').update(body).digest('base64')
-  await database.run(
-    (sql) => sql`
+longTest(
+  'a batch of reports that broke off is carried on by its retry, and what was reported since stays',
+  async () => {
+    const app = await newApplication(each(0))
+    const [taken = '', left = '', before = ''] = await newDevices(app, 3)
+    const rows = [
+      { deviceNo: taken, version: '1' },
+      { deviceNo: left, version: '2' },
+      { deviceNo: before, version: '3' },
+      { deviceNo: before, version: '4' },
+    ]
+    const body = JSON.stringify({ reports: rows })
+    await report(each(0), app, before, { version: '0' })
+    await sleep(50)
+    // What a process that dies in its middle leaves: the key without an answer, and the first rows.
+    const bodyHash = createHash('sha256').update(body).digest('base64')
+    await database.run(
+      (sql) => sql`
       insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
       values (${app.appId}, ${reportDeviceStates.id}, 'broken', ${bodyHash}, '', now())`,
-  )
-  await sleep(50)
-  await report(each(1), app, taken, { version: '9' })
-  const options = { token: app.token, headers: { 'idempotency-key': 'broken' } }
-  const answer = await each(0).call(reportDeviceStates, body, options)
-  expect(answer.data.results.map(({ data }) => (data as { version: string }).version)).toEqual(['9', '2', '3', '4'])
-  const events = await readStateEvents([taken, left, before])
-  expect(events.map(({ record }) => (record as { version: string }).version).sort()).toEqual(['0', '2', '3', '4', '9'])
-  expect((await each(1).call(reportDeviceStates, body, options)).text).toBe(answer.text)
-}, 120_000)
+    )
+    await sleep(50)
+    await report(each(1), app, taken, { version: '9' })
+    const options = { token: app.token, headers: { 'idempotency-key': 'broken' } }
+    const answer = await each(0).call(reportDeviceStates, body, options)
+    expect(answer.data.results.map(({ data }) => (data as { version: string }).version)).toEqual(['9', '2', '3', '4'])
+    const events = await readStateEvents([taken, left, before])
+    expect(events.map(({ record }) => (record as { version: string }).version).sort()).toEqual([
+      '0',
+      '2',
+      '3',
+      '4',
+      '9',
+    ])
+    expect((await each(1).call(reportDeviceStates, body, options)).text).toBe(answer.text)
+  },
+  120_000,
+)
 
 test('a device that never reported, or reported that it is offline, stays as it is', async () => {
   const app = await newApplication(each(0))
@@ -240,55 +255,63 @@ test('a device that never reported, or reported that it is offline, stays as it 
   expect(await readStateEvents([never, offline]), said).toEqual(events)
 }, 120_000)
 
-test('a device that is unbound meanwhile is told no more, and its next owner’s is not touched', async () => {
-  const [app, next] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
-    TestApplication,
-    TestApplication,
-  ]
-  const serials = await newDevices(app, 20)
-  const isUnboundOnline = async (deviceNo: string, index: number) => {
-    await report(each(0), app, deviceNo, { onlineStatus: 1 })
-    const answer = await each(index).call(unbindDevice, { deviceNo }, { token: app.token })
-    expect(answer.code, answer.text).toBe(0)
-    return answer.data.onlineStatus === 1
-  }
-  const areUnboundOnline = await Promise.all(serials.map(isUnboundOnline))
-  expect(await countSigns(serials), 'signs of life that are left').toBe(0)
-  // On a busy machine a device's time may be up before it is unbound.
-  const unbound = serials.filter((_, index) => areUnboundOnline[index])
-  expect(unbound.length, said).toBeGreaterThan(1)
-  // Half of them are somebody else's at once.
-  const taken = unbound.slice(unbound.length / 2)
-  for (const deviceNo of taken) {
-    await each(1).call(createDevice, deviceBody(next.appId, { deviceNo }), { token: next.token })
-  }
-  const rows = await Promise.all(taken.map(rowVersion))
-  await sleep(surelyMs)
-  expect(byPresence(await readStateEvents(unbound)), said).toEqual([])
-  expect(await Promise.all(taken.map(rowVersion)), said).toEqual(rows)
-}, 120_000)
+longTest(
+  'a device that is unbound meanwhile is told no more, and its next owner’s is not touched',
+  async () => {
+    const [app, next] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
+      TestApplication,
+      TestApplication,
+    ]
+    const serials = await newDevices(app, 20)
+    const isUnboundOnline = async (deviceNo: string, index: number) => {
+      await report(each(0), app, deviceNo, { onlineStatus: 1 })
+      const answer = await each(index).call(unbindDevice, { deviceNo }, { token: app.token })
+      expect(answer.code, answer.text).toBe(0)
+      return answer.data.onlineStatus === 1
+    }
+    const areUnboundOnline = await Promise.all(serials.map(isUnboundOnline))
+    expect(await countSigns(serials), 'signs of life that are left').toBe(0)
+    // On a busy machine a device's time may be up before it is unbound.
+    const unbound = serials.filter((_, index) => areUnboundOnline[index])
+    expect(unbound.length, said).toBeGreaterThan(1)
+    // Half of them are somebody else's at once.
+    const taken = unbound.slice(unbound.length / 2)
+    for (const deviceNo of taken) {
+      await each(1).call(createDevice, deviceBody(next.appId, { deviceNo }), { token: next.token })
+    }
+    const rows = await Promise.all(taken.map(rowVersion))
+    await sleep(surelyMs)
+    expect(byPresence(await readStateEvents(unbound)), said).toEqual([])
+    expect(await Promise.all(taken.map(rowVersion)), said).toEqual(rows)
+  },
+  120_000,
+)
 
-test('a device that is transferred meanwhile is taken offline in its new owner’s feed only', async () => {
-  const [app, target] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
-    TestApplication,
-    TestApplication,
-  ]
-  const serials = await newDevices(app, 20)
-  const isMovedOnline = async (deviceNo: string, index: number) => {
-    await report(each(0), app, deviceNo, { onlineStatus: 1 })
-    const body = { deviceNo, targetAppId: target.appId, reason: 'test' }
-    return (await each(index).operate(transferDevice, body)).data.onlineStatus === 1
-  }
-  const areMovedOnline = await Promise.all(serials.map(isMovedOnline))
-  // On a busy machine a device's time may be up before it is transferred.
-  const moved = serials.filter((_, index) => areMovedOnline[index])
-  expect(moved.length, said).toBeGreaterThan(0)
-  await sleep(surelyMs)
-  const events = byPresence(await readStateEvents(moved))
-  expect(events.map(({ appId, deviceNo }) => `${appId} ${deviceNo}`).sort(), said).toEqual(
-    moved.map((deviceNo) => `${target.appId} ${deviceNo}`).sort(),
-  )
-}, 120_000)
+longTest(
+  'a device that is transferred meanwhile is taken offline in its new owner’s feed only',
+  async () => {
+    const [app, target] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
+      TestApplication,
+      TestApplication,
+    ]
+    const serials = await newDevices(app, 20)
+    const isMovedOnline = async (deviceNo: string, index: number) => {
+      await report(each(0), app, deviceNo, { onlineStatus: 1 })
+      const body = { deviceNo, targetAppId: target.appId, reason: 'test' }
+      return (await each(index).operate(transferDevice, body)).data.onlineStatus === 1
+    }
+    const areMovedOnline = await Promise.all(serials.map(isMovedOnline))
+    // On a busy machine a device's time may be up before it is transferred.
+    const moved = serials.filter((_, index) => areMovedOnline[index])
+    expect(moved.length, said).toBeGreaterThan(0)
+    await sleep(surelyMs)
+    const events = byPresence(await readStateEvents(moved))
+    expect(events.map(({ appId, deviceNo }) => `${appId} ${deviceNo}`).sort(), said).toEqual(
+      moved.map((deviceNo) => `${target.appId} ${deviceNo}`).sort(),
+    )
+  },
+  120_000,
+)
 
 test('a report that arrives when the time is up wins: after its answer the device is online', async () => {
   const app = await newApplication(each(0))
@@ -315,36 +338,40 @@ test('a report that arrives when the time is up wins: after its answer the devic
   expect(offline.before, said).toBeLessThan(offline.reports)
 }, 120_000)
 
-test('a device that silence took offline is forgotten, and back with whatever it says', async () => {
-  const app = await newApplication(each(0))
-  const serials = await newDevices(app, 4)
-  const [empty = '', versioned = '', known = '', changed = ''] = serials
-  for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '1' })
-  const isOver = async () => byPresence(await readStateEvents(serials)).length === serials.length
-  expect(await becomesTrue(isOver, surelyMs)).toBe(true)
-  expect(await countSigns(serials), 'signs of life of devices that are offline').toBe(0)
-  expect((await report(each(0), app, empty, {})).record.onlineStatus).toBe(1)
-  expect((await report(each(1), app, versioned, { version: '2' })).record).toMatchObject({
-    onlineStatus: 1,
-    version: '2',
-  })
-  expect((await report(each(0), app, known, { onlineStatus: 2 })).record.onlineStatus).toBe(2)
-  expect((await report(each(1), app, changed, { version: '2', onlineStatus: 2 })).record.onlineStatus).toBe(2)
-  const told = (await readStateEvents(serials)).map(({ deviceNo, actor }) => `${deviceNo} ${actor.split(':')[0]}`)
-  const turns = ['application', 'platform', 'application']
-  for (const [deviceNo, count] of [
-    [empty, 3],
-    [versioned, 3],
-    [known, 2],
-    [changed, 3],
-  ] as const) {
-    const ofDevice = turns.slice(0, count).map((actor) => `${deviceNo} ${actor}`)
-    expect(
-      told.filter((one) => one.startsWith(deviceNo)),
-      said,
-    ).toEqual(ofDevice)
-  }
-}, 120_000)
+longTest(
+  'a device that silence took offline is forgotten, and back with whatever it says',
+  async () => {
+    const app = await newApplication(each(0))
+    const serials = await newDevices(app, 4)
+    const [empty = '', versioned = '', known = '', changed = ''] = serials
+    for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '1' })
+    const isOver = async () => byPresence(await readStateEvents(serials)).length === serials.length
+    expect(await becomesTrue(isOver, surelyMs)).toBe(true)
+    expect(await countSigns(serials), 'signs of life of devices that are offline').toBe(0)
+    expect((await report(each(0), app, empty, {})).record.onlineStatus).toBe(1)
+    expect((await report(each(1), app, versioned, { version: '2' })).record).toMatchObject({
+      onlineStatus: 1,
+      version: '2',
+    })
+    expect((await report(each(0), app, known, { onlineStatus: 2 })).record.onlineStatus).toBe(2)
+    expect((await report(each(1), app, changed, { version: '2', onlineStatus: 2 })).record.onlineStatus).toBe(2)
+    const told = (await readStateEvents(serials)).map(({ deviceNo, actor }) => `${deviceNo} ${actor.split(':')[0]}`)
+    const turns = ['application', 'platform', 'application']
+    for (const [deviceNo, count] of [
+      [empty, 3],
+      [versioned, 3],
+      [known, 2],
+      [changed, 3],
+    ] as const) {
+      const ofDevice = turns.slice(0, count).map((actor) => `${deviceNo} ${actor}`)
+      expect(
+        told.filter((one) => one.startsWith(deviceNo)),
+        said,
+      ).toEqual(ofDevice)
+    }
+  },
+  120_000,
+)
 
 test('looks for silent devices read them by their index, however many devices are online', async () => {
   await database.run(async (sql) => {

@@ -4,6 +4,7 @@ import { changePassword, setUpOperator, updateOperator } from '../../src/operato
 import { createSession, deleteSession, getSession, pageSessions } from '../../src/sessions/contract.ts'
 import { clearAttempts } from '../../src/sign-in-attempts/store.ts'
 import { type Answer, Client, newApplication, newSerial } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { cookieOf, newPassword, newPerson, type Person, signIn } from '../people.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'
 
@@ -119,7 +120,7 @@ describe('wrong passwords', () => {
     expect((await tryIt(person.name, person.password, source, { cookie: String(mark) })).code).toBe(0)
   })
 
-  test('leave few rows, and none for long', async () => {
+  longTest('leave few rows, and none for long', async () => {
     const source = newSource()
     for (let index = 0; index < 12; index++) await tryIt(newSerial('no'), 'wrong', source)
     const count = () =>
@@ -217,7 +218,7 @@ describe('the audit trail', () => {
     expect(JSON.stringify(unknown)).not.toContain(secret)
   })
 
-  test('does not grow without end by strangers', async () => {
+  longTest('does not grow without end by strangers', async () => {
     const all = () =>
       database.run(async (sql) =>
         Number((await sql`select count(*) as n from event where type in ('session.refused', 'session.locked')`)[0]?.n),

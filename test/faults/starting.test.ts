@@ -17,6 +17,7 @@ import {
   type ServiceOptions,
   type TestApplication,
 } from '../harness.ts'
+import { longTest } from '../long.ts'
 import {
   atScale,
   becomesTrue,
@@ -99,20 +100,24 @@ test('a second instance on one data folder is refused, and the first goes on', a
   await first.stop()
 }, 120_000)
 
-test('of four instances that start at once on an empty data folder one runs, and the others are refused', async () => {
-  const dataDir = place.newFolder()
-  const starts = await Promise.all(
-    Array.from({ length: 4 }, () => place.startService({ dataDir }).catch((error: Error) => error.message)),
-  )
-  const running = starts.filter((start) => typeof start !== 'string')
-  const refused = starts.filter((start) => typeof start === 'string')
-  expect([running.length, refused.length], refused.join('\n')).toEqual([1, 3])
-  for (const words of refused) expect(words).toMatch(/Another Forecourt \(process \d+\) already uses the data folder/)
-  const [service] = running
-  if (service === undefined) throw new Error('none runs')
-  await createOne(new Client(service), await newApplication(new Client(service)))
-  expect(await service.stop()).toBe(0)
-}, 120_000)
+longTest(
+  'of four instances that start at once on an empty data folder one runs, and the others are refused',
+  async () => {
+    const dataDir = place.newFolder()
+    const starts = await Promise.all(
+      Array.from({ length: 4 }, () => place.startService({ dataDir }).catch((error: Error) => error.message)),
+    )
+    const running = starts.filter((start) => typeof start !== 'string')
+    const refused = starts.filter((start) => typeof start === 'string')
+    expect([running.length, refused.length], refused.join('\n')).toEqual([1, 3])
+    for (const words of refused) expect(words).toMatch(/Another Forecourt \(process \d+\) already uses the data folder/)
+    const [service] = running
+    if (service === undefined) throw new Error('none runs')
+    await createOne(new Client(service), await newApplication(new Client(service)))
+    expect(await service.stop()).toBe(0)
+  },
+  120_000,
+)
 
 test('a taken port is refused by its number, and the database is not left running', async () => {
   const port = await silentPort()
@@ -121,19 +126,23 @@ test('a taken port is refused by its number, and the database is not left runnin
   )
 }, 120_000)
 
-test("another instance's port is refused too, and is free again at once when that one has stopped", async () => {
-  const first = await place.startService()
-  const { port } = new URL(first.url)
-  const env = { FORECOURT_PORT: port }
-  expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(
-    `Port ${port} on 127.0.0.1 is taken by another program.`,
-  )
-  // Connections that the service closes keep the port's name for a minute.
-  await Promise.all(Array.from({ length: 8 }, () => fetch(`${first.url}/healthz`)))
-  expect(await first.stop()).toBe(0)
-  const second = await place.startService({ env })
-  expect(await second.stop()).toBe(0)
-}, 120_000)
+longTest(
+  "another instance's port is refused too, and is free again at once when that one has stopped",
+  async () => {
+    const first = await place.startService()
+    const { port } = new URL(first.url)
+    const env = { FORECOURT_PORT: port }
+    expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(
+      `Port ${port} on 127.0.0.1 is taken by another program.`,
+    )
+    // Connections that the service closes keep the port's name for a minute.
+    await Promise.all(Array.from({ length: 8 }, () => fetch(`${first.url}/healthz`)))
+    expect(await first.stop()).toBe(0)
+    const second = await place.startService({ env })
+    expect(await second.stop()).toBe(0)
+  },
+  120_000,
+)
 
 describe('a database that cannot be used is told in one sentence, without the password:', () => {
   const secret = 'pa55-w0rd-of-the-database'
@@ -146,7 +155,7 @@ describe('a database that cannot be used is told in one sentence, without the pa
     expect(words).not.toContain(secret)
   })
 
-  test('its socket is not there', async () => {
+  longTest('its socket is not there', async () => {
     const url = `postgres://user:${secret}@localhost/forecourt?host=${encodeURIComponent(place.home)}`
     const words = await refusal({ env: { ...atOnce, DATABASE_URL: url } })
     expect(words).toMatch(/^The database cannot be reached: /)
@@ -154,12 +163,16 @@ describe('a database that cannot be used is told in one sentence, without the pa
     expect(words).not.toContain(secret)
   })
 
-  test('its host has no address', async () => {
-    const url = `postgres://user:${secret}@nowhere.invalid/forecourt`
-    const words = await refusal({ env: { ...atOnce, DATABASE_URL: url } })
-    expect(words).toMatch(/^The database cannot be reached: .* \(database forecourt at nowhere\.invalid:5432\)\.$/)
-    expect(words).not.toContain(secret)
-  }, 120_000)
+  longTest(
+    'its host has no address',
+    async () => {
+      const url = `postgres://user:${secret}@nowhere.invalid/forecourt`
+      const words = await refusal({ env: { ...atOnce, DATABASE_URL: url } })
+      expect(words).toMatch(/^The database cannot be reached: .* \(database forecourt at nowhere\.invalid:5432\)\.$/)
+      expect(words).not.toContain(secret)
+    },
+    120_000,
+  )
 
   test('it takes the connection and says nothing', async () => {
     const url = `postgres://user:${secret}@127.0.0.1:${await silentPort()}/forecourt`

@@ -11,9 +11,12 @@ import { prepareDatabase, type Service, type ServiceOptions, startService } from
 /** FORECOURT_TEST_SEED repeats a run's choices, though not the machine's timing. */
 export const seed = Number(process.env.FORECOURT_TEST_SEED ?? randomInt(2 ** 31))
 
-/** What a test does, or how often: in the gate, and under FORECOURT_TEST_LONG (`npm run test:long`), where time is no matter. */
+/** Whether this is `npm run test:long`, where time is no matter. */
+export const isLong = process.env.FORECOURT_TEST_LONG !== undefined
+
+/** What a test does, or how often: in the gate, and in the long run. */
 export function atScale<T>(inGate: T, full: T): T {
-  return process.env.FORECOURT_TEST_LONG === undefined ? inGate : full
+  return isLong ? full : inGate
 }
 
 /** Numbers from 0 to 1 that the seed decides (mulberry32). */

@@ -15,6 +15,7 @@ import {
   type Service,
   type TestApplication,
 } from '../harness.ts'
+import { longTest } from '../long.ts'
 import { RawConnection, rawPost } from './raw-connection.ts'
 import { answerWith, Receiver } from './receiver.ts'
 import { beginClients, type Seen } from './stop-clients.ts'
@@ -114,7 +115,11 @@ test('metrics are the sum over all workers, whichever is asked, and do not fall 
   const before = await answered(client, 'getHealth')
   await many(60, () => client.call(getHealth, {}, onItsOwn))
   for (let scrape = 0; scrape < 6; scrape++) expect(await answered(client, 'getHealth')).toBe(before + 60)
-  expect((await client.operate(getMetrics, {}, onItsOwn)).text).toMatch(/^forecourt_workers 3$/m)
+  const { text } = await client.operate(getMetrics, {}, onItsOwn)
+  for (const once of [/^forecourt_workers 3$/m, /^forecourt_workers_wanted 3$/m, /^forecourt_ready 1$/m]) {
+    expect(text).toMatch(once)
+  }
+  expect(text).toMatch(/^forecourt_build_info\{.*\} 1$/m)
   const killed = workersOf(service)[0] as ProcessId
   signal(killed, 'SIGKILL')
   expect(await allServeWithout(killed)).toBe(true)
@@ -261,30 +266,38 @@ test('a frozen application is refused at once by all workers', async () => {
   }
 }, 120_000)
 
-test('of many tests of one callback at once, one is sent', async () => {
-  const receiver = await Receiver.start()
-  const app = await newApplication(client, { thirdPartyConfig: null })
-  const callbackUrl = receiver.url('/test', (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 500))
-  const config = { appId: app.appId, operatorName: 'Operator', callbackUrl, callbackEvents: ['site.created'] }
-  expect((await client.call(saveThirdPartyConfig, config, { token: app.token })).code).toBe(0)
-  const answers = await many(12, () =>
-    client.call(testDelivery, { appId: app.appId }, { token: app.token, ...onItsOwn }),
-  )
-  expect(answers.map(({ code }) => code).sort()).toEqual([0, ...Array(11).fill(10007)])
-  expect(receiver.at('/test')).toHaveLength(1)
-  receiver.stop()
-}, 120_000)
+longTest(
+  'of many tests of one callback at once, one is sent',
+  async () => {
+    const receiver = await Receiver.start()
+    const app = await newApplication(client, { thirdPartyConfig: null })
+    const callbackUrl = receiver.url('/test', (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 500))
+    const config = { appId: app.appId, operatorName: 'Operator', callbackUrl, callbackEvents: ['site.created'] }
+    expect((await client.call(saveThirdPartyConfig, config, { token: app.token })).code).toBe(0)
+    const answers = await many(12, () =>
+      client.call(testDelivery, { appId: app.appId }, { token: app.token, ...onItsOwn }),
+    )
+    expect(answers.map(({ code }) => code).sort()).toEqual([0, ...Array(11).fill(10007)])
+    expect(receiver.at('/test')).toHaveLength(1)
+    receiver.stop()
+  },
+  120_000,
+)
 
-test('a port that is taken, by a program or by another service’s workers, is one clear sentence', async () => {
-  const program = createServer()
-  await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve))
-  const ports = [(program.address() as { port: number }).port, Number(new URL(service.url).port)]
-  for (const port of ports) {
-    const env = { FORECOURT_WORKERS: '2', FORECOURT_PORT: String(port) }
-    const { code, stdout, stderr } = await runServiceToItsEnd({ dataDir: place.preparedFolder(), env })
-    expect(code).toBe(1)
-    expect(stdout).toBe('')
-    expect(stderr).toBe(`Port ${port} on 127.0.0.1 is taken by another program.\n`)
-  }
-  program.close()
-}, 120_000)
+longTest(
+  'a port that is taken, by a program or by another service’s workers, is one clear sentence',
+  async () => {
+    const program = createServer()
+    await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve))
+    const ports = [(program.address() as { port: number }).port, Number(new URL(service.url).port)]
+    for (const port of ports) {
+      const env = { FORECOURT_WORKERS: '2', FORECOURT_PORT: String(port) }
+      const { code, stdout, stderr } = await runServiceToItsEnd({ dataDir: place.preparedFolder(), env })
+      expect(code).toBe(1)
+      expect(stdout).toBe('')
+      expect(stderr).toBe(`Port ${port} on 127.0.0.1 is taken by another program.\n`)
+    }
+    program.close()
+  },
+  120_000,
+)
