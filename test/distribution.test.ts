@@ -48,11 +48,3 @@ test('a database without Citus is refused in one sentence, and so is the embedde
     stderr: 'The embedded database is one machine: name the database of a Citus coordinator in DATABASE_URL.\n',
   })
 })
-
-test('a wrong use is told how it is used', () => {
-  for (const args of [[], ['spread'], ['distribute', 'twice']]) {
-    const { status, stderr } = forecourt(args, {})
-    expect(status).toBe(2)
-    expect(stderr).toStartWith('Usage: forecourt COMMAND\n')
-  }
-})

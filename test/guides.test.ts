@@ -48,7 +48,9 @@ test('the quick start can be pasted twice, and the other guides’ commands afte
   const [, site, device, page, reported] = first.map(({ data }) => data)
   expect(page.list).toEqual([device])
   expect([reported.onlineStatus, reported.runStatus]).toEqual([1, 1])
-  const guides = ['tokens', 'retries', 'pages', 'states', 'events'].map((guide) => codeOf(guide, 'sh').join('\n'))
+  const guides = ['tokens', 'retries', 'pages', 'states', 'events', 'bulk'].map((guide) =>
+    codeOf(guide, 'sh').join('\n'),
+  )
   const all = paste([...start, ...guides], env)
   expect(codesOf(all)).toEqual(all.map(() => 0))
   const [, siteAgain, deviceAgain, , , , , rule, ruleAgain, , late, batch, feed] = all.map(({ data }) => data)

@@ -207,7 +207,10 @@ export class Client {
     this.operatorKey = service.operatorKey
   }
 
-  /** Sends `input` as the body of a POST or as the query of a GET. Answers whatever comes back. */
+  /**
+   * Sends `input` as the body of a POST or as the query of a GET; its `file` as the body of what takes one. Answers
+   * whatever comes back.
+   */
   async call<Body extends TObject, Query extends TObject, Data extends TSchema>(
     operation: Operation<Body, Query, Data>,
     input: unknown,
@@ -219,6 +222,12 @@ export class Client {
     if (method === 'GET') {
       const query = new URLSearchParams(input as Record<string, string>).toString()
       return this.send(query === '' ? path : `${path}?${query}`, { method, headers })
+    }
+    if (operation.takes !== undefined) {
+      const { file = '', ...asked } = input as { file?: RequestInit['body'] }
+      headers['content-type'] ??= operation.takes[0] as string
+      const query = new URLSearchParams(asked as Record<string, string>)
+      return this.send(`${path}?${query}`, { method, headers, body: file })
     }
     headers['content-type'] ??= 'application/json'
     return this.send(path, { method, headers, body: typeof input === 'string' ? input : JSON.stringify(input) })
@@ -250,7 +259,7 @@ export class Client {
         headers,
         text,
       })
-    const envelope = text.startsWith('{') ? JSON.parse(text) : {}
+    const envelope = headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : {}
     return { status, headers, text, ...envelope }
   }
 }

@@ -139,11 +139,11 @@ export class PublishedApi {
     if (requestBody === undefined || typeof sent !== 'string') return []
     const mediaType = requestHeaders.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
     if (requestBody.content[mediaType] === undefined) return [`the media type ${mediaType} is accepted`]
+    const at = `${pointer}${pointerTo('requestBody', 'content', mediaType, 'schema')}`
+    if (isFile(mediaType)) return this.check(at, sent, 'the accepted file')
     const body = mediaType === 'application/json' ? JSON.parse(sent) : Object.fromEntries(new URLSearchParams(sent))
     const given = acceptedRows(withNulls(body), JSON.parse(text).data?.results)
-    return given === undefined
-      ? []
-      : this.check(`${pointer}${pointerTo('requestBody', 'content', mediaType, 'schema')}`, given, 'the accepted body')
+    return given === undefined ? [] : this.check(at, given, 'the accepted body')
   }
 
   /** A text of a query or a header as its schema's type. */
@@ -172,6 +172,9 @@ export class PublishedApi {
     return this.resolve(found as Value, $ref.slice(1))
   }
 }
+
+/** A body that is neither JSON nor a form. */
+const isFile = (mediaType: string) => mediaType === 'text/csv' || mediaType === 'application/x-ndjson'
 
 /** A JSON pointer, fit for the fragment of an address. */
 function pointerTo(...steps: string[]): string {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createImport, getTemplate } from '../../src/bulk/contract.ts'
 import { testDelivery } from '../../src/deliveries/contract.ts'
 import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
 import { saveDeviceModel } from '../../src/device-models/contract.ts'
@@ -38,6 +39,8 @@ const newCalledBack = () => newApplication(client, { thirdPartyConfig: { operato
 const calledBack = await newCalledBack()
 const operator = { authorization: `Bearer ${client.operatorKey}` }
 
+const ndjson = { headers: { 'content-type': 'application/x-ndjson' } }
+
 const made = {
   device: async () => {
     const created = await client.call(createDevice, deviceBody(appId), { token })
@@ -59,6 +62,16 @@ const made = {
     return { setUpToken: setUpPath?.split('#')[1] }
   },
   delivery: async () => ({ id: expectSuccess(await client.call(testDelivery, {}, { token: calledBack.token })).id }),
+  // So many rows that it is under way when it is cancelled.
+  import: async () => {
+    const { appId } = await newIdleApplication()
+    const taken = await client.operate(
+      createImport,
+      { kind: 'sites', appId, format: 'ndjson', file: '[]\n'.repeat(50_000) },
+      ndjson,
+    )
+    return { id: expectSuccess(taken).id }
+  },
   key: async () => {
     const body = { name: newSerial('example'), role: 'viewer' }
     return { id: expectSuccess(await client.operate(createOperatorKey, body)).id }
@@ -115,6 +128,9 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   transferDevices: async () => ({ deviceNos: [(await made.device()).deviceNo], targetAppId: other.appId }),
   getEvent: made.event,
   getDelivery: made.delivery,
+  getImport: made.import,
+  cancelImport: made.import,
+  getImportResult: made.import,
   createSession: async () => ({ name: (await withPassword()).name }),
   setUpOperator: made.invited,
   getApplication: () => ({ appId }),
@@ -137,6 +153,9 @@ const ofSession = async () => signIn(client, await withPassword())
 /** Who sends an example that not everybody can. */
 const senders: Record<string, () => Promise<Record<string, string>> | Record<string, string>> = {
   getDelivery: () => ofCalledBack,
+  getImport: () => operator,
+  cancelImport: () => operator,
+  getImportResult: () => operator,
   // One a few seconds, of each application.
   testDelivery: async () => ({ authorization: `Bearer ${(await newCalledBack()).token}` }),
   replayDeliveries: () => ofCalledBack,
@@ -166,11 +185,16 @@ test.each(published.map((each) => [each.operationId, each] as const))(
     const acting = path.includes('/application/') ? (await newIdleApplication()).appId : appId
     const about = 'appId' in example ? { appId: acting } : {}
     const sent: Record<string, unknown> = { ...example, ...about, ...(await substitutes[operationId]?.()) }
-    const query = method === 'GET' ? `?${new URLSearchParams(sent as Record<string, string>)}` : ''
+    const isFile = operation.requestBody?.content['text/csv'] !== undefined
+    const query = method === 'GET' || isFile ? `?${new URLSearchParams(sent as Record<string, string>)}` : ''
+    const file = isFile ? (await client.operate(getTemplate, { kind: sent.kind })).text : JSON.stringify(sent)
     const answer = await client.send(path + query, {
       method,
-      headers: { ...(await (senders[operationId]?.() ?? senderOf(path))), 'content-type': 'application/json' },
-      ...(method === 'POST' && { body: JSON.stringify(sent) }),
+      headers: {
+        ...(await (senders[operationId]?.() ?? senderOf(path))),
+        'content-type': isFile ? 'text/csv' : 'application/json',
+      },
+      ...(method === 'POST' && { body: file }),
     })
     expect([answer.status, answer.text.slice(0, 200)]).toEqual([200, expect.any(String)])
   },

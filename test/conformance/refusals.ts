@@ -30,6 +30,8 @@ export const contractRefusals = {
   billingRuleInUse: { code: 40004, status: 409 },
   eventNotFound: { code: 60002, status: 404 },
   deliveryNotFound: { code: 60003, status: 404 },
+  importNotFound: { code: 70002, status: 404 },
+  importRunning: { code: 70003, status: 409 },
   internalFault: { code: 49999, status: 500 },
   unavailable: { code: 50003, status: 503 },
 } as const

@@ -107,6 +107,43 @@ describe('the SDK', () => {
     }
   })
 
+  test('sends files and reads them, whole, as a stream and row by row', async () => {
+    const { forecourt } = await newSdk()
+    const columns = 'deviceNo,deviceName,districtCode,coordinates'
+    const serials = [newSerial('SDK'), newSerial('SDK')]
+    const text = [columns, ...serials.map((serial) => `${serial},门,360102,"1,2"`), 'x'].join('\n')
+    const stream = new Blob([text]).stream() as ReadableStream<Uint8Array>
+    for (const [file, told] of [
+      [text, { created: 2, existing: 0, refused: 1 }],
+      [stream, { created: 0, existing: 2, refused: 1 }],
+      [new Blob([text], { type: 'text/csv; charset=utf-8' }), { created: 0, existing: 2, refused: 1 }],
+    ] as const) {
+      const { id } = await forecourt.createImport({ kind: 'devices', file })
+      let done = await forecourt.getImport({ id })
+      while (done.status < 3) {
+        await Bun.sleep(20)
+        done = await forecourt.getImport({ id })
+      }
+      expect(done).toMatchObject(told)
+      const lines: unknown[] = []
+      for await (const { line, code } of (await forecourt.getImportResult({ id, outcome: 'refused' })).rows()) {
+        lines.push([line, code])
+      }
+      expect(lines).toEqual([[4, 10001]])
+    }
+    const exported = await forecourt.createExport({ kind: 'devices', format: 'ndjson' })
+    expect(exported).toMatchObject({
+      mediaType: 'application/x-ndjson',
+      name: expect.stringMatching(/^devices-.*\.ndjson$/),
+    })
+    const found: unknown[] = []
+    for await (const { deviceNo } of exported.rows()) found.push(deviceNo)
+    expect(found.sort()).toEqual(serials.toSorted())
+    expect((await (await forecourt.getTemplate({ kind: 'inventory' })).text()).trim()).toBe('deviceNo,modelName')
+    const error = await errorOf(forecourt.createImport({ kind: 'devices', file: 'serial\n' }))
+    expect(error.errors.map(({ field }) => field)).toContain('serial')
+  })
+
   test('fetches one token for all calls, and another when it ends before its time', async () => {
     const { appId, appSecret } = await newApplication(client)
     const place = standIn(() => undefined)

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
+import { refusals as kinds } from '../../src/refusals.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from '../../src/service/contract.ts'
+import { createSession } from '../../src/sessions/contract.ts'
 import { newApplication } from '../harness.ts'
 import { contractRefusals } from './refusals.ts'
 import { client, createDeviceOf, expectRefusal, expectSuccess, saveSiteOf } from './support.ts'
@@ -86,22 +88,69 @@ test('/metrics has batch sizes by lane', async () => {
   expect(sample(text, 'batch_size_count', 'lane="sites"')).toBeGreaterThan(0)
 })
 
-/** The names of all metrics, with their labels where there are some. */
-async function sampleNames(): Promise<string[]> {
-  const samples = (await metrics()).split('\n').filter((line) => /^\w/.test(line))
-  return [...new Set(samples.map((line) => line.slice(0, line.lastIndexOf(' '))))].filter(
-    (name) => !name.includes('_bucket'),
-  )
-}
-
-test('/metrics has the length of each queue', async () => {
-  const queues = (await sampleNames()).filter((name) => name.includes('queue'))
-  expect(queues.some((name) => name.includes('devices'))).toBe(true)
-  expect(queues.some((name) => name.includes('sites'))).toBe(true)
+test('/metrics has the length of each lane’s queue, and how old it is', async () => {
+  const text = await metrics()
+  for (const lane of ['devices', 'sites', 'states']) {
+    expect(text).toMatch(new RegExp(`^forecourt_queue_length\\{lane="${lane}"\\} \\d+$`, 'm'))
+    expect(text).toMatch(new RegExp(`^forecourt_queue_age_seconds\\{lane="${lane}"\\} [\\d.e-]+$`, 'm'))
+  }
 })
 
-test('/metrics has the connection pool', async () => {
-  expect((await sampleNames()).filter((name) => /pool|connections/.test(name))).not.toEqual([])
+test('/metrics tells what runs, and what its process, database and disk are like', async () => {
+  const text = await metrics()
+  expect(text).toMatch(/^forecourt_build_info\{version="\d+\.\d+\.\d+[^"]*",runtime="(Bun|Node) \d+\.\d+\.\d+"\} 1$/m)
+  for (const name of ['forecourt_ready', 'forecourt_database_up', 'forecourt_database_writable']) {
+    expect(text).toMatch(new RegExp(`^${name} 1$`, 'm'))
+  }
+  const atLeast: [string, number][] = [
+    ['process_cpu_seconds_total', 0.01],
+    ['process_resident_memory_bytes', 10_000_000],
+    ['process_start_time_seconds', 1_700_000_000],
+    ['process_open_fds', 3],
+    ['process_max_fds', 100],
+    ['forecourt_event_loop_delay_seconds_count', 1],
+    ['forecourt_database_wait_seconds{pool="creates"}', 0],
+    ['forecourt_database_connections{state="idle"}', 1],
+    ['forecourt_database_size_bytes', 5_000_000],
+    ['forecourt_disk_free_bytes', 1_000_000],
+    ['forecourt_disk_size_bytes', 1_000_000],
+    ['forecourt_callback_endpoints{state="on"}', 0],
+    ['forecourt_callback_waiting_events{state="held"}', 0],
+  ]
+  for (const [name, least] of atLeast) {
+    const line = text.split('\n').find((line) => line.startsWith(`${name} `))
+    expect([name, Number(line?.split(' ').at(-1)) >= least]).toEqual([name, true])
+  }
+})
+
+test('every count that /metrics can know of begins at 0, so that its first increase is seen', async () => {
+  const text = await metrics()
+  for (const { id, refusals } of operations) {
+    for (const code of [0, ...refusals.map((name) => kinds[name].code)]) {
+      expect(text).toContain(`\nforecourt_requests_total{operation="${id}",code="${code}"} `)
+    }
+  }
+  for (const outcome of ['succeeded', 'refused', 'locked']) {
+    expect(text).toContain(`\nforecourt_sign_ins_total{outcome="${outcome}"} `)
+  }
+  expect(text).toContain('\nforecourt_rate_limited_total{app_id="other"} ')
+  expect(text).toContain('\nforecourt_database_errors_total{class="connection"} ')
+})
+
+test('/metrics counts sign-ins and what was over the rate of an application', async () => {
+  const refused = (text: string) => sample(text, 'forecourt_sign_ins_total{outcome="refused"}')
+  const limited = (text: string) =>
+    sample(text, `forecourt_rate_limited_total{app_id="${application.appId}"}`) +
+    sample(text, 'forecourt_rate_limited_total{app_id="other"}')
+  const application = await newApplication(client, { rateLimitPerSecond: 1 })
+  const before = await metrics()
+  expectRefusal(await client.call(createSession, { operatorKey: 'A'.repeat(43) }), 'signInFailed')
+  const { token } = application
+  const burst = await Promise.all(Array.from({ length: 10 }, () => client.call(createDevice, {}, { token })))
+  expect(burst.filter(({ code }) => code === 10007)).not.toEqual([])
+  const after = await metrics()
+  expect(refused(after) - refused(before)).toBeGreaterThanOrEqual(1)
+  expect(limited(after) - limited(before)).toBeGreaterThanOrEqual(1)
 })
 
 test('/metrics names no application, serial or unknown path', async () => {

@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectFolder } from './harness.ts'
+
+// The README is there in two languages, of which both say the same.
+
+const read = (file: string) => readFileSync(join(projectFolder, file), 'utf8')
+const english = read('README.md')
+const chinese = read('README.zh-CN.md')
+
+const fence = /^```\w*\n[\s\S]*?^```$/gm
+const all = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map(([whole, part]) => part ?? whole)
+/** Where links lead, but for the one to the other language. */
+const linksOf = (text: string) => all(/\]\(([^)]+)\)/g, text).filter((link) => !link.startsWith('README'))
+
+test('the commands, the request and its answer are the same in both languages', () => {
+  expect(all(fence, english).length).toBeGreaterThan(4)
+  expect(all(fence, chinese)).toEqual(all(fence, english))
+})
+
+test('so are the figures of the benchmark', () => {
+  const figures = (text: string) =>
+    all(/^\| .+\| --: \|\n((?:\|.+\n)+)/gm, text).map((table) => all(/\d[\d,.]*/g, table))
+  expect(figures(english)[0]?.length).toBeGreaterThan(20)
+  expect(figures(chinese)).toEqual(figures(english))
+})
+
+test('names, paths and settings are the same, and each has its place in both', () => {
+  const spans = (text: string) => [...new Set(all(/`([^`\n]+)`/g, text.replaceAll(fence, '')))].sort()
+  expect(spans(chinese)).toEqual(spans(english))
+})
+
+test('every link leads to a file, and the Chinese ones to the Chinese guides', () => {
+  for (const link of [...linksOf(english), ...linksOf(chinese)]) {
+    expect(existsSync(join(projectFolder, link)), link).toBe(true)
+  }
+  const translated = (link: string) => link.replace('guides/en/', 'guides/zh/')
+  // Both name the index of both languages.
+  const unique = (links: string[]) => [...new Set(links.map(translated))].sort()
+  expect(unique(linksOf(chinese))).toEqual(unique(linksOf(english)))
+  const wrong = linksOf(chinese).filter((link) => link.includes('guides/en/') && !link.endsWith('README.md'))
+  expect(wrong).toEqual([])
+})
