@@ -1,6 +1,6 @@
 import { Context } from '../src/cli/context.ts'
+import { commandReference } from '../src/cli/help-page.ts'
 import { createProgram } from '../src/cli/program.ts'
-import { commandReference } from '../src/cli/reference.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
 import { api } from '../src/reference/api.ts'
 import { refusals } from '../src/refusals.ts'

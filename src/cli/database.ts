@@ -1,7 +1,14 @@
 import type { MigrationStatus } from '../database/migrate.ts'
 import type { CliCommand } from './command.ts'
-import { type Context, exitCodes } from './context.ts'
+import { type Context, exitCodes, UsageError } from './context.ts'
 import { table } from './table.ts'
+
+interface EraseOptions {
+  app?: string
+  site?: string
+  days?: string
+  dryRun?: true
+}
 
 /** The commands that go straight to the database of the settings. */
 export function databaseCommands(program: CliCommand, context: Context): void {
@@ -42,6 +49,28 @@ export function databaseCommands(program: CliCommand, context: Context): void {
       await distributeDatabase(context.config())
       context.result({ distributed: true }, 'The database is distributed. Start the service, or start it again.')
     })
+  program
+    .command('erase')
+    .summary('erases contacts and phone numbers of deleted sites')
+    .description(
+      'Replaces contacts and phone numbers of deleted sites by *** in the event log and in the answers that are kept for retries, and tells it in the audit trail (site.erased). What callbacks, exports and backups have carried away is not reached.',
+    )
+    .option('--app <id>', 'of this application')
+    .option('--site <id>', 'this site; wants --app')
+    .option('--days <number>', 'every site that was deleted at least so many days ago')
+    .option('--dry-run', 'only counts')
+    .example('erase --app eb5ffaabb88d8c09f000 --site 1024', 'one site, after its delete')
+    .example('erase --days 90', 'all that were deleted at least 90 days ago')
+    .action(async (options: EraseOptions) => {
+      const { eraseFromDatabase } = await import('./erase.ts')
+      const isDryRun = options.dryRun === true
+      const { sites, events } = await eraseFromDatabase(context.config(), readEraseOptions(options), isDryRun)
+      const done = isDryRun ? 'Would erase' : 'Erased'
+      context.result({ sites, events }, `${done} what ${events} events tell of the people of ${sites} sites.`)
+      if (!isDryRun && events > 0) {
+        context.remark('Callbacks that were sent, exports and backups still hold it: tell those who have them.')
+      }
+    })
 }
 
 function showMigrations(migrations: MigrationStatus[], context: Context): void {
@@ -64,3 +93,14 @@ function showMigrations(migrations: MigrationStatus[], context: Context): void {
 }
 
 const faults = { altered: 'but from another file', unknown: 'by a newer program' }
+
+function readEraseOptions({ app, site, days }: EraseOptions) {
+  if ((site === undefined) === (days === undefined)) throw new UsageError('give either --site, or --days')
+  const number = (name: string, text: string) => {
+    if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} takes a whole number, not "${text}"`)
+    return Number(text)
+  }
+  if (days !== undefined) return { appId: app ?? null, days: number('--days', days) }
+  if (app === undefined) throw new UsageError('--site wants --app')
+  return { appId: app, siteId: number('--site', site ?? '') }
+}

@@ -1,46 +1,34 @@
-import type { CliCommand } from './command.ts'
-import { type Context, UsageError } from './context.ts'
+import type { Config } from '../config.ts'
+import { openBesideService } from '../database/beside.ts'
+import { Database } from '../database/database.ts'
+import { waitForDatabase } from '../database/start.ts'
+import { StartError } from '../database/start-error.ts'
+import { type Erasure, eraseSites, findDeletedSite, findDeletedSites } from '../erasure/store.ts'
+import { openLog } from '../log.ts'
 
-interface Options {
-  app?: string
-  site?: string
-  days?: string
-  dryRun?: true
-}
+/** One site, or all that were deleted so many days ago. */
+type What = { appId: string; siteId: number } | { appId: string | null; days: number }
 
-/** `erase`, straight at the database of the settings: the log can be changed by nobody else. */
-export function eraseCommands(program: CliCommand, context: Context): void {
-  program
-    .command('erase')
-    .summary('erases contacts and phone numbers of deleted sites')
-    .description(
-      'Replaces contacts and phone numbers of deleted sites by *** in the event log and in the answers that are kept for retries, and tells it in the audit trail (site.erased). What callbacks, exports and backups have carried away is not reached.',
-    )
-    .option('--app <id>', 'of this application')
-    .option('--site <id>', 'this site; wants --app')
-    .option('--days <number>', 'every site that was deleted at least so many days ago')
-    .option('--dry-run', 'only counts')
-    .example('erase --app eb5ffaabb88d8c09f000 --site 1024', 'one site, after its delete')
-    .example('erase --days 90', 'all that were deleted at least 90 days ago')
-    .action(async (options: Options) => {
-      const { eraseFromDatabase } = await import('./erasure.ts')
-      const isDryRun = options.dryRun === true
-      const { sites, events } = await eraseFromDatabase(context.config(), readOptions(options), isDryRun)
-      const done = isDryRun ? 'Would erase' : 'Erased'
-      context.result({ sites, events }, `${done} what ${events} events tell of the people of ${sites} sites.`)
-      if (!isDryRun && events > 0) {
-        context.remark('Callbacks that were sent, exports and backups still hold it: tell those who have them.')
-      }
-    })
-}
-
-function readOptions({ app, site, days }: Options) {
-  if ((site === undefined) === (days === undefined)) throw new UsageError('give either --site, or --days')
-  const number = (name: string, text: string) => {
-    if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} takes a whole number, not "${text}"`)
-    return Number(text)
+/** Erases what the settings' database tells of the people of deleted sites. */
+export async function eraseFromDatabase(config: Config, what: What, isDryRun: boolean): Promise<Erasure> {
+  const { owner: target, close } = await openBesideService(config)
+  const database = new Database(target, config.statementTimeoutMs)
+  const log = openLog(config.logLevel)
+  try {
+    const sql = database.open(1)
+    const { signal } = new AbortController()
+    await waitForDatabase(sql, { target, seconds: config.databaseWaitSeconds, log, signal })
+    if ('days' in what) return await eraseSites(sql, await findDeletedSites(sql, what.days, what.appId), isDryRun)
+    const site = await findDeletedSite(sql, what.appId, what.siteId)
+    if (site === undefined) {
+      throw new StartError(
+        'No event tells that this application deleted such a site: delete it first, or look at the ids.',
+      )
+    }
+    return await eraseSites(sql, [site], isDryRun)
+  } finally {
+    await database.close()
+    await close()
+    log.flush()
   }
-  if (days !== undefined) return { appId: app ?? null, days: number('--days', days) }
-  if (app === undefined) throw new UsageError('--site wants --app')
-  return { appId: app, siteId: number('--site', site ?? '') }
 }

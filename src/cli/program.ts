@@ -8,7 +8,6 @@ import type { Context } from './context.ts'
 import { databaseCommands } from './database.ts'
 import { demoCommands } from './demo.ts'
 import { documentCommands } from './document.ts'
-import { eraseCommands } from './erase.ts'
 import { operatorCommands } from './operators.ts'
 import { serviceCommands } from './service.ts'
 
@@ -17,7 +16,6 @@ const groups: ((program: CliCommand, context: Context) => void)[] = [
   serviceCommands,
   databaseCommands,
   backupCommands,
-  eraseCommands,
   applicationCommands,
   operatorCommands,
   bulkCommands,
