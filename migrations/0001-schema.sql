@@ -255,7 +255,7 @@ create index event_by_subject on event (hashtext(subject), id) where subject is 
 create index event_by_type on event (app_id, type, id);
 -- The audit trail: what people and their keys did, and what happened in no application. What applications do is not in
 -- it, so their creates pay nothing.
-create index event_of_audit on event (id) where app_id = '' or starts_with(actor, 'operator');
+create index event_of_audit on event (id, app_id) where app_id = '' or starts_with(actor, 'operator');
 
 create table idempotency_key (
   -- The application, or "operator" and its id where a write is about none.

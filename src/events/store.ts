@@ -2,7 +2,7 @@ import type { Row } from 'postgres'
 import { takeLock } from '../database/advisory-lock.ts'
 import { drawEventId, lockApplication, lowestEventId } from '../database/application-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
-import { byId, type PageQuery, readPage } from '../database/page.ts'
+import { byId, type PageKey, type PageQuery, readPage } from '../database/page.ts'
 import { transaction } from '../database/transaction.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
 import { Refusal } from '../refusals.ts'
@@ -127,6 +127,9 @@ export interface AuditFilter extends PageQuery {
   time: TimeRange
 }
 
+/** Ids are each log's own: events of one moment in several have the same. */
+const byIdInAnyLog: PageKey = [...byId, { column: 'app_id', type: 'text' }]
+
 /** Pages through what operators and their keys did, and the platform's own log, by the index that holds nothing else. */
 export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMoment) {
   const { appId, actor, actorId, types, subject, beforeId, time } = filter
@@ -147,7 +150,7 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
   const rows = sql`
     select id, type, app_id, time, actor, subject, address, data from event
     where (app_id = '' or starts_with(actor, 'operator')) ${conditions}`
-  const source = { operation: pageAudit.id, rows, key: byId, newestFirst: true }
+  const source = { operation: pageAudit.id, rows, key: byIdInAnyLog, newestFirst: true }
   return readPage(sql, source, filter, (row): AuditRecord => toAudit(row, showMoment))
 }
 

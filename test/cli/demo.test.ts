@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { pageDeliveries } from '../../src/deliveries/contract.ts'
 import { pageDevices } from '../../src/devices/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
+import { becomesTrue } from '../faults/support.ts'
 import { type Client, target } from '../harness.ts'
 import { forecourt, startForecourt } from './support.ts'
 
@@ -58,6 +59,8 @@ test('a fleet in real districts whose states move; a second run goes on with it,
     expect(deviceRows.list.some(({ onlineStatus }) => onlineStatus === 1)).toBe(true)
   }
   const failing = applications.at(-1)?.appId
-  const { data } = await client.operate(pageDeliveries, { appId: failing })
-  expect(data.list[0]).toMatchObject({ type: 'site.created', responseStatus: null })
+  // A delivery is told of once it has been tried.
+  const told = async () => (await client.operate(pageDeliveries, { appId: failing })).data.list
+  await becomesTrue(async () => (await told()).length > 0)
+  expect((await told())[0]).toMatchObject({ type: 'site.created', responseStatus: null })
 })

@@ -217,3 +217,32 @@ test('getEvent answers one event as the feed tells it, to its application and to
   expectFaults(await client.operate(getEvent, { id }), ['appId'])
   expectFaults(await client.call(getEvent, {}, { token }), ['id'])
 })
+
+test('the audit trail skips nothing of one moment in several logs, page by page', async () => {
+  const appIds: string[] = []
+  for (let made = 0; made < 12; made++) appIds.push((await newApplication(client)).appId)
+  const timeFrom = new Date().toISOString()
+  const trail = { type: 'thirdPartyConfig.saved', timeFrom }
+  const keys = (events: { id: number; appId: string | null }[]) => events.map(({ id, appId }) => `${id} ${appId}`)
+  let written: string[] = []
+  // Ids begin with their moment, so that what comes in one millisecond has one id in several logs.
+  for (let round = 0; new Set(written.map((key) => Number.parseInt(key, 10))).size === written.length; round++) {
+    if (round === 40) throw new Error('No two events had one id.')
+    await Promise.all(
+      appIds.map((appId) => client.operate(saveThirdPartyConfig, { appId, operatorName: `Round ${round}` })),
+    )
+    const pages = await Promise.all(
+      appIds.map((appId) => client.operate(pageAudit, { ...trail, appId, pageSize: '100' })),
+    )
+    written = pages.flatMap((answer) => keys(expectSuccess(answer).list))
+  }
+  const walked: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const found: Static<typeof pageAudit.data> = expectSuccess(
+      await client.operate(pageAudit, { ...trail, pageSize: '1', cursor }),
+    )
+    walked.push(...keys(found.list).filter((key) => appIds.includes(key.split(' ')[1] as string)))
+    cursor = found.nextCursor
+  }
+  expect(walked.sort()).toEqual(written.sort())
+})

@@ -11,25 +11,27 @@ import { Compared } from '../ui/compared.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
-import { type AnyEvent, earlierOf, isBeginning, isGone } from './subject.ts'
+import { type AnyEvent, type EventName, earlierOf, isBeginning, isGone, keyOf } from './subject.ts'
 import { SubjectLink } from './subject-link.tsx'
 import { useTexts } from './texts.ts'
 
 interface EventDrawerProps {
   /** The event that is shown; the drawer is closed while it is undefined. */
-  id: number | undefined
+  shown: EventName | undefined
   /** The application whose feed it is in; undefined for the audit trail. */
-  appId: string | undefined
+  feedOf: string | undefined
   onClose: () => void
   words: (type: string) => string
 }
 
 /** Reads one event by its id. None answers one of the audit trail alone, but a page can begin right before it. */
-function useEvent(id: number | undefined, appId: string | undefined) {
-  const isOpen = id !== undefined
-  const feed = useRead(getEvent, { appId, id: id ?? 0 }, { enabled: isOpen && appId !== undefined })
-  const audit = useRead(pageAudit, { beforeId: (id ?? 0) + 1, pageSize: 1 }, { enabled: isOpen && appId === undefined })
-  if (appId !== undefined) {
+function useEvent(shown: EventName | undefined, feedOf: string | undefined) {
+  const { id, type, appId } = shown ?? { id: 0, type: '', appId: null }
+  const isOpen = shown !== undefined
+  const feed = useRead(getEvent, { appId: feedOf, id }, { enabled: isOpen && feedOf !== undefined })
+  const asked = { beforeId: id + 1, type, ...(appId === null ? {} : { appId }), pageSize: 1 }
+  const audit = useRead(pageAudit, asked, { enabled: isOpen && feedOf === undefined })
+  if (feedOf !== undefined) {
     const { data, error, refetch } = feed
     const isGone = error?.code === 60002
     return { event: data, isRead: data !== undefined || isGone, error: isGone ? null : error, refetch }
@@ -40,15 +42,15 @@ function useEvent(id: number | undefined, appId: string | undefined) {
 }
 
 /** One event: who, what, when, about what, and what it changed. */
-export function EventDrawer({ id, appId, onClose, words }: EventDrawerProps) {
+export function EventDrawer({ shown, feedOf, onClose, words }: EventDrawerProps) {
   const t = useTexts()
-  const { event, isRead, error, refetch } = useEvent(id, appId)
+  const { event, isRead, error, refetch } = useEvent(shown, feedOf)
   return (
     <Drawer
-      open={id !== undefined}
+      open={shown !== undefined}
       onClose={onClose}
       size="min(760px, 100vw)"
-      title={event === undefined ? t('event', { id: id ?? '' }) : words(event.type)}
+      title={event === undefined ? t('event', { id: shown?.id ?? '' }) : words(event.type)}
       destroyOnHidden
     >
       {event !== undefined && <OneEvent event={event} words={words} />}
@@ -121,7 +123,7 @@ function OneEvent({ event, words }: { event: AnyEvent; words: (type: string) => 
 function useEarlier(event: AnyEvent) {
   const mayAudit = useMay()(pageAudit)
   return useQuery<AnyEvent | null, ForecourtError>({
-    queryKey: ['earlier', event.id, mayAudit, language()],
+    queryKey: ['earlier', keyOf(event), mayAudit, language()],
     queryFn: async () => {
       const { feed, audit } = earlierOf(event)
       const pages = await Promise.all([

@@ -10,7 +10,7 @@ import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '..
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { EventDrawer } from './drawer.tsx'
-import type { AnyEvent } from './subject.ts'
+import { type AnyEvent, type EventName, eventInAddress, keyOf } from './subject.ts'
 import { SubjectLink } from './subject-link.tsx'
 import { useTexts, useTypeWords } from './texts.ts'
 
@@ -45,10 +45,11 @@ function useOpenEvent() {
   const [search] = useSearchParams()
   const change = useChangeSearch()
   const id = Number(search.get('event') ?? 0)
+  const shown: EventName = { id, type: search.get('eventType') ?? '', appId: search.get('eventAppId') }
   return {
-    id: id > 0 ? id : undefined,
-    open: (event: number) => change({ event: String(event) }),
-    close: () => change({ event: undefined }),
+    shown: id > 0 ? shown : undefined,
+    open: (event: EventName) => change(eventInAddress(event)),
+    close: () => change({ event: undefined, eventType: undefined, eventAppId: undefined }),
   }
 }
 
@@ -57,7 +58,7 @@ const auditFilters = ['appId', 'actor', 'actorId', 'type', 'subject', 'timeFrom'
 function Audit() {
   const t = useTexts()
   const words = useTypeWords()
-  const { id, open, close } = useOpenEvent()
+  const { shown, open, close } = useOpenEvent()
   const filters = useFilters([...auditFilters, 'tab'] as const)
   const { values } = filters
   const { tab: _, ...narrowing } = values
@@ -109,13 +110,13 @@ function Audit() {
         operation={pageAudit}
         input={narrowing}
         columns={[...columns, application, address]}
-        rowKey={({ id: key }) => key}
+        rowKey={keyOf}
         isNarrowed={filters.isNarrowed(['tab'])}
         clear={() => filters.clear(['tab'])}
         empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('emptyAudit')} />}
-        onRow={({ id: key }) => ({ onClick: () => open(key) })}
+        onRow={(event) => ({ onClick: () => open(event) })}
       />
-      <EventDrawer id={id} appId={undefined} onClose={close} words={words} />
+      <EventDrawer shown={shown} feedOf={undefined} onClose={close} words={words} />
     </section>
   )
 }
@@ -131,7 +132,7 @@ const feedFilters = ['type', 'deviceNo', 'siteId', 'billingRuleId', 'timeFrom', 
 function Feed() {
   const t = useTexts()
   const words = useTypeWords()
-  const { id, open, close } = useOpenEvent()
+  const { shown, open, close } = useOpenEvent()
   const [appId, choose] = useApplication()
   const filters = useFilters(feedFilters)
   const { values, set } = filters
@@ -171,14 +172,14 @@ function Feed() {
           input={{ appId, ...values }}
           orderedBy="time"
           columns={columns}
-          rowKey={({ id: key }) => key}
+          rowKey={keyOf}
           isNarrowed={filters.isNarrowed()}
           clear={() => filters.clear()}
           empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('emptyFeed')} />}
-          onRow={({ id: key }) => ({ onClick: () => open(key) })}
+          onRow={(event) => ({ onClick: () => open(event) })}
         />
       )}
-      {appId !== '' && <EventDrawer id={id} appId={appId} onClose={close} words={words} />}
+      {appId !== '' && <EventDrawer shown={shown} feedOf={appId} onClose={close} words={words} />}
     </section>
   )
 }
@@ -203,7 +204,7 @@ function TypeFilter({ types, value, onChange }: TypeFilterProps) {
   )
 }
 
-function useColumns(open: (id: number) => void): Column<AnyEvent>[] {
+function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
   const t = useTexts()
   const words = useTypeWords()
   return [
@@ -212,16 +213,16 @@ function useColumns(open: (id: number) => void): Column<AnyEvent>[] {
       key: 'type',
       title: t('type'),
       isFixed: true,
-      render: (_, { id, type, time }) => (
+      render: (_, event) => (
         <Button
           type="link"
           size="small"
           style={{ padding: 0 }}
-          title={type}
-          aria-label={t('openEvent', { type: words(type), time })}
-          onClick={() => open(id)}
+          title={event.type}
+          aria-label={t('openEvent', { type: words(event.type), time: event.time })}
+          onClick={() => open(event)}
         >
-          {words(type)}
+          {words(event.type)}
         </Button>
       ),
     },

@@ -7,6 +7,18 @@ import { paths } from '../paths.ts'
 type OnlyAudit = 'subject' | 'actorId' | 'address'
 export type AnyEvent = Omit<AuditRecord, OnlyAudit> & Partial<Pick<AuditRecord, OnlyAudit>>
 
+/** What tells an event from all others: its id is one of its application's log or of the platform's. */
+export type EventName = Pick<AnyEvent, 'id' | 'type' | 'appId'>
+
+export const keyOf = ({ id, type, appId }: EventName) => `${id} ${type} ${appId ?? ''}`
+
+/** The members of the address that open an event's drawer. */
+export const eventInAddress = ({ id, type, appId }: EventName) => ({
+  event: String(id),
+  eventType: type,
+  eventAppId: appId ?? undefined,
+})
+
 type Member = 'id' | 'appId' | 'deviceNo' | 'serialPrefix' | 'siteName' | 'ruleName' | 'deviceName' | 'appName' | 'name'
 
 function member(event: AnyEvent, name: Member): string {

@@ -5,6 +5,7 @@ import type { AuditRecord } from '../../../src/events/contract.ts'
 import { getOverview, type Trouble } from '../../../src/overview/contract.ts'
 import { useRead } from '../api.ts'
 import { Paused } from '../deliveries/waiting.tsx'
+import { eventInAddress, keyOf } from '../events/subject.ts'
 import { SubjectLink } from '../events/subject-link.tsx'
 import { useTypeWords } from '../events/texts.ts'
 import { paths } from '../paths.ts'
@@ -182,7 +183,7 @@ function NewestEvents({ events }: { events: AuditRecord[] }) {
     <Rows<AuditRecord>
       label={t('events')}
       isSmall
-      rowKey={({ id }) => id}
+      rowKey={keyOf}
       rows={events}
       empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}
       columns={[
@@ -190,9 +191,9 @@ function NewestEvents({ events }: { events: AuditRecord[] }) {
         {
           key: 'type',
           title: t('type'),
-          render: (_, { id, type }) => (
-            <Link to={paths.events({ tab: 'audit', event: id })} title={type}>
-              {words(type)}
+          render: (_, event) => (
+            <Link to={paths.events({ tab: 'audit', ...eventInAddress(event) })} title={event.type}>
+              {words(event.type)}
             </Link>
           ),
         },
