@@ -113,7 +113,8 @@ function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLoc
   return connection.begin(async (tx) => {
     const now = new Date()
     if (isLocked) await lockApplication(tx, appId)
-    const id = isLocked ? await drawEventId(tx, appId, now) : lowestEventId(now)
+    // Without the lock, one of the same millisecond that nobody else draws.
+    const id = isLocked ? await drawEventId(tx, appId, now) : lowestEventId(now) + 500
     await tx`
       insert into event (app_id, id, type, time, actor, subject, data)
       values (${appId}, ${id}, 'application.online', ${now}, 'operator:slow', null, '{}')`
