@@ -95,6 +95,7 @@ export const createImport = operation({
   refusals: ['applicationNotFound', 'importRunning'],
   statuses: {},
   maxBodyBytes: fileBytes,
+  idempotent: true,
 })
 
 export const getImport = operation({

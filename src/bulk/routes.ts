@@ -1,7 +1,8 @@
 import { billingRulePages } from '../billing-rules/pages.ts'
-import { actorOf, type Caller } from '../callers/caller.ts'
+import { actorOf, type Caller, keyOwnerOf } from '../callers/caller.ts'
 import { requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
+import { findReplay, hasAnswer, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { deliveryPages } from '../deliveries/pages.ts'
@@ -13,7 +14,7 @@ import { preferredLanguage } from '../http/language.ts'
 import { type Handler, handle, read, stream, takeFile } from '../http/serve.ts'
 import { validator } from '../http/validate.ts'
 import type { ReadTimeRange, ShowMoment } from '../moments.ts'
-import { invalidRequest, type Reason, Refusal } from '../refusals.ts'
+import { invalidRequest, type Reason, Refusal, unavailable } from '../refusals.ts'
 import { sitePages } from '../sites/pages.ts'
 import { given } from '../values.ts'
 import {
@@ -26,6 +27,7 @@ import {
   getImport,
   getImportResult,
   getTemplate,
+  type ImportFormat,
   type ImportKind,
   type ImportRecord,
   mediaTypeOf,
@@ -54,12 +56,13 @@ export function bulkRoutes(parts: Parts): Handler[] {
   const readPage = exportReader(parts)
 
   return [
-    takeFile(createImport, async ({ caller, actor, query, file, sourceAddress }) => {
+    takeFile(createImport, async ({ caller, actor, query, file, idempotency, sourceAddress }) => {
       const { kind } = query
-      const format = formatOf(file.mediaType)
-      if ((given(query.format) ?? format) !== format) throw otherFormat(file.mediaType)
+      const format = requireFormat(file.mediaType, given(query.format))
       const appId =
         kind === 'inventory' ? requirePlatform(caller) : await requireApplicationOf(sql, caller, query.appId)
+      const owner = appId ?? keyOwnerOf(caller)
+      if (await hasAnswer(sql, idempotency, owner)) return firstAnswer(sql, file, idempotency, owner)
       if (await store.isUnderWay(sql, appId)) throw new Refusal('importRunning')
       const draft = await store.insertDraft(sql, {
         appId,
@@ -69,23 +72,25 @@ export function bulkRoutes(parts: Parts): Handler[] {
         actor,
         tokenHash: caller.kind === 'application' ? caller.tokenHash : null,
       })
-      const submit = async (): Promise<ImportRecord> => {
+      let isSubmitted = false
+      try {
         const rows = new RowFile(kind, format, file)
         await keepPieces(sql, draft, rows)
         const taken = { columns: rows.columns, rows: rows.rows, bytes: file.size }
-        return transaction(sql, async (tx) => {
-          const submitted = await store.submitDraft(tx, draft, taken, showMoment)
-          const event = { actor, address: sourceAddress(), subject: submitted.id, data: submitted }
-          await insertPlatformEvent(tx, { type: 'import.created', ...event })
-          return submitted
-        })
+        const submitted = await transaction(sql, (tx) =>
+          once(tx, idempotency, owner, async () => {
+            const data = await store.submitDraft(tx, draft, taken, showMoment)
+            const event = { actor, address: sourceAddress(), subject: data.id, data }
+            await insertPlatformEvent(tx, { type: 'import.created', ...event })
+            return data
+          }),
+        )
+        isSubmitted = submitted.id === draft.id
+        return submitted
+      } finally {
+        if (isSubmitted) onSubmitted()
+        else await store.dropDraft(sql, draft).catch(() => {})
       }
-      const submitted = await submit().catch(async (error: unknown) => {
-        await store.dropDraft(sql, draft).catch(() => {})
-        throw error
-      })
-      onSubmitted()
-      return submitted
     }),
 
     read(getImport, async ({ sql, caller, query }) =>
@@ -146,6 +151,22 @@ export function bulkRoutes(parts: Parts): Handler[] {
   ]
 }
 
+/**
+ * What was answered to the first request with a key, also while that import runs: whether this is the same file is known
+ * at its end. Throws 10008.
+ */
+async function firstAnswer(
+  sql: Sql,
+  file: AsyncIterable<Uint8Array>,
+  key: RequestKey | undefined,
+  owner: string,
+): Promise<ImportRecord> {
+  for await (const _ of file);
+  const first = await findReplay<ImportRecord>(sql, key, owner)
+  if (first === undefined) throw unavailable()
+  return first
+}
+
 /** Keeps a file while it arrives: the next piece is read while the last one is written, and no further. */
 async function keepPieces(sql: Sql, draft: store.Draft, file: RowFile): Promise<void> {
   let count = 0
@@ -169,9 +190,12 @@ function requirePlatform(caller: Caller): null {
   return null
 }
 
-function otherFormat(mediaType: string): Refusal {
+/** The format of a file, which may be named beside its media type. Throws 415 where the two are not one. */
+function requireFormat(mediaType: string, named: ImportFormat | null): ImportFormat {
+  const format = formatOf(mediaType)
+  if (named === null || named === format) return format
   const reason = { en: `is ${mediaType}, which is another format`, zh: `是 ${mediaType}，与 format 不符` }
-  return invalidRequest([{ field: 'Content-Type', reason }], 415)
+  throw invalidRequest([{ field: 'Content-Type', reason }], 415)
 }
 
 const encoder = new TextEncoder()

@@ -49,6 +49,13 @@ export async function once<Data extends object | undefined>(
   return data
 }
 
+/** Whether an answer is kept for the key, whatever body it is for. */
+export async function hasAnswer(sql: Statements, request: RequestKey | undefined, owner: string): Promise<boolean> {
+  if (request === undefined) return false
+  const kept = await findKeptAnswers(sql, [{ owner, ...request }])
+  return kept.size > 0
+}
+
 /** What was answered to the first request with this key, if one succeeded. Throws 10008. */
 export async function findReplay<Data>(
   sql: Statements,

@@ -89,6 +89,13 @@ const drainedMs = 2_000
 
 let filesUnderWay = 0
 
+/** Is told of a file while it arrives. */
+interface FileListener {
+  piece(bytes: Uint8Array): void
+  /** Waited for before the end of the file is told. */
+  end(): Promise<void>
+}
+
 /** A body that is taken as it arrives, once. */
 export class FileBody {
   readonly mediaType: string
@@ -99,14 +106,14 @@ export class FileBody {
   private readonly pieces: AsyncIterator<Uint8Array>
   private readonly limit: number
   private readonly timeout: RequestTimeout
-  private readonly onEnd: () => Promise<void>
+  private readonly hears: FileListener
   /** Ends the wait for the next piece. */
   private giveUp: ((refusal: Refusal) => void) | undefined
   private givenUp: Refusal | undefined
   private isOver = false
 
-  /** `onEnd` is waited for before the end of the file is told. Throws 413, 415, and 50003 when too many are under way. */
-  constructor(request: HttpRequest, operation: Operation, timeout: RequestTimeout, onEnd: () => Promise<void>) {
+  /** Throws 413, 415, and 50003 when too many are under way. */
+  constructor(request: HttpRequest, operation: Operation, timeout: RequestTimeout, hears: FileListener) {
     const [mediaType, charset] = fileTypeOf(request, operation)
     this.mediaType = mediaType
     this.charset = charset
@@ -118,7 +125,7 @@ export class FileBody {
     filesUnderWay++
     this.pieces = request.stream()[Symbol.asyncIterator]()
     this.timeout = timeout
-    this.onEnd = onEnd
+    this.hears = hears
     const { expire } = timeout
     timeout.expire = () => {
       expire()
@@ -131,7 +138,8 @@ export class FileBody {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
       const piece = await this.next()
-      if (piece === undefined) return this.onEnd()
+      if (piece === undefined) return this.hears.end()
+      this.hears.piece(piece)
       yield piece
     }
   }

@@ -42,7 +42,7 @@ export interface ReadRequest<Query = unknown> extends OperationRequest<undefined
   sql: Sql
 }
 
-/** What a handler is given whose body is a file: it is not kept, so it has no key. */
+/** What a handler is given whose body is a file: the hash of its key is known at the end of the file. */
 export interface FileRequest<Query = unknown> extends OperationRequest<undefined, Query> {
   /** The file, piece by piece. */
   file: FileBody
@@ -360,7 +360,8 @@ async function answerFor(
   const body = isLarge && route.readBody ? await route.readBody.inSlices(sent) : (route.readBody?.(sent) ?? sent)
   const key = operation.idempotent ? request.header('idempotency-key') : null
   if (key === null) return run({ caller, actor, body, query, idempotency: undefined, ...head })
-  const idempotency = requestKeyOf(route, key, bytes)
+  const idempotency = requestKeyOf(route, key)
+  idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
   const outcome = await run({ caller, actor, body, query, idempotency, ...head })
   return idempotency.isReplayed ? new Replayed(outcome) : outcome
 }
@@ -375,9 +376,20 @@ async function answerFile(
 ): Promise<unknown> {
   const { operation, run } = route.handler
   const askedAt = performance.now()
-  const file = new FileBody(request, operation, pending, () => requireStill(route, request, options, askedAt))
+  const key = operation.idempotent ? request.header('idempotency-key') : null
+  const idempotency = key === null ? undefined : requestKeyOf(route, key)
+  // What a file is to be is told by its address.
+  const hash = idempotency && createHash('sha256').update(request.query)
+  const file = new FileBody(request, operation, pending, {
+    piece: (bytes) => hash?.update(bytes),
+    async end() {
+      if (idempotency && hash) idempotency.bodyHash = hash.digest('base64')
+      await requireStill(route, request, options, askedAt)
+    },
+  })
   try {
-    return await run({ ...asked, idempotency: undefined, file })
+    const outcome = await run({ ...asked, idempotency, file })
+    return idempotency?.isReplayed ? new Replayed(outcome) : outcome
   } catch (error) {
     if (error instanceof Refusal && file.isLeft) error.headers.connection = 'close'
     throw error
@@ -419,13 +431,13 @@ async function requireStill(
   if (isLongAgo && route.handler.operation.callers.length > 0) await options.authenticate(request)
 }
 
-function requestKeyOf({ handler, secrets }: Route, key: string, bytes: Uint8Array): RequestKey {
+/** The key of a request whose body is still to be read. Throws 10001. */
+function requestKeyOf({ handler, secrets }: Route, key: string): RequestKey {
   if (!visibleAscii.test(key)) {
     const reason = { en: 'must be 1 to 255 visible ASCII characters', zh: '必须是 1 至 255 个可见 ASCII 字符' }
     throw invalidRequest([{ field: 'Idempotency-Key', reason }])
   }
-  const bodyHash = createHash('sha256').update(bytes).digest('base64')
-  return { operation: handler.operation.id, key, bodyHash, secrets, isReplayed: false }
+  return { operation: handler.operation.id, key, bodyHash: '', secrets, isReplayed: false }
 }
 
 /** Public words go to the caller; whatever was not meant for one goes whole to the log, and only there. */

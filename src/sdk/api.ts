@@ -2023,7 +2023,7 @@ export const operations = {
   replayDeliveries: { method: 'POST', path: '/api/event/v1/delivery/replay', isIdempotent: true },
   testDelivery: { method: 'POST', path: '/api/event/v1/delivery/test', isIdempotent: true },
   pageRefusals: { method: 'GET', path: '/api/event/v1/refusal/page', isPage: true },
-  createImport: { method: 'POST', path: '/api/bulk/v1/import/create', takesFile: true },
+  createImport: { method: 'POST', path: '/api/bulk/v1/import/create', isIdempotent: true, takesFile: true },
   getImport: { method: 'GET', path: '/api/bulk/v1/import/detail' },
   pageImports: { method: 'GET', path: '/api/bulk/v1/import/page', isPage: true },
   cancelImport: { method: 'POST', path: '/api/bulk/v1/import/cancel' },

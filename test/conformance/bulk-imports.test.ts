@@ -22,8 +22,16 @@ const ndjson = 'application/x-ndjson'
 type File = string | Uint8Array<ArrayBuffer>
 
 /** Sends a file; answers what the operation does. */
-function send({ token }: { token: string }, kind: string, file: File, type = 'text/csv', more: object = {}) {
-  return client.call(createImport, { kind, file, ...more }, { token, headers: { 'content-type': type } })
+function send(
+  { token }: { token: string },
+  kind: string,
+  file: File,
+  type = 'text/csv',
+  more: object = {},
+  key?: string,
+) {
+  const headers = { 'content-type': type, ...(key !== undefined && { 'idempotency-key': key }) }
+  return client.call(createImport, { kind, file, ...more }, { token, headers })
 }
 
 /** Waits for an import's end. */
@@ -309,3 +317,40 @@ test.each(['sites', 'devices', 'inventory'])(
     expect(await imported(caller, kind, text)).toMatchObject({ status: 3, rows: 0 })
   },
 )
+
+test('a file that is sent again under its key makes one import, and answers the first', async () => {
+  const application = await newApplication(client)
+  const other = await newApplication(client)
+  const file = csvOf(rowOf(newSerial('KEY')))
+  const under = (key: string, sent = file, more: object = {}, by = application) =>
+    send(by, 'devices', sent, undefined, more, key)
+  const answers = await Promise.all([under('once'), under('once'), under('once')])
+  const [first] = answers.map(expectSuccess) as [ImportRecord]
+  expect(answers.map(({ data }) => data)).toEqual([first, first, first])
+  expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(2)
+  // Also while it runs, and when it has ended.
+  await ended(first.id)
+  const again = await under('once')
+  expect([again.headers.get('idempotency-replayed'), expectSuccess(again)]).toEqual(['true', first])
+  const { list } = expectSuccess(await client.call(pageImports, {}, { token: application.token }))
+  expect(list.map(({ id }) => id)).toEqual([first.id])
+
+  // Another file, another address, and a file of which less has come.
+  for (const answer of [
+    await under('once', csvOf(rowOf(newSerial('KEY')))),
+    await under('once', file, { dryRun: 'true' }),
+    await under('once', file.slice(0, -1)),
+  ]) {
+    expectRefusal(answer, 'idempotencyKeyReused')
+  }
+  for (const key of ['', 'a b', 'x'.repeat(256)]) expectFaults(await under(key), ['Idempotency-Key'])
+  // Of another application the same key is another one; what is refused is not kept.
+  expectFaults(await under('once', 'serial\n', {}, other), [
+    'coordinates',
+    'deviceName',
+    'deviceNo',
+    'districtCode',
+    'serial',
+  ])
+  expect(expectSuccess(await under('once', file, {}, other)).id).not.toBe(first.id)
+})

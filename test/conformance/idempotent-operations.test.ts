@@ -195,7 +195,8 @@ function withoutSecrets(data: unknown, places: string[]): unknown {
 }
 
 test('every operation that takes an Idempotency-Key is looked at here', () => {
-  const declared = operations.filter(({ idempotent }) => idempotent).map(({ id }) => id)
+  // Those that take a file are looked at with files.
+  const declared = operations.filter(({ idempotent, takes }) => idempotent && !takes).map(({ id }) => id)
   expect(cases.map(({ operation }) => operation.id).sort()).toEqual(declared.sort())
 })
 
