@@ -15,6 +15,7 @@ export const guideNames = [
   'testing',
   'migrating',
   'operating',
+  'settings',
 ] as const
 
 export const languages = ['en', 'zh'] as const

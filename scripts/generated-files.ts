@@ -1,6 +1,7 @@
 import { Context } from '../src/cli/context.ts'
 import { commandReference } from '../src/cli/help-page.ts'
 import { createProgram } from '../src/cli/program.ts'
+import { type Setting, settings } from '../src/config.ts'
 import { openApiDocument } from '../src/http/openapi.ts'
 import { api } from '../src/reference/api.ts'
 import { refusals } from '../src/refusals.ts'
@@ -16,6 +17,8 @@ export function generatedFiles(): Record<string, string> {
     'postman.json': postmanCollection(),
     'docs/guides/en/errors.md': errorGuide('en'),
     'docs/guides/zh/errors.md': errorGuide('zh'),
+    'docs/guides/en/settings.md': settingsGuide('en'),
+    'docs/guides/zh/settings.md': settingsGuide('zh'),
   }
 }
 
@@ -70,6 +73,49 @@ function errorGuide(language: 'en' | 'zh'): string {
       const happened = language === 'zh' ? whenZh : when
       return `<a id="${code}"></a>**${code}** ${name} | ${status} | ${happened} | ${todo[language]} | ${msg}`
     })
-  const table = [columns.join(' | '), columns.map(() => '---').join(' | '), ...rows].map((row) => `| ${row} |`)
-  return `${head}\n${table.join('\n')}\n`
+  return `${head}\n${table(columns, rows)}`
+}
+
+/** What stands around the table of settings. */
+const settingTexts = {
+  en: {
+    head: `# Settings
+
+All settings come from the environment of the service. One that cannot be used ends the start with one sentence. A setting
+with a second name may stand in a file instead, which the second one names: secrets are then in no environment.
+
+More about several workers, the database and its rights, secrets and proxies: \`docs/settings.md\` of the package.
+`,
+    columns: ['setting', 'default', 'meaning'],
+    none: 'none',
+    or: 'or',
+  },
+  zh: {
+    head: `# 配置
+
+所有配置都来自服务的环境变量。配置有误时启动失败，并用一句话说明原因。有第二个名称的配置可改为写在文件中，由第二个名称指定该文件，密钥就不会
+出现在环境变量里。
+
+多进程、数据库及其权限、密钥和代理的更多说明，见安装包内的 \`docs/settings.md\`（英文）。
+`,
+    columns: ['配置', '默认值', '含义'],
+    none: '无',
+    or: '或',
+  },
+}
+
+/** The guide that lists every setting, as `config.ts` reads it. */
+function settingsGuide(language: 'en' | 'zh'): string {
+  const { head, columns, none, or } = settingTexts[language]
+  const rows = Object.values<Setting<unknown>>(settings).map(({ name, isSecret, fallback, meaning }) => {
+    const names = isSecret ? `\`${name}\` ${or} \`${name}_FILE\`` : `\`${name}\``
+    return `${names} | ${fallback === undefined ? none : `\`${fallback}\``} | ${meaning[language]}`
+  })
+  return `${head}\n${table(columns, rows)}`
+}
+
+/** A table of Markdown, from cells with bars between them. */
+function table(columns: readonly string[], rows: readonly string[]): string {
+  const lines = [columns.join(' | '), columns.map(() => '---').join(' | '), ...rows]
+  return lines.map((line) => `| ${line} |\n`).join('')
 }

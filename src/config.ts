@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { ExplainedError } from './explained-error.ts'
+import type { Reason } from './refusals.ts'
 
 /** Addresses that begin with the same bits. */
 export interface Network {
@@ -10,123 +11,235 @@ export interface Network {
   family: 'ipv4' | 'ipv6'
 }
 
-/**
- * Every setting of the service. The names, defaults and meanings are contract §7's; docs/settings.md lists them. Plain
- * data, because the parent of several servers sends it to them.
- */
-export interface Config {
-  host: string
-  port: number
-  /** Processes that serve on this machine, on one port. */
-  workers: number
-  /** A PostgreSQL to use; undefined means the embedded one in `dataDir`. */
-  databaseUrl: string | undefined
-  dataDir: string
-  operatorKey: string | undefined
-  timeZone: string
-  /** Where the console's map has its tiles from: an address with {z}, {x} and {y}; none for a neutral ground. */
-  mapTileUrl: string | undefined
-  inventoryPolicy: 'open' | 'required'
-  /** The coordinate system that callers use. */
-  coordinates: 'gcj02' | 'wgs84' | 'bd09'
-  privateCallbacks: 'refuse' | 'allow'
-  /** `paused`: no callback is sent, as a restored copy or a drill needs it. */
-  callbacks: 'on' | 'paused'
-  /** How much of the callbacks' retry schedule and of their pauses is waited; less than 1 hurries tests. */
-  callbackRetryScale: number
-  /** How long deliveries and events are kept. */
-  deliveryDays: number
-  eventDays: number
-  stateEventDays: number
-  /** How long refused writes are told. */
-  refusalDays: number
-  presenceSeconds: number
-  /** Whose `X-Forwarded-For` is believed; undefined for nobody's. */
-  trustedProxies: Network[] | undefined
-  /** The file with the key that encrypts callback secrets at rest; undefined for one that is made in `dataDir`. */
-  secretsKeyFile: string | undefined
-  /** For how long a start waits for a database that is not up yet. */
-  databaseWaitSeconds: number
-  logLevel: string
-  /** No statement runs longer; a database that does not answer is told as 50003 a second after it. */
-  statementTimeoutMs: number
-  /** Creates that may wait for their batch in one lane; past it they are refused with 50003. */
-  maxWaitingCreates: number
-}
-
 /** A setting that cannot be used: one clear sentence, for the person who starts the service. */
 export class ConfigError extends ExplainedError {}
 
-/** Reads the settings. Throws `ConfigError` at the first one that cannot be used. */
-export function readConfig(environment: Record<string, string | undefined>): Config {
-  const read = (name: string) => environment[name]?.trim() || undefined
-  const integer = (name: string, fallback: number, minimum: number, maximum: number) => {
-    const text = read(name)
-    if (text === undefined) return fallback
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+/** What is wrong with a setting, behind its name. */
+class SettingFault extends Error {}
+
+/** One setting: how its text is read, and what the reference says of it. */
+export interface Setting<Value> {
+  name: string
+  /** Undefined where there is none. */
+  fallback: string | undefined
+  meaning: Reason
+  /** It may stand in a file as well, which the same setting with `_FILE` names. */
+  isSecret?: true
+  /** Of what is set, or the default. Throws `ConfigError`. */
+  parse(text: string | undefined): Value
+}
+
+type Named<Value> = Omit<Setting<Value>, 'name' | 'meaning'>
+type Settings = Record<string, Setting<unknown>>
+
+/** A text that must be there; `fault` says what is wrong with one. */
+function text(fallback: string, fault: (text: string) => string | undefined = () => undefined): Named<string> {
+  return { fallback, parse: (given = fallback) => checked(given, fault) }
+}
+
+/** A text that may be left out. */
+function optional(fault: (text: string) => string | undefined = () => undefined): Named<string | undefined> {
+  return { fallback: undefined, parse: (given) => (given === undefined ? undefined : checked(given, fault)) }
+}
+
+function checked(text: string, fault: (text: string) => string | undefined): string {
+  const said = fault(text)
+  if (said !== undefined) throw new SettingFault(said)
+  return text
+}
+
+function integer(fallback: number, minimum: number, maximum: number): Named<number> {
+  const parse = (given = String(fallback)) => {
+    const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN
     if (value >= minimum && value <= maximum) return value
-    throw new ConfigError(`${name} must be a whole number from ${minimum} to ${maximum}, but it is "${text}".`)
+    throw new SettingFault(`must be a whole number from ${minimum} to ${maximum}, but it is "${given}"`)
   }
-  const share = (name: string, fallback: number) => {
-    const text = read(name)
-    if (text === undefined) return fallback
-    const value = /^\d(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN
+  return { fallback: String(fallback), parse }
+}
+
+function share(fallback: number): Named<number> {
+  const parse = (given = String(fallback)) => {
+    const value = /^\d(\.\d{1,6})?$/.test(given) ? Number(given) : Number.NaN
     if (value > 0 && value <= 1) return value
-    throw new ConfigError(`${name} must be a decimal number above 0 and at most 1, but it is "${text}".`)
+    throw new SettingFault(`must be a decimal number above 0 and at most 1, but it is "${given}"`)
   }
-  const oneOf = <const Choice extends string>(name: string, fallback: Choice, choices: readonly Choice[]) => {
-    const text = read(name) ?? fallback
-    const choice = choices.find((known) => known === text)
+  return { fallback: String(fallback), parse }
+}
+
+/** The default is the first. */
+function oneOf<const Choice extends string>(...choices: [Choice, ...Choice[]]): Named<Choice> {
+  const parse = (given: string = choices[0]) => {
+    const choice = choices.find((known) => known === given)
     if (choice !== undefined) return choice
-    throw new ConfigError(`${name} must be one of ${choices.join(', ')}, but it is "${text}".`)
+    throw new SettingFault(`must be one of ${choices.join(', ')}, but it is "${given}"`)
   }
+  return { fallback: choices[0], parse }
+}
 
-  const operatorKey = readSecret(environment, 'FORECOURT_OPERATOR_KEY')
-  if (operatorKey !== undefined && !/^[\x21-\x7e]{32,512}$/.test(operatorKey)) {
-    throw new ConfigError('FORECOURT_OPERATOR_KEY must be 32 to 512 visible ASCII characters without spaces.')
-  }
-  const timeZone = read('FORECOURT_TIME_ZONE') ?? 'Asia/Shanghai'
-  if (!isTimeZone(timeZone)) throw new ConfigError(`FORECOURT_TIME_ZONE "${timeZone}" is not a known time zone.`)
-  const databaseUrl = readSecret(environment, 'DATABASE_URL')
-  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    throw new ConfigError('DATABASE_URL must begin with postgres:// or postgresql://.')
-  }
+function setting<Value>(name: string, kind: Named<Value>, meaning: Reason): Setting<Value> {
+  return { name, meaning, ...kind }
+}
 
-  const mapTileUrl = read('FORECOURT_MAP_TILES')
-  if (mapTileUrl !== undefined && !/^https?:\/\/[^\s/]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})\S*$/.test(mapTileUrl)) {
-    throw new ConfigError('FORECOURT_MAP_TILES must be an http or https address that holds {z}, {x} and {y}.')
-  }
+/** Every setting of the service (contract §7), by its member of `Config`. The reference of settings is made from it. */
+export const settings = {
+  host: setting('FORECOURT_HOST', text('127.0.0.1'), { en: 'The address on which it listens.', zh: '监听地址。' }),
+  port: setting('FORECOURT_PORT', integer(8080, 0, 65535), {
+    en: 'Its port; 0 takes a free one.',
+    zh: '监听端口；0 表示任选空闲端口。',
+  }),
+  /** Processes that serve on this machine, on one port. */
+  workers: setting('FORECOURT_WORKERS', integer(1, 1, 64), {
+    en: 'Processes that serve on this machine, on one port: 1 to 64.',
+    zh: '在本机同一端口上提供服务的进程数：1 至 64。',
+  }),
+  /** A PostgreSQL to use; undefined means the embedded one in `dataDir`. */
+  databaseUrl: setting(
+    'DATABASE_URL',
+    { ...optional(notPostgres), isSecret: true },
+    {
+      en: 'A PostgreSQL (15 or newer) in place of the embedded one. Several hosts are allowed: the primary among them is used. `?host=/folder` for a socket.',
+      zh: '使用自备的 PostgreSQL（15 或更新）代替内置数据库。可写多个主机，使用其中的主库；`?host=/folder` 表示套接字。',
+    },
+  ),
+  dataDir: setting(
+    'FORECOURT_DATA_DIR',
+    { ...text('./data'), parse: (given = './data') => resolve(given) },
+    {
+      en: 'The folder of the embedded database and of the key for secrets.',
+      zh: '内置数据库和密钥所在的目录。',
+    },
+  ),
+  operatorKey: setting(
+    'FORECOURT_OPERATOR_KEY',
+    { ...optional(weakKey), isSecret: true },
+    {
+      en: 'An operator key of 32 characters or more, valid while the service runs with it. Without one, a first start prints a set-up link that works once.',
+      zh: '运营方密钥，至少 32 个字符，服务带此配置运行期间有效。未设置时，首次启动会打印一次性的设置链接。',
+    },
+  ),
+  timeZone: setting('FORECOURT_TIME_ZONE', text('Asia/Shanghai', unknownZone), {
+    en: 'The zone in which times are shown.',
+    zh: '时间的显示时区。',
+  }),
+  /** Where the console's map has its tiles from: an address with {z}, {x} and {y}; none for a neutral ground. */
+  mapTileUrl: setting('FORECOURT_MAP_TILES', optional(notTiles), {
+    en: 'The tiles of the console’s map: an address with `{z}`, `{x}` and `{y}`; without one, a neutral ground.',
+    zh: '控制台地图的瓦片地址，含 `{z}`、`{x}` 和 `{y}`；未设置时为素色底图。',
+  }),
+  inventoryPolicy: setting('FORECOURT_INVENTORY_POLICY', oneOf('open', 'required'), {
+    en: '`required`: only serial numbers of the inventory can be created.',
+    zh: '`required`：只能创建库存中已有的序列号。',
+  }),
+  /** The coordinate system that callers use. */
+  coordinates: setting('FORECOURT_COORDINATES', oneOf('gcj02', 'wgs84', 'bd09'), {
+    en: 'The coordinate system that callers use: `gcj02`, `wgs84` or `bd09`. It is told; only GeoJSON is converted.',
+    zh: '调用方使用的坐标系：`gcj02`、`wgs84` 或 `bd09`。仅作说明；只有 GeoJSON 会转换。',
+  }),
+  privateCallbacks: setting('FORECOURT_PRIVATE_CALLBACKS', oneOf('refuse', 'allow'), {
+    en: '`allow`: callbacks may be http and go to private addresses, for development.',
+    zh: '`allow`：回调可使用 http 并发往内网地址，仅用于开发。',
+  }),
+  /** `paused`: no callback is sent, as a restored copy or a drill needs it. */
+  callbacks: setting('FORECOURT_CALLBACKS', oneOf('on', 'paused'), {
+    en: '`paused`: nothing is sent, as in a drill; what happens meanwhile, and what is replayed, is sent afterwards. A restore pauses callbacks by itself.',
+    zh: '`paused`：暂停发送，例如演练期间；期间产生和重放的回调会在恢复后发送。恢复备份时会自动暂停。',
+  }),
+  /** How much of the callbacks' retry schedule and of their pauses is waited; less than 1 hurries tests. */
+  callbackRetryScale: setting('FORECOURT_CALLBACK_RETRY_SCALE', share(1), {
+    en: 'The share of the callbacks’ retry schedule that is waited; below 1 it hurries tests.',
+    zh: '回调重试间隔的比例；小于 1 可加快测试。',
+  }),
+  deliveryDays: setting('FORECOURT_DELIVERY_DAYS', integer(30, 1, 36_500), {
+    en: 'How many days deliveries are kept.',
+    zh: '回调记录的保留天数。',
+  }),
+  eventDays: setting('FORECOURT_EVENT_DAYS', integer(400, 1, 36_500), {
+    en: 'How many days events are kept, the platform’s own too; none goes before the callback has had it.',
+    zh: '事件（包括平台自身的事件）的保留天数；回调送达之前不会删除。',
+  }),
+  stateEventDays: setting('FORECOURT_STATE_EVENT_DAYS', integer(30, 1, 36_500), {
+    en: 'How many days changes of a device’s state (`device.stateChanged`) are kept, by far the most events; never longer than the others.',
+    zh: '设备状态变化（`device.stateChanged`）的保留天数，这类事件数量最多；不会长于其他事件。',
+  }),
+  refusalDays: setting('FORECOURT_REFUSAL_DAYS', integer(7, 1, 36_500), {
+    en: 'How many days refused writes are told: of each application at most the newest 1,000.',
+    zh: '被拒绝写请求的保留天数；每个应用最多保留最新 1,000 条。',
+  }),
+  presenceSeconds: setting('FORECOURT_PRESENCE_SECONDS', integer(300, 1, 86_400), {
+    en: 'The silence after which a device is offline; it is found 1.4 times that later at the latest, or 10 s after 1.2.',
+    zh: '设备静默多少秒后视为离线；最迟在其 1.4 倍时间或 1.2 倍时间后 10 秒发现。',
+  }),
+  /** Whose `X-Forwarded-For` is believed; undefined for nobody's. */
+  trustedProxies: setting(
+    'FORECOURT_TRUSTED_PROXIES',
+    { fallback: undefined, parse: readProxies },
+    {
+      en: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` is believed.',
+      zh: '受信任代理的地址或网段，以逗号分隔，其 `X-Forwarded-For` 才会被采信。',
+    },
+  ),
+  /** The file with the key that encrypts callback secrets at rest; undefined for one that is made in `dataDir`. */
+  secretsKeyFile: setting('FORECOURT_SECRETS_KEY_FILE', optional(), {
+    en: 'A file with the key that encrypts callback secrets at rest; without it one is made in the data folder.',
+    zh: '加密回调密钥所用密钥的文件；未设置时在数据目录中生成。',
+  }),
+  databaseWaitSeconds: setting('FORECOURT_DATABASE_WAIT_SECONDS', integer(30, 0, 3600), {
+    en: 'For how many seconds a start waits for a database that is not up yet, or is still a standby; 0 looks once.',
+    zh: '启动时等待数据库就绪（或备库升主）的秒数；0 表示只尝试一次。',
+  }),
+  logLevel: setting('FORECOURT_LOG_LEVEL', oneOf('info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'), {
+    en: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`; `debug` logs each request.',
+    zh: '`trace`、`debug`、`info`、`warn`、`error`、`fatal` 或 `silent`；`debug` 记录每个请求。',
+  }),
+  /** No statement runs longer; a database that does not answer is told as 50003 a second after it. */
+  statementTimeoutMs: setting('FORECOURT_STATEMENT_TIMEOUT_MS', integer(5000, 100, 60_000), {
+    en: 'No statement runs longer, in milliseconds; by then a request is told 50003 when the database is silent.',
+    zh: '单条语句的最长执行时间（毫秒）；数据库无响应时，请求届时返回 50003。',
+  }),
+  /** Creates that may wait for their batch in one lane; past it they are refused with 50003. */
+  maxWaitingCreates: setting('FORECOURT_MAX_WAITING_CREATES', integer(10_000, 1, 1_000_000), {
+    en: 'Creates that may wait for a batch, and requests under way at once, of all workers together; past it, 50003.',
+    zh: '等待成批写入的创建请求数，以及同时处理的请求数上限（所有进程合计）；超过则返回 50003。',
+  }),
+} satisfies Settings
 
-  return {
-    host: read('FORECOURT_HOST') ?? '127.0.0.1',
-    port: integer('FORECOURT_PORT', 8080, 0, 65535),
-    workers: integer('FORECOURT_WORKERS', 1, 1, 64),
-    databaseUrl,
-    dataDir: resolve(read('FORECOURT_DATA_DIR') ?? './data'),
-    operatorKey,
-    timeZone,
-    mapTileUrl,
-    inventoryPolicy: oneOf('FORECOURT_INVENTORY_POLICY', 'open', ['open', 'required']),
-    coordinates: oneOf('FORECOURT_COORDINATES', 'gcj02', ['gcj02', 'wgs84', 'bd09']),
-    privateCallbacks: oneOf('FORECOURT_PRIVATE_CALLBACKS', 'refuse', ['refuse', 'allow']),
-    callbacks: oneOf('FORECOURT_CALLBACKS', 'on', ['on', 'paused']),
-    callbackRetryScale: share('FORECOURT_CALLBACK_RETRY_SCALE', 1),
-    deliveryDays: integer('FORECOURT_DELIVERY_DAYS', 30, 1, 36_500),
-    eventDays: integer('FORECOURT_EVENT_DAYS', 400, 1, 36_500),
-    stateEventDays: integer('FORECOURT_STATE_EVENT_DAYS', 30, 1, 36_500),
-    refusalDays: integer('FORECOURT_REFUSAL_DAYS', 7, 1, 36_500),
-    presenceSeconds: integer('FORECOURT_PRESENCE_SECONDS', 300, 1, 86_400),
-    trustedProxies: readProxies(read('FORECOURT_TRUSTED_PROXIES')),
-    secretsKeyFile: read('FORECOURT_SECRETS_KEY_FILE'),
-    databaseWaitSeconds: integer('FORECOURT_DATABASE_WAIT_SECONDS', 30, 0, 3600),
-    logLevel: oneOf('FORECOURT_LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
-    statementTimeoutMs: integer('FORECOURT_STATEMENT_TIMEOUT_MS', 5000, 100, 60_000),
-    maxWaitingCreates: integer('FORECOURT_MAX_WAITING_CREATES', 10_000, 1, 1_000_000),
-  }
+/** The values of all settings. Plain data, because the parent of several servers sends it to them. */
+export type Config = { [Member in keyof typeof settings]: ReturnType<(typeof settings)[Member]['parse']> }
+
+type Environment = Record<string, string | undefined>
+
+/** Reads the settings. Throws `ConfigError` at the first one that cannot be used. */
+export function readConfig(environment: Environment): Config {
+  const values = Object.entries<Setting<unknown>>(settings).map(([member, { name, isSecret, parse }]) => {
+    const text = isSecret ? readSecret(environment, name) : environment[name]?.trim() || undefined
+    try {
+      return [member, parse(text)]
+    } catch (error) {
+      throw error instanceof SettingFault ? new ConfigError(`${name} ${error.message}.`) : error
+    }
+  })
+  return Object.fromEntries(values)
+}
+
+function weakKey(key: string): string | undefined {
+  return /^[\x21-\x7e]{32,512}$/.test(key) ? undefined : 'must be 32 to 512 visible ASCII characters without spaces'
+}
+
+function unknownZone(name: string): string | undefined {
+  return isTimeZone(name) ? undefined : `"${name}" is not a known time zone`
+}
+
+function notPostgres(url: string): string | undefined {
+  return /^postgres(ql)?:\/\//.test(url) ? undefined : 'must begin with postgres:// or postgresql://'
+}
+
+function notTiles(url: string): string | undefined {
+  const holdsAll = /^https?:\/\/[^\s/]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})\S*$/.test(url)
+  return holdsAll ? undefined : 'must be an http or https address that holds {z}, {x} and {y}'
 }
 
 /** A setting itself, or what its file holds; files keep secrets out of the environment. */
-export function readSecret(environment: Record<string, string | undefined>, name: string): string | undefined {
+export function readSecret(environment: Environment, name: string): string | undefined {
   const value = environment[name]?.trim() || undefined
   const file = environment[`${name}_FILE`]?.trim() || undefined
   if (file === undefined) return value
@@ -156,7 +269,7 @@ function readProxies(text: string | undefined): Network[] | undefined {
     const longest = version === 4 ? 32 : 128
     const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
     if (version === 0 || rest.length > 0 || !(bits <= longest)) {
-      throw new ConfigError(`FORECOURT_TRUSTED_PROXIES holds "${written}", which is neither an address nor a network.`)
+      throw new SettingFault(`holds "${written}", which is neither an address nor a network`)
     }
     return { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' }
   })
