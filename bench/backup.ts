@@ -91,8 +91,9 @@ async function measure(runtime: 'bun' | 'node', args: string[], url: string, pos
   let [peak, own] = [0, 0]
   const timer = setInterval(() => {
     try {
-      peak = residentMegabytes(child.pid as number).peak
       own = processCpu(child.pid as number)
+      // Of one that has ended and is not waited for yet, nothing is known any more.
+      peak = residentMegabytes(child.pid as number).peak || peak
     } catch {
       // It has just ended.
     }

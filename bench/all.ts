@@ -1,0 +1,13 @@
+// Every figure that README.md and docs/performance.md name of creates, files and backups, one benchmark after another.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+const given = process.argv.slice(2)
+// Another checkout is compared by its creates alone.
+const isComparison = given.some((argument) => argument.startsWith('--against'))
+const kit = [['bulk.ts'], ['backup.ts', '--devices', '1000000']]
+for (const [program = '', ...args] of [['run.ts', ...given], ...(isComparison ? [] : kit)]) {
+  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, program), ...args], { stdio: 'inherit' })
+  if (status !== 0) process.exit(status ?? 1)
+  process.stdout.write('\n')
+}
