@@ -1,6 +1,6 @@
 // Imports and exports of devices through the API of one service on its embedded database, alone and beside creates.
 //
-//   bun bench/bulk.ts [--rows 100000] [--gigabytes 1] [--runtime node]
+//   bun bench/bulk.ts [--rows 100000] [--gigabytes 1] [--runtime node] [--workers 2]
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createExport, createImport, getImport } from '../src/bulk/contract.ts'
@@ -12,13 +12,17 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '100000' },
     gigabytes: { type: 'string', default: '0' },
     runtime: { type: 'string', default: 'bun' },
+    workers: { type: 'string', default: '1' },
   },
 })
 const count = Number(values.rows)
 /** Clients that create beside an import, one device after the other each. */
 const creators = 64
 
-const service = await startService({ runtime: values.runtime === 'node' ? 'node' : 'bun' })
+const service = await startService({
+  runtime: values.runtime === 'node' ? 'node' : 'bun',
+  env: { FORECOURT_WORKERS: values.workers },
+})
 const client = new Client(service)
 const tell = (words: string) => process.stdout.write(`${words}\n`)
 

@@ -154,10 +154,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     metrics,
     // Shorter than a request is waited for: what is refused for its waiting is never written afterwards.
     { maxWaiting: config.maxWaitingCreates, maxWaitMs: config.statementTimeoutMs * 0.8 },
-    (size) => {
-      throttle.onBatch(size)
-      imports.onBatch()
-    },
+    (size) => throttle.onBatch(size),
   )
   const { isDistributed } = database
   const readiness = readinessOf({ sql: pools.control, inFlight, peers, config, schemaVersion })

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { Row } from 'postgres'
 import { isLivingAt } from '../callers/store.ts'
 import { takeLock } from '../database/advisory-lock.ts'
-import { lockApplication } from '../database/application-lock.ts'
+import { lockApplication, lowestEventId } from '../database/application-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageQuery, readPage } from '../database/page.ts'
+import { textArray } from '../database/routine.ts'
 import { transaction } from '../database/transaction.ts'
 import { readActor } from '../events/rules.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
@@ -197,6 +198,8 @@ export interface Job {
   actor: string
   nextPiece: number
   nextRow: number
+  /** The newest id of the application's events when this process had last written for it; null before. */
+  lastEventId: number | null
 }
 
 /** Takes an import that waits, or whose process is gone, when not too many run. Undefined for none. */
@@ -232,6 +235,7 @@ function toJob(row: Row, owner: string): Job {
     actor: row.actor,
     nextPiece: row.next_piece,
     nextRow: row.next_row,
+    lastEventId: null,
   }
 }
 
@@ -277,6 +281,27 @@ export async function settleRows(tx: Statements, job: Job, progress: Progress): 
     select j.id, coalesce((select max(r.id) from import_result r where r.import_id = j.id), 0) + 1,
       ${created}, ${existing}, ${refused}, ${JSON.stringify(outcomes)} from job j`
   if (settled.count === 0) throw new JobLost()
+}
+
+/** Within a transaction that holds the application's lock. */
+export async function readLastEventId(tx: Statements, appId: string): Promise<number> {
+  const [row] = await tx<[{ id: number }]>`select last_event_id as id from event_head where app_id = ${appId}`
+  return row.id
+}
+
+/**
+ * Whether anything else has been written within the last milliseconds, by whichever process: each write leaves an event.
+ * What other imports write does not count; their applications are theirs to look at.
+ */
+export async function areOthersWriting(sql: Sql, { appId, lastEventId }: Job, withinMs: number): Promise<boolean> {
+  const since = lowestEventId(new Date(Date.now() - withinMs))
+  const rows = await sql`
+    select app_id from import where status = ${importStatus.running} and lease_until > now() and app_id is not null`
+  const imported = rows.map((row) => row.app_id).filter((other) => other !== appId)
+  const [found] = await sql`
+    select bool_or(app_id <> ${appId ?? ''} or last_event_id <> ${lastEventId}) as are_writing from event_head
+    where last_event_id > ${since} and app_id <> all(${textArray(imported)}::text[])`
+  return found?.are_writing === true
 }
 
 /** Where a job goes on. */

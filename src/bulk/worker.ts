@@ -33,8 +33,8 @@ const slots = 2
 /** Rows that one transaction decides: all of a piece, and few while creates are made beside them. */
 const portionRows = 500
 const busyPortionRows = 100
-/** Creates are being made until so long after their last batch. */
-const busyMs = 500
+/** Other writes are looked for so often, and what was found holds so long. */
+const busyMs = 300
 /** However long a portion took, the rest behind it is no longer. */
 const mostRestMs = 1_000
 
@@ -65,7 +65,6 @@ export class ImportWorker {
   private isStopping = false
   private running: Promise<unknown> = Promise.resolve()
   private readonly wakers = new Set<() => void>()
-  private busyUntil = Number.NEGATIVE_INFINITY
 
   constructor(parts: Parts) {
     this.parts = parts
@@ -88,11 +87,6 @@ export class ImportWorker {
   /** Looks for work at once. */
   wake(): void {
     for (const wake of this.wakers) wake()
-  }
-
-  /** Is told of every batch of creates: while there are any, imports leave them half of the time. */
-  onBatch(): void {
-    this.busyUntil = performance.now() + busyMs
   }
 
   private async run(): Promise<void> {
@@ -120,10 +114,11 @@ export class ImportWorker {
   /** Until its end, or that of this process's lease of it. */
   private async workOff(job: store.Job): Promise<void> {
     const { sql, log } = this.parts
+    const isBusy = this.lookout(job)
     let failures = 0
     while (!this.isStopping) {
       try {
-        if (await this.step(job)) return
+        if (await this.step(job, isBusy)) return
         failures = 0
       } catch (error) {
         if (error instanceof store.JobLost) return
@@ -148,7 +143,7 @@ export class ImportWorker {
   }
 
   /** Decides the rows of one piece. Answers whether the job has come to its end. */
-  private async step(job: store.Job): Promise<boolean> {
+  private async step(job: store.Job, isBusy: () => Promise<boolean>): Promise<boolean> {
     const { sql, showMoment } = this.parts
     const piece = await store.readPiece(sql, job, job.nextPiece)
     if (piece === undefined) {
@@ -166,19 +161,31 @@ export class ImportWorker {
     const giveTurn = yielder()
     while (job.nextRow < piece.rows.length) {
       await giveTurn()
+      const givesWay = await isBusy()
       const beganAt = performance.now()
-      const isBusy = beganAt < this.busyUntil
-      const rows = piece.rows.slice(job.nextRow, job.nextRow + (isBusy ? busyPortionRows : portionRows)).map(read)
+      const rows = piece.rows.slice(job.nextRow, job.nextRow + (givesWay ? busyPortionRows : portionRows)).map(read)
       const isLast = job.nextRow + rows.length === piece.rows.length
       const next = isLast
         ? { nextPiece: job.nextPiece + 1, nextRow: 0, bytesRead: piece.bytesRead }
         : { nextPiece: job.nextPiece, nextRow: job.nextRow + rows.length, bytesRead: null }
       await this.decide(job, rows, next)
       Object.assign(job, { nextPiece: next.nextPiece, nextRow: next.nextRow })
-      if (isBusy) await this.rest(performance.now() - beganAt)
+      if (givesWay) await this.rest(performance.now() - beganAt)
       if (isLast || this.isStopping) return false
     }
     return false
+  }
+
+  /** Says whether others write beside a job, which leaves them half of the time then. */
+  private lookout(job: store.Job): () => Promise<boolean> {
+    let [lookAt, isBusy] = [Number.NEGATIVE_INFINITY, false]
+    return async () => {
+      const now = performance.now()
+      if (now < lookAt) return isBusy
+      lookAt = now + busyMs
+      isBusy = await store.areOthersWriting(this.parts.sql, job, busyMs)
+      return isBusy
+    }
   }
 
   /** As long as the work took, so that creates have the other half of the time. */
@@ -195,12 +202,14 @@ export class ImportWorker {
     const { sql } = this.parts
     const sound = rows.filter(({ refusal }) => refusal === undefined)
     const decideRows = await this.composerOf(job)(sound.map(({ body }) => body))
-    await transaction(sql, async (tx) => {
+    const lastEventId = await transaction(sql, async (tx) => {
       const decided = sound.length === 0 ? [] : await this.decideFor(tx, job, decideRows, sound.length)
       const outcomeOf = new Map(sound.map((row, place) => [row, decided[place] as RowOutcome]))
       const outcomes = rows.map((row) => toKept(row, outcomeOf.get(row) ?? { refusal: row.refusal as Refusal }))
       await store.settleRows(tx, job, { outcomes, ...next })
+      return job.appId === null ? null : store.readLastEventId(tx, job.appId)
     })
+    job.lastEventId = lastEventId
     if (job.kind === 'inventory' && !job.isDryRun) this.parts.catalogue.forget()
   }
 

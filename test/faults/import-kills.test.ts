@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createImport, getImport, getImportResult, type ImportRecord } from '../../src/bulk/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
 import {
   Client,
   deviceBody,
@@ -139,3 +140,31 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
   expect(inMiddle.length, said).toBeGreaterThan(0)
   tell(`${inMiddle.length} of ${2 * rounds} imports were struck in the middle`)
 }, 600_000)
+
+test('an import gives way to what is written beside it, by another process and for another application', async () => {
+  const other = await place.startService({ env: { DATABASE_URL: database.url() } })
+  const app = await newApplication(survivor)
+  const elsewhere = new Client(other)
+  let isOver = false
+  const creating = [app, await newApplication(survivor)].map(async ({ appId, token }) => {
+    const created = () => elsewhere.call(createDevice, deviceBody(appId), { token })
+    while (!isOver) if ((await created()).code !== 0) throw new Error('a device was refused')
+  })
+  const portionsOf = async (id: number) => {
+    await becomesTrue(async () => (await told(id)).status === 3)
+    const rows = await database.run(
+      async (sql) => await sql`select created + existing + refused as rows from import_result where import_id = ${id}`,
+    )
+    return rows.map((row) => Number(row.rows))
+  }
+  for (const one of [app, await newApplication(survivor)]) {
+    const portions = await portionsOf(await sendTo(survivor, one, 'devices'))
+    // The first may come before it has looked.
+    expect(Math.max(...portions.slice(1)), String(portions)).toBe(100)
+  }
+  isOver = true
+  await Promise.all(creating)
+  const alone = await portionsOf(await sendTo(survivor, app, 'devices'))
+  expect(Math.max(...alone), String(alone)).toBe(500)
+  await other.stop()
+}, 60_000)
