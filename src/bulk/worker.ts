@@ -35,6 +35,8 @@ const portionRows = 500
 const busyPortionRows = 100
 /** Other writes are looked for so often, and what was found holds so long. */
 const busyMs = 300
+/** How long an import rests between portions while others write, as a share of what the portion took: they keep over half. */
+const restShare = 1.75
 /** However long a portion took, the rest behind it is no longer. */
 const mostRestMs = 1_000
 
@@ -170,13 +172,14 @@ export class ImportWorker {
         : { nextPiece: job.nextPiece, nextRow: job.nextRow + rows.length, bytesRead: null }
       await this.decide(job, rows, next)
       Object.assign(job, { nextPiece: next.nextPiece, nextRow: next.nextRow })
-      if (givesWay) await this.rest(performance.now() - beganAt)
+      const tookMs = performance.now() - beganAt
+      if (givesWay) await this.sleep(Math.min(tookMs * restShare, mostRestMs))
       if (isLast || this.isStopping) return false
     }
     return false
   }
 
-  /** Says whether others write beside a job, which leaves them half of the time then. */
+  /** Says whether others write beside a job. */
   private lookout(job: store.Job): () => Promise<boolean> {
     let [lookAt, isBusy] = [Number.NEGATIVE_INFINITY, false]
     return async () => {
@@ -186,11 +189,6 @@ export class ImportWorker {
       isBusy = await store.areOthersWriting(this.parts.sql, job, busyMs)
       return isBusy
     }
-  }
-
-  /** As long as the work took, so that creates have the other half of the time. */
-  private async rest(tookMs: number): Promise<void> {
-    await this.sleep(Math.min(tookMs, mostRestMs))
   }
 
   /** Writes rows, and keeps what became of them, in one transaction. */
