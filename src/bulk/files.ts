@@ -81,7 +81,7 @@ const systems = { gcj02: gcoord.GCJ02, bd09: gcoord.BD09, wgs84: gcoord.WGS84 }
 /** A decimetre. */
 const decimals = 1e6
 
-/** A row as a point in WGS 84, in which GeoJSON is (RFC 7946 §4); its coordinates as they were sent stay among its properties. */
+/** A row as a point in WGS 84, in which GeoJSON is (RFC 7946 §4); its coordinates as they were sent stay among its properties, by one name for both kinds. */
 function featureOf(record: Record, system: Config['coordinates']) {
   const { coordinates } = ((record.deviceBattery as Record | undefined) ?? record) as { coordinates: string | null }
   const { longitude, latitude } = readCoordinates(coordinates)
@@ -90,5 +90,5 @@ function featureOf(record: Record, system: Config['coordinates']) {
     (system === 'wgs84' ? at : gcoord.transform(at, systems[system], gcoord.WGS84)).map(rounded)
   const geometry =
     longitude === null || latitude === null ? null : { type: 'Point', coordinates: point([longitude, latitude]) }
-  return { type: 'Feature', geometry, properties: record }
+  return { type: 'Feature', geometry, properties: { ...record, coordinates } }
 }

@@ -62,8 +62,10 @@ export function bulkRoutes(parts: Parts): Handler[] {
       const appId =
         kind === 'inventory' ? requirePlatform(caller) : await requireApplicationOf(sql, caller, query.appId)
       const owner = appId ?? keyOwnerOf(caller)
+      // Looked for first: what is under way may be what was sent with this very key, and then its answer is there.
+      const isUnderWay = await store.isUnderWay(sql, appId)
       if (await hasAnswer(sql, idempotency, owner)) return firstAnswer(sql, file, idempotency, owner)
-      if (await store.isUnderWay(sql, appId)) throw new Refusal('importRunning')
+      if (isUnderWay) throw new Refusal('importRunning')
       const draft = await store.insertDraft(sql, {
         appId,
         kind,

@@ -348,9 +348,10 @@ export async function lossOfAccess(
         where t.token_hash = ${given?.token_hash} and ${tx.unsafe(isLivingAt('clock_timestamp()'))}) as is_living
     from application a where a.app_id = ${appId}`
   if (found === undefined) return 'applicationNotFound'
+  // Operators may still create for a frozen application.
+  if (given?.token_hash === null) return undefined
   if (found.status === 2) return 'applicationFrozen'
-  const hasAccess =
-    given?.token_hash === null || found.is_living || (found.is_over && found.generation === given?.token_generation)
+  const hasAccess = found.is_living || (found.is_over && found.generation === given?.token_generation)
   return hasAccess ? undefined : 'tokenInvalid'
 }
 

@@ -90,7 +90,7 @@ export function bulkCommands(program: CliCommand, context: Context): void {
     )
     .option('--app <appid>', 'of this application only')
     .option('--filter <name=value>', 'a filter of the page operation; several times for several', collect)
-    .option('--output <file>', 'a file, which has its name only when it is whole (default: standard output)')
+    .option('--output <file>', 'a file, which has its name only when it is whole (default, and -: standard output)')
     .example('export devices --output devices.csv')
     .example('export sites --filter cityCode=360100 --format geojson > nanchang.geojson')
     .action((kind: ExportKind, options: ExportOptions) => exportFile(kind, options, context))
@@ -202,7 +202,7 @@ interface RefusedRow {
   line: number
   code: number
   msg: string
-  errors?: { field: string; reason: string }[]
+  errors: { field: string; reason: string }[] | null
 }
 
 async function firstRefusals(id: number, signal: AbortSignal, context: Context): Promise<RefusedRow[]> {
@@ -215,9 +215,9 @@ async function firstRefusals(id: number, signal: AbortSignal, context: Context):
   return refusals
 }
 
-function describe({ line, code, msg, errors = [] }: RefusedRow): string {
-  const faults = errors.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
-  return `line ${line}: ${code} ${faults === '' ? msg : faults}`
+function describe({ line, code, msg, errors }: RefusedRow): string {
+  const faults = errors?.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
+  return `line ${line}: ${code} ${faults || msg}`
 }
 
 const statuses = ['', 'waits', 'runs', 'done', 'failed', 'cancelled']
@@ -228,7 +228,8 @@ function sheetOf({ id, kind, dryRun, status, rows, created, existing, refused }:
 }
 
 async function exportFile(kind: ExportKind, options: ExportOptions, context: Context): Promise<void> {
-  const { output, format, app: appId } = options
+  const { format, app: appId } = options
+  const output = options.output === '-' ? undefined : options.output
   if (context.isJson && output === undefined) {
     throw new UsageError('with --json the rows need a place of their own: give --output FILE')
   }

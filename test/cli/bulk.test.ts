@@ -49,6 +49,13 @@ test('an import waits for its rows, tells which were refused and why, and ends w
   expect({ code: waited.code, ...JSON.parse(waited.stdout) }).toEqual({ code: 0, ...told })
 })
 
+test('a row that is refused for no member of its own is told by what it is refused for', async () => {
+  const other = await newApplication(client)
+  const [bound = ''] = serials
+  const told = await forecourt(['import', 'devices', '-', '--app', other.appId], settings, `${head}\n${rowOf(bound)}\n`)
+  expect(told).toEqual({ code: 4, stdout: expect.stringMatching(/^line 2: 20013 \S+/m), stderr: '' })
+})
+
 test('an export goes to standard output, or to a file that has its name when it is whole', async () => {
   const filters = ['--app', appId, '--filter', `deviceNo=${serials[0]}`]
   const piped = await forecourt(['export', 'devices', ...filters, '--format', 'ndjson'], settings)
@@ -59,6 +66,9 @@ test('an export goes to standard output, or to a file that has its name when it 
       .split('\n')
       .map((line) => JSON.parse(line).deviceNo),
   ).toEqual([serials[0]])
+
+  const named = await forecourt(['export', 'devices', ...filters, '--format', 'ndjson', '--output', '-'], settings)
+  expect(named).toEqual(piped)
 
   const output = join(folder, 'out.csv')
   const saved = await forecourt(['export', 'devices', '--app', appId, '--output', output, '--json'], settings)
@@ -76,13 +86,14 @@ test('what cannot be asked is refused before a byte is written', async () => {
   expect(existsSync(join(folder, 'none'))).toBe(false)
   const uses = [
     ['export', 'devices', '--json'],
+    ['export', 'devices', '--json', '--output', '-'],
     ['export', 'devices', '--filter', 'status'],
     ['export', 'operators'],
     ['import', 'devices', 'some.csv'],
     ['import', 'devices', folder, '--app', appId],
   ]
   const codes = await Promise.all(uses.map(async (args) => (await forecourt(args, settings)).code))
-  expect(codes).toEqual([2, 2, 2, 2, 2])
+  expect(codes).toEqual([2, 2, 2, 2, 2, 2])
   const gone = await forecourt(['import', 'inventory', join(folder, 'gone.csv')], settings)
   expect(gone).toEqual({
     code: 1,

@@ -98,6 +98,8 @@ test('GeoJSON is in WGS 84, with the coordinates as they were sent beside it', a
     { type: 'Point', coordinates: [expect.closeTo(116.391209, 4), expect.closeTo(39.907319, 4)] },
   ])
   expect(features[1].properties.coordinates).toBe('116.397451,39.908722')
+  const [device] = JSON.parse((await exported('devices', 'geojson')).text).features
+  expect(device.properties.coordinates).toBe(device.properties.deviceBattery.coordinates)
   expect(JSON.parse((await exported('devices', 'geojson', { tag: 'no such tag' })).text)).toEqual({
     type: 'FeatureCollection',
     features: [],

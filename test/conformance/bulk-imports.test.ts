@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { TObject, TSchema } from 'typebox'
+import { freezeApplication } from '../../src/applications/contract.ts'
 import {
   cancelImport,
   createImport,
@@ -290,6 +291,18 @@ test('one import of an application at a time; it can be cancelled, once, and the
   await Bun.sleep(300)
   expect(expectSuccess(await client.call(getImport, { id }, application)).refused).toBe(cancelled.refused)
   expect(await imported(application, 'devices', '', ndjson)).toMatchObject({ status: 3, rows: 0 })
+})
+
+test('an operator imports for a frozen application, which itself may not', async () => {
+  const application = await newApplication(client)
+  const { appId } = application
+  expectSuccess(await client.operate(freezeApplication, { appId, reason: 'test' }))
+  expectRefusal(await send(application, 'devices', csvOf(rowOf(newSerial('FRZ')))), 'applicationFrozen')
+  for (const dryRun of ['true', 'false']) {
+    const file = csvOf(rowOf(newSerial('FRZ')))
+    const told = await imported({ token: client.operatorKey }, 'devices', file, undefined, { appId, dryRun })
+    expect(told).toMatchObject({ status: 3, created: 1, refused: 0 })
+  }
 })
 
 test('an import is its application’s alone', async () => {
