@@ -1,0 +1,79 @@
+import { afterAll, expect, test } from 'bun:test'
+import { createConnection, type Socket } from 'node:net'
+import { createExport, createImport, getImport } from '../../src/bulk/contract.ts'
+import { pageDevices } from '../../src/devices/contract.ts'
+import { Client, deviceBody, newApplication } from '../harness.ts'
+import { atScale, becomesTrue, sleep, Workplace } from './support.ts'
+
+// Whoever reads an export slowly, or not at all, holds nothing that others need: no connection of the database, and no
+// turn of those that read.
+
+const place = new Workplace()
+afterAll(() => place.clear(), 120_000)
+
+/** More than the buffers of a connection hold. */
+const rows = 12_000
+const readers = atScale(9, 60)
+
+test(`${readers} readers of exports that stand still hold no connection of the database`, async () => {
+  const database = await place.startDatabase()
+  const service = await place.startService({ env: { DATABASE_URL: database.url() } })
+  const client = new Client(service)
+  const { appId, token } = await newApplication(client)
+  const file = Array.from({ length: rows }, () => JSON.stringify(deviceBody(appId))).join('\n')
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const { id } = (await client.call(createImport, { kind: 'devices', file }, { token, headers })).data
+  expect(await becomesTrue(async () => (await client.operate(getImport, { id })).data.created === rows)).toBe(true)
+
+  const path = `${createExport.path}?kind=devices&format=ndjson`
+  const standing = await Promise.all(Array.from({ length: readers }, () => beginToRead(service.url, path, token)))
+  const atWork = () =>
+    database.run(
+      async (sql) =>
+        await sql`
+          select state, query from pg_stat_activity
+          where backend_type = 'client backend' and pid <> pg_backend_pid() and state <> 'idle'
+            and now() - state_change > interval '200 milliseconds'`,
+    )
+  expect(await becomesTrue(async () => (await atWork()).length === 0)).toBe(true)
+  await sleep(1_000)
+  expect([...(await atWork())]).toEqual([])
+  // None of them has all of it, and others have what they ask for.
+  const whole = await client.call(createExport, { kind: 'devices', format: 'ndjson' }, { token })
+  expect(linesOf(whole.text)).toBe(rows)
+  for (const { taken } of standing) expect(taken().length).toBeLessThan(whole.text.length)
+  expect((await client.call(pageDevices, { deviceName: 'gate' }, { token })).data.totalIsExact).toBe(false)
+
+  // Who goes on has the whole of it; who goes away leaves nothing behind.
+  const [goesOn, ...others] = standing
+  for (const { socket } of others) socket.destroy()
+  goesOn?.socket.resume()
+  expect(await becomesTrue(() => goesOn?.taken().endsWith('\r\n0\r\n\r\n') === true)).toBe(true)
+  const names = goesOn?.taken().match(/"deviceNo":"[^"]+"/g)
+  expect(new Set(names).size).toBeGreaterThan(rows - 100)
+  expect(await becomesTrue(async () => (await atWork()).length === 0)).toBe(true)
+  expect((await client.call(createExport, { kind: 'devices' }, { token })).status).toBe(200)
+  await service.stop()
+}, 120_000)
+
+const linesOf = (text: string) => text.split('\n').filter((line) => line !== '').length
+
+/** Asks for an export and takes its beginning. */
+async function beginToRead(url: string, path: string, token: string): Promise<{ socket: Socket; taken: () => string }> {
+  const { hostname: host, port } = new URL(url)
+  const socket = createConnection({ host, port: Number(port) })
+  const pieces: string[] = []
+  socket.setEncoding('latin1')
+  socket.on('error', () => {})
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n`)
+  await new Promise<void>((resolve) => {
+    socket.on('data', (piece) => {
+      pieces.push(String(piece))
+      if (pieces.length > 1) return
+      socket.pause()
+      resolve()
+    })
+  })
+  expect(pieces[0]).toStartWith('HTTP/1.1 200 ')
+  return { socket, taken: () => pieces.join('') }
+}
