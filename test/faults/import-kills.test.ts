@@ -61,8 +61,12 @@ afterAll(async () => {
 const linesOf = (rows: object[]) => rows.map((row) => JSON.stringify(row)).join('\n')
 
 /** Sends a file whose every tenth row stands in it twice. Answers the import's id. */
-async function sendTo(victim: Client, { token }: TestApplication, kind: 'sites' | 'devices'): Promise<number> {
-  const count = kind === 'sites' ? siteRows : deviceRows
+async function sendTo(
+  victim: Client,
+  { token }: TestApplication,
+  kind: 'sites' | 'devices',
+  count = kind === 'sites' ? siteRows : deviceRows,
+): Promise<number> {
   const rows = Array.from({ length: count }, (_, row) =>
     kind === 'sites' ? siteBody('', { siteName: `site ${row}` }) : deviceBody('', { deviceNo: newSerial('KILL') }),
   )
@@ -158,13 +162,13 @@ test('an import gives way to what is written beside it, by another process and f
     return rows.map((row) => Number(row.rows))
   }
   for (const one of [app, await newApplication(survivor)]) {
-    const portions = await portionsOf(await sendTo(survivor, one, 'devices'))
+    const portions = await portionsOf(await sendTo(survivor, one, 'devices', 1_000))
     // The first may come before it has looked.
     expect(Math.max(...portions.slice(1)), String(portions)).toBe(100)
   }
   isOver = true
   await Promise.all(creating)
-  const alone = await portionsOf(await sendTo(survivor, app, 'devices'))
+  const alone = await portionsOf(await sendTo(survivor, app, 'devices', 1_000))
   expect(Math.max(...alone), String(alone)).toBe(500)
   await other.stop()
-}, 60_000)
+}, 120_000)
