@@ -291,7 +291,8 @@ export async function readLastEventId(tx: Statements, appId: string): Promise<nu
 
 /**
  * Whether anything else has been written within the last milliseconds, by whichever process: each write leaves an event.
- * What other imports write does not count; their applications are theirs to look at.
+ * What other imports write does not count; their applications are theirs to look at. Nor does the platform's own log: an
+ * import begins with an event there.
  */
 export async function areOthersWriting(sql: Sql, { appId, lastEventId }: Job, withinMs: number): Promise<boolean> {
   const since = lowestEventId(new Date(Date.now() - withinMs))
@@ -300,7 +301,7 @@ export async function areOthersWriting(sql: Sql, { appId, lastEventId }: Job, wi
   const imported = rows.map((row) => row.app_id).filter((other) => other !== appId)
   const [found] = await sql`
     select bool_or(app_id <> ${appId ?? ''} or last_event_id <> ${lastEventId}) as are_writing from event_head
-    where last_event_id > ${since} and app_id <> all(${textArray(imported)}::text[])`
+    where last_event_id > ${since} and app_id <> all(${textArray(['', ...imported])}::text[])`
   return found?.are_writing === true
 }
 

@@ -35,6 +35,8 @@ const deviceRows = 4_000
 const siteRows = 1_500
 /** Longer than a lease: a process that comes back finds its import in other hands. */
 const stillMs = 8_000
+/** Longer than a write makes imports give way. */
+const quietMs = 1_000
 const place = new Workplace(onDisk)
 const said = `seed ${seed}`
 const random = randomNumbers(seed)
@@ -115,7 +117,7 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
     else await becomesTrue(async () => (await Promise.all(ids.map(told))).some(({ created }) => created > 0))
     await strike(victim, isStill)
     const struck = await Promise.all(ids.map(told))
-    inMiddle.push(...struck.filter(({ status, bytesRead }) => status === 2 && bytesRead > 0).map(({ id }) => id))
+    inMiddle.push(...struck.filter(({ status, created }) => status === 2 && created > 0).map(({ id }) => id))
     await becomesTrue(async () => (await Promise.all(ids.map(told))).every(({ status }) => status === 3))
     if (isStill) await victim.stop()
     const [sites, devices] = await Promise.all(ids.map(told))
@@ -168,6 +170,7 @@ test('an import gives way to what is written beside it, by another process and f
   }
   isOver = true
   await Promise.all(creating)
+  await sleep(quietMs)
   const alone = await portionsOf(await sendTo(survivor, app, 'devices', 1_000))
   expect(Math.max(...alone), String(alone)).toBe(500)
   await other.stop()
