@@ -102,9 +102,11 @@ function jsonOf(text: string): object | undefined {
   }
 }
 
+/** Of a `Retry-After`, which a proxy may write as a date. */
 function secondsOf(header: string | null): number | null {
-  const seconds = Number(header ?? Number.NaN)
-  return Number.isFinite(seconds) ? seconds : null
+  if (header === null) return null
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
+  return Number.isNaN(seconds) ? null : Math.max(0, seconds)
 }
 
 /** What is not given is left out. */
