@@ -268,6 +268,17 @@ describe('a small backup', () => {
   }, 60_000)
 })
 
+test('a row that the database does not take ends a restore with its words, and nothing is written', async () => {
+  const from = await newDatabase('forecourt')
+  await from.look((sql) => sql.unsafe('alter table device_model alter column model_name drop not null'))
+  await from.look((sql) => sql.unsafe("insert into device_model (serial_prefix, created_at) values ('A', now())"))
+  const file = newFile()
+  expectDone(await forecourt(['backup', file], from.env))
+  const { env, look } = await newDatabase('forecourt')
+  expectRefused(await forecourt(['restore', file], env), /^The database refused it: null value in column "model_name"/)
+  expect(await look((sql) => sql`select 1 from device_catalogue where version > 1`)).toHaveLength(0)
+}, 30_000)
+
 describe('killed', () => {
   const rounds = atScale(3, 20)
   let killer: ChildProcess
