@@ -1,6 +1,6 @@
 import { findDistributed } from '../database/distribute.ts'
 import { readMigrations } from '../database/migrate.ts'
-import { passwordOf } from '../database/open.ts'
+import { passwordOf, type Statements } from '../database/open.ts'
 import { StartError } from '../database/start-error.ts'
 import { transaction } from '../database/transaction.ts'
 import { exportKeys } from '../secrets/open.ts'
@@ -21,29 +21,21 @@ export interface BackupSummary {
   bytes: number
   /** The keys that are needed and not in it. */
   missingKeys: string[]
-  isDistributed: boolean
 }
 
 /** Writes what the database holds at one moment. The service goes on. */
 export function takeBackup({ write, onProgress, ...place }: BackupOptions): Promise<BackupSummary> {
   const { target, keyFile, dataDir, migrationsFolder } = place
-  return inSession(place, ({ sql }) =>
-    transaction(
+  return inSession(place, async ({ sql, openAlone }) => {
+    const isDistributed = await findDistributed(sql)
+    return transaction(
       sql,
       async (tx) => {
         await store.takeTime(tx)
         const takenAt = new Date().toISOString()
+        if (isDistributed) await store.beginOnAllNodes(tx, openAlone())
         // The first question decides the moment.
-        const migrations = await store.findMigrations(tx)
-        if (migrations.length === 0)
-          throw new StartError('The database holds no Forecourt yet: there is nothing to back up.')
-        const known = readMigrations(migrationsFolder).length
-        if (migrations.length > known) {
-          throw new StartError(
-            'The database is newer than this program: take the backup with the program that runs on it.',
-          )
-        }
-        const isDistributed = await findDistributed(tx)
+        const migrations = await findKnownMigrations(tx, migrationsFolder)
         const secrets = await exportKeys(tx, { keyFile, dataDir, password: passwordOf(target) })
         const found = inOrder((await store.findTables(tx)).filter(isKept))
         const tables = []
@@ -65,9 +57,18 @@ export function takeBackup({ write, onProgress, ...place }: BackupOptions): Prom
         }
         await writer.end()
         const missingKeys = secrets.keys.length === 0 ? secrets.keyIds : []
-        return { tables: tables.length, rows, bytes: writer.bytes, missingKeys, isDistributed }
+        return { tables: tables.length, rows, bytes: writer.bytes, missingKeys }
       },
       'isolation level repeatable read read only',
-    ),
-  )
+    )
+  })
+}
+
+async function findKnownMigrations(tx: Statements, migrationsFolder: string) {
+  const migrations = await store.findMigrations(tx)
+  if (migrations.length === 0) throw new StartError('The database holds no Forecourt yet: there is nothing to back up.')
+  if (migrations.length > readMigrations(migrationsFolder).length) {
+    throw new StartError('The database is newer than this program: take the backup with the program that runs on it.')
+  }
+  return migrations
 }

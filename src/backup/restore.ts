@@ -96,8 +96,9 @@ async function load(tx: Statements, options: RestoreOptions): Promise<void> {
   const { head } = verified
   await store.takeTime(tx)
   await store.takeMemory(tx)
-  const tables = await requireEmpty(tx)
   const isDistributed = await findDistributed(tx)
+  if (isDistributed) await store.writeToAllNodes(tx)
+  const tables = await requireEmpty(tx)
   const seenCatalogue = await store.catalogueVersion(tx)
   await store.emptyTables(
     tx,

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
-import type { Statements } from '../database/open.ts'
+import type { Sql, Statements } from '../database/open.ts'
+import { transaction } from '../database/transaction.ts'
 
 /** A table as the catalogue has it. */
 export interface Table {
@@ -47,6 +48,31 @@ export async function serverVersion(sql: Statements): Promise<string> {
 export async function takeTime(tx: Statements): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`set local idle_in_transaction_session_timeout = '1min'`
+}
+
+/** On a Citus cluster: the transaction has one connection to each node, and so one moment of each. */
+async function useOneConnectionEach(tx: Statements): Promise<void> {
+  await tx`set local citus.multi_shard_modify_mode = 'sequential'`
+}
+
+/** On a Citus cluster, where tables that name each other are emptied and filled in one transaction. */
+export async function writeToAllNodes(tx: Statements): Promise<void> {
+  await useOneConnectionEach(tx)
+  // The coordinator as well: what it did within its own session its connections would not see.
+  await tx`set local citus.enable_local_execution = off`
+}
+
+/**
+ * Begins a transaction that reads on all nodes of a Citus cluster, at a moment at which no change is half there: every
+ * change that concerns two nodes holds its application's lock until both have it, and is waited for, and held off
+ * meanwhile, by another connection.
+ */
+export async function beginOnAllNodes(tx: Statements, other: Sql): Promise<void> {
+  await useOneConnectionEach(tx)
+  await transaction(other, async (gate) => {
+    await gate`lock table application_lock in exclusive mode`
+    await tx`select count(*) from application_lock`
+  })
 }
 
 /**

@@ -57,15 +57,10 @@ async function backup(path: string, context: Context): Promise<void> {
     )
     await file?.finish()
     const seconds = (performance.now() - began) / 1000
-    const { tables, rows, bytes, missingKeys, isDistributed } = summary
+    const { tables, rows, bytes, missingKeys } = summary
     if (missingKeys.length > 0) {
       context.remark(
         `The key for callback secrets is not in it: keep the file of FORECOURT_SECRETS_KEY_FILE with the key ${missingKeys.join(' and ')} as well.`,
-      )
-    }
-    if (isDistributed) {
-      context.remark(
-        'The nodes of a Citus cluster have no moment in common: stop the service for a backup that must be consistent.',
       )
     }
     const words = `${rows.toLocaleString('en')} rows of ${tables} tables, ${megabytes(bytes)}, in ${seconds.toFixed(1)} s.`

@@ -1,4 +1,4 @@
-import type { Sql, Statements } from './open.ts'
+import { answerSettings, type Sql, type Statements } from './open.ts'
 import { StartError } from './start-error.ts'
 import { transaction } from './transaction.ts'
 
@@ -100,7 +100,39 @@ export async function distribute(sql: Sql): Promise<void> {
     for (const table of referenceTables) await tx`select create_reference_table(${table})`
     await distributeBy(tx, 'app_id', applicationTables)
     await distributeBy(tx, 'device_no', serialTables)
+    await setForNodes(tx)
   })
+}
+
+/**
+ * The coordinator asks its nodes in sessions of its own, which have none of the settings that ours asked for: they are
+ * the role's.
+ */
+const nodeSettings = { ...answerSettings, jit: 'off' }
+
+/** Gives the role what its sessions on the nodes need. Citus carries it to every node, also to those that join later. */
+async function setForNodes(tx: Statements): Promise<void> {
+  const [row] = await tx<[{ statements: string }]>`
+    select string_agg(format('alter role %I in database %I set %I = %L', current_user, current_database(), name, value), ';')
+      as statements
+    from json_each_text(${JSON.stringify(nodeSettings)}::text::json) as asked (name, value)`
+  await tx.unsafe(row.statements)
+}
+
+/** Throws `StartError` for a Citus cluster on whose nodes the role lacks settings: it is not who distributed, or they changed. */
+export async function requireNodeSettings(sql: Statements): Promise<void> {
+  if (!(await findDistributed(sql))) return
+  const lacking = `
+    select string_agg(format('alter role %I in database %I set %I = %L;', current_user, current_database(), name, value), ' ')
+    from json_each_text('${JSON.stringify(nodeSettings)}') as asked (name, value) join pg_settings using (name)
+    where setting <> value`
+  const [row] = await sql<[{ statements: string | null }]>`
+    select string_agg(distinct result, ' ') as statements from run_command_on_all_nodes(${lacking})
+    where success and result <> ''`
+  if (row.statements === null) return
+  throw new StartError(
+    `Sessions on the nodes of the cluster lack settings; set them at the coordinator: ${row.statements}`,
+  )
 }
 
 async function distributeBy(tx: Statements, column: string, [first = '', ...others]: string[]): Promise<void> {

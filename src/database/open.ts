@@ -41,7 +41,7 @@ export const writePathSettings = {
 }
 
 /** What a server's, a database's or a role's defaults could change in an answer. */
-const answerSettings = {
+export const answerSettings = {
   default_transaction_isolation: 'read committed',
   DateStyle: 'ISO, YMD',
   IntervalStyle: 'postgres',

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { requireNodeSettings } from './distribute.ts'
 import { mayPass } from './failures.ts'
 import { migrate } from './migrate.ts'
 import { openDatabase, type Sql, type Target } from './open.ts'
@@ -87,6 +88,7 @@ async function ask(sql: Sql, log: Logger): Promise<Fault | undefined> {
   }
   if (row.is_standby) return { reason: 'it is a standby and cannot be written', mayPass: true }
   await requireSettings(sql)
+  await requireNodeSettings(sql)
   const apartMs = Math.max(began - row.now, row.now - Date.now())
   if (apartMs > clockMs) {
     const seconds = Math.round(apartMs / 1000)

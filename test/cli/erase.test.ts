@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { getEvent, pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, saveSite, updateSite } from '../../src/sites/contract.ts'
-import { Client, newApplication, type Service, siteBody, startService } from '../harness.ts'
+import { type OwnDatabase, Workplace } from '../faults/support.ts'
+import { Client, newApplication, siteBody } from '../harness.ts'
 import { forecourt } from './support.ts'
 
 // Erasing what is known of people, beside the service that serves.
 
-let service: Service
+const place = new Workplace()
+let database: OwnDatabase
 let client: Client
 beforeAll(async () => {
-  service = await startService()
-  client = new Client(service)
+  database = await place.findDatabase()
+  client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
 }, 60_000)
-afterAll(async () => {
-  await service.stop()
-})
+afterAll(() => place.clear(), 60_000)
 
 const people = { contacts: 'Zhang Wei', contactsPhone: '13800138000', customerServicePhone: '400-800-8000' }
 const erase = (...args: string[]) =>
-  forecourt(['erase', ...args], { FORECOURT_DATA_DIR: service.dataDir, FORECOURT_LOG_LEVEL: 'warn' })
+  forecourt(['erase', ...args], { DATABASE_URL: database.url(), FORECOURT_LOG_LEVEL: 'warn' })
 
 test('erase takes the people of deleted sites out of the log, and leaves those of sites that are there', async () => {
   const { appId, token } = await newApplication(client)

@@ -23,7 +23,7 @@ beforeAll(async () => {
   })
   const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
   nextKilled = () => lines.next()
-  database = await place.startDatabase()
+  database = await place.findDatabase()
 }, 120_000)
 afterAll(async () => {
   killer.stdin?.end()

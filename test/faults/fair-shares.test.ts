@@ -16,7 +16,7 @@ afterAll(() => place.clear(), 60_000)
 const statementTimeoutMs = 20_000
 
 async function start(env: Record<string, string>): Promise<{ database: OwnDatabase; service: Service }> {
-  const database = await place.startDatabase()
+  const database = await place.findDatabase()
   return { database, service: await place.startService({ env: { DATABASE_URL: database.url(), ...env } }) }
 }
 

@@ -21,7 +21,7 @@ let database: OwnDatabase
 let both: Client[]
 
 beforeAll(async () => {
-  database = await place.startDatabase()
+  database = await place.findDatabase()
   const env = { DATABASE_URL: database.url() }
   both = await Promise.all([1, 2].map(async () => new Client(await place.startService({ env }))))
 }, 120_000)

@@ -51,7 +51,7 @@ beforeAll(async () => {
   })
   const lines = createInterface(killer.stdout as NodeJS.ReadableStream)[Symbol.asyncIterator]()
   nextKilled = () => lines.next()
-  database = await place.startDatabase()
+  database = await place.findDatabase()
   survivor = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
 }, 120_000)
 afterAll(async () => {

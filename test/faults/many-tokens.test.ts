@@ -11,7 +11,7 @@ let database: OwnDatabase
 let clients: [Client, Client]
 
 beforeAll(async () => {
-  database = await place.startDatabase()
+  database = await place.findDatabase()
   const env = { DATABASE_URL: database.url() }
   const services = await Promise.all([place.startService({ env }), place.startService({ env })])
   clients = services.map((service) => new Client(service)) as [Client, Client]

@@ -8,7 +8,7 @@ import {
 } from '../../src/device-ownership/contract.ts'
 import { createDevice, createDevices, getDevice, updateDevice } from '../../src/devices/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
-import { coordinatorUrl } from '../citus.ts'
+import { coordinatorUrl } from '../citus/cluster.ts'
 import { type Answer, Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { contradictionsIn, readStories } from './ownership-story.ts'
 import {

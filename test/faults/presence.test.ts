@@ -31,7 +31,7 @@ let services: Service[]
 let both: Client[]
 
 beforeAll(async () => {
-  database = await place.startDatabase()
+  database = await place.findDatabase()
   services = await Promise.all([1, 2].map(startOne))
   both = services.map((service) => new Client(service))
 }, 120_000)
@@ -175,7 +175,7 @@ test('a device that keeps reporting what is known stays online; its row stays as
 
 test('a report that changes nothing writes its time, and touches no index while the last sign of life is fresh', async () => {
   // The others' processes take whoever is silent for their seconds offline, and a busy machine is as silent as that.
-  const own = await place.startDatabase()
+  const own = await place.findDatabase()
   const service = await place.startService({ env: { DATABASE_URL: own.url() } })
   const client = new Client(service)
   const app = await newApplication(client)

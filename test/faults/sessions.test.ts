@@ -25,7 +25,7 @@ let client: Client
 const lookAgainMs = 1000
 
 beforeAll(async () => {
-  database = await place.startDatabase()
+  database = await place.findDatabase()
   client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
 }, 120_000)
 afterAll(() => place.clear(), 60_000)

@@ -15,7 +15,7 @@ let database: OwnDatabase
 let client: Client
 
 beforeAll(async () => {
-  database = await place.startDatabase()
+  database = await place.findDatabase()
   const env = { DATABASE_URL: database.url(), FORECOURT_TRUSTED_PROXIES: '127.0.0.1,::1' }
   client = new Client(await place.startService({ env }))
 }, 120_000)

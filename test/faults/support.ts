@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import postgres from 'postgres'
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../src/database/embedded.ts'
 import { findProcess, goneWithin, type ProcessId, postgresProcessesIn, signal } from '../../src/database/processes.ts'
-import { coordinatorUrl, distributeOnce } from '../citus.ts'
+import { Cluster, coordinatorUrl } from '../citus/cluster.ts'
 import { prepareDatabase, type Service, type ServiceOptions, startService } from '../harness.ts'
 
 /** FORECOURT_TEST_SEED repeats a run's choices, though not the machine's timing. */
@@ -163,6 +163,7 @@ export class OwnDatabase {
 export class Workplace {
   readonly home: string
   private folders = 0
+  private cluster: Cluster | undefined
 
   constructor(parent = tmpdir()) {
     this.home = realpathSync(mkdtempSync(join(parent, 'fc-')))
@@ -188,11 +189,11 @@ export class Workplace {
     return startService({ ...options, dataDir })
   }
 
-  /** For tests that neither stop nor kill it: the one that is named, of a Citus coordinator, or an own one. */
+  /** For tests that neither stop nor kill it: a distributed one where a Citus coordinator is named, else an own one. */
   async findDatabase(): Promise<OwnDatabase> {
     if (coordinatorUrl === undefined) return this.startDatabase()
-    distributeOnce(coordinatorUrl)
-    return new OwnDatabase(this.newFolder(), coordinatorUrl)
+    this.cluster ??= await Cluster.find()
+    return new OwnDatabase(this.newFolder(), await this.cluster.newDistributed())
   }
 
   startDatabase(): Promise<OwnDatabase> {
@@ -212,6 +213,7 @@ export class Workplace {
   /** Ends everything and removes it. */
   async clear(): Promise<void> {
     await end(this.services())
+    await this.cluster?.clear()
     const records = readdirSync(this.home, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('embedded.json'))
       .map((path) => join(this.home, path, '..'))

@@ -36,7 +36,7 @@ let a: Client
 let b: Client
 
 beforeAll(async () => {
-  database = await place.startDatabase()
+  database = await place.findDatabase()
   const env = { DATABASE_URL: database.url() }
   const services = await Promise.all([place.startService({ env }), place.startService({ env })])
   ;[a, b] = services.map((service) => new Client(service)) as [Client, Client]

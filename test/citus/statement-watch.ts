@@ -1,21 +1,4 @@
-import { spawnSync } from 'node:child_process'
 import { connect, createServer, type Socket } from 'node:net'
-import { join } from 'node:path'
-import { projectFolder } from './harness.ts'
-
-/** The database of a Citus coordinator, empty or distributed by us, where one is named. Its user is a superuser. */
-export const coordinatorUrl = process.env.FORECOURT_TEST_DATABASE_URL
-
-/** Distributes the coordinator's database, as an operator would, unless it is. */
-export function distributeOnce(url: string): void {
-  const command = 'distribute'
-  const { status, stderr } = spawnSync('bun', [join(projectFolder, 'src', 'cli', 'main.ts'), command], {
-    cwd: projectFolder,
-    encoding: 'utf8',
-    env: { ...process.env, DATABASE_URL: url, FORECOURT_LOG_LEVEL: 'fatal' },
-  })
-  if (status !== 0 && !stderr.includes('is distributed already')) throw new Error(stderr)
-}
 
 /** A statement that went to the database, with the values it was run with, if it was prepared. */
 export interface SeenStatement {

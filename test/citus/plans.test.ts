@@ -1,22 +1,25 @@
 import { afterAll, expect, test } from 'bun:test'
-import { rotateApplicationSecret, takeApplicationOffline, updateApplication } from '../src/applications/contract.ts'
+import { rotateApplicationSecret, takeApplicationOffline, updateApplication } from '../../src/applications/contract.ts'
 import {
   deleteBillingRule,
   getBillingRule,
   pageBillingRules,
   saveBillingRule,
   updateBillingRule,
-} from '../src/billing-rules/contract.ts'
-import { openDatabase, type Sql } from '../src/database/open.ts'
-import { getDelivery, pageDeliveries, replayDeliveries, testDelivery } from '../src/deliveries/contract.ts'
-import { forceUnbindDevice, getDeviceHistory, unbindDevice } from '../src/device-ownership/contract.ts'
-import { reportDeviceState } from '../src/device-state/contract.ts'
-import { createDevice, createDevices, getDevice, pageDevices, updateDevice } from '../src/devices/contract.ts'
-import { getEvent, pageEvents } from '../src/events/contract.ts'
-import { deleteSite, getSite, pageSites, saveSite, updateSite } from '../src/sites/contract.ts'
-import { getThirdPartyConfig, rotateCallbackSecret, saveThirdPartyConfig } from '../src/third-party-config/contract.ts'
-import { revokeToken } from '../src/tokens/contract.ts'
-import { coordinatorUrl, distributeOnce, type SeenStatement, StatementWatch } from './citus.ts'
+} from '../../src/billing-rules/contract.ts'
+import { openDatabase, type Sql } from '../../src/database/open.ts'
+import { getDelivery, pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
+import { forceUnbindDevice, getDeviceHistory, unbindDevice } from '../../src/device-ownership/contract.ts'
+import { reportDeviceState } from '../../src/device-state/contract.ts'
+import { createDevice, createDevices, getDevice, pageDevices, updateDevice } from '../../src/devices/contract.ts'
+import { getEvent, pageEvents } from '../../src/events/contract.ts'
+import { deleteSite, getSite, pageSites, saveSite, updateSite } from '../../src/sites/contract.ts'
+import {
+  getThirdPartyConfig,
+  rotateCallbackSecret,
+  saveThirdPartyConfig,
+} from '../../src/third-party-config/contract.ts'
+import { revokeToken } from '../../src/tokens/contract.ts'
 import {
   type Answer,
   Client,
@@ -26,7 +29,9 @@ import {
   type Service,
   siteBody,
   startService,
-} from './harness.ts'
+} from '../harness.ts'
+import { Cluster, coordinatorUrl } from './cluster.ts'
+import { type SeenStatement, StatementWatch } from './statement-watch.ts'
 
 // On a Citus cluster a statement about one application is one task of the node where that application lies. One that is
 // not would be slow, and wrong in what it promises to see at one moment; nothing else would tell.
@@ -35,6 +40,7 @@ if (coordinatorUrl === undefined) {
   console.log('The plans on Citus are not looked at: FORECOURT_TEST_DATABASE_URL names no coordinator.')
 }
 
+let cluster: Cluster | undefined
 let watch: StatementWatch | undefined
 let service: Service | undefined
 let sql: Sql | undefined
@@ -42,7 +48,8 @@ afterAll(async () => {
   await service?.stop()
   await sql?.end({ timeout: 1 })
   watch?.stop()
-})
+  await cluster?.clear()
+}, 60_000)
 
 /** Statements that are about one application by what they say, whichever variable holds it. */
 const isOfOne = (text: string) => /app_id = (\$\d+|v_\w+(\.app_id)?)\b/.test(text)
@@ -58,7 +65,7 @@ const ofMany = [
   /^(delete|select \S+) from idempotency_key/,
   /from callback_endpoint (e )?where /,
   // When a service starts.
-  /from secrets_key union|from third_party_config where app_id > |^update third_party_config c .* from json_to_recordset/,
+  /^select split_part\(callback_secret, ':', 1\) as key_id from|from third_party_config where app_id > |^update third_party_config c .* from json_to_recordset/,
   // The audit trail.
   /where \(app_id = '' or starts_with\(actor, 'operator'\)\)/,
 ]
@@ -66,8 +73,8 @@ const ofMany = [
 test.if(coordinatorUrl !== undefined)(
   'every statement about one application is one task of one node',
   async () => {
-    const url = coordinatorUrl ?? ''
-    distributeOnce(url)
+    cluster = await Cluster.find()
+    const url = await cluster.newDistributed()
     watch = new StatementWatch(url)
     const env = { DATABASE_URL: await watch.start(url), FORECOURT_PRIVATE_CALLBACKS: 'allow' }
     service = await startService({ env })

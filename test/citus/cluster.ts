@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { forecourt } from '../cli/support.ts'
+
+/** A database of a Citus coordinator, where one is named. Its user is a superuser on every node. */
+export const coordinatorUrl = process.env.FORECOURT_TEST_DATABASE_URL
+
+/** A node of the cluster, by the URL of its database. */
+export interface Node {
+  url: string
+  /** Of its server. */
+  dataDir: string
+  programs: string
+}
+
+/** What a worker's session has of its server: unlike the coordinator's, wherever that could change an answer. */
+const ofWorkers = { TimeZone: 'Asia/Shanghai', DateStyle: 'German, DMY', extra_float_digits: '-3' }
+
+/** The cluster of the coordinator that is named, and databases of our own on it. */
+export class Cluster {
+  /** The coordinator first. */
+  readonly nodes: readonly Node[]
+  private readonly made: string[] = []
+
+  private constructor(nodes: readonly Node[]) {
+    this.nodes = nodes
+  }
+
+  static async find(url = coordinatorUrl): Promise<Cluster> {
+    if (url === undefined) throw new Error('FORECOURT_TEST_DATABASE_URL names no database of a Citus coordinator')
+    const places = await withNode(
+      url,
+      (sql) => sql<{ nodename: string; nodeport: number }[]>`
+        select nodename, nodeport from pg_dist_node order by groupid`,
+    )
+    const nodes = places.map(async ({ nodename, nodeport }) => {
+      const node = new URL(url)
+      node.hostname = nodename
+      node.port = String(nodeport)
+      const [row] = await withNode(
+        node.href,
+        (sql) => sql<[{ data_dir: string; programs: string }]>`
+          select current_setting('data_directory') as data_dir,
+            (select setting from pg_config where name = 'BINDIR') as programs`,
+      )
+      return { url: node.href, dataDir: row.data_dir, programs: row.programs }
+    })
+    return new Cluster(await Promise.all(nodes))
+  }
+
+  /** Makes a database on every node. Answers its URL at the coordinator. */
+  async newDatabase(): Promise<string> {
+    const name = `forecourt_${process.pid}_${Date.now()}_${this.made.length}`
+    this.made.push(name)
+    for (const [index, { url }] of this.nodes.entries()) {
+      await withNode(url, async (sql) => {
+        await sql`create database ${sql(name)}`
+        for (const [setting, value] of Object.entries(index === 0 ? {} : ofWorkers)) {
+          await sql.unsafe(`alter database "${name}" set ${setting} = '${value}'`)
+        }
+      })
+      await withNode(named(url, name), (sql) => sql`create extension citus`)
+    }
+    const [coordinator, ...workers] = this.nodes.map(({ url }) => new URL(named(url, name)))
+    if (coordinator === undefined) throw new Error('the cluster has no nodes')
+    await withNode(coordinator.href, async (sql) => {
+      await sql`select citus_set_coordinator_host(${coordinator.hostname}, ${coordinator.port}::text::int)`
+      for (const { hostname, port } of workers) await sql`select citus_add_node(${hostname}, ${port}::text::int)`
+    })
+    return coordinator.href
+  }
+
+  /** Makes a database that is distributed, as an operator would. */
+  async newDistributed(): Promise<string> {
+    const url = await this.newDatabase()
+    const { code, stderr } = await forecourt(['distribute'], { DATABASE_URL: url, FORECOURT_LOG_LEVEL: 'fatal' })
+    if (code !== 0) throw new Error(stderr)
+    return url
+  }
+
+  /** Removes what was made. */
+  async clear(): Promise<void> {
+    for (const name of this.made.splice(0)) {
+      for (const { url } of this.nodes) {
+        await withNode(url, (sql) => sql.unsafe(`drop database if exists "${name}" with (force)`))
+      }
+    }
+  }
+}
+
+function named(url: string, database: string): string {
+  const other = new URL(url)
+  other.pathname = database
+  return other.href
+}
+
+async function withNode<T>(url: string, use: (sql: postgres.Sql) => Promise<T>): Promise<T> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  try {
+    return await use(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+/** The process of a node's server, which must run on this machine. */
+export function serverPid({ dataDir }: Node): number {
+  return Number.parseInt(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8'), 10)
+}
+
+/** Starts the server of a node again. */
+export function startNode({ dataDir, programs }: Node): void {
+  const { uid, gid } = statSync(dataDir)
+  const args = ['-D', dataDir, '-l', join(dataDir, 'again.log'), '-w', '-t', '60', 'start']
+  const { status, stderr } = spawnSync(join(programs, 'pg_ctl'), args, { uid, gid, cwd: dataDir, encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+}
