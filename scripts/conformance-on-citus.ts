@@ -15,11 +15,11 @@ const cluster = await Cluster.find()
 const service = await startService({ env: { DATABASE_URL: await cluster.newDistributed() } })
 const { data } = await new Client(service).call(getReadiness, {})
 if (!data.distributed) throw new Error('the service does not know that its database is distributed')
-const files = process.argv.length > 2 ? process.argv.slice(2) : ['test/conformance', 'test/citus']
-const status = bunTest(files, {
-  FORECOURT_BASE_URL: service.url,
-  FORECOURT_OPERATOR_KEY: service.operatorKey,
-})
+const files = process.argv.slice(2)
+const everywhere = { FORECOURT_BASE_URL: service.url, FORECOURT_OPERATOR_KEY: service.operatorKey }
+let status = bunTest(files.length > 0 ? files : ['test/conformance', 'test/citus/'], everywhere)
 await service.stop()
 await cluster.clear()
+// By itself: it kills the nodes.
+if (files.length === 0) status = bunTest(['test/faults/citus-kills.test.ts'], {}) || status
 process.exit(status)

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { forecourt } from '../cli/support.ts'
@@ -105,15 +105,12 @@ async function withNode<T>(url: string, use: (sql: postgres.Sql) => Promise<T>):
   }
 }
 
-/** The process of a node's server, which must run on this machine. */
-export function serverPid({ dataDir }: Node): number {
-  return Number.parseInt(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8'), 10)
-}
-
-/** Starts the server of a node again. */
+/** Starts the server of a node again, which must run on this machine. */
 export function startNode({ dataDir, programs }: Node): void {
   const { uid, gid } = statSync(dataDir)
   const args = ['-D', dataDir, '-l', join(dataDir, 'again.log'), '-w', '-t', '60', 'start']
-  const { status, stderr } = spawnSync(join(programs, 'pg_ctl'), args, { uid, gid, cwd: dataDir, encoding: 'utf8' })
+  // Its user has another home than ours.
+  const options = { uid, gid, cwd: dataDir, encoding: 'utf8', env: {} } as const
+  const { status, stderr } = spawnSync(join(programs, 'pg_ctl'), args, options)
   if (status !== 0) throw new Error(stderr)
 }

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type postgres from 'postgres'
+import { goneWithin, postgresProcessesIn, signal } from '../../src/database/processes.ts'
+import { Cluster, coordinatorUrl, type Node, startNode } from '../citus/cluster.ts'
+import { Client, newApplication, type Service } from '../harness.ts'
+import {
+  atScale,
+  becomesTrue,
+  distribution,
+  type OwnDatabase,
+  randomNumbers,
+  seed,
+  sleep,
+  tell,
+  Workplace,
+  withSql,
+} from './support.ts'
+import { contradictions, stored, totals, Writers } from './writers.ts'
+
+// The nodes of a Citus cluster, and the service, are killed while two applications create. It runs by itself: whatever
+// else is on the cluster dies with it.
+
+const kills = atScale(8, 40)
+const place = new Workplace()
+const random = randomNumbers(seed)
+const said = `seed ${seed}`
+/** A change that one node has and another is still to hear of is finished by Citus, which looks once a minute. */
+const finishedMs = 150_000
+let nodes: readonly Node[] = []
+let database: OwnDatabase
+let writers: Writers[] = []
+
+beforeAll(async () => {
+  if (coordinatorUrl === undefined) return
+  nodes = (await Cluster.find()).nodes
+  database = await place.findDatabase()
+}, 120_000)
+afterAll(async () => {
+  for (const one of writers) one.abandon()
+  await place.clear()
+}, 120_000)
+
+async function kill({ dataDir }: Node): Promise<void> {
+  const processes = postgresProcessesIn(dataDir)
+  for (const one of processes) signal(one, 'SIGKILL')
+  await Promise.all(processes.map((one) => goneWithin(one, 10_000)))
+  // Where nobody has reaped it yet, its number looks as if it were running.
+  rmSync(join(dataDir, 'postmaster.pid'), { force: true })
+}
+
+/** Devices and bindings that are not each other's, on whichever nodes they lie. */
+async function halves(sql: postgres.Sql): Promise<string[]> {
+  const read = async (table: string) => {
+    const rows = await sql.unsafe(
+      `select concat_ws(' ', app_id, device_no, extract(epoch from bound_at)) as row from ${table}`,
+    )
+    return new Set(rows.map(({ row }) => row as string))
+  }
+  const [devices, bindings] = [await read('device'), await read('device_binding')]
+  return [...[...devices].filter((row) => !bindings.has(row)), ...[...bindings].filter((row) => !devices.has(row))]
+}
+
+/** Changes of ours that are prepared on a node and neither committed nor undone. */
+async function inDoubt(): Promise<number> {
+  const counts = nodes.map(({ url }) =>
+    withSql(connectionOf(url), async (sql) => {
+      const [row] = await sql`select count(*)::int as count from pg_prepared_xacts where database = current_database()`
+      return row?.count as number
+    }),
+  )
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+}
+
+/** Our database on a node. */
+function connectionOf(nodeUrl: string) {
+  const { hostname, port } = new URL(nodeUrl)
+  return { ...database.connection, host: hostname, port: Number(port) }
+}
+
+test.if(coordinatorUrl !== undefined)(
+  `${kills} kills of nodes and of the service lose nothing that was acknowledged, leave nothing half, and heal`,
+  async () => {
+    expect(
+      nodes.every(({ dataDir }) => existsSync(dataDir)),
+      'the nodes run on this machine',
+    ).toBe(true)
+    const env = { DATABASE_URL: database.url(), FORECOURT_STATEMENT_TIMEOUT_MS: '1000' }
+    let service: Service = await place.startService({ env })
+    const apps = [await newApplication(new Client(service)), await newApplication(new Client(service))]
+    writers = apps.map((app) => new Writers(app, service))
+    const backAfter: number[] = []
+    const wholeAfter: number[] = []
+    const checked = apps.map(() => 0)
+    let lost = 0
+    for (let killed = 0; killed < kills; killed++) {
+      const had = writers.map(({ settled }) => settled.length)
+      await becomesTrue(() => writers.every(({ settled }, index) => settled.length > (had[index] ?? 0) + 40))
+      await sleep(random() * 100)
+      const victim = nodes[killed % (nodes.length + 1)]
+      if (victim === undefined) await service.kill('SIGKILL')
+      else await kill(victim)
+      await sleep(random() * 1500)
+      const began = performance.now()
+      if (victim === undefined) {
+        service = await place.startService({ env })
+        for (const one of writers) one.open(service)
+      } else startNode(victim)
+      const up = performance.now()
+      const waiting = writers.flatMap(({ pending }) => [...pending])
+      lost += waiting.filter(({ unknown }) => unknown > 0).length
+      const isHealed = () => waiting.every(({ record }) => record !== undefined)
+      const isWrong = () => writers.some(({ wrong }) => wrong.length > 0)
+      expect(await becomesTrue(() => isHealed() || isWrong()), `${said}: creates go on after kill ${killed + 1}`).toBe(
+        true,
+      )
+      expect(
+        writers.flatMap(({ wrong }) => wrong),
+        `${said}: after kill ${killed + 1}`,
+      ).toEqual([])
+      backAfter.push(performance.now() - (victim === undefined ? began : up))
+      // What was acknowledged until now, and what was lost: whole.
+      const settled = writers.map((one, index) => one.settled.slice(checked[index]))
+      const wrong = () =>
+        withSql(database.connection, async (sql) => {
+          const found = await Promise.all(
+            apps.map(({ appId }, index) => contradictions(sql, appId, settled[index] ?? [])),
+          )
+          return found.flat()
+        })
+      let still: string[] = []
+      await becomesTrue(async () => {
+        still = await wrong()
+        return still.length === 0
+      }, finishedMs)
+      expect(still, `${said}: after kill ${killed + 1}`).toEqual([])
+      wholeAfter.push(performance.now() - up)
+      for (const [index, { length }] of settled.entries()) checked[index] = (checked[index] ?? 0) + length
+    }
+    for (const one of writers) await one.finish()
+    expect(
+      writers.flatMap(({ wrong }) => wrong),
+      said,
+    ).toEqual([])
+    expect(await becomesTrue(async () => (await inDoubt()) === 0, finishedMs), `${said}: nothing is in doubt`).toBe(
+      true,
+    )
+    await withSql(database.connection, async (sql) => {
+      expect(await halves(sql), said).toEqual([])
+      for (const [index, { appId }] of apps.entries()) {
+        const { settled } = writers[index] as Writers
+        expect(await contradictions(sql, appId, settled), said).toEqual([])
+        expect(await totals(sql, appId), said).toEqual({ rows: settled.length, events: settled.length })
+        expect((await stored(sql, appId, settled)).size).toBe(settled.length)
+      }
+    })
+    const acknowledged = writers.reduce((sum, { settled }) => sum + settled.length, 0)
+    tell(`${kills} kills, ${acknowledged} creates acknowledged, ${lost} answers lost; none lost, none half there`)
+    tell(`creating again after ${distribution(backAfter)}; all whole after ${distribution(wholeAfter)}`)
+    expect(lost, `${said}: kills came in the middle of writes`).toBeGreaterThan(kills)
+    expect(await service.stop()).toBe(0)
+  },
+  1_200_000,
+)
