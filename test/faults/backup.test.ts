@@ -59,6 +59,8 @@ let atWork: Writers | undefined
 
 beforeAll(async () => {
   server = await place.startDatabase()
+  // Databases are made after it.
+  expect((await forecourt(['migrate', 'up'], { DATABASE_URL: server.url() })).code).toBe(0)
   receiver = await Receiver.start()
 }, 120_000)
 afterEach(() => atWork?.abandon())
