@@ -106,8 +106,13 @@ test('it starts as one service: one ready line, one link for the first admin, an
   expect(data).toMatchObject({ ready: true, workers: { serving: workers, wanted: workers } })
   // Connections are spread over all of them.
   await many(100, () => toFresh.call(getHealth, {}, onItsOwn))
-  const requests = fresh.stderr().matchAll(/"pid":(\d+),.*"operation":"getHealth"/g)
-  expect(new Set([...requests].map(([, pid]) => Number(pid)))).toEqual(new Set(pids))
+  const asked = () => {
+    const requests = fresh.stderr().matchAll(/"pid":(\d+),.*"operation":"getHealth"/g)
+    return new Set([...requests].map(([, pid]) => Number(pid)))
+  }
+  // Their log lines come when we get to read them.
+  await becomesTrue(() => asked().size === workers)
+  expect(asked()).toEqual(new Set(pids))
   expect(await fresh.stop()).toBe(0)
 }, 120_000)
 
