@@ -31,7 +31,6 @@ import { LeaveGuard, useLeave } from './ui/leaving.tsx'
 import { LanguageSwitch, ShadeSwitch } from './ui/switches.tsx'
 
 const useTexts = defineTexts(
-  'shell',
   {
     overview: 'Overview',
     applications: 'Applications',

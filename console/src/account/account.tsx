@@ -12,7 +12,6 @@ import { RecordForm } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'
 
 const useTexts = defineTexts(
-  'account',
   {
     title: 'Your account',
     password: 'Change your password',

@@ -1,7 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
-  'billing-rules',
   {
     title: 'Billing rules',
     create: 'New billing rule',

@@ -1,7 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
-  'deliveries',
   {
     title: 'Deliveries',
     waiting: 'Waiting',

@@ -26,7 +26,6 @@ import { Picture } from './picture.tsx'
 import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts(
-  'devices-device',
   {
     device: 'Device',
     bound: 'Bound',

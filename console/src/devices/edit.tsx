@@ -21,7 +21,6 @@ import { Several } from './several.tsx'
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 
 const useTexts = defineTexts(
-  'devices-edit',
   {
     newTitle: 'New device',
     editTitle: 'Edit {{deviceNo}}',

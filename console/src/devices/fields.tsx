@@ -14,7 +14,6 @@ import { type Draft, type FieldName, faultsOf, isNeeded, tidyPair } from './rows
 import { useDeviceTexts, useFieldNames } from './texts.ts'
 
 const useTexts = defineTexts(
-  'devices-fields',
   {
     defaultCode: 'Left empty, it is {{code}}, the default of the interface document.',
     unknownRegion: 'The division table has no such code. It is kept as it is, and shown without a name.',

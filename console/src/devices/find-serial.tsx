@@ -15,7 +15,6 @@ import { Owners } from './parts.tsx'
 import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts(
-  'devices-find',
   {
     find: 'Find',
     nobody: 'No application has {{deviceNo}}, and none ever had it.',

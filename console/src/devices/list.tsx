@@ -22,7 +22,6 @@ import { type ChosenDevice, DeviceSelection } from './selection.tsx'
 import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts(
-  'devices-list',
   {
     more: 'More filters',
     fewer: 'Fewer filters',

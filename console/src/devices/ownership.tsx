@@ -10,7 +10,6 @@ import { ApplicationPicker } from '../ui/application-picker.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 
 const useTexts = defineTexts(
-  'devices-ownership',
   {
     title: 'Change of owner',
     transfer: 'Transfer',

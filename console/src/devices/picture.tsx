@@ -3,7 +3,6 @@ import { useState } from 'react'
 import { defineTexts } from '../language/index.ts'
 
 const useTexts = defineTexts(
-  'devices-picture',
   { noPicture: 'No picture', notLoaded: 'The picture cannot be loaded' },
   { noPicture: '无图片', notLoaded: '图片无法加载' },
 )

@@ -16,7 +16,6 @@ import { useCommon } from '../ui/texts.ts'
 import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts(
-  'devices-selection',
   {
     transfer: 'Transfer {{count}}',
     transferTitle: 'Transfer {{count}} devices?',

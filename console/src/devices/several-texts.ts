@@ -1,7 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
-  'devices-several',
   {
     hint: 'Paste rows from a spreadsheet, CSV, or one serial number a line. With a heading the columns may stand in any order; without one they are {{columns}}.',
     text: 'Devices',

@@ -3,7 +3,6 @@ import type { FieldName } from './rows.ts'
 
 /** What more than one page of devices says. */
 export const useDeviceTexts = defineTexts(
-  'devices',
   {
     devices: 'Devices',
     deviceNo: 'Serial number',

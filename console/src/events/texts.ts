@@ -2,7 +2,6 @@ import { eventTypes, platformEventTypes } from '../../../src/events/contract.ts'
 import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
-  'events',
   {
     title: 'Events',
     tabs: 'Which events',

@@ -1,36 +1,40 @@
-import i18next from 'i18next'
-import { initReactI18next, useTranslation } from 'react-i18next'
+import { useSyncExternalStore } from 'react'
 
 export type Language = 'en' | 'zh'
 
 const storageKey = 'forecourt.language'
-
-function firstLanguage(): Language {
-  const chosen = localStorage.getItem(storageKey) ?? navigator.language
-  return chosen.toLowerCase().startsWith('zh') ? 'zh' : 'en'
-}
-
-void i18next.use(initReactI18next).init({
-  lng: firstLanguage(),
-  fallbackLng: 'en',
-  keySeparator: false,
-  nsSeparator: false,
-  resources: {},
-  interpolation: { escapeValue: false },
-})
+let chosen = firstLanguage()
+const listeners = new Set<() => void>()
 showLanguage()
 
-export function language(): Language {
-  return i18next.language === 'zh' ? 'zh' : 'en'
+function firstLanguage(): Language {
+  const known = localStorage.getItem(storageKey) ?? navigator.language
+  return known.toLowerCase().startsWith('zh') ? 'zh' : 'en'
 }
 
-export function chooseLanguage(chosen: Language): void {
-  localStorage.setItem(storageKey, chosen)
-  void i18next.changeLanguage(chosen).then(showLanguage)
+export function language(): Language {
+  return chosen
+}
+
+export function chooseLanguage(now: Language): void {
+  localStorage.setItem(storageKey, now)
+  chosen = now
+  showLanguage()
+  for (const tell of listeners) tell()
 }
 
 function showLanguage(): void {
-  document.documentElement.lang = language() === 'zh' ? 'zh-CN' : 'en'
+  document.documentElement.lang = chosen === 'zh' ? 'zh-CN' : 'en'
+}
+
+function listen(tell: () => void): () => void {
+  listeners.add(tell)
+  return () => listeners.delete(tell)
+}
+
+/** The current language, for a component that must show itself anew when it changes. */
+export function useLanguage(): Language {
+  return useSyncExternalStore(listen, language)
 }
 
 type Values = Record<string, string | number>
@@ -39,21 +43,14 @@ type Values = Record<string, string | number>
  * Declares the texts of one part of the console in both languages; a text that one of them lacks is a type error.
  * Answers the hook that reads them. `{{name}}` in a text is replaced by the value of that name.
  */
-export function defineTexts<const En extends Record<string, string>>(
-  part: string,
-  en: En,
-  zh: Record<keyof En, string>,
-) {
-  i18next.addResourceBundle('en', part, en)
-  i18next.addResourceBundle('zh', part, zh)
-  return function useTexts(): (key: keyof En & string, values?: Values) => string {
-    const { t } = useTranslation(part)
-    return (key, values) => (t as (key: string, values?: Values) => string)(key, values)
-  }
+export function defineTexts<const En extends Record<string, string>>(en: En, zh: Record<keyof En, string>) {
+  const readers = { en: readerOf(en), zh: readerOf(zh) }
+  return (): ((key: keyof En & string, values?: Values) => string) => readers[useLanguage()]
 }
 
-/** The current language, for a component that must show itself anew when it changes. */
-export function useLanguage(): Language {
-  const { i18n } = useTranslation()
-  return i18n.language === 'zh' ? 'zh' : 'en'
+function readerOf(texts: Record<string, string>) {
+  return (key: string, values?: Values): string => {
+    const text = texts[key] ?? key
+    return values === undefined ? text : text.replace(/{{(\w+)}}/g, (_, name: string) => String(values[name] ?? ''))
+  }
 }

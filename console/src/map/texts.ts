@@ -1,7 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
-  'map',
   {
     failed: 'The map could not be loaded.',
     tilesFailed: 'Parts of the base map could not be loaded.',

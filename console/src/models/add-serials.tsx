@@ -18,7 +18,6 @@ import { useCommon } from '../ui/texts.ts'
 import { Wide } from '../ui/wide.tsx'
 
 const useTexts = defineTexts(
-  'inventory-add',
   {
     title: 'Add serial numbers',
     text: 'Serial numbers and models',

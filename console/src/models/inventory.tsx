@@ -19,7 +19,6 @@ import { useCommon } from '../ui/texts.ts'
 import { AddSerials } from './add-serials.tsx'
 
 const useTexts = defineTexts(
-  'inventory',
   {
     deviceNo: 'Serial number',
     modelName: 'Model',

@@ -19,7 +19,6 @@ import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
 
 const useTexts = defineTexts(
-  'models-list',
   {
     explanation:
       'A serial number gets the model of the longest prefix that it begins with. An entry of the inventory stands before every prefix.',

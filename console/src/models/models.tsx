@@ -8,7 +8,6 @@ import { Inventory } from './inventory.tsx'
 import { Models } from './model-list.tsx'
 
 const useTexts = defineTexts(
-  'models',
   { title: 'Models and inventory', models: 'Models', inventory: 'Inventory' },
   { title: '型号与库存', models: '型号', inventory: '库存' },
 )

@@ -1,7 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
-  'people',
   {
     title: 'People and keys',
     operators: 'Operators',

@@ -12,7 +12,6 @@ import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 
 const useTexts = defineTexts(
-  'refusals',
   {
     title: 'Refusals',
     hint: 'Writes that were refused in the last days, and why. Of each application the newest 1,000 are kept.',

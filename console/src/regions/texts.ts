@@ -1,7 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
-  'regions',
   {
     division: 'Province, city, district',
     choose: 'Find by name or code',

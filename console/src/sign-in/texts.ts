@@ -1,7 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
 export const useTexts = defineTexts(
-  'signIn',
   {
     title: 'Sign in',
     account: 'Account',

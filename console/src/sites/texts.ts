@@ -2,7 +2,6 @@ import { defineTexts } from '../language/index.ts'
 
 /** What the pages of sites say. */
 export const useTexts = defineTexts(
-  'sites',
   {
     title: 'Sites',
     newSite: 'New site',

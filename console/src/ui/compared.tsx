@@ -6,7 +6,6 @@ import { Rows } from './rows.tsx'
 import { State } from './status.tsx'
 
 const useTexts = defineTexts(
-  'compared',
   {
     comparison: 'Before and after',
     member: 'Member',

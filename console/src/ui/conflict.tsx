@@ -4,7 +4,6 @@ import { Compared } from './compared.tsx'
 import { useCommon } from './texts.ts'
 
 const useTexts = defineTexts(
-  'conflict',
   {
     opened: 'When you opened it',
     now: 'Now',

@@ -2,7 +2,6 @@ import { createExport, type ExportFormat, type ExportKind } from '../../../src/b
 import { defineTexts } from '../language/index.ts'
 
 const useTexts = defineTexts(
-  'export',
   {
     all: 'Rows that fit the filters: {{total}}',
     many: 'All rows that fit the filters. There are more than {{total}}: the file may be large.',

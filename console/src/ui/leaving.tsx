@@ -4,7 +4,6 @@ import { useBlocker } from 'react-router'
 import { defineTexts } from '../language/index.ts'
 
 const useTexts = defineTexts(
-  'leaving',
   {
     title: 'Leave without saving?',
     words: 'What you entered here is not saved, and would be lost.',

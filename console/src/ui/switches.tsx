@@ -4,7 +4,6 @@ import { chooseLanguage, defineTexts, type Language, useLanguage } from '../lang
 import { type Shade, useShade } from '../theme.tsx'
 
 const useTexts = defineTexts(
-  'switches',
   { language: 'Language', shade: 'Appearance', light: 'Light', dark: 'Dark', system: 'As the system' },
   { language: '语言', shade: '外观', light: '浅色', dark: '深色', system: '跟随系统' },
 )

@@ -2,7 +2,6 @@ import { defineTexts } from '../language/index.ts'
 
 /** What more than one page says. */
 export const useCommon = defineTexts(
-  'common',
   {
     loading: 'Loading',
     retry: 'Try again',
