@@ -16,6 +16,7 @@ import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { FormDrawer } from '../ui/leaving.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { grouped } from '../ui/number.ts'
 import { RefusalAlert, RefusalResult } from '../ui/refusal.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { TextBlock } from '../ui/text-block.tsx'
@@ -199,7 +200,7 @@ function Outcome({ delivery }: { delivery: Static<typeof testDelivery.data> }) {
           { key: 'status', label: t('status'), children: <DeliveryState status={status} /> },
           { key: 'responseStatus', label: t('responseStatus'), children: responseStatus ?? t('noResponse') },
           ...(error === null ? [] : [{ key: 'error', label: t('error'), children: error }]),
-          { key: 'durationMs', label: t('duration'), children: `${(durationMs ?? 0).toLocaleString()} ms` },
+          { key: 'durationMs', label: t('duration'), children: `${grouped(durationMs ?? 0)} ms` },
           { key: 'createTime', label: t('sentAt'), children: createTime },
           ...(responseStatus === null
             ? []

@@ -8,13 +8,14 @@ import { useRead } from '../api.ts'
 import { useTexts } from '../overview/texts.ts'
 import { paths } from '../paths.ts'
 import { Figure } from '../ui/figure.tsx'
+import { grouped } from '../ui/number.ts'
 import { State } from '../ui/status.tsx'
 
 /** How many a page operation finds, as far as it counts. */
 function useTotal<Body extends TObject, Query extends TObject>(operation: Operation<Body, Query>, input: object) {
   const asked = { ...input, pageSize: 1 } as unknown as Input<Body, Query>
   const page = useRead(operation, asked).data as { total: number; totalIsExact: boolean } | undefined
-  return page && (page.totalIsExact ? page.total : `${page.total.toLocaleString()}+`)
+  return page && (page.totalIsExact ? page.total : `${grouped(page.total)}+`)
 }
 
 /** What an application has, and what of it asks for attention. */
@@ -42,7 +43,7 @@ export function Holdings({ appId }: { appId: string }) {
         to={paths.deliveries({ appId, status: 1 })}
       >
         {waitingEvents != null && waitingEvents > 0 && (
-          <State tone="busy">{t('eventsWaiting', { count: waitingEvents.toLocaleString() })}</State>
+          <State tone="busy">{t('eventsWaiting', { count: grouped(waitingEvents) })}</State>
         )}
       </Figure>
       <Figure

@@ -6,6 +6,7 @@ import { type ApplicationRecord, createApplication, pageApplications } from '../
 import { paths } from '../paths.ts'
 import { useMay, useSession } from '../session.tsx'
 import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
+import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { OnlineState, State } from '../ui/status.tsx'
@@ -111,7 +112,7 @@ function useColumns(): Column<ApplicationRecord>[] {
       align: 'end',
       className: 'number',
       render: (_, { rateLimitPerSecond }) =>
-        rateLimitPerSecond === null ? t('noLimit') : t('perSecond', { rate: rateLimitPerSecond.toLocaleString() }),
+        rateLimitPerSecond === null ? t('noLimit') : t('perSecond', { rate: grouped(rateLimitPerSecond) }),
     },
     { key: 'frozenReason', title: t('frozenReason'), dataIndex: 'frozenReason', isExtra: true },
     { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },

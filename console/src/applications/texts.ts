@@ -1,4 +1,5 @@
 import { defineTexts } from '../language/index.ts'
+import { grouped } from '../ui/number.ts'
 
 export const useTexts = defineTexts(
   {
@@ -323,5 +324,5 @@ export function durationWords(t: Texts, seconds: number): string {
     ['seconds', 1],
   ] as const
   const [unit, size] = units.find(([, length]) => seconds % length === 0) ?? units[3]
-  return t(unit, { count: (seconds / size).toLocaleString() })
+  return t(unit, { count: grouped(seconds / size) })
 }

@@ -7,6 +7,7 @@ import { useMay } from '../session.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.tsx'
+import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { OneLine } from '../ui/rows.tsx'
@@ -174,7 +175,7 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
       title: t('duration'),
       align: 'end',
       className: 'number',
-      render: (_, { durationMs }) => (durationMs === null ? common('unknown') : `${durationMs.toLocaleString()} ms`),
+      render: (_, { durationMs }) => (durationMs === null ? common('unknown') : `${grouped(durationMs)} ms`),
       isExtra: true,
     },
     {

@@ -7,6 +7,7 @@ import { useTypeWords } from '../events/texts.ts'
 import { useMay } from '../session.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { grouped } from '../ui/number.ts'
 import { RecordJson } from '../ui/record-json.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { Rows } from '../ui/rows.tsx'
@@ -141,7 +142,7 @@ function useItems(delivery: DeliveryRecord) {
       </span>,
     ],
     ['responseStatus', t('responseStatus'), responseStatus],
-    ['durationMs', t('duration'), durationMs === null ? null : `${durationMs.toLocaleString()} ms`],
+    ['durationMs', t('duration'), durationMs === null ? null : `${grouped(durationMs)} ms`],
     ['error', t('error'), responseStatus === null ? error : null],
     ['appId', common('application'), <ApplicationName key="appId" appId={delivery.appId} />],
   ]
@@ -190,7 +191,7 @@ function Attempts({ log }: { log: Attempt[] }) {
           title: t('duration'),
           align: 'end',
           className: 'number',
-          render: (_, { durationMs }) => `${durationMs.toLocaleString()} ms`,
+          render: (_, { durationMs }) => `${grouped(durationMs)} ms`,
         },
         {
           key: 'error',

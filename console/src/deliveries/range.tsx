@@ -2,6 +2,7 @@ import { Alert, Button, DatePicker, Form, Modal, Select } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { useWrite } from '../api.ts'
+import { grouped } from '../ui/number.ts'
 import { useRangePresets } from '../ui/range-filter.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ReplayRefusal } from './refusal.tsx'
@@ -124,7 +125,7 @@ function Outcome({ count, onClose }: { count: number; onClose: () => void }) {
         type={count > 0 ? 'success' : 'info'}
         showIcon
         role="status"
-        title={count > 0 ? t('rangeDone', { count: count.toLocaleString() }) : t('rangeNone')}
+        title={count > 0 ? t('rangeDone', { count: grouped(count) }) : t('rangeNone')}
         style={{ marginBottom: 16 }}
       />
       <div style={{ textAlign: 'end' }}>

@@ -1,6 +1,7 @@
 import { Alert } from 'antd'
 import { pageDeliveries } from '../../../src/deliveries/contract.ts'
 import { useRead } from '../api.ts'
+import { grouped } from '../ui/number.ts'
 import { useTexts } from './texts.ts'
 
 /** What an application's callback has before it, where that is not nothing. */
@@ -9,7 +10,7 @@ export function Waiting({ appId }: { appId: string }) {
   const { data } = useRead(pageDeliveries, { appId, pageSize: 1 }, { refetchInterval: 10_000 })
   if (data === undefined || data.waitingEvents === null) return null
   const { waitingEvents, waitingSince, heldUntil, callbacks } = data
-  const count = waitingEvents.toLocaleString()
+  const count = grouped(waitingEvents)
   return (
     <>
       {callbacks === 'paused' && <Paused />}

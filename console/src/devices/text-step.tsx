@@ -4,6 +4,7 @@ import { mostRows } from '../../../src/lists.ts'
 import { paths } from '../paths.ts'
 import { useUnsaved } from '../ui/leaving.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
+import { grouped } from '../ui/number.ts'
 import { type Draft, draftColumns, type FieldName, fieldNames, tidyPair } from './rows.ts'
 import { useTexts } from './several-texts.ts'
 import { readTable } from './table-text.ts'
@@ -73,7 +74,7 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
           type="error"
           showIcon
           style={{ marginBottom: 16 }}
-          title={t('tooMany', { count: rows.length.toLocaleString(), most: mostRows.toLocaleString() })}
+          title={t('tooMany', { count: grouped(rows.length), most: grouped(mostRows) })}
         />
       )}
       {ignored.length > 0 && (

@@ -12,6 +12,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { Figure } from '../ui/figure.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { State } from '../ui/status.tsx'
@@ -107,9 +108,7 @@ function Notes({ job }: { job: ImportRecord }) {
       {isUnderWay(job) && (
         <output style={{ display: 'block', marginBottom: 16 }}>
           <Progress aria-label={t('progress')} percent={percentOf(job)} status="active" />
-          <span className="number">
-            {t('progressWords', { rows: job.rows.toLocaleString(), done: done.toLocaleString() })}
-          </span>{' '}
+          <span className="number">{t('progressWords', { rows: grouped(job.rows), done: grouped(done) })}</span>{' '}
           <span className="faint">{t('mayLeave')}</span>
         </output>
       )}

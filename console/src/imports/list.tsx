@@ -8,6 +8,7 @@ import { ApplicationName } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { ChoiceFilter, FilterBar, useFilters } from '../ui/filters.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
+import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -80,7 +81,7 @@ function useColumns(chosen: string): Column<ImportRecord>[] {
     title: t(key),
     align: 'end',
     className: 'number',
-    render: (_, { [key]: value }) => value.toLocaleString(),
+    render: (_, { [key]: value }) => grouped(value),
   })
   const application: Column<ImportRecord> = {
     key: 'appId',

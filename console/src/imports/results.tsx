@@ -9,6 +9,7 @@ import { useLanguage } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { ChoiceFilter, useFilters } from '../ui/filters.tsx'
 import { Loading } from '../ui/loading.tsx'
+import { grouped } from '../ui/number.ts'
 import { RefusalAlert, RefusalResult } from '../ui/refusal.tsx'
 import { Rows, type RowsColumn } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
@@ -78,7 +79,7 @@ function ResultRows({ job, outcome }: ResultProps) {
       <div className="pager">
         {isMore && (
           <span className="faint number">
-            {t(most < mostShown ? 'first' : 'lastShown', { count: rows.length.toLocaleString() })}
+            {t(most < mostShown ? 'first' : 'lastShown', { count: grouped(rows.length) })}
           </span>
         )}
         {isUnderWay(job) && (

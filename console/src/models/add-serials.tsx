@@ -12,6 +12,7 @@ import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { FormDrawer, useLeave, useUnsaved } from '../ui/leaving.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
+import { grouped } from '../ui/number.ts'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -146,7 +147,7 @@ function AddForm({ close }: { close: () => void }) {
       <div style={{ display: 'flex', gap: 12, alignItems: 'center', marginBottom: 16 }}>
         <LinkButton to={paths.newImport({ kind: 'inventory' })}>{t('import')}</LinkButton>
         <span className="faint number" aria-live="polite">
-          {t('rows', { count: entries.length.toLocaleString() })}
+          {t('rows', { count: grouped(entries.length) })}
         </span>
       </div>
       <Form.Item label={t('modelForEmpty')} htmlFor="serials-model">
@@ -164,16 +165,11 @@ function AddForm({ close }: { close: () => void }) {
       </Form.Item>
       {faults.length > 0 && <FaultTable faults={faults} />}
       {isTooMuch && (
-        <Alert
-          type="error"
-          showIcon
-          style={{ marginBottom: 16 }}
-          title={t('tooMany', { most: mostRows.toLocaleString() })}
-        />
+        <Alert type="error" showIcon style={{ marginBottom: 16 }} title={t('tooMany', { most: grouped(mostRows) })} />
       )}
       <div className="form-buttons">
         <Button type="primary" htmlType="submit" loading={isRunning} disabled={localFaults.length > 0 || isTooMuch}>
-          {t('add', { count: entries.length.toLocaleString() })}
+          {t('add', { count: grouped(entries.length) })}
         </Button>
         <Button onClick={() => leave(close)} disabled={isRunning}>
           {common('cancel')}
@@ -239,7 +235,7 @@ function FaultTable({ faults }: { faults: RowFault[] }) {
   return (
     <div style={{ marginBottom: 16 }}>
       <p role="status" style={{ margin: '0 0 8px' }}>
-        <State tone="bad">{t('faulty', { count: new Set(faults.map(({ row }) => row)).size.toLocaleString() })}</State>
+        <State tone="bad">{t('faulty', { count: grouped(new Set(faults.map(({ row }) => row)).size) })}</State>
       </p>
       <Wide label={t('table')}>
         <Table<RowFault>

@@ -1,5 +1,6 @@
 import { type PointerEvent, useMemo, useState } from 'react'
 import './chart.css'
+import { grouped } from '../ui/number.ts'
 import { axisOf, barsOf, clockAt, type Day, dayOf, hoursOf, type Minute, minutesOfDay, spikesOf } from './day.ts'
 import { useTexts } from './texts.ts'
 
@@ -55,7 +56,7 @@ function Axis({ values, lines, className, name }: AxisProps) {
       <div className="chart-plot">
         {axis.map((value) => (
           <span key={value} className="chart-line number" style={{ insetBlockEnd: `${(value / top) * 100}%` }}>
-            <span>{value.toLocaleString()}</span>
+            <span>{grouped(value)}</span>
           </span>
         ))}
         <svg viewBox={`0 0 ${minutesOfDay} 100`} preserveAspectRatio="none" aria-hidden="true">
@@ -77,7 +78,7 @@ function Spike({ index, value }: { index: number; value: number }) {
       className={isLate ? 'chart-spike chart-spike-late number' : 'chart-spike number'}
       style={{ insetInlineStart: percent(index) }}
     >
-      {isLate ? `${value.toLocaleString()} ▲` : `▲ ${value.toLocaleString()}`}
+      {isLate ? `${grouped(value)} ▲` : `▲ ${grouped(value)}`}
     </span>
   )
 }
@@ -90,9 +91,9 @@ function Pointed({ day, index }: { day: Day; index: number }) {
       <span className={index < minutesOfDay / 2 ? 'chart-told number' : 'chart-told chart-told-late number'}>
         <strong>{clockAt(day, index)}</strong>
         <br />
-        {t('creates')} {day.creates[index]?.toLocaleString()}
+        {t('creates')} {grouped(day.creates[index] ?? 0)}
         <br />
-        {t('refusals')} {day.refusals[index]?.toLocaleString()}
+        {t('refusals')} {grouped(day.refusals[index] ?? 0)}
       </span>
     </span>
   )

@@ -12,6 +12,7 @@ import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { actorColumn } from '../ui/actor.tsx'
 import { Figure } from '../ui/figure.tsx'
+import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { Rows } from '../ui/rows.tsx'
@@ -44,10 +45,10 @@ function Overview() {
         <Figure name={t('devices')} value={counts?.devices} to={paths.devices()}>
           {counts && (
             <>
-              <State tone="good">{`${t('online')} ${counts.devicesOnline.toLocaleString()}`}</State>
+              <State tone="good">{`${t('online')} ${grouped(counts.devicesOnline)}`}</State>
               <br />
               <Link to={paths.devices({ onlineStatus: 2 })}>
-                <State tone="idle">{`${t('offline')} ${(counts.devices - counts.devicesOnline).toLocaleString()}`}</State>
+                <State tone="idle">{`${t('offline')} ${grouped(counts.devices - counts.devicesOnline)}`}</State>
               </Link>
             </>
           )}
@@ -117,9 +118,9 @@ function Minutes({ minutes }: { minutes: Static<typeof getOverview.data>['minute
   const sum = (read: (minute: (typeof minutes)[number]) => number) =>
     minutes.reduce((total, minute) => total + read(minute), 0)
   const words = t('chartWords', {
-    creates: sum(({ creates }) => creates).toLocaleString(),
-    refusals: sum(({ refusals }) => refusals).toLocaleString(),
-    most: Math.max(...minutes.map(({ creates }) => creates)).toLocaleString(),
+    creates: grouped(sum(({ creates }) => creates)),
+    refusals: grouped(sum(({ refusals }) => refusals)),
+    most: grouped(Math.max(...minutes.map(({ creates }) => creates))),
   })
   return <Chart minutes={minutes} words={words} />
 }
@@ -144,22 +145,14 @@ function Troubles({ troubles }: { troubles: Trouble[] }) {
           title: t('faulty'),
           align: 'end',
           render: (_, { appId, devicesFaulty }) =>
-            devicesFaulty === 0 ? (
-              0
-            ) : (
-              <Link to={paths.devices({ appId, status: 2 })}>{devicesFaulty.toLocaleString()}</Link>
-            ),
+            devicesFaulty === 0 ? 0 : <Link to={paths.devices({ appId, status: 2 })}>{grouped(devicesFaulty)}</Link>,
         },
         {
           key: 'dead',
           title: t('dead'),
           align: 'end',
           render: (_, { appId, callbacksDead }) =>
-            callbacksDead === 0 ? (
-              0
-            ) : (
-              <Link to={paths.deliveries({ appId, status: 3 })}>{callbacksDead.toLocaleString()}</Link>
-            ),
+            callbacksDead === 0 ? 0 : <Link to={paths.deliveries({ appId, status: 3 })}>{grouped(callbacksDead)}</Link>,
         },
         {
           key: 'callback',

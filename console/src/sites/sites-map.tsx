@@ -4,6 +4,7 @@ import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { type Box, readBbox } from '../../../src/values.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { writeBox } from '../map/view.ts'
+import { grouped } from '../ui/number.ts'
 import { useCommon } from '../ui/texts.ts'
 import { pointOf, useSitePoints } from './points.ts'
 import { SiteLink } from './show.tsx'
@@ -67,8 +68,8 @@ function Told({ points, sites, hasMore }: { points: number; sites: number; hasMo
   const t = useTexts()
   return (
     <>
-      {hasMore ? t('shownSome', { read: sites.toLocaleString() }) : t('shown', { count: points.toLocaleString() })}
-      {sites > points && ` ${t('noPlace', { count: (sites - points).toLocaleString() })}`}
+      {hasMore ? t('shownSome', { read: grouped(sites) }) : t('shown', { count: grouped(points) })}
+      {sites > points && ` ${t('noPlace', { count: grouped(sites - points) })}`}
     </>
   )
 }

@@ -1,5 +1,6 @@
 import { createExport, type ExportFormat, type ExportKind } from '../../../src/bulk/contract.ts'
 import { defineTexts } from '../language/index.ts'
+import { grouped } from './number.ts'
 
 const useTexts = defineTexts(
   {
@@ -38,7 +39,7 @@ export function Exports({ kind, filters, page: { total, totalIsExact } }: Export
   }
   return (
     <div className="exports">
-      <span className="faint">{t(totalIsExact ? 'all' : 'many', { total: total.toLocaleString() })}</span>
+      <span className="faint">{t(totalIsExact ? 'all' : 'many', { total: grouped(total) })}</span>
       {formats.map((format) => (
         <a key={format} href={addressOf(format)} download={`${kind}.${format}`}>
           {t(format)}

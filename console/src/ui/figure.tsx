@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
+import { grouped } from './number.ts'
 
 interface FigureProps {
   name: string
@@ -25,7 +26,7 @@ export function Figure({ name, value, to, isBad = false, children }: FigureProps
         style={{ fontSize: 28, fontWeight: 600, ...(isRed ? { color: 'var(--bad)' } : {}) }}
         data-testid={`figure-${name}`}
       >
-        {value === undefined ? '–' : value.toLocaleString()}
+        {typeof value === 'number' ? grouped(value) : (value ?? '–')}
       </div>
       {children}
     </div>
