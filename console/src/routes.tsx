@@ -1,5 +1,5 @@
 import { createBrowserRouter, type RouteObject } from 'react-router'
-import { SignInPage } from './sign-in/sign-in.tsx'
+import { Shell } from './shell.tsx'
 import { PageFault } from './ui/fault.tsx'
 
 /** A page of its own chunk, loaded when it is first shown: the module exports the component as `Page`. */
@@ -16,11 +16,11 @@ const Boot = () => (
 
 /** The console's table of contents. */
 export const router = createBrowserRouter([
-  { path: '/console/sign-in', Component: SignInPage, ErrorBoundary: PageFault },
-  page('/console/set-up', () => import('./sign-in/set-up.tsx')),
+  { ...page('/console/sign-in', () => import('./sign-in/sign-in.tsx')), HydrateFallback: Boot },
+  { ...page('/console/set-up', () => import('./sign-in/set-up.tsx')), HydrateFallback: Boot },
   {
     path: '/console',
-    lazy: async () => ({ Component: (await import('./shell.tsx')).Shell }),
+    Component: Shell,
     ErrorBoundary: PageFault,
     HydrateFallback: Boot,
     children: [

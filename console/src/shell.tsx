@@ -16,8 +16,8 @@ import {
   UserOutlined,
 } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
-import { Button, Drawer, Dropdown } from 'antd'
-import { type ReactNode, useState } from 'react'
+import { Button } from 'antd'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Link, Outlet, useLocation, useNavigate } from 'react-router'
 import { pageDeviceModels } from '../../src/device-models/contract.ts'
 import { pageOperators } from '../../src/operators/contract.ts'
@@ -27,6 +27,7 @@ import { call } from './api.ts'
 import { defineTexts } from './language/index.ts'
 import { paths } from './paths.ts'
 import { afterSessionChange, SignedIn, useMay, useSession } from './session.tsx'
+import { Dropdown } from './ui/dropdown.tsx'
 import { LeaveGuard, useLeave } from './ui/leaving.tsx'
 import { LanguageSwitch, ShadeSwitch } from './ui/switches.tsx'
 
@@ -86,6 +87,8 @@ interface Entry {
   isOpen?: boolean
 }
 
+const Drawer = lazy(() => import('antd/es/drawer'))
+
 /** The frame of everything behind sign-in: navigation at the left, or in a drawer where there is no room for it. */
 export function Shell() {
   return (
@@ -97,7 +100,8 @@ export function Shell() {
 
 function Frame() {
   const t = useTexts()
-  const [isMenuOpen, setMenuOpen] = useState(false)
+  // Undefined until it is first opened.
+  const [isMenuOpen, setMenuOpen] = useState<boolean>()
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -123,9 +127,13 @@ function Frame() {
       <nav className="shell-side" aria-label={t('menu')}>
         <Navigation />
       </nav>
-      <Drawer open={isMenuOpen} onClose={() => setMenuOpen(false)} placement="left" size={280} title="Forecourt">
-        <Navigation onGo={() => setMenuOpen(false)} />
-      </Drawer>
+      {isMenuOpen !== undefined && (
+        <Suspense fallback={null}>
+          <Drawer open={isMenuOpen} onClose={() => setMenuOpen(false)} placement="left" size={280} title="Forecourt">
+            <Navigation onGo={() => setMenuOpen(false)} />
+          </Drawer>
+        </Suspense>
+      )}
       <main id="content" className="shell-content" tabIndex={-1}>
         <LeaveGuard />
         <Outlet />
@@ -191,7 +199,6 @@ function AccountMenu() {
 
   return (
     <Dropdown
-      trigger={['click']}
       menu={{
         items: [
           {

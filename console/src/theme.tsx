@@ -1,13 +1,16 @@
-import { App, theme as antdTheme, ConfigProvider, type ThemeConfig } from 'antd'
+import { theme as antdTheme, ConfigProvider, type ThemeConfig } from 'antd'
 import enUS from 'antd/locale/en_US'
 import zhCN from 'antd/locale/zh_CN'
 import dayjs from 'dayjs'
 import 'dayjs/locale/zh-cn'
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import { useLanguage } from './language/index.ts'
+import { Told } from './ui/told.tsx'
 
 export type Shade = 'light' | 'dark' | 'system'
 const storageKey = 'forecourt.shade'
+/** The class of what the theme's variables hold for. */
+const variables = 'forecourt'
 const darkScheme = '(prefers-color-scheme: dark)'
 
 interface ShadeState {
@@ -51,7 +54,10 @@ export function Theme({ children }: { children: ReactNode }) {
         locale={language === 'zh' ? zhCN : enUS}
         theme={lookOf(isDark)}
       >
-        <App>{children}</App>
+        <div className={`ground ${variables}`}>
+          {children}
+          <Told />
+        </div>
       </ConfigProvider>
     </ShadeContext>
   )
@@ -67,6 +73,7 @@ function lookOf(isDark: boolean): ThemeConfig {
   return {
     // The style sheet is there from the start: making it on each page took a fifth of what a page costs.
     zeroRuntime: true,
+    cssVar: { key: variables },
     algorithm: isDark ? antdTheme.darkAlgorithm : antdTheme.defaultAlgorithm,
     components: {
       Tabs: { itemSelectedColor: accent, itemHoverColor: accent, inkBarColor: accent },

@@ -1,4 +1,4 @@
-import { App, Button, Form, Radio } from 'antd'
+import { Button, Form, Radio } from 'antd'
 import { useState } from 'react'
 import {
   type ApplicationRecord,
@@ -12,6 +12,7 @@ import { useWrite } from '../api.ts'
 import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
+import { say } from '../ui/told.tsx'
 import { type Texts, useTexts } from './texts.ts'
 
 type Action = 'goOnline' | 'goOffline' | 'freeze' | 'unfreeze' | 'rotate'
@@ -29,7 +30,6 @@ const overlaps = [0, 3600, 86_400, 604_800] as const
 /** What can be done with an application as a whole, each after a word of what it does. */
 export function Actions({ application }: { application: ApplicationRecord }) {
   const t = useTexts()
-  const { message } = App.useApp()
   const offered = useOffered(application)
   const runs = useRuns(application.appId)
   const [chosen, setChosen] = useState<Action>()
@@ -41,7 +41,7 @@ export function Actions({ application }: { application: ApplicationRecord }) {
       setSecret((await runs.rotate(overlapSeconds)).appSecret ?? undefined)
     } else if (chosen !== undefined) {
       await runs[chosen](reason)
-      void message.success(t(changes[chosen].done, { name }))
+      say(t(changes[chosen].done, { name }))
     }
   }
 

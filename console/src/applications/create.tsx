@@ -5,7 +5,7 @@ import type { Static } from 'typebox'
 import { createApplication } from '../../../src/applications/contract.ts'
 import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
-import { FormDrawer } from '../ui/leaving.tsx'
+import { FormDrawer } from '../ui/form-drawer.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import {

@@ -5,7 +5,8 @@ import { type ApplicationRecord, getApplication, updateApplication } from '../..
 import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
-import { FormDrawer } from '../ui/leaving.tsx'
+import { FormDrawer } from '../ui/form-drawer.tsx'
+import { grouped } from '../ui/number.ts'
 import { RecordForm, useEdited } from '../ui/record-form.tsx'
 import { Copyable } from '../ui/secret.tsx'
 import { OnlineState } from '../ui/status.tsx'
@@ -31,12 +32,12 @@ export function OverviewTab({ application }: { application: ApplicationRecord })
     [
       'tokenLifetimeSeconds',
       t('tokenLifetime'),
-      `${tokenLifetimeSeconds.toLocaleString()} s (${durationWords(t, tokenLifetimeSeconds)})`,
+      `${grouped(tokenLifetimeSeconds)} s (${durationWords(t, tokenLifetimeSeconds)})`,
     ],
     [
       'rateLimitPerSecond',
       t('rateLimit'),
-      rateLimitPerSecond === null ? t('noLimit') : t('perSecond', { rate: rateLimitPerSecond.toLocaleString() }),
+      rateLimitPerSecond === null ? t('noLimit') : t('perSecond', { rate: grouped(rateLimitPerSecond) }),
     ],
     ['createTime', common('createTime'), createTime],
   ] as [string, string, ReactNode][]

@@ -1,4 +1,3 @@
-import { App } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { type BillingRuleRecord, deleteBillingRule } from '../../../src/billing-rules/contract.ts'
@@ -7,6 +6,7 @@ import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { say } from '../ui/told.tsx'
 import { useTexts } from './texts.ts'
 
 interface DeleteRuleProps {
@@ -20,7 +20,6 @@ interface DeleteRuleProps {
 export function DeleteRule({ rule, onClose, onDeleted }: DeleteRuleProps) {
   const t = useTexts()
   const common = useCommon()
-  const { message } = App.useApp()
   const remove = useWrite(deleteBillingRule)
   const [isInUse, setInUse] = useState(false)
   const { appId = '', id = 0, ruleName = '' } = rule ?? {}
@@ -33,7 +32,7 @@ export function DeleteRule({ rule, onClose, onDeleted }: DeleteRuleProps) {
       setInUse((refusal as ForecourtError).code === 40004)
       throw refusal
     }
-    void message.success(t('deleted'))
+    say(t('deleted'))
     onDeleted?.()
   }
 

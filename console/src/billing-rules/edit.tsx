@@ -1,4 +1,4 @@
-import { Button, Form, Input, InputNumber, Radio, Space } from 'antd'
+import { Button, Form, Input, InputNumber, Space } from 'antd'
 import { useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import {
@@ -16,6 +16,7 @@ import { useMay } from '../session.tsx'
 import { ApplicationPicker, useApplication } from '../ui/application-picker.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RecordForm, type RecordFormProps, useEdited } from '../ui/record-form.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { DeleteRule } from './delete.tsx'
 import { type EditedPeriod, firstPeriods, keyed, PeriodsEditor, toSend } from './periods.tsx'
@@ -174,8 +175,8 @@ function RuleForm({ appId, before, ...frame }: RuleFormProps) {
             </Form.Item>
             {frame.edited === undefined ? (
               <Form.Item name="ruleType" label={t('type')}>
-                <Radio.Group
-                  optionType="button"
+                <Segments
+                  label={t('type')}
                   options={([1, 2, 3] as const).map((value) => ({ value, label: t(`type_${value}`) }))}
                 />
               </Form.Item>

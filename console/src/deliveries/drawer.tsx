@@ -1,4 +1,4 @@
-import { App, Button, Descriptions, Drawer } from 'antd'
+import { Button, Descriptions, Drawer } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { type DeliveryRecord, getDelivery, replayDeliveries } from '../../../src/deliveries/contract.ts'
 import { getEvent } from '../../../src/events/contract.ts'
@@ -13,6 +13,7 @@ import { RefusalAlert } from '../ui/refusal.tsx'
 import { Rows } from '../ui/rows.tsx'
 import { TextBlock } from '../ui/text-block.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { say } from '../ui/told.tsx'
 import { ReplayRefusal } from './refusal.tsx'
 import { DeliveryState } from './state.tsx'
 import { useTexts } from './texts.ts'
@@ -77,14 +78,13 @@ function Details({ opened }: { opened: DeliveryRecord }) {
 function ReplayOne({ appId, id }: { appId: string; id: number }) {
   const t = useTexts()
   const may = useMay()
-  const { message } = App.useApp()
   const replay = useWrite(replayDeliveries)
   if (!may(replayDeliveries)) return null
 
   async function run(): Promise<void> {
     try {
       await replay.mutateAsync({ input: { appId, id } })
-      void message.success(t('replayed', { id }))
+      say(t('replayed', { id }))
     } catch {
       // Shown above the button.
     }

@@ -11,7 +11,7 @@ import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { Owners } from './parts.tsx'
+import { Owners } from './owners.tsx'
 import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts(
@@ -36,17 +36,16 @@ interface Found {
 }
 
 interface FindSerialProps {
-  isOpen: boolean
   /** A serial number that is looked for at once. */
   asked: string
   onClose: () => void
 }
 
 /** Looks for a serial number in every application; leads to its device where one holds it, and else says who did. */
-export function FindSerial({ isOpen, asked, onClose }: FindSerialProps) {
+export function FindSerial({ asked, onClose }: FindSerialProps) {
   const devices = useDeviceTexts()
   return (
-    <Modal open={isOpen} title={devices('findTitle')} footer={null} onCancel={onClose} destroyOnHidden>
+    <Modal open title={devices('findTitle')} footer={null} onCancel={onClose}>
       <FindForm asked={asked} />
     </Modal>
   )

@@ -1,5 +1,5 @@
 import { Button, Empty } from 'antd'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import { unbindDevices } from '../../../src/device-ownership/contract.ts'
 import { createDevice, createDevices, type DeviceRecord, pageDevices } from '../../../src/devices/contract.ts'
@@ -16,9 +16,8 @@ import { OneLine } from '../ui/rows.tsx'
 import { useSelection } from '../ui/selection.ts'
 import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { FindSerial } from './find-serial.tsx'
 import { Battery, useSeesAll } from './parts.tsx'
-import { type ChosenDevice, DeviceSelection } from './selection.tsx'
+import type { ChosenDevice } from './selection.tsx'
 import { useDeviceTexts } from './texts.ts'
 
 const useTexts = defineTexts(
@@ -39,6 +38,9 @@ const useTexts = defineTexts(
     created: '创建时间',
   },
 )
+
+const FindSerial = lazy(async () => ({ default: (await import('./find-serial.tsx')).FindSerial }))
+const DeviceSelection = lazy(async () => ({ default: (await import('./selection.tsx')).DeviceSelection }))
 
 const mainFilters = ['deviceNo', 'deviceName', 'onlineStatus', 'status', 'runStatus'] as const
 const moreFilters = ['modelName', 'provinceCode', 'cityCode', 'districtCode', 'timeFrom', 'timeTo'] as const
@@ -84,7 +86,11 @@ export function Page() {
         <Filters appId={appId} choose={(chosen) => set({ appId: chosen })} />
         <DeviceRecords appId={appId} />
       </section>
-      <FindSerial isOpen={isFinding} asked={values.find} onClose={stopFinding} />
+      {isFinding && (
+        <Suspense fallback={null}>
+          <FindSerial asked={values.find} onClose={stopFinding} />
+        </Suspense>
+      )}
     </PageFrame>
   )
 }
@@ -166,7 +172,14 @@ function DeviceRecords({ appId }: { appId: string }) {
       isNarrowed={isNarrowed()}
       clear={() => clear()}
       {...(maySelect && { selection: { keys, onChange: (now) => choose(now as string[]) } })}
-      footer={maySelect && keys.length > 0 && <DeviceSelection chosen={keys.map(readKey)} onDone={() => choose([])} />}
+      footer={
+        maySelect &&
+        keys.length > 0 && (
+          <Suspense fallback={null}>
+            <DeviceSelection chosen={keys.map(readKey)} onDone={() => choose([])} />
+          </Suspense>
+        )
+      }
       empty={
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
           {may(createDevice) && <Link to={paths.newDevice({ appId })}>{t('newDevice')}</Link>}

@@ -1,4 +1,4 @@
-import { App, Button, Form } from 'antd'
+import { Button, Form } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { forceUnbindDevice, transferDevice, unbindDevice } from '../../../src/device-ownership/contract.ts'
@@ -8,6 +8,7 @@ import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { ApplicationPicker } from '../ui/application-picker.tsx'
 import { Confirm } from '../ui/confirm.tsx'
+import { say } from '../ui/told.tsx'
 
 const useTexts = defineTexts(
   {
@@ -90,7 +91,6 @@ interface DialogProps extends DeviceKey {
 function Transfer({ appId, deviceNo, isOpen, onClose }: DialogProps) {
   const t = useTexts()
   const navigate = useNavigate()
-  const { message } = App.useApp()
   const transfer = useWrite(transferDevice)
   const [targetAppId, setTarget] = useState('')
   return (
@@ -104,7 +104,7 @@ function Transfer({ appId, deviceNo, isOpen, onClose }: DialogProps) {
       isComplete={targetAppId !== ''}
       run={async (reason) => {
         const moved = await transfer.mutateAsync({ input: { deviceNo, targetAppId, reason } })
-        void message.success(t('transferred'))
+        say(t('transferred'))
         await navigate(paths.device(moved.appId, deviceNo))
       }}
       onClose={() => {
@@ -172,9 +172,8 @@ function ForceUnbind({ appId, deviceNo, isOpen, onClose }: DialogProps) {
 function useLeave(appId: string): () => Promise<void> {
   const t = useTexts()
   const navigate = useNavigate()
-  const { message } = App.useApp()
   return async () => {
-    void message.success(t('unbound'))
+    say(t('unbound'))
     await navigate(paths.devices({ appId }))
   }
 }

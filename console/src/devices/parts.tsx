@@ -1,8 +1,5 @@
-import { Skeleton, Timeline } from 'antd'
-import type { Binding } from '../../../src/device-ownership/contract.ts'
 import type { DeviceRecord } from '../../../src/devices/contract.ts'
 import { useSession } from '../session.tsx'
-import { ApplicationName } from '../ui/application-name.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useDeviceTexts } from './texts.ts'
@@ -35,33 +32,5 @@ export function Battery({ battery, isShort = false }: BatteryProps) {
         <span className="faint"> · {t('batteryStatus', { status: batteryStatus })}</span>
       )}
     </span>
-  )
-}
-
-/** Who held a serial number, and when, the newest first. */
-export function Owners({ bindings }: { bindings: Binding[] | undefined }) {
-  const t = useDeviceTexts()
-  if (bindings === undefined) return <Skeleton active />
-  return (
-    <Timeline
-      items={bindings.map((binding) => ({
-        key: `${binding.appId} ${binding.boundAt} ${binding.unboundAt}`,
-        color: binding.unboundAt === null ? 'green' : 'gray',
-        content: (
-          <div>
-            <div>
-              <ApplicationName appId={binding.appId} />
-            </div>
-            <div className="number">
-              {binding.boundAt} – {binding.unboundAt ?? <State tone="good">{t('historyUntilNow')}</State>}
-            </div>
-            {binding.unboundBy !== null && (
-              <div className="faint mono">{t('historyBy', { by: binding.unboundBy })}</div>
-            )}
-            {binding.reason !== null && <div style={{ overflowWrap: 'anywhere' }}>{binding.reason}</div>}
-          </div>
-        ),
-      }))}
-    />
   )
 }

@@ -1,9 +1,11 @@
-import { Alert, App, Button, Segmented } from 'antd'
+import { Alert, Button } from 'antd'
 import { useState } from 'react'
 import { paths } from '../paths.ts'
 import { LinkButton } from '../ui/link-button.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { say } from '../ui/told.tsx'
 import { type Batch, type Stage, useBatch } from './batch.ts'
 import { useAdvice } from './fields.tsx'
 import { type Draft, fieldNames } from './rows.ts'
@@ -39,8 +41,8 @@ export function TableStep({ appId, drafts, back }: TableStepProps) {
           action={<Button onClick={batch.swapAll}>{t('swapAll')}</Button>}
         />
       )}
-      <Segmented<Stage | 'all'>
-        aria-label={t('stage')}
+      <Segments<Stage | 'all'>
+        label={t('stage')}
         style={{ marginBottom: 12, maxWidth: '100%', overflowX: 'auto' }}
         value={stage}
         onChange={setStage}
@@ -82,7 +84,6 @@ interface TableActionsProps extends Omit<TableStepProps, 'drafts'> {
 function TableActions({ appId, batch, counts, back }: TableActionsProps) {
   const t = useTexts()
   const common = useCommon()
-  const { message } = App.useApp()
   const refused = batch.rows.filter((row) => batch.stageOf(row) === 'refused')
   const refusedText = (withReason: boolean) =>
     tableText([
@@ -95,7 +96,7 @@ function TableActions({ appId, batch, counts, back }: TableActionsProps) {
 
   async function copy(): Promise<void> {
     await navigator.clipboard.writeText(refusedText(true))
-    void message.success(common('copied'))
+    say(common('copied'))
   }
 
   return (

@@ -1,4 +1,4 @@
-import { Alert, App, Button, Progress } from 'antd'
+import { Alert, Button, Progress } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { useParams } from 'react-router'
 import { cancelImport, createImport, getImport, type ImportRecord, importStatus } from '../../../src/bulk/contract.ts'
@@ -17,6 +17,7 @@ import { Page as PageFrame } from '../ui/page.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { say } from '../ui/told.tsx'
 import { ImportState, isUnderWay, percentOf, showBytes } from './parts.tsx'
 import { Results } from './results.tsx'
 import { useTexts } from './texts.ts'
@@ -103,7 +104,7 @@ function Notes({ job }: { job: ImportRecord }) {
             <LinkButton to={paths.newImport({ kind, appId })}>{t('forReal')}</LinkButton>
           ),
         )}
-      {status === importStatus.failed && note('error', t('failedWords', { error: job.error ?? '' }))}
+      {status === importStatus.failed && note('error', t('failedWords'))}
       {status === importStatus.cancelled && note('warning', t('cancelledWords'))}
       {isUnderWay(job) && (
         <output style={{ display: 'block', marginBottom: 16 }}>
@@ -141,7 +142,6 @@ function Counts({ job }: { job: ImportRecord }) {
 function Actions({ job }: { job: ImportRecord }) {
   const t = useTexts()
   const may = useMay()
-  const { message } = App.useApp()
   const [isAsking, setAsking] = useState(false)
   const cancel = useWrite(cancelImport)
   const mayCancel = may(cancelImport) && (job.kind !== 'inventory' || may(importDeviceInventory))
@@ -161,7 +161,7 @@ function Actions({ job }: { job: ImportRecord }) {
         run={async () => {
           const { id, appId } = job
           await cancel.mutateAsync({ input: { id, ...(appId !== null && { appId }) } })
-          void message.success(t('cancelled'))
+          say(t('cancelled'))
         }}
         onClose={() => setAsking(false)}
       >

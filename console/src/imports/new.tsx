@@ -1,6 +1,6 @@
 import { InboxOutlined } from '@ant-design/icons'
 import { useQueryClient } from '@tanstack/react-query'
-import { Alert, Button, Form, Progress, Segmented, Upload } from 'antd'
+import { Alert, Button, Form, Progress, Upload } from 'antd'
 import { type ReactNode, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { createImport, getTemplate, type ImportKind, mediaTypeOf } from '../../../src/bulk/contract.ts'
@@ -14,6 +14,7 @@ import { useFilters } from '../ui/filters.tsx'
 import { useGuard } from '../ui/leaving.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { ColumnCheck } from './column-check.tsx'
 import { columnFaults } from './columns.ts'
@@ -36,8 +37,8 @@ export function Page() {
       <section className="card">
         <Form layout="vertical" component="div" style={{ display: 'flex', flexWrap: 'wrap', columnGap: 24 }}>
           <Form.Item label={t('kind')}>
-            <Segmented<ImportKind>
-              aria-label={t('kind')}
+            <Segments<ImportKind>
+              label={t('kind')}
               value={kind}
               onChange={(chosen) => set({ kind: chosen })}
               options={kinds.map((value) => ({ value, label: t(value) }))}

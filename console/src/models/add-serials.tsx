@@ -1,4 +1,4 @@
-import { Alert, App, Button, Form, Input, Table } from 'antd'
+import { Alert, Button, Form, Input, Table } from 'antd'
 import { useMemo, useState } from 'react'
 import { importDeviceInventory } from '../../../src/device-inventory/contract.ts'
 import { mostRows } from '../../../src/lists.ts'
@@ -10,12 +10,14 @@ import { readTable } from '../devices/table-text.ts'
 import { inventoryColumns } from '../imports/columns.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
-import { FormDrawer, useLeave, useUnsaved } from '../ui/leaving.tsx'
+import { FormDrawer } from '../ui/form-drawer.tsx'
+import { useLeave, useUnsaved } from '../ui/leaving.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { grouped } from '../ui/number.ts'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { say } from '../ui/told.tsx'
 import { Wide } from '../ui/wide.tsx'
 
 const useTexts = defineTexts(
@@ -86,7 +88,6 @@ export function AddSerials({ isOpen, close }: { isOpen: boolean; close: () => vo
 function AddForm({ close }: { close: () => void }) {
   const t = useTexts()
   const common = useCommon()
-  const { message } = App.useApp()
   const [text, setText] = useState('')
   const [modelName, setModelName] = useState('')
   const [isEmpty, setEmpty] = useState(false)
@@ -117,7 +118,7 @@ function AddForm({ close }: { close: () => void }) {
     if (entries.length === 0 || localFaults.length > 0) return
     try {
       const { added, changed } = await send.mutateAsync({ input: { entries } })
-      void message.success(t('done', { added, changed }))
+      say(t('done', { added, changed }))
       close()
     } catch {
       // It is shown above the form.

@@ -1,4 +1,4 @@
-import { Alert, App, Button, Empty } from 'antd'
+import { Alert, Button, Empty } from 'antd'
 import { useState } from 'react'
 import {
   deleteDeviceInventory,
@@ -16,6 +16,7 @@ import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { say } from '../ui/told.tsx'
 import { AddSerials } from './add-serials.tsx'
 
 const useTexts = defineTexts(
@@ -58,7 +59,6 @@ export function Inventory() {
   const t = useTexts()
   const common = useCommon()
   const may = useMay()
-  const { message } = App.useApp()
   const { values, set, clear, isNarrowed } = useFilters(filters)
   const [isAdding, setAdding] = useState(false)
   const [deleted, setDeleted] = useState<InventoryEntry>()
@@ -129,7 +129,7 @@ export function Inventory() {
         isDangerous
         run={async () => {
           await remove.mutateAsync({ input: { deviceNo: deleted?.deviceNo ?? '' } })
-          void message.success(t('deleted'))
+          say(t('deleted'))
         }}
         onClose={() => setDeleted(undefined)}
       >

@@ -1,4 +1,4 @@
-import { Alert, App, Button, Empty, Form, Input } from 'antd'
+import { Alert, Button, Empty, Form, Input } from 'antd'
 import { useState } from 'react'
 import {
   type DeviceModelRecord,
@@ -13,10 +13,11 @@ import { defineTexts } from '../language/index.ts'
 import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
-import { FormDrawer } from '../ui/leaving.tsx'
+import { FormDrawer } from '../ui/form-drawer.tsx'
 import { RecordForm, type Sending } from '../ui/record-form.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { say } from '../ui/told.tsx'
 
 const useTexts = defineTexts(
   {
@@ -74,7 +75,6 @@ export function Models() {
   const t = useTexts()
   const common = useCommon()
   const may = useMay()
-  const { message } = App.useApp()
   const { values, set, clear, isNarrowed } = useFilters(filters)
   const [edited, setEdited] = useState<DeviceModelRecord | 'new'>()
   const [deleted, setDeleted] = useState<DeviceModelRecord>()
@@ -124,7 +124,7 @@ export function Models() {
         isDangerous
         run={async () => {
           await remove.mutateAsync({ input: { serialPrefix: deleted?.serialPrefix ?? '' } })
-          void message.success(t('deleted'))
+          say(t('deleted'))
         }}
         onClose={() => setDeleted(undefined)}
       >

@@ -1,4 +1,4 @@
-import { App, Button, DatePicker, Empty, Form } from 'antd'
+import { Button, DatePicker, Empty, Form } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useState } from 'react'
 import type { Static } from 'typebox'
@@ -14,12 +14,13 @@ import {
 import { getSettings } from '../../../src/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
-import { FormDrawer } from '../ui/leaving.tsx'
+import { FormDrawer } from '../ui/form-drawer.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { say } from '../ui/told.tsx'
 import { useFrame } from './frame.tsx'
 import { NameField } from './name-field.tsx'
 import { RoleChoice } from './role.tsx'
@@ -159,7 +160,6 @@ interface RevokeKeyProps {
 
 function RevokeKey({ operatorKey, onClose }: RevokeKeyProps) {
   const t = useTexts()
-  const { message } = App.useApp()
   const revoke = useWrite(deleteOperatorKey)
   const { id = 0, name = '' } = operatorKey ?? {}
   return (
@@ -171,7 +171,7 @@ function RevokeKey({ operatorKey, onClose }: RevokeKeyProps) {
       typed={name}
       run={async () => {
         await revoke.mutateAsync({ input: { id } })
-        void message.success(t('revoked', { name }))
+        say(t('revoked', { name }))
       }}
       onClose={onClose}
     >

@@ -1,4 +1,4 @@
-import { App, Button, Empty, Space } from 'antd'
+import { Button, Empty, Space } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { deleteOperator, type OperatorRecord, pageOperators, resetOperator } from '../../../src/operators/contract.ts'
@@ -12,6 +12,7 @@ import { type Column, Records } from '../ui/records.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { say } from '../ui/told.tsx'
 import { CreateOperator } from './create-operator.tsx'
 import { EditOperator } from './edit-operator.tsx'
 import { useTexts } from './texts.ts'
@@ -214,7 +215,6 @@ function ResetOperator({ operator, onClose, onReset }: DeedProps & { onReset: (s
 function DeleteOperator({ operator, onClose }: DeedProps) {
   const t = useTexts()
   const common = useCommon()
-  const { message } = App.useApp()
   const remove = useWrite(deleteOperator)
   const { id = 0, name = '' } = operator ?? {}
   return (
@@ -226,7 +226,7 @@ function DeleteOperator({ operator, onClose }: DeedProps) {
       typed={name}
       run={async () => {
         await remove.mutateAsync({ input: { id } })
-        void message.success(t('deleted', { name }))
+        say(t('deleted', { name }))
       }}
       onClose={onClose}
     >

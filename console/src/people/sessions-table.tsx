@@ -1,4 +1,4 @@
-import { App, Button } from 'antd'
+import { Button } from 'antd'
 import { useState } from 'react'
 import { deleteSession, pageSessions, type SessionRecord } from '../../../src/sessions/contract.ts'
 import { useWrite } from '../api.ts'
@@ -7,6 +7,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
+import { say } from '../ui/told.tsx'
 import { useTexts } from './texts.ts'
 import { readUserAgent } from './user-agent.ts'
 
@@ -24,7 +25,6 @@ interface SessionsTableProps {
 /** Sessions, each with a way to end it; one's own ends by signing out. */
 export function SessionsTable({ name, input, isOwn = false, isNarrowed, clear }: SessionsTableProps) {
   const t = useTexts()
-  const { message } = App.useApp()
   const end = useWrite(deleteSession)
   const [chosen, setChosen] = useState<SessionRecord>()
   const columns = useColumns(isOwn, setChosen)
@@ -46,7 +46,7 @@ export function SessionsTable({ name, input, isOwn = false, isNarrowed, clear }:
         isDangerous
         run={async () => {
           await end.mutateAsync({ input: { id: chosen?.id ?? null } })
-          void message.success(t('ended'))
+          say(t('ended'))
         }}
         onClose={() => setChosen(undefined)}
       >

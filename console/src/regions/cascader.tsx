@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Cascader, Spin } from 'antd'
+import { Spin } from 'antd'
 import { useId, useState } from 'react'
 import { getRegionTree } from '../../../src/regions/contract.ts'
 import type { ForecourtError } from '../../../src/sdk/error.ts'
 import { call } from '../api.ts'
+import { Cascader } from '../ui/fields.tsx'
 import { useTexts } from './texts.ts'
 
 /** A national division with those below it. */

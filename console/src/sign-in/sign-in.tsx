@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Button, Form, Input, Segmented } from 'antd'
+import { Button, Form, Input } from 'antd'
 import { useState } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 import { createSession } from '../../../src/sessions/contract.ts'
@@ -7,6 +7,7 @@ import { call } from '../api.ts'
 import { paths } from '../paths.ts'
 import { afterSessionChange } from '../session.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { Frame } from './frame.tsx'
 import { useTexts } from './texts.ts'
@@ -18,7 +19,7 @@ interface Entered {
 }
 
 /** Sign-in by account or by operator key. */
-export function SignInPage() {
+export function Page() {
   const t = useTexts()
   const common = useCommon()
   const queries = useQueryClient()
@@ -45,9 +46,9 @@ export function SignInPage() {
   return (
     <Frame title={t('title')}>
       <RefusalAlert error={error} />
-      <Segmented
-        block
-        style={{ marginBottom: 16 }}
+      <Segments<typeof way>
+        label={t('ways')}
+        style={{ display: 'grid', marginBottom: 16 }}
         value={way}
         onChange={setWay}
         options={[

@@ -3,6 +3,7 @@ import { defineTexts } from '../language/index.ts'
 export const useTexts = defineTexts(
   {
     title: 'Sign in',
+    ways: 'How to sign in',
     account: 'Account',
     key: 'Operator key',
     name: 'Name',
@@ -20,6 +21,7 @@ export const useTexts = defineTexts(
   },
   {
     title: '登录',
+    ways: '登录方式',
     account: '账号',
     key: '运营密钥',
     name: '用户名',

@@ -1,5 +1,6 @@
 import { PlusOutlined } from '@ant-design/icons'
-import { Button, Empty, Segmented } from 'antd'
+import { Button, Empty } from 'antd'
+import { lazy, Suspense } from 'react'
 import { Link } from 'react-router'
 import { pageSites, type SiteRecord, saveSite, updateSite } from '../../../src/sites/contract.ts'
 import { paths } from '../paths.ts'
@@ -15,8 +16,10 @@ import { useCommon } from '../ui/texts.ts'
 import { RuleFilter } from './rule-picker.tsx'
 import { Hours, RuleLink, regionName, SiteLink } from './show.tsx'
 import './sites.css'
-import { SitesMap } from './sites-map.tsx'
+import { Segments } from '../ui/segments.tsx'
 import { useTexts } from './texts.ts'
+
+const SitesMap = lazy(async () => ({ default: (await import('./sites-map.tsx')).SitesMap }))
 
 const filterNames = [
   'siteName',
@@ -68,8 +71,8 @@ function Sites() {
       <FilterBar
         values={input}
         beside={
-          <Segmented
-            aria-label={t('views')}
+          <Segments
+            label={t('views')}
             value={view === 'map' ? 'map' : 'table'}
             onChange={(chosen) => set({ view: chosen === 'map' ? 'map' : '' })}
             options={[
@@ -103,7 +106,9 @@ function Sites() {
       {view === 'map' && (
         <div className="table-and-map">
           {rows}
-          <SitesMap key={appId} input={input} bbox={values.bbox} onBbox={(bbox) => set({ bbox })} />
+          <Suspense fallback={null}>
+            <SitesMap key={appId} input={input} bbox={values.bbox} onBbox={(bbox) => set({ bbox })} />
+          </Suspense>
         </div>
       )}
     </section>

@@ -1,7 +1,7 @@
-import { Select } from 'antd'
 import { useId } from 'react'
 import { getBillingRule, pageBillingRules } from '../../../src/billing-rules/contract.ts'
 import { useRead } from '../api.ts'
+import { Select } from '../ui/fields.tsx'
 import { NothingFound, useTypedSearch } from '../ui/typed-search.tsx'
 import { useTexts } from './texts.ts'
 

@@ -1,4 +1,3 @@
-import { Typography } from 'antd'
 import { Link } from 'react-router'
 import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { paths } from '../paths.ts'
@@ -34,7 +33,7 @@ export function SiteLink({ site }: { site: Pick<SiteRecord, 'appId' | 'id' | 'si
 
 export function RuleLink({ appId, id, name }: { appId: string; id: number | null; name?: string | undefined }) {
   const t = useTexts()
-  if (id === null) return <Typography.Text type="secondary">{t('noRule')}</Typography.Text>
+  if (id === null) return <span className="faint">{t('noRule')}</span>
   return <Link to={paths.billingRule(appId, id)}>{name ?? <span className="number">{id}</span>}</Link>
 }
 

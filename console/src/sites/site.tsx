@@ -1,5 +1,5 @@
 import { DeleteOutlined, EditOutlined } from '@ant-design/icons'
-import { App, Button, Empty } from 'antd'
+import { Button, Empty } from 'antd'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { getBillingRule } from '../../../src/billing-rules/contract.ts'
@@ -26,6 +26,7 @@ import { ruleFields } from './form-values.ts'
 import { pointOf } from './points.ts'
 import { Hours, partsOf, RuleLink, regionName } from './show.tsx'
 import './sites.css'
+import { say } from '../ui/told.tsx'
 import { useTexts } from './texts.ts'
 
 /** One site: all that is known of it. */
@@ -71,14 +72,13 @@ function Actions({ site }: { site: SiteRecord }) {
   const common = useCommon()
   const may = useMay()
   const navigate = useNavigate()
-  const { message } = App.useApp()
   const remove = useWrite(deleteSite)
   const [isAsking, setAsking] = useState(false)
   const { appId, id, siteName } = site
 
   async function run(): Promise<void> {
     await remove.mutateAsync({ input: { appId, id } })
-    void message.success(t('deletedMessage'))
+    say(t('deletedMessage'))
     await navigate(paths.sites({ appId }))
   }
 

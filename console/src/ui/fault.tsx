@@ -1,4 +1,5 @@
-import { Button, Result } from 'antd'
+import { Button } from 'antd'
+import { Result } from './result.tsx'
 import { useCommon } from './texts.ts'
 
 /** What is shown when a page breaks, or its chunk cannot be loaded, which a new version of the console may be the cause of. */

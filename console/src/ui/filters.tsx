@@ -1,9 +1,11 @@
 import { FilterOutlined } from '@ant-design/icons'
-import { Button, Input, type InputRef, Select } from 'antd'
-import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react'
+import { Button, type InputRef } from 'antd'
+import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
 import { useNavigation, useSearchParams } from 'react-router'
 import { useChangeSearch } from './address.ts'
+import { Input, Select } from './fields.tsx'
 import { countFilters } from './filter-count.ts'
+import { useIsNarrow } from './narrow.ts'
 import { useCommon } from './texts.ts'
 
 /** A page's filters, kept in its address: what one sees can be sent to a colleague. */
@@ -109,26 +111,13 @@ export function RangeFilter(props: RangeFilterProps) {
   const place = (
     <div className="range-filter">
       {props.label}
-      <div className="range-filter-place" />
+      <div className="field-place" />
     </div>
   )
   return (
     <Suspense fallback={place}>
       <LazyRangeFilter {...props} />
     </Suspense>
-  )
-}
-
-// As the style sheet has it.
-const narrow = matchMedia('(max-width: 640px)')
-
-function useIsNarrow(): boolean {
-  return useSyncExternalStore(
-    (tell) => {
-      narrow.addEventListener('change', tell)
-      return () => narrow.removeEventListener('change', tell)
-    },
-    () => narrow.matches,
   )
 }
 

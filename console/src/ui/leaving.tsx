@@ -1,7 +1,7 @@
-import { App, Drawer } from 'antd'
-import { type ReactNode, useEffect, useEffectEvent } from 'react'
+import { useEffect, useEffectEvent } from 'react'
 import { useBlocker } from 'react-router'
 import { defineTexts } from '../language/index.ts'
+import { ask, getTold } from './told.tsx'
 
 const useTexts = defineTexts(
   {
@@ -31,10 +31,11 @@ function question(): Question | undefined {
 
 /** Has leaving asked, for as long as something would be lost by it. */
 export function useGuard(guard: () => Question | undefined): void {
-  const ask = useEffectEvent(guard)
+  const asked = useEffectEvent(guard)
   useEffect(() => {
-    const known = () => ask()
+    const known = () => asked()
     guards.add(known)
+    getTold()
     return () => void guards.delete(known)
   }, [])
 }
@@ -48,7 +49,6 @@ export function useUnsaved(isUnsaved: () => boolean): void {
 /** Goes, but not before it was asked, where something would be lost; tells how to take the question back. */
 export function useLeave(): (go: () => void, stay?: () => void) => () => void {
   const t = useTexts()
-  const { modal } = App.useApp()
   return (go, stay) => {
     const asked = question()
     if (asked === undefined) {
@@ -61,7 +61,7 @@ export function useLeave(): (go: () => void, stay?: () => void) => () => void {
       guards.clear()
       go()
     }
-    return modal.confirm({ title, content, okText: t('leave'), cancelText: t('stay'), onOk, onCancel: stay }).destroy
+    return ask({ title, content, okText: t('leave'), cancelText: t('stay'), onOk, onCancel: stay })
   }
 }
 
@@ -77,29 +77,12 @@ export function LeaveGuard() {
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
   }, [])
-  const ask = useEffectEvent(() =>
+  const askToLeave = useEffectEvent(() =>
     leave(
       () => blocker.proceed?.(),
       () => blocker.reset?.(),
     ),
   )
-  useEffect(() => (blocker.state === 'blocked' ? ask() : undefined), [blocker.state])
+  useEffect(() => (blocker.state === 'blocked' ? askToLeave() : undefined), [blocker.state])
   return null
-}
-
-interface FormDrawerProps {
-  isOpen: boolean
-  title: string
-  onClose: () => void
-  children: ReactNode
-}
-
-/** A form beside its page; closing it is asked where something would be lost. */
-export function FormDrawer({ isOpen, title, onClose, children }: FormDrawerProps) {
-  const leave = useLeave()
-  return (
-    <Drawer open={isOpen} title={title} onClose={() => leave(onClose)} size="min(720px, 100vw)" destroyOnHidden>
-      {children}
-    </Drawer>
-  )
 }

@@ -1,7 +1,7 @@
-import { Result } from 'antd'
 import { Link } from 'react-router'
 import { paths } from '../paths.ts'
 import { Page as PageFrame } from './page.tsx'
+import { Result } from './result.tsx'
 import { useCommon } from './texts.ts'
 
 export function Page() {

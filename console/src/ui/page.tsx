@@ -1,9 +1,9 @@
 import { ReadOutlined } from '@ant-design/icons'
-import { Result } from 'antd'
 import { type ReactNode, useEffect } from 'react'
 import type { Operation } from '../../../src/http/operation.ts'
 import { referenceOf } from '../paths.ts'
 import { useMay } from '../session.tsx'
+import { Result } from './result.tsx'
 import { useCommon } from './texts.ts'
 
 interface PageProps {

@@ -1,4 +1,4 @@
-import { App, Button, Form, type FormInstance } from 'antd'
+import { Button, Form, type FormInstance } from 'antd'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Operation } from '../../../src/http/operation.ts'
@@ -11,6 +11,7 @@ import { Loading } from './loading.tsx'
 import { attemptKeys, changedMembers, conflictsOf, fieldOf, fieldsOf, merged, pick } from './record-rules.ts'
 import { RefusalAlert, RefusalResult } from './refusal.tsx'
 import { useCommon } from './texts.ts'
+import { say } from './told.tsx'
 
 interface Read<Item> {
   data: Item
@@ -85,7 +86,6 @@ export interface RecordFormProps<Values extends object, Item, Made> {
 export function RecordForm<Values extends object, Item, Made>(props: RecordFormProps<Values, Item, Made>) {
   const { edited, valuesOf, verb, isReady = true, back, fieldNames, advice, children } = props
   const t = useCommon()
-  const { message } = App.useApp()
   const [form] = Form.useForm<Values>(props.form)
   // What the form began with; a newer state takes its place only when one chooses it.
   const [base, setBase] = useState(() => ({ read: edited as Read<Item> | undefined, values: valuesOf(edited?.data) }))
@@ -112,7 +112,7 @@ export function RecordForm<Values extends object, Item, Made>(props: RecordFormP
       if (made === undefined) return
       keys.ended()
       isSaved.current = true
-      void message.success(props.saidOf?.(made) ?? t('saved'))
+      say(props.saidOf?.(made) ?? t('saved'))
       await props.onSaved(made)
     } catch (error) {
       await take(error as ForecourtError)

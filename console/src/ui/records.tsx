@@ -6,7 +6,7 @@ import {
   SettingOutlined,
   VerticalRightOutlined,
 } from '@ant-design/icons'
-import { Button, Checkbox, Dropdown, Empty, Select } from 'antd'
+import { Button, Empty } from 'antd'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useLocation, useSearchParams } from 'react-router'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -14,7 +14,11 @@ import type { ExportKind } from '../../../src/bulk/contract.ts'
 import type { Operation } from '../../../src/http/operation.ts'
 import { type Input, useRead } from '../api.ts'
 import { useChangeSearch } from './address.ts'
+import { Dropdown } from './dropdown.tsx'
+import { Select } from './fields.tsx'
 import { Loading } from './loading.tsx'
+import { useIsNarrow } from './narrow.ts'
+import { grouped } from './number.ts'
 import { RefusalResult } from './refusal.tsx'
 import { Rows, type RowsColumn } from './rows.tsx'
 import { useCommon } from './texts.ts'
@@ -61,8 +65,9 @@ interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data e
   orderedBy?: string
 }
 
-/** It knows the rows of all kinds; a list by itself does not have to. */
+// What is opened seldom.
 const Exports = lazy(async () => ({ default: (await import('./export.tsx')).Exports }))
+const Columns = lazy(async () => ({ default: (await import('./columns.tsx')).Columns }))
 
 const sizes = [10, 20, 50, 100]
 const storageKey = (name: string) => `forecourt.columns.${name}`
@@ -102,6 +107,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const t = useCommon()
   const [search] = useSearchParams()
   const turn = useChangeSearch()
+  const isNarrow = useIsNarrow()
   const { shown, choose } = useColumnChoice(name, columns)
   const cursor = search.get(cursorName) ?? ''
   const trail = useTrail(cursorName)
@@ -153,13 +159,15 @@ export function Records<Item extends object, Body extends TObject, Query extends
         />
         {exportKind && <ExportButton kind={exportKind} filters={{ ...input, ...ordered }} page={page} />}
         <ColumnChoice columns={columns} shown={shown} choose={choose} />
-        <Select
-          className="pager-size"
-          aria-label={t('pageSize')}
-          value={pageSize}
-          onChange={(size) => turn({ pageSize: String(size), [cursorName]: undefined })}
-          options={sizes.map((size) => ({ value: size, label: t('perPage', { size }) }))}
-        />
+        {!isNarrow && (
+          <Select
+            aria-label={t('pageSize')}
+            style={{ width: 116 }}
+            value={pageSize}
+            onChange={(size) => turn({ pageSize: String(size), [cursorName]: undefined })}
+            options={sizes.map((size) => ({ value: size, label: t('perPage', { size }) }))}
+          />
+        )}
         <Turn
           icon={<VerticalRightOutlined />}
           words={t('firstPage')}
@@ -225,7 +233,7 @@ function rowProps(onClick: () => void): React.HTMLAttributes<HTMLElement> {
 
 function Total({ page }: { page: PageData<unknown> }) {
   const t = useCommon()
-  const total = page.total.toLocaleString()
+  const total = grouped(page.total)
   return (
     <span className="faint number">{page.totalIsExact ? t('total', { total }) : t('totalAtLeast', { total })}</span>
   )
@@ -246,7 +254,6 @@ function ExportButton(exported: React.ComponentProps<typeof Exports>) {
   const t = useCommon()
   return (
     <Dropdown
-      trigger={['click']}
       disabled={exported.page.total === 0}
       popupRender={() => (
         <div className="card">
@@ -263,26 +270,15 @@ function ExportButton(exported: React.ComponentProps<typeof Exports>) {
   )
 }
 
-interface ColumnChoiceProps<Item> {
-  columns: Column<Item>[]
-  shown: Column<Item>[]
-  choose: (keys: string[]) => void
-}
-
-function ColumnChoice<Item>({ columns, shown, choose }: ColumnChoiceProps<Item>) {
+function ColumnChoice(choice: React.ComponentProps<typeof Columns>) {
   const t = useCommon()
-  const options = columns.map(({ key, title, isFixed }) => ({ value: key, label: title, disabled: isFixed === true }))
   return (
     <Dropdown
-      trigger={['click']}
       popupRender={() => (
-        <div className="card" style={{ maxHeight: 360, overflow: 'auto' }}>
-          <Checkbox.Group
-            style={{ display: 'grid', gap: 6 }}
-            value={shown.map(({ key }) => key)}
-            onChange={(keys) => choose(keys as string[])}
-            options={options}
-          />
+        <div className="card">
+          <Suspense fallback={<Loading />}>
+            <Columns {...choice} />
+          </Suspense>
         </div>
       )}
     >

@@ -1,5 +1,6 @@
-import { Alert, Button, Result } from 'antd'
+import { Alert, Button } from 'antd'
 import type { ForecourtError } from '../../../src/sdk/error.ts'
+import { Result } from './result.tsx'
 import { useCommon } from './texts.ts'
 
 interface RefusalProps {

@@ -1,7 +1,8 @@
 import { BulbOutlined, GlobalOutlined } from '@ant-design/icons'
-import { Button, Dropdown } from 'antd'
+import { Button } from 'antd'
 import { chooseLanguage, defineTexts, type Language, useLanguage } from '../language/index.ts'
 import { type Shade, useShade } from '../theme.tsx'
+import { Dropdown } from './dropdown.tsx'
 
 const useTexts = defineTexts(
   { language: 'Language', shade: 'Appearance', light: 'Light', dark: 'Dark', system: 'As the system' },
@@ -13,7 +14,6 @@ export function LanguageSwitch() {
   const language = useLanguage()
   return (
     <Dropdown
-      trigger={['click']}
       menu={{
         selectedKeys: [language],
         items: [
@@ -39,7 +39,6 @@ export function ShadeSwitch() {
   const { shade, choose } = useShade()
   return (
     <Dropdown
-      trigger={['click']}
       menu={{
         selectedKeys: [shade],
         items: (['light', 'dark', 'system'] as const).map((key) => ({ key, label: t(key) })),

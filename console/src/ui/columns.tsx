@@ -1,0 +1,25 @@
+import { Checkbox } from 'antd'
+
+interface Choosable {
+  key: string
+  title: string
+  isFixed?: boolean
+}
+
+interface ColumnsProps {
+  columns: readonly Choosable[]
+  shown: readonly Choosable[]
+  choose: (keys: string[]) => void
+}
+
+/** Which columns of a table are shown. */
+export function Columns({ columns, shown, choose }: ColumnsProps) {
+  return (
+    <Checkbox.Group
+      style={{ display: 'grid', gap: 6, maxHeight: 328, overflow: 'auto' }}
+      value={shown.map(({ key }) => key)}
+      onChange={(keys) => choose(keys as string[])}
+      options={columns.map(({ key, title, isFixed }) => ({ value: key, label: title, disabled: isFixed === true }))}
+    />
+  )
+}

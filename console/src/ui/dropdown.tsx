@@ -1,0 +1,24 @@
+import type { DropdownProps } from 'antd'
+import { cloneElement, lazy, type ReactElement, Suspense, useState } from 'react'
+
+interface Props extends DropdownProps {
+  /** The button that opens it. */
+  children: ReactElement<{ onClick?: () => void; loading?: boolean; 'aria-haspopup'?: 'true' }>
+}
+
+const Opened = lazy(async () => ({ default: (await import('./dropdown-parts.tsx')).OpenedDropdown }))
+
+/** What opens below a button. It comes when it is first opened: most pages are left without that. */
+export function Dropdown({ children, ...props }: Props) {
+  const [isWanted, setWanted] = useState(false)
+  const button = cloneElement(children, {
+    'aria-haspopup': 'true',
+    ...(!isWanted && { onClick: () => setWanted(true) }),
+  })
+  if (!isWanted || props.disabled) return button
+  return (
+    <Suspense fallback={button}>
+      <Opened {...props}>{button}</Opened>
+    </Suspense>
+  )
+}

@@ -1,0 +1,34 @@
+import type { CascaderProps, InputProps, InputRef, SelectProps } from 'antd'
+import { type CSSProperties, lazy, type Ref, Suspense } from 'react'
+
+// Fields that come after the page that has them; until then their places are kept.
+
+const LazyInput = lazy(() => import('antd/es/input'))
+const LazySelect = lazy(() => import('antd/es/select'))
+const LazyCascader = lazy(() => import('antd/es/cascader'))
+
+export function Input(props: InputProps & { ref: Ref<InputRef> }) {
+  return (
+    <Suspense fallback={<Place style={props.style} />}>
+      <LazyInput {...props} />
+    </Suspense>
+  )
+}
+
+export function Select<Value>(props: SelectProps<Value>) {
+  return (
+    <Suspense fallback={<Place style={props.style} />}>
+      <LazySelect {...(props as SelectProps)} />
+    </Suspense>
+  )
+}
+
+export function Cascader<Option extends object>(props: CascaderProps<Option>) {
+  return (
+    <Suspense fallback={<Place style={props.style} />}>
+      <LazyCascader {...(props as object)} />
+    </Suspense>
+  )
+}
+
+const Place = ({ style }: { style: CSSProperties | undefined }) => <div className="field-place" style={style} />
