@@ -1,16 +1,35 @@
 import { resolve } from 'node:path'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { componentStyles } from './component-styles.ts'
 import { compressed } from './compress.ts'
 import { guides } from './guides.ts'
-import { usedStyles } from './used-styles.ts'
+import { pagePreloads } from './page-preloads.ts'
 
 const here = import.meta.dirname
+
+/** What many pages have is in few files: each file costs a way to the service and back. */
+const groups = [
+  // Of what the documents' pages need too, none may be in the frame: it would draw the console.
+  { name: 'load', test: /vite\/preload-helper/, priority: 5 },
+  {
+    name: 'frame',
+    test: /console\/src\/(main|shell|ui\/(page|rows|status|link-button|loading|application-name|actor))\.tsx?$/,
+    priority: 4,
+  },
+  { name: 'input', test: /antd\/es\/input\/index\.js$/, priority: 3 },
+  { name: 'form', test: /antd\/es\/form\/index\.js$/, priority: 2 },
+  {
+    name: 'lists',
+    test: /console\/src\/ui\/(records|filters|application-picker)\.tsx$|\/src\/(sites|devices|device-ownership|billing-rules|regions|deliveries)\/contract\.ts$/,
+    priority: 1,
+  },
+]
 
 export default defineConfig({
   root: here,
   base: '/console/',
-  plugins: [react(), guides(), usedStyles(), compressed()],
+  plugins: [react(), guides(), componentStyles(), pagePreloads(), compressed()],
   resolve: {
     alias: {
       // The console calls operations by their paths; only the service checks their schemas.
@@ -23,7 +42,10 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 2000,
-    rollupOptions: { input: { index: resolve(here, 'index.html'), reference: resolve(here, 'src', 'reference.ts') } },
+    rolldownOptions: {
+      input: { index: resolve(here, 'index.html'), reference: resolve(here, 'src', 'reference.ts') },
+      output: { codeSplitting: { groups } },
+    },
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8080', '/openapi.json': 'http://127.0.0.1:8080' } },
 })

@@ -59,7 +59,9 @@ function pageOf(request: HttpRequest, files: Map<string, StaticAnswer>): (() => 
   if (name === undefined) return undefined
   if (files.size === 0) return () => ({ ...missing, headers: { ...missing.headers } })
   // A page of the console that is no file is the console's own business; a missing asset or guide is missing.
-  const file = files.get(name) ?? (/^(assets|docs)\//.test(name) ? undefined : files.get('index.html'))
+  const file =
+    files.get(name) ??
+    (/^(assets|docs)\//.test(name) ? undefined : (files.get(`${name}.html`) ?? files.get('index.html')))
   return file && (() => file.answerTo(request))
 }
 
@@ -97,7 +99,7 @@ function readFiles(security: Record<string, string>): Map<string, StaticAnswer> 
 /** The file that a path asks for; undefined for a path that is none of the console's. */
 function fileOf(path: string): string | undefined {
   if (path.startsWith('/docs/')) return `${path.slice(1)}.html`
-  if (path === '/console' || path === '/console/') return 'index.html'
+  if (path === '/console' || path === '/console/') return 'overview.html'
   if (!path.startsWith('/console/')) return undefined
   return path.slice('/console/'.length)
 }

@@ -30,7 +30,7 @@ describe('the console', () => {
   test('sends its scripts compressed, to be kept for ever, and only those that it has', async () => {
     const page = await (await get('/console')).text()
     expect(page).not.toMatch(/<script(?![^>]*\bsrc=)/)
-    const [script = ''] = /\/console\/assets\/index-[\w-]+\.js/.exec(page) ?? []
+    const [script = ''] = /\/console\/assets\/frame-[\w-]+\.js/.exec(page) ?? []
     for (const encoding of ['br', 'gzip']) {
       const answer = await get(script, { 'accept-encoding': encoding })
       expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, encoding])

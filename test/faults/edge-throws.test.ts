@@ -72,7 +72,7 @@ test('files of the console that go away beside a running service change none of 
     return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
   }
   const page = await answerOf('/console')
-  const [script = ''] = /\/console\/assets\/index-[\w-]+\.js/.exec(page.text) ?? []
+  const [script = ''] = /\/console\/assets\/frame-[\w-]+\.js/.exec(page.text) ?? []
   const paths = ['/console', '/docs', script]
   const before = await Promise.all(paths.map(answerOf))
   expect(before.map(({ status }) => status)).toEqual([200, 200, 200])
