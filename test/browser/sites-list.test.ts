@@ -94,8 +94,18 @@ describe('list of sites', () => {
     // All lie in one town, so that it is the district that is named.
     await page.locator('.map-name').getByText('东湖区').waitFor()
     await expectSoundInBothShades(visited, 'Sites', 'sites-map')
+    // Once it is chosen it is kept for the next time.
+    await leadTo(page, listOf(app.appId))
+    await page.getByText('Table and map').click()
+    const menu = page.getByRole('navigation', { name: 'Menu' })
+    await menu.getByRole('link', { name: 'Refusals' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Refusals' }).waitFor()
+    await menu.getByRole('link', { name: 'Sites' }).click()
+    await page.getByRole('region', { name: 'Map of the sites' }).waitFor()
+    await leadTo(page, listOf(app.appId))
+    await page.getByText('6 on the map. 1 without coordinates.').waitFor()
     // These two are at one place, so that no closer look would tell them apart.
-    await page.locator('.map-group').getByText('2').click()
+    await page.locator('.map-group').getByText('2', { exact: true }).click()
     await page.getByText('2 sites here').waitFor()
     expect(visited.faults).toEqual([])
   })
@@ -104,7 +114,7 @@ describe('list of sites', () => {
     const app = await newApplication(client)
     await newTown(app)
     const { page } = await visit(listOf(app.appId, '&view=map'), { role: 'viewer' })
-    await page.locator('.map-group').getByText('2').click()
+    await page.locator('.map-group').getByText('2', { exact: true }).click()
     await page.getByText('2 sites here').waitFor()
     await page.getByRole('status').getByRole('link', { name: 'Riverside park, upper deck' }).waitFor()
     await page.getByRole('button', { name: 'Search in this part of the map' }).click()

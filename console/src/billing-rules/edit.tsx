@@ -163,13 +163,12 @@ function RuleForm({ appId, before, ...frame }: RuleFormProps) {
     >
       {({ faults, wasTried }) => (
         <>
-          <section className="card">
+          <section className="card rule-head">
             {before}
             <Form.Item
               name="ruleName"
               label={t('name')}
               rules={[{ required: true, whitespace: true, message: common('required') }]}
-              style={{ maxWidth: 420 }}
             >
               <Input maxLength={lengths.name} autoComplete="off" />
             </Form.Item>

@@ -1,7 +1,6 @@
 import { Button, Input } from 'antd'
 import { useId, useState } from 'react'
 import { mostPeriods, type Period } from '../../../src/billing-rules/contract.ts'
-import { Wide } from '../ui/wide.tsx'
 import { useServiceClock } from './clock.ts'
 import { DayBar } from './day-bar.tsx'
 import {
@@ -59,7 +58,7 @@ export function PeriodsEditor({ value = [], onChange, showsAll, told }: PeriodsE
   }
 
   return (
-    <div>
+    <div className="periods-editor">
       <p className="faint" style={{ marginTop: 0 }}>
         {t('periodsHelp', { zone: clock?.timeZone ?? '' })}
       </p>
@@ -82,44 +81,42 @@ function PeriodsTable({ periods, change, split, isFull, showsAll, told }: Period
   const splitAt = (span: Span | undefined) => (span === undefined ? undefined : splitPoint(span, middleOf(span)))
   const lastSplit = splitAt(spans?.at(-1))
   return (
-    <>
-      <Wide label={t('periods')}>
-        <table className="periods">
-          <thead>
-            <tr>
-              <th scope="col">{t('number')}</th>
-              <th scope="col">{t('startTime')}</th>
-              <th scope="col">
-                {t('electricityPrice')} <span className="faint">({t('unit')})</span>
-              </th>
-              <th scope="col">
-                {t('servicePrice')} <span className="faint">({t('unit')})</span>
-              </th>
-              <th scope="col" style={{ textAlign: 'end' }}>
-                {t('total')}
-              </th>
-              <td />
-            </tr>
-          </thead>
-          <tbody>
-            {periods.map((period, index) => (
-              <PeriodRow
-                key={period.key}
-                periods={periods}
-                index={index}
-                showsAll={showsAll}
-                told={told}
-                change={(changes) =>
-                  change(periods.map((other, at) => (at === index ? { ...other, ...changes } : other)))
-                }
-                splitAt={isFull ? undefined : splitAt(spans?.[index])}
-                split={(seconds) => split(index, seconds)}
-                remove={() => change(removed(periods, index))}
-              />
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+    <div>
+      <table className="periods" aria-label={t('periods')}>
+        <thead>
+          <tr>
+            <th scope="col">{t('number')}</th>
+            <th scope="col">{t('startTime')}</th>
+            <th scope="col">
+              {t('electricityPrice')} <span className="faint">({t('unit')})</span>
+            </th>
+            <th scope="col">
+              {t('servicePrice')} <span className="faint">({t('unit')})</span>
+            </th>
+            <th scope="col" className="period-total">
+              {t('total')}
+            </th>
+            <td />
+          </tr>
+        </thead>
+        <tbody>
+          {periods.map((period, index) => (
+            <PeriodRow
+              key={period.key}
+              periods={periods}
+              index={index}
+              showsAll={showsAll}
+              told={told}
+              change={(changes) =>
+                change(periods.map((other, at) => (at === index ? { ...other, ...changes } : other)))
+              }
+              splitAt={isFull ? undefined : splitAt(spans?.[index])}
+              split={(seconds) => split(index, seconds)}
+              remove={() => change(removed(periods, index))}
+            />
+          ))}
+        </tbody>
+      </table>
       <Button
         style={{ marginTop: 8 }}
         disabled={isFull || lastSplit === undefined}
@@ -128,7 +125,7 @@ function PeriodsTable({ periods, change, split, isFull, showsAll, told }: Period
         {t('add')}
       </Button>{' '}
       {isFull && <span className="faint">{t('most', { count: mostPeriods })}</span>}
-    </>
+    </div>
   )
 }
 
@@ -158,7 +155,7 @@ function PeriodRow({ periods, index, showsAll, told, change, splitAt, split, rem
       {periodFields.map((field) => {
         const fault = periodFault(periods, index, field)
         return (
-          <td key={field}>
+          <td key={field} data-label={t(field)}>
             <PeriodInput
               label={t('inputOf', { what: t(field), number })}
               value={periods[index]?.[field] ?? ''}
@@ -171,7 +168,7 @@ function PeriodRow({ periods, index, showsAll, told, change, splitAt, split, rem
           </td>
         )
       })}
-      <td className="number" style={{ textAlign: 'end' }}>
+      <td className="period-total number" data-label={t('total')}>
         {total === undefined ? '–' : showMoney(total)}
       </td>
       <td style={{ whiteSpace: 'nowrap' }}>
@@ -220,8 +217,7 @@ function PeriodInput({ label, value, isFixed, isTime, fault, showsFault, onChang
         aria-label={label}
         aria-invalid={isFaulty}
         {...(isFaulty && { 'aria-describedby': id, status: 'error' as const })}
-        className="number"
-        style={{ width: 112 }}
+        className="period-input number"
         inputMode={isTime ? 'text' : 'decimal'}
         autoComplete="off"
         readOnly={isFixed}

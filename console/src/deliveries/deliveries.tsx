@@ -153,7 +153,14 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
     ...application,
     { key: 'type', title: t('type'), render: (_, { type }) => <span title={type}>{words(type)}</span> },
     { key: 'status', title: t('status'), render: (_, { status }) => <DeliveryState status={status} /> },
-    { key: 'attempts', title: t('attempts'), dataIndex: 'attempts', align: 'end', className: 'number' },
+    {
+      key: 'attempts',
+      title: t('attempts'),
+      dataIndex: 'attempts',
+      align: 'end',
+      className: 'number',
+      isExtra: 'narrow',
+    },
     {
       key: 'outcome',
       title: t('outcome'),

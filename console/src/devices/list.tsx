@@ -205,9 +205,10 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'deviceName',
       title: devices('deviceName'),
       isFixed: true,
+      className: 'fills',
       render: (_, { appId, deviceNo, deviceName }) => (
         <Link to={paths.device(appId, deviceNo)}>
-          <OneLine text={deviceName} most={240} />
+          <OneLine text={deviceName} />
         </Link>
       ),
     },
@@ -235,6 +236,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'address',
       title: devices('address'),
       className: 'fills',
+      isExtra: 'narrow',
       render: (_, { deviceBattery }) => <OneLine text={addressOf(deviceBattery)} />,
     },
     {
@@ -257,7 +259,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       isExtra: true,
       render: (_, { statusRemark }) => <OneLine text={statusRemark ?? common('unknown')} most={200} />,
     },
-    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number' },
+    { key: 'createTime', title: t('created'), dataIndex: 'createTime', className: 'number', isExtra: 'narrow' },
   ]
 }
 

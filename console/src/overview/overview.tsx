@@ -176,6 +176,7 @@ function NewestEvents({ events }: { events: AuditRecord[] }) {
     <Rows<AuditRecord>
       label={t('events')}
       isSmall
+      isWrapped
       rowKey={keyOf}
       rows={events}
       empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}

@@ -16,6 +16,7 @@ import { useCommon } from '../ui/texts.ts'
 import { RuleFilter } from './rule-picker.tsx'
 import { Hours, RuleLink, regionName, SiteLink } from './show.tsx'
 import './sites.css'
+import { OneLine } from '../ui/rows.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { useTexts } from './texts.ts'
 
@@ -32,6 +33,9 @@ const filterNames = [
   'timeTo',
   'bbox',
 ] as const
+
+/** What was looked at last is what is shown again. */
+const viewKey = 'forecourt.sites.view'
 
 /** What stands in the address and narrows nothing. */
 const frameNames = ['appId', 'view'] as const
@@ -63,9 +67,18 @@ export function Page() {
 function Sites() {
   const t = useTexts()
   const { values, set, clear, isNarrowed } = useFilters([...filterNames, ...frameNames])
-  const { view, ...input } = values
+  const { view: asked, ...input } = values
+  const view = asked || localStorage.getItem(viewKey)
   const { appId } = values
-  const rows = <Rows appId={appId} input={input} isNarrowed={isNarrowed(frameNames)} clear={() => clear(frameNames)} />
+  const rows = (
+    <Rows
+      appId={appId}
+      input={input}
+      isNarrowed={isNarrowed(frameNames)}
+      clear={() => clear(frameNames)}
+      isBesideMap={view === 'map'}
+    />
+  )
   return (
     <section className="card">
       <FilterBar
@@ -74,7 +87,10 @@ function Sites() {
           <Segments
             label={t('views')}
             value={view === 'map' ? 'map' : 'table'}
-            onChange={(chosen) => set({ view: chosen === 'map' ? 'map' : '' })}
+            onChange={(chosen) => {
+              localStorage.setItem(viewKey, chosen)
+              set({ view: chosen === 'map' ? 'map' : '' })
+            }}
             options={[
               { value: 'table', label: t('table') },
               { value: 'map', label: t('map') },
@@ -133,9 +149,10 @@ interface RowsProps {
   input: Record<string, unknown>
   isNarrowed: boolean
   clear: () => void
+  isBesideMap: boolean
 }
 
-function Rows({ appId, input, isNarrowed, clear }: RowsProps) {
+function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
   const t = useTexts()
   const common = useCommon()
   const may = useMay()
@@ -145,14 +162,35 @@ function Rows({ appId, input, isNarrowed, clear }: RowsProps) {
       key: 'siteName',
       title: t('siteName'),
       isFixed: true,
-      render: (_, site) => <SiteLink site={site} />,
+      className: 'fills',
+      render: (_, site) => (
+        <span className="one-line" title={site.siteName}>
+          <SiteLink site={site} />
+        </span>
+      ),
     },
     ...application,
     { key: 'id', title: t('id'), dataIndex: 'id', className: 'number', isExtra: true },
-    { key: 'region', title: t('region'), render: (_, site) => regionName(site) },
-    { key: 'detailAddress', title: t('detailAddress'), dataIndex: 'detailAddress', isExtra: true },
-    { key: 'contacts', title: t('contacts'), dataIndex: 'contacts' },
-    { key: 'contactsPhone', title: t('contactsPhone'), dataIndex: 'contactsPhone', className: 'number' },
+    {
+      key: 'region',
+      title: t('region'),
+      render: (_, site) => <OneLine text={regionName(site)} most={isBesideMap ? 128 : 240} />,
+    },
+    {
+      key: 'detailAddress',
+      title: t('detailAddress'),
+      dataIndex: 'detailAddress',
+      className: 'fills',
+      isExtra: 'narrow',
+    },
+    { key: 'contacts', title: t('contacts'), dataIndex: 'contacts', isExtra: 'narrow' },
+    {
+      key: 'contactsPhone',
+      title: t('contactsPhone'),
+      dataIndex: 'contactsPhone',
+      className: 'number',
+      isExtra: 'narrow',
+    },
     {
       key: 'customerServicePhone',
       title: t('customerServicePhone'),
@@ -177,11 +215,11 @@ function Rows({ appId, input, isNarrowed, clear }: RowsProps) {
   ]
   return (
     <Records
-      name="sites"
+      name={isBesideMap ? 'sites-beside-map' : 'sites'}
       operation={pageSites}
       exportKind="sites"
       input={input}
-      columns={columns}
+      columns={isBesideMap ? columns.map(besideMap) : columns}
       rowKey={(site) => `${site.appId} ${site.id}`}
       isNarrowed={isNarrowed}
       clear={clear}
@@ -193,6 +231,10 @@ function Rows({ appId, input, isNarrowed, clear }: RowsProps) {
     />
   )
 }
+
+/** Where there is half of the room, the name and the region are shown; the others can be chosen. */
+const besideMap = (column: Column<SiteRecord>): Column<SiteRecord> =>
+  ['siteName', 'appId', 'region'].includes(column.key) ? column : { ...column, isExtra: true, isFixed: false }
 
 const ruleFields = ['fastChargeBillRuleId', 'rushingBillRuleId', 'placeholderBillRuleId'] as const
 

@@ -33,8 +33,8 @@ interface PageData<Item> {
 }
 
 export interface Column<Item> extends RowsColumn<Item> {
-  /** Hidden until it is chosen. */
-  isExtra?: boolean
+  /** Hidden until it is chosen; `narrow`: where the window has no room for all. */
+  isExtra?: boolean | 'narrow'
   /** Always shown: without it a row could not be told from another. */
   isFixed?: boolean
 }
@@ -75,7 +75,9 @@ const storageKey = (name: string) => `forecourt.columns.${name}`
 function useColumnChoice<Item>(name: string, columns: Column<Item>[]) {
   const [hidden, setHidden] = useState<string[]>(() => {
     const kept = localStorage.getItem(storageKey(name))
-    return kept === null ? columns.filter(({ isExtra }) => isExtra).map(({ key }) => key) : kept.split(',')
+    if (kept !== null) return kept.split(',')
+    const hasRoom = matchMedia('(min-width: 1600px)').matches
+    return columns.filter(({ isExtra }) => isExtra === true || (isExtra && !hasRoom)).map(({ key }) => key)
   })
   function choose(shown: string[]): void {
     const now = columns.map(({ key }) => key).filter((key) => !shown.includes(key))
