@@ -110,10 +110,7 @@ export function RecordForm<Values extends object, Item, Made>(props: RecordFormP
     try {
       const made = await props.send({ values, changed: pick(values, changedMembers(before, values)), headers })
       if (made === undefined) return
-      keys.ended()
-      isSaved.current = true
-      say(props.saidOf?.(made) ?? t('saved'))
-      await props.onSaved(made)
+      await end(made)
     } catch (error) {
       await take(error as ForecourtError)
     } finally {
@@ -121,19 +118,34 @@ export function RecordForm<Values extends object, Item, Made>(props: RecordFormP
     }
   }
 
+  async function end(made: Made): Promise<void> {
+    keys.ended()
+    isSaved.current = true
+    setRefusal(undefined)
+    say(props.saidOf?.(made) ?? t('saved'))
+    await props.onSaved(made)
+  }
+
   async function take(error: ForecourtError): Promise<void> {
     keys.ended(error.code ?? 0)
+    if (error.code === 10009) return readNewer(error)
     setRefusal(error)
     props.onRefused?.(error)
-    if (error.code === 10009) return readNewer()
     const faults = props.faultsOf?.(error) ?? error.errors ?? []
     form.setFields(faults.map(({ field, reason }) => ({ name: fieldOf(field) as never, errors: [reason] })))
   }
 
-  async function readNewer(): Promise<void> {
+  async function readNewer(conflict: ForecourtError): Promise<void> {
     setBusy('reading')
-    setNewer(await edited?.readAnew().catch(() => undefined))
+    const read = await edited?.readAnew().catch(() => undefined)
     setBusy(undefined)
+    // What was to be saved is there: an answer was lost on the way. What is changed is answered as what is read.
+    if (read !== undefined && changedMembers(valuesOf(read.data), valuesNow()).length === 0) {
+      return end(read.data as unknown as Made)
+    }
+    setNewer(read)
+    setRefusal(conflict)
+    props.onRefused?.(conflict)
   }
 
   function takeOver(read: Read<Item>, wins: 'mine' | 'theirs') {
@@ -167,7 +179,7 @@ export function RecordForm<Values extends object, Item, Made>(props: RecordFormP
             both={newer === undefined ? [] : conflictsOf(base.values, valuesNow(), valuesOf(newer.data))}
             fieldNames={fieldNames}
             isLoading={busy === 'reading'}
-            load={() => void readNewer()}
+            load={() => void readNewer(refusal)}
             keepMine={() => newer && void submit(takeOver(newer, 'mine'))}
             takeTheirs={() => newer && takeOver(newer, 'theirs')}
           />
