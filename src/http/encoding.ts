@@ -10,6 +10,11 @@ const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
 /** As quick as gzip, and smaller. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
+/** Each piece is sent as it comes: whoever waited for more would notice late that nobody takes it any more. */
+const streamOptions = {
+  br: { ...brotliOptions, flush: constants.BROTLI_OPERATION_FLUSH },
+  gzip: { flush: constants.Z_SYNC_FLUSH },
+}
 
 /** Compresses an answer that is made for one caller, on a thread beside the one that answers. */
 export async function compressed(
@@ -22,7 +27,7 @@ export async function compressed(
 
 /** What fails, and what is not taken any more, ends the pieces too. */
 function compressedStream(pieces: Streamed, encoding: 'br' | 'gzip'): Streamed {
-  const compressor = encoding === 'br' ? createBrotliCompress(brotliOptions) : createGzip()
+  const compressor = encoding === 'br' ? createBrotliCompress(streamOptions.br) : createGzip(streamOptions.gzip)
   pipeline(Readable.from(pieces, { objectMode: false }), compressor, () => {})
   return compressor
 }

@@ -56,6 +56,35 @@ test(`${readers} readers of exports that stand still hold no connection of the d
   await service.stop()
 }, 120_000)
 
+test.each(['identity', 'gzip', 'br'])(
+  'an export (%s) whose reader goes away is read no further',
+  async (encoding) => {
+    const database = await place.startDatabase()
+    const service = await place.startService({ env: { DATABASE_URL: database.url() } })
+    const client = new Client(service)
+    const { appId, token } = await newApplication(client)
+    await database.run(
+      (sql) => sql`
+      insert into device (device_no, app_id, device_name, province_code, city_code, district_code, coordinates, bound_at)
+      select 'GO-' || i, ${appId}, 'gate', '1', '1', '1', '1,1', now() from generate_series(1, 100000) as i`,
+    )
+    const reading = new AbortController()
+    const headers = { authorization: `Bearer ${token}`, 'accept-encoding': encoding }
+    const path = `${service.url}${createExport.path}?kind=devices`
+    const answer = await fetch(path, { headers, signal: reading.signal })
+    await answer.body?.getReader().read()
+    reading.abort()
+    // In half of it all would be read.
+    await sleep(3_000)
+    const [read] = await database.run(
+      async (sql) => await sql`select idx_tup_fetch as rows from pg_stat_user_tables where relname = 'device'`,
+    )
+    expect(Number(read?.rows)).toBeLessThan(50_000)
+    await service.stop()
+  },
+  60_000,
+)
+
 const linesOf = (text: string) => text.split('\n').filter((line) => line !== '').length
 
 /** Asks for an export and takes its beginning. */
