@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres from 'postgres'
+import { inOrder } from '../src/database/page.ts'
+import { transaction } from '../src/database/transaction.ts'
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
 import {
   countStatement,
@@ -61,8 +63,8 @@ function literal(value: unknown): string {
 }
 
 /** How a statement is carried out: planned for its parameters, as the service has it planned each time. */
-async function plan({ text, values }: Statement): Promise<PlanNode[]> {
-  return (await sql.begin(async (tx) => {
+async function plan({ text, values }: Statement, within: typeof inOrder = transaction): Promise<PlanNode[]> {
+  return (await within(sql, async (tx) => {
     await tx.unsafe('set local plan_cache_mode = force_custom_plan')
     await tx.unsafe(`prepare planned as ${text}`)
     const parameters = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`
@@ -136,6 +138,18 @@ test.each(common)('a page by $what reads the index, and no more of it than the p
     }
   }
 })
+
+test.each([{ appIds: null }, { appIds: [large.appId] }])(
+  'a page of an export looks at its own rows alone',
+  async ({ appIds }) => {
+    for (const range of [{ behindApplication: '' }, { behind: middle }]) {
+      // Of all applications the first page also sorts its first one.
+      if (appIds === null && !('behind' in range)) continue
+      const planned = await plan(rangeStatement({ ...anyDevice, appIds }, range, 501, 0), inOrder)
+      expect(rowsRead(planned)).toBeLessThan(3 * 501)
+    }
+  },
+)
 
 test.each(common)('a total by $what reads the index alone, and no more of it than is counted', async ({ filter }) => {
   const planned = await plan(countStatement({ ...anyDevice, ...filter, appIds: ['app 8'] }))

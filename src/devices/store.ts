@@ -141,6 +141,8 @@ const pageKey: PageKey = [
   { column: 'device_no', type: 'text' },
 ]
 const order = 'order by app_id, bound_at desc, device_no desc'
+/** The same for the rows of one page, which are to be sorted: an index that has them in order has all others too. */
+const orderOfFew = `order by app_id || '', bound_at desc, device_no desc`
 const keyText = `json_build_array(app_id, (extract(epoch from bound_at) * 1000000)::bigint::text, device_no)::text`
 const isBehind = (micros: string, deviceNo: string) =>
   `(bound_at, device_no) < (timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond', ${deviceNo})`
@@ -256,7 +258,7 @@ export function rangeStatement(filter: DeviceFilter, range: KeyRange, limit: num
       select ${deviceColumns}, ${keyText} as page_key from (
         select app_id, bound_at, device_no from device
         where ${fitting} and ${within} ${order} limit ${add(limit)} offset ${add(offset)}
-      ) as listed join device using (app_id, bound_at, device_no) where ${whose(filter, add)} ${order}`
+      ) as listed join device using (app_id, bound_at, device_no) where ${whose(filter, add)} ${orderOfFew}`
   })
 }
 
