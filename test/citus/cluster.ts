@@ -29,12 +29,8 @@ export class Cluster {
   }
 
   static async find(url = coordinatorUrl): Promise<Cluster> {
-    if (url === undefined) throw new Error('FORECOURT_TEST_DATABASE_URL names no database of a Citus coordinator')
-    const places = await withNode(
-      url,
-      (sql) => sql<{ nodename: string; nodeport: number }[]>`
-        select nodename, nodeport from pg_dist_node order by groupid`,
-    )
+    const places = url && (await withNode(url, findNodes))
+    if (!places) throw new Error('FORECOURT_TEST_DATABASE_URL names no database of a Citus coordinator')
     const nodes = places.map(async ({ nodename, nodeport }) => {
       const node = new URL(url)
       node.hostname = nodename
@@ -88,6 +84,13 @@ export class Cluster {
       }
     }
   }
+}
+
+/** Undefined where the database is not of a Citus cluster. */
+async function findNodes(sql: postgres.Sql) {
+  const [row] = await sql`select to_regclass('pg_dist_node') is not null as is_there`
+  if (!row?.is_there) return undefined
+  return sql<{ nodename: string; nodeport: number }[]>`select nodename, nodeport from pg_dist_node order by groupid`
 }
 
 function named(url: string, database: string): string {
