@@ -14,6 +14,7 @@ import {
   expectFramed,
   expectSound,
   expectSoundInBothShades,
+  leadTo,
   longBrowserTest,
   loseAnswer,
   narrow,
@@ -45,6 +46,8 @@ async function newRule({ appId }: TestApplication, members: Record<string, unkno
 const rulesOf = async ({ appId }: TestApplication) => (await client.operate(pageBillingRules, { appId })).data.list
 const readRule = async ({ appId, id }: { appId: string; id: number }) =>
   (await client.operate(getBillingRule, { appId, id })).data
+
+const pageOf = ({ appId, id }: { appId: string; id: number }) => `/console/billing-rules/${appId}/${id}`
 
 const cell = (page: Page, what: string, number: number) =>
   page.getByRole('textbox', { name: `${what} of period ${number}` })
@@ -139,7 +142,7 @@ describe('billing rules', () => {
   browserTest('are edited by the borders of their day, by keys and by hand', async () => {
     const app = await newApplication(client)
     const rule = await newRule(app)
-    const visited = await visit(`/console/billing-rules/${app.appId}/${rule.id}`, { role: 'operator' })
+    const visited = await visit(pageOf(rule), { role: 'operator' })
     const { page } = visited
     const border = page.getByRole('slider', { name: 'Start of period 2' })
     await border.focus()
@@ -185,7 +188,7 @@ describe('billing rules', () => {
   longBrowserTest('are not overwritten unseen: one is shown what changed meanwhile', async () => {
     const app = await newApplication(client)
     const rule = await newRule(app)
-    const visited = await visit(`/console/billing-rules/${app.appId}/${rule.id}`, { role: 'admin' })
+    const visited = await visit(pageOf(rule), { role: 'admin' })
     const { page } = visited
     await page.getByLabel('Name', { exact: true }).fill('Mine')
     await client.operate(updateBillingRule, { appId: app.appId, id: rule.id, ruleName: 'Theirs' })
@@ -204,13 +207,13 @@ describe('billing rules', () => {
   browserTest('are deleted, but not while a site uses them', async () => {
     const app = await newApplication(client)
     const used = await newRule(app, { ruleName: 'Used' })
-    await newRule(app, { ruleName: 'Unused' })
+    const unused = await newRule(app, { ruleName: 'Unused' })
     await client.operate(saveSite, siteBody(app.appId, { fastChargeBillRuleId: used.id }))
-    const { page } = await visit(`/console/billing-rules?appId=${app.appId}`, {
+    const { page } = await visit(pageOf(used), {
       role: 'developer',
       appIds: [app.appId],
     })
-    await page.getByRole('button', { name: 'Delete Used' }).click()
+    await page.getByRole('button', { name: 'Delete' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await dialog.getByText('Code 40004').waitFor()
@@ -218,7 +221,9 @@ describe('billing rules', () => {
     await picture(page, 'rule-in-use')
     await dialog.getByRole('link', { name: 'Sites that use it' }).waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
-    await page.getByRole('button', { name: 'Delete Unused' }).click()
+    await leadTo(page, pageOf(unused))
+    await page.getByRole('heading', { name: 'Unused' }).waitFor()
+    await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('Deleted.', { exact: true }).waitFor()
     expect((await rulesOf(app)).map(({ ruleName }) => ruleName)).toEqual(['Used'])
@@ -245,10 +250,10 @@ describe('billing rules', () => {
     await page.getByText('占位规则').waitFor()
     await expectFramed(visited, '计费规则')
     await picture(page, 'rules-phone')
-    const edit = await visit(`/console/billing-rules/${app.appId}/${rule.id}`, { role: 'operator', ...chinese })
+    const edit = await visit(pageOf(rule), { role: 'operator', ...chinese })
     await expectFramed(edit, 'Fast by day')
     await picture(edit.page, 'rule-phone')
-    const view = await visit(`/console/billing-rules/${app.appId}/${rule.id}`, {
+    const view = await visit(pageOf(rule), {
       role: 'viewer',
       isDark: true,
       ...chinese,

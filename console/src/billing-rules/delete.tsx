@@ -13,7 +13,7 @@ interface DeleteRuleProps {
   /** Nothing is asked while it is undefined. */
   rule: BillingRuleRecord | undefined
   onClose: () => void
-  onDeleted?: () => void
+  onDeleted: () => void
 }
 
 /** Asks whether a rule may go, and leads to the sites that use it when it may not. */
@@ -33,7 +33,7 @@ export function DeleteRule({ rule, onClose, onDeleted }: DeleteRuleProps) {
       throw refusal
     }
     say(t('deleted'))
-    onDeleted?.()
+    onDeleted()
   }
 
   function close(): void {

@@ -1,12 +1,6 @@
 import { Button, Empty } from 'antd'
-import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
-import {
-  type BillingRuleRecord,
-  deleteBillingRule,
-  pageBillingRules,
-  saveBillingRule,
-} from '../../../src/billing-rules/contract.ts'
+import { type BillingRuleRecord, pageBillingRules, saveBillingRule } from '../../../src/billing-rules/contract.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'
@@ -17,7 +11,6 @@ import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useServiceClock } from './clock.ts'
 import { SmallDayBar } from './day-bar.tsx'
-import { DeleteRule } from './delete.tsx'
 import { periodAt, showMoney, totalPrice } from './rules.ts'
 import { OccupancyTerms, PeriodsInWords } from './terms.tsx'
 import { useTexts } from './texts.ts'
@@ -69,58 +62,34 @@ function Rules({ filters }: RulesProps) {
   const t = useTexts()
   const may = useMay()
   const navigate = useNavigate()
-  const [chosen, setChosen] = useState<BillingRuleRecord>()
   const { appId } = filters.values
-  const columns = useColumns(appId, setChosen)
+  const columns = useColumns(appId)
   return (
-    <>
-      <Records
-        name="billingRules"
-        operation={pageBillingRules}
-        exportKind="billingRules"
-        input={filters.values}
-        columns={columns}
-        rowKey={(rule) => `${rule.appId} ${rule.id}`}
-        isNarrowed={filters.isNarrowed(['appId'])}
-        clear={() => filters.clear(['appId'])}
-        empty={
-          <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
-            {may(saveBillingRule) && (
-              <Button onClick={() => void navigate(paths.newBillingRule({ appId }))}>{t('create')}</Button>
-            )}
-          </Empty>
-        }
-      />
-      <DeleteRule rule={chosen} onClose={() => setChosen(undefined)} />
-    </>
+    <Records
+      name="billingRules"
+      operation={pageBillingRules}
+      exportKind="billingRules"
+      input={filters.values}
+      columns={columns}
+      rowKey={(rule) => `${rule.appId} ${rule.id}`}
+      isNarrowed={filters.isNarrowed(['appId'])}
+      clear={() => filters.clear(['appId'])}
+      empty={
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty')}>
+          {may(saveBillingRule) && (
+            <Button onClick={() => void navigate(paths.newBillingRule({ appId }))}>{t('create')}</Button>
+          )}
+        </Empty>
+      }
+    />
   )
 }
 
-function useColumns(chosenApp: string, choose: (rule: BillingRuleRecord) => void): Column<BillingRuleRecord>[] {
+function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
   const t = useTexts()
   const common = useCommon()
-  const may = useMay()
   const clock = useServiceClock()
   const application = useApplicationColumn<BillingRuleRecord>(chosenApp)
-  const actions: Column<BillingRuleRecord>[] = may(deleteBillingRule)
-    ? [
-        {
-          key: 'actions',
-          title: common('actions'),
-          isFixed: true,
-          render: (_, rule) => (
-            <Button
-              size="small"
-              danger
-              aria-label={`${common('delete')} ${rule.ruleName}`}
-              onClick={() => choose(rule)}
-            >
-              {common('delete')}
-            </Button>
-          ),
-        },
-      ]
-    : []
   return [
     {
       key: 'ruleName',
@@ -169,7 +138,6 @@ function useColumns(chosenApp: string, choose: (rule: BillingRuleRecord) => void
       ),
     },
     { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
-    ...actions,
   ]
 }
 

@@ -74,12 +74,7 @@ export function Inventory() {
     title: common('actions'),
     isFixed: true,
     render: (_, entry) => (
-      <Button
-        size="small"
-        danger
-        aria-label={`${common('delete')} ${entry.deviceNo}`}
-        onClick={() => setDeleted(entry)}
-      >
+      <Button size="small" aria-label={`${common('delete')} ${entry.deviceNo}`} onClick={() => setDeleted(entry)}>
         {common('delete')}
       </Button>
     ),

@@ -174,12 +174,7 @@ function useColumns(
           <Button size="small" aria-label={`${common('edit')} ${model.serialPrefix}`} onClick={() => edit(model)}>
             {common('edit')}
           </Button>
-          <Button
-            size="small"
-            danger
-            aria-label={`${common('delete')} ${model.serialPrefix}`}
-            onClick={() => remove(model)}
-          >
+          <Button size="small" aria-label={`${common('delete')} ${model.serialPrefix}`} onClick={() => remove(model)}>
             {common('delete')}
           </Button>
         </span>

@@ -101,7 +101,7 @@ function useColumns(choose: (key: OperatorKeyRecord) => void): Column<OperatorKe
       title: common('actions'),
       isFixed: true,
       render: (_, key) => (
-        <Button size="small" danger aria-label={t('revokeOf', { name: key.name })} onClick={() => choose(key)}>
+        <Button size="small" aria-label={t('revokeOf', { name: key.name })} onClick={() => choose(key)}>
           {t('revoke')}
         </Button>
       ),

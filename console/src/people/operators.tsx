@@ -149,7 +149,6 @@ function useColumns(start: (deed: Deed) => void): Column<OperatorRecord>[] {
             </Button>
             <Button
               size="small"
-              danger
               aria-label={t('deleteOf', { name })}
               onClick={() => start({ kind: 'delete', operator })}
             >

@@ -90,7 +90,6 @@ function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): C
         ) : (
           <Button
             size="small"
-            danger
             aria-label={t('endOf', { name: session.name, time: session.createTime ?? '' })}
             onClick={() => choose(session)}
           >
