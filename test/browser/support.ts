@@ -240,15 +240,13 @@ export async function expectFramed({ page, faults }: Visited, title: string | Re
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   )
   expect(overflow, 'pixels that the page is wider than its window').toBeLessThanOrEqual(0)
-  if (page.viewportSize()?.width === narrow.width) {
-    const widest = await page.evaluate(() =>
-      Math.max(
-        ...[...document.querySelectorAll('.wide:has(> .rows)')].map((rows) => rows.scrollWidth - rows.clientWidth),
-        0,
-      ),
-    )
-    expect(widest, 'pixels that rows are wider than a phone').toBeLessThanOrEqual(0)
-  }
+  const widest = await page.evaluate(() =>
+    Math.max(
+      ...[...document.querySelectorAll('.wide:has(> .rows)')].map((rows) => rows.scrollWidth - rows.clientWidth),
+      0,
+    ),
+  )
+  expect(widest, 'pixels that rows are wider than their place').toBeLessThanOrEqual(0)
   expect(faults).toEqual([])
 }
 

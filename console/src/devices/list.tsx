@@ -12,7 +12,7 @@ import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '..
 import { LinkButton } from '../ui/link-button.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
-import { OneLine } from '../ui/rows.tsx'
+import { Narrow, OneLine } from '../ui/rows.tsx'
 import { useSelection } from '../ui/selection.ts'
 import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -216,7 +216,7 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       key: 'deviceNo',
       title: devices('deviceNo'),
       className: 'mono',
-      render: (_, { deviceNo }) => <OneLine text={deviceNo} most={220} />,
+      render: (_, { deviceNo }) => <Narrow most={140}>{deviceNo}</Narrow>,
     },
     ...application,
     {
@@ -231,7 +231,11 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
       title: devices('battery'),
       render: (_, { DeviceBatteryOutput }) => <Battery isShort battery={DeviceBatteryOutput} />,
     },
-    { key: 'modelName', title: devices('model'), render: (_, { modelName }) => orUnknown(modelName) },
+    {
+      key: 'modelName',
+      title: devices('model'),
+      render: (_, { modelName }) => <Narrow most={112}>{orUnknown(modelName)}</Narrow>,
+    },
     {
       key: 'address',
       title: devices('address'),

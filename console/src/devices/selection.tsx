@@ -224,7 +224,6 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
         <Rows<Outcome>
           label={t('outcome')}
           isSmall
-          isWrapped
           rowKey={({ deviceNo }) => deviceNo}
           empty={null}
           // What did not go well comes first.

@@ -66,7 +66,6 @@ export function ColumnCheck({ kind, start, names, setNames, isFixed }: ColumnChe
       <Rows<FileColumn>
         label={t('columns')}
         isSmall
-        isWrapped
         columns={columns}
         rows={start.headings.map((heading, index) => ({
           index,

@@ -15,7 +15,7 @@ import { Figure } from '../ui/figure.tsx'
 import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
-import { Rows } from '../ui/rows.tsx'
+import { Narrow, Rows } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
 import { Chart } from './chart.tsx'
 import { useTexts } from './texts.ts'
@@ -138,7 +138,11 @@ function Troubles({ troubles }: { troubles: Trouble[] }) {
         {
           key: 'application',
           title: t('application'),
-          render: (_, { appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
+          render: (_, { appId, appName }) => (
+            <Narrow most={140}>
+              <Link to={paths.application(appId)}>{appName}</Link>
+            </Narrow>
+          ),
         },
         {
           key: 'devices',
@@ -176,7 +180,6 @@ function NewestEvents({ events }: { events: AuditRecord[] }) {
     <Rows<AuditRecord>
       label={t('events')}
       isSmall
-      isWrapped
       rowKey={keyOf}
       rows={events}
       empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noEvents')} />}
@@ -191,7 +194,15 @@ function NewestEvents({ events }: { events: AuditRecord[] }) {
             </Link>
           ),
         },
-        { key: 'subject', title: t('subject'), render: (_, event) => <SubjectLink event={event} /> },
+        {
+          key: 'subject',
+          title: t('subject'),
+          render: (_, event) => (
+            <Narrow most={120}>
+              <SubjectLink event={event} />
+            </Narrow>
+          ),
+        },
         actorColumn(t('actor')),
       ]}
     />

@@ -59,7 +59,6 @@ export function Compared({ before, after, names = {}, titles }: ComparedProps) {
       <Rows<Difference>
         label={t('comparison')}
         isSmall
-        isWrapped
         rowKey={({ member }) => member}
         rows={shown}
         empty={t('nothing')}

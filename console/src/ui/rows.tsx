@@ -25,8 +25,6 @@ interface RowsProps<Item> {
   /** Others than these are on their way. */
   isBusy?: boolean
   isSmall?: boolean
-  /** Its texts are broken rather than that it becomes wider than its place. */
-  isWrapped?: boolean
   rowProps?: ((item: Item) => React.HTMLAttributes<HTMLElement>) | undefined
   selection?: { keys: Key[]; onChange: (keys: Key[]) => void } | undefined
   /** The column that the rows are in the order of, which its heading turns round. */
@@ -38,8 +36,8 @@ interface RowsProps<Item> {
  * others by their names.
  */
 export function Rows<Item extends object>({ label, columns, rows, rowKey, empty, ...options }: RowsProps<Item>) {
-  const { isBusy = false, isSmall, isWrapped, rowProps, selection, sort } = options
-  const names = ['rows', isBusy && 'rows-busy', isSmall && 'rows-small', isWrapped && 'rows-wrapped']
+  const { isBusy = false, isSmall, rowProps, selection, sort } = options
+  const names = ['rows', isBusy && 'rows-busy', isSmall && 'rows-small']
   return (
     <Wide label={label}>
       <table className={names.filter(Boolean).join(' ')} aria-busy={isBusy}>
@@ -147,10 +145,22 @@ function ChooseAll({ all, keys, onChange }: { all: Key[]; keys: Key[]; onChange:
   )
 }
 
+/** What may be taken of a window: so many pixels of 1280. */
+const widthOf = (most: number) => `max(${most}px, ${most / 12.8}vw)`
+
+/** What is broken rather than that it takes more than its share of the window. */
+export function Narrow({ most, children }: { most: number; children: ReactNode }) {
+  return (
+    <span className="narrow" style={{ maxWidth: widthOf(most) }}>
+      {children}
+    </span>
+  )
+}
+
 /** Text that may be long: on one line as far as there is room, whole in its title. */
 export function OneLine({ text, most }: { text: string; most?: number }) {
   return (
-    <span className="one-line" title={text} style={{ maxWidth: most }}>
+    <span className="one-line" title={text} style={{ maxWidth: most && widthOf(most) }}>
       {text}
     </span>
   )
