@@ -400,6 +400,8 @@ create table import (
   token_generation integer,
   created_at timestamptz not null default now(),
   finished_at timestamptz,
+  -- Why it failed, for people.
+  error text,
   -- The one process that takes its file or works it off. Whoever finds it expired takes over.
   lease_owner text,
   lease_until timestamptz not null default '-infinity'

@@ -42,7 +42,7 @@ export interface Exchange {
 
 const documentId = 'openapi.json'
 /** The statuses of which `default` tells, and no others. */
-const ofDefault = new Set([405, 413, 415])
+const ofDefault = new Set([405, 408, 413, 415])
 
 /** Checks exchanges against one document. */
 export class PublishedApi {

@@ -69,6 +69,7 @@ export const ImportRecord = named(
     actor: Type.String(),
     createTime: moment,
     finishTime: nullable(Type.String({ description: 'When it came to its end; null before.' })),
+    error: nullable(Type.String({ description: 'Why it failed; null unless it did.' })),
   }),
 )
 export type ImportRecord = Static<typeof ImportRecord>

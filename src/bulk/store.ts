@@ -27,7 +27,7 @@ const leaseSeconds = 6
 const mostRunning = 2
 
 const recordColumns = `id, app_id, kind, format, is_dry_run, status, rows, bytes, created, existing, refused, bytes_read,
-  actor, created_at, finished_at`
+  actor, created_at, finished_at, error`
 
 function toRecord(row: Row, showMoment: ShowMoment): ImportRecord {
   return {
@@ -46,6 +46,7 @@ function toRecord(row: Row, showMoment: ShowMoment): ImportRecord {
     actor: readActor(row.actor).actor,
     createTime: showMoment(row.created_at),
     finishTime: row.finished_at === null ? null : showMoment(row.finished_at),
+    error: row.error,
   }
 }
 
@@ -198,6 +199,8 @@ export interface Job {
   actor: string
   nextPiece: number
   nextRow: number
+  /** Of the row at which it is, in the file; null before the first. */
+  line: number | null
   /** The newest id of the application's events when this process had last written for it; null before. */
   lastEventId: number | null
 }
@@ -235,6 +238,7 @@ function toJob(row: Row, owner: string): Job {
     actor: row.actor,
     nextPiece: row.next_piece,
     nextRow: row.next_row,
+    line: null,
     lastEventId: null,
   }
 }
@@ -305,10 +309,14 @@ export async function areOthersWriting(sql: Sql, { appId, lastEventId }: Job, wi
   return found?.are_writing === true
 }
 
-/** Where a job goes on. */
-export async function placeOf(sql: Statements, { id }: Job): Promise<Pick<Job, 'nextPiece' | 'nextRow'> | undefined> {
-  const [row] = await sql`select next_piece, next_row from import where id = ${id}`
-  return row && { nextPiece: row.next_piece, nextRow: row.next_row }
+/** Keeps a job of which no row could be decided, and answers where it goes on. Throws `JobLost`. */
+export async function keepJob(sql: Statements, job: Job): Promise<Pick<Job, 'nextPiece' | 'nextRow'>> {
+  const [row] = await sql`
+    update import set lease_until = now() + ${leaseSeconds} * interval '1 second'
+    where id = ${job.id} and lease_owner = ${job.owner} and status = ${importStatus.running}
+    returning next_piece, next_row`
+  if (row === undefined) throw new JobLost()
+  return { nextPiece: row.next_piece, nextRow: row.next_row }
 }
 
 /** Says that all rows of a job are decided. */
@@ -321,10 +329,10 @@ export async function finishJob(sql: Statements, job: Job, showMoment: ShowMomen
   return toRecord(row, showMoment)
 }
 
-/** Says that a job cannot be carried on. */
-export async function failJob(sql: Statements, job: Job): Promise<void> {
+/** Says that a job cannot be carried on, and why. */
+export async function failJob(sql: Statements, job: Job, error: string): Promise<void> {
   await sql`
-    update import set status = ${importStatus.failed}, finished_at = now()
+    update import set status = ${importStatus.failed}, finished_at = now(), error = ${error}
     where id = ${job.id} and lease_owner = ${job.owner} and status = ${importStatus.running}`
 }
 

@@ -118,34 +118,39 @@ export class ImportWorker {
     const { sql, log } = this.parts
     const isBusy = this.lookout(job)
     let failures = 0
+    let hasFailed = false
     while (!this.isStopping) {
       try {
-        if (await this.step(job, isBusy)) return
+        if (await this.attempt(job, isBusy, hasFailed)) return
         failures = 0
+        hasFailed = false
       } catch (error) {
         if (error instanceof store.JobLost) return
         if (error instanceof TryAgain) continue
-        // What the database forgot to answer may have been kept: the job is where the database says.
+        hasFailed = true
         log.warn({ err: error, importId: job.id }, 'an import is tried again')
-        if (databaseRefusal(error) === undefined && ++failures === mostFailures) {
-          await store.failJob(sql, job).catch(() => {})
-          return
-        }
+        if (databaseRefusal(error) === undefined && ++failures === mostFailures) return this.giveUp(job, error)
         await this.sleep(againAfterMs)
-        await this.resume(job)
       }
     }
     await store.leaveJob(sql, job).catch(() => {})
   }
 
-  /** Goes on where the database says. */
-  private async resume(job: store.Job): Promise<void> {
-    const place = await store.placeOf(this.parts.sql, job).catch(() => undefined)
-    if (place !== undefined) Object.assign(job, place)
+  private async giveUp(job: store.Job, error: unknown): Promise<void> {
+    const { sql, log } = this.parts
+    log.error({ err: error, importId: job.id, line: job.line }, 'an import has failed')
+    // One that is not marked is taken again, and fails again.
+    await store.failJob(sql, job, wordsOfFailure(job, error)).catch(() => {})
   }
 
-  /** Decides the rows of one piece. Answers whether the job has come to its end. */
-  private async step(job: store.Job, isBusy: () => Promise<boolean>): Promise<boolean> {
+  /** A step, after a failure from where the database says: what it forgot to answer may have been kept. */
+  private async attempt(job: store.Job, isBusy: () => Promise<boolean>, hasFailed: boolean): Promise<boolean> {
+    if (hasFailed) Object.assign(job, await store.keepJob(this.parts.sql, job))
+    return this.step(job, isBusy, hasFailed)
+  }
+
+  /** Decides the rows of one piece, after a failure one by one, to know which it is. Answers whether the job has come to its end. */
+  private async step(job: store.Job, isBusy: () => Promise<boolean>, isCareful: boolean): Promise<boolean> {
     const { sql, showMoment } = this.parts
     const piece = await store.readPiece(sql, job, job.nextPiece)
     if (piece === undefined) {
@@ -165,7 +170,9 @@ export class ImportWorker {
       await giveTurn()
       const givesWay = await isBusy()
       const beganAt = performance.now()
-      const rows = piece.rows.slice(job.nextRow, job.nextRow + (givesWay ? busyPortionRows : portionRows)).map(read)
+      const most = isCareful ? 1 : givesWay ? busyPortionRows : portionRows
+      const rows = piece.rows.slice(job.nextRow, job.nextRow + most).map(read)
+      job.line = rows[0]?.line ?? null
       const isLast = job.nextRow + rows.length === piece.rows.length
       const next = isLast
         ? { nextPiece: job.nextPiece + 1, nextRow: 0, bytesRead: piece.bytesRead }
@@ -230,6 +237,14 @@ export class ImportWorker {
     const compose = this.writers[kind][isDryRun ? 'predict' : 'write']
     return (rows) => compose(rows as never[], { appId, actor })
   }
+}
+
+/** For people. The log tells more; words of the database are for nobody else, because they can repeat a row. */
+function wordsOfFailure({ id, line }: store.Job, error: unknown): string {
+  const { name = 'Error', code } = error as { name?: string; code?: string }
+  const place = line === null ? '' : ` at line ${line}`
+  const what = code === undefined ? name : `${name} ${code}`
+  return `The service met the same fault${place} ${mostFailures} times (${what}); its log tells more, by importId ${id}.`
 }
 
 /** A row as it is kept, checked as the operation that creates one checks it. */

@@ -175,8 +175,10 @@ async function waitFor(id: number, signal: AbortSignal, context: Context): Promi
   const told = refusals.map(describe)
   const more = found.refused > told.length ? [`… and ${found.refused - told.length} more`] : []
   context.result({ ...found, refusals }, [sheetOf(found), ...told, ...more].join('\n'))
-  if (found.status !== done.finished) context.exitCode = exitCodes.failed
-  else if (found.refused > 0) context.exitCode = exitCodes.someRefused
+  const { status, error, refused } = found
+  if (status === done.failed) throw new ExplainedError(`${error} What was written stays: send the file again.`)
+  if (status === done.cancelled) throw new ExplainedError('It was cancelled. What was written stays.')
+  if (refused > 0) context.exitCode = exitCodes.someRefused
 }
 
 async function untilEnded(id: number, signal: AbortSignal, context: Context): Promise<Import> {

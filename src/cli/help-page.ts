@@ -17,7 +17,7 @@ Options of every command:
 ${optionsOf(program)}
 
 What is asked for goes to standard output, remarks and faults to standard error. With \`--json\`, standard output holds one
-JSON value, and nothing when the command fails.
+JSON value: what was done, or found, also where that ends with 1 or 4; nothing when nothing could be.
 
 | exit code | means |
 | --- | --- |

@@ -238,7 +238,7 @@ class DocumentWriter {
   private rejected(): Json {
     this.responses.Rejected ??= {
       description:
-        '10001 invalidRequest with a status of its own: 405 the path has no such method, 413 the body is too large, 415 it has another media type than this operation takes',
+        '10001 invalidRequest with a status of its own: 405 the path has no such method, 408 the body did not arrive in time, 413 the body is too large, 415 it has another media type than this operation takes',
       ...headersOf(['Allow']),
       content: { 'application/json': { schema: this.refusalSchema(['invalidRequest'], undefined) } },
     }

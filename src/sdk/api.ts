@@ -766,6 +766,8 @@ export interface Import {
   createTime: string
   /** When it came to its end; null before. */
   finishTime: string | null
+  /** Why it failed; null unless it did. */
+  error: string | null
 }
 
 export interface ImportDeviceInventoryRequest {

@@ -21,6 +21,10 @@ test('every command says what it does, and those that run show an example', () =
   expect(all.filter((command) => command.description() === '').map((command) => command.name())).toEqual([])
   const running = all.filter((command) => command.commands.length === 0)
   expect(running.filter((command) => command.examples.length === 0).map((command) => command.name())).toEqual([])
+  const lines = running.flatMap(({ path, examples }) =>
+    examples.map(({ line }) => [path, `forecourt ${line}`] as const),
+  )
+  expect(lines.filter(([path, line]) => !`${line} `.startsWith(`${path} `))).toEqual([])
 })
 
 test('a wrong use ends with 2, says why, and writes nothing to standard output', async () => {

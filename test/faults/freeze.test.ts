@@ -15,6 +15,8 @@ import { type Answer, Client, deviceBody, newApplication, siteBody, type TestApp
 import { atScale, becomesTrue, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
+/** The code of a request that was waited for in vain. */
+const unknown = 50003
 let database: OwnDatabase
 let a: Client
 let b: Client
@@ -225,8 +227,11 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     expect(await count(), 'devices that appeared after the answer').toBe(after)
     tell(`${what}: ${after} of ${batches * 1000} devices were bound`)
     expect(after, 'else nothing was raced').toBeLessThan(batches * 1000)
-    expect(outcomes.filter((code) => code === 0).length, 'outcomes of success').toBe(after)
-    expect(new Set(outcomes.filter((code) => code !== 0))).toEqual(new Set([refused]))
+    const told = (wanted: number) => outcomes.filter((code) => code === wanted).length
+    // On a busy machine some are waited for in vain, and told so: these may have been bound or not.
+    expect(after, 'no fewer than were told so').toBeGreaterThanOrEqual(told(0))
+    expect(after, 'no more than were told so').toBeLessThanOrEqual(told(0) + told(unknown))
+    expect(new Set(outcomes.filter((code) => ![0, unknown].includes(code)))).toEqual(new Set([refused]))
     if (refused !== 10005) return
     // What was not decided about its rows is not kept under its key.
     expect((await a.operate(unfreezeApplication, { appId })).code).toBe(0)

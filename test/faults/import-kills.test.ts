@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createImport, getImport, getImportResult, type ImportRecord } from '../../src/bulk/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import { forecourt } from '../cli/support.ts'
 import {
   Client,
   deviceBody,
@@ -146,6 +147,30 @@ test(`imports whose process is killed or stands still, ${rounds} times, take eff
   expect(inMiddle.length, said).toBeGreaterThan(0)
   tell(`${inMiddle.length} of ${2 * rounds} imports were struck in the middle`)
 }, 600_000)
+
+test('an import that fails tells where and why, and of the database’s words nothing; sent again, it goes on', async () => {
+  await database.run((sql) =>
+    sql`
+      create function refuse() returns trigger language plpgsql as $$ begin raise 'tel. 13812345678'; end $$;
+      create trigger refuse before insert on device for each row when (new.device_name = 'poison') execute function refuse()`.simple(),
+  )
+  const { appId, token } = await newApplication(survivor)
+  const rows = Array.from({ length: 501 }, (_, row) => deviceBody('', row === 500 ? { deviceName: 'poison' } : {}))
+  const settings = { FORECOURT_URL: survivor.url, FORECOURT_OPERATOR_KEY: survivor.operatorKey }
+  const args = ['import', 'devices', '-', '--format', 'ndjson', '--app', appId]
+  const { code, stdout, stderr } = await forecourt([...args, '--json'], settings, linesOf(rows))
+  const failed = JSON.parse(stdout)
+  const { id, error } = failed
+  expect(error).toMatch(/ line 501 .* P0001\)/)
+  expect(failed).toMatchObject({ status: 4, created: 500 })
+  expect(`${stdout}${stderr}`).not.toContain('13812345678')
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(error) })
+  expect((await survivor.call(getImport, { id }, { token })).data.error).toBe(error)
+
+  await database.run((sql) => sql`drop trigger refuse on device`)
+  const again = await forecourt(args, settings, linesOf(rows))
+  expect(again).toEqual({ code: 0, stdout: expect.stringMatching(/^created +1\nexisting +500$/m), stderr: '' })
+}, 120_000)
 
 test('an import gives way to what is written beside it, by another process and for another application', async () => {
   const other = await place.startService({ env: { DATABASE_URL: database.url() } })

@@ -95,9 +95,9 @@ longTest(
       const statuses = new Set((await work()).map((answer) => answer.status))
       const held = await heldMs()
       tell(`${what}: the event loop was held ${held.toFixed(1)} ms at most`)
-      // On a slow machine fifteen may take longer than a request is waited for.
+      // On a slow machine fifteen may take longer to arrive, or to be worked off, than a request is waited for.
       expect(
-        [...statuses].filter((each) => each !== status && each !== 503),
+        [...statuses].filter((each) => ![status, 408, 503].includes(each)),
         what,
       ).toEqual([])
       if (work === receive15) toReceive = Math.max(toReceive, held)

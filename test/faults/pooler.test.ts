@@ -6,9 +6,12 @@ import { serverUser } from '../../src/database/embedded/user.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getMetrics } from '../../src/service/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
+import { forecourt } from '../cli/support.ts'
 import { Client, deviceBody, newApplication, runServiceToItsEnd } from '../harness.ts'
 import { freePort } from './replicated.ts'
-import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
+import { inconsistencies } from './restored.ts'
+import { becomesTrue, type OwnDatabase, Workplace, withSql } from './support.ts'
+import { contradictions, Writers } from './writers.ts'
 
 // PgBouncer in transaction mode, where a session is another one at each statement (docs/high-availability.md).
 
@@ -51,7 +54,8 @@ test.skipIf(!hasPooler)(
 
     const service = await place.startService({ env })
     const client = new Client(service)
-    const { appId, token } = await newApplication(client)
+    const app = await newApplication(client)
+    const { appId, token } = app
     const create = async () => (await client.call(createDevice, deviceBody(appId), { token })).status
     const statuses = await Promise.all(Array.from({ length: 300 }, create))
     expect(statuses).toEqual(statuses.map(() => 200))
@@ -82,6 +86,25 @@ test.skipIf(!hasPooler)(
         expect(await becomesTrue(async () => (await longReads()) === 0, 2000), 'the read is cancelled').toBe(true)
       })
     })
+
+    // A backup of all that was acknowledged while others write, and its restore, each through the pooler.
+    const writers = new Writers(app, service)
+    expect(await becomesTrue(() => writers.settled.length > 100)).toBe(true)
+    const before = [...writers.settled]
+    const file = join(place.home, 'backup')
+    expect(await forecourt(['backup', file], env)).toMatchObject({ code: 0, stderr: '' })
+    await writers.finish()
+    expect(writers.wrong).toEqual([])
+    await database.run((sql) => sql`create database restored template template1`)
+    const toRestored = {
+      DATABASE_URL: env.DATABASE_URL.replace(/\/\w+\?/, '/restored?'),
+      FORECOURT_DATA_DIR: place.newFolder(),
+    }
+    expect(await forecourt(['restore', file], toRestored)).toMatchObject({ code: 0, stderr: '' })
+    await withSql({ ...database.connection, database: 'restored' }, async (sql) => {
+      expect(await contradictions(sql, appId, before)).toEqual([])
+      expect(await inconsistencies(sql)).toEqual([])
+    })
     expect(await service.stop()).toBe(0)
     await database.stop()
   },
@@ -98,7 +121,7 @@ async function startPooler(database: OwnDatabase): Promise<string> {
   const listenPort = await freePort()
   const lines = [
     '[databases]',
-    `${name} = host=${host} port=${port} user=${user} password=${password}`,
+    `* = host=${host} port=${port} user=${user} password=${password}`,
     '[pgbouncer]',
     'listen_addr = 127.0.0.1',
     `listen_port = ${listenPort}`,

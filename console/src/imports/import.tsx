@@ -104,7 +104,7 @@ function Notes({ job }: { job: ImportRecord }) {
             <LinkButton to={paths.newImport({ kind, appId })}>{t('forReal')}</LinkButton>
           ),
         )}
-      {status === importStatus.failed && note('error', t('failedWords'))}
+      {status === importStatus.failed && note('error', t('failedWords', { error: job.error ?? '' }))}
       {status === importStatus.cancelled && note('warning', t('cancelledWords'))}
       {isUnderWay(job) && (
         <output style={{ display: 'block', marginBottom: 16 }}>
