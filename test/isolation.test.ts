@@ -374,6 +374,49 @@ describe('an id of another application', () => {
   })
 })
 
+/** Ways to name the owner's application beside, or instead of, the stranger's own. */
+const spelledBodies = (input: object): string[] => {
+  const own = { ...input, appId: stranger.appId }
+  const named = `"appId":${JSON.stringify(owner.appId)}`
+  const rest = JSON.stringify(own).slice(1)
+  return [
+    ...[owner.appId.toUpperCase(), ` ${owner.appId}`, `${owner.appId} `, `${stranger.appId},${owner.appId}`].map(
+      (appId) => JSON.stringify({ ...own, appId }),
+    ),
+    ...[[owner.appId], [stranger.appId, owner.appId], { appId: owner.appId }].map((appId) =>
+      JSON.stringify({ ...own, appId }),
+    ),
+    `{${named},${rest}`,
+    `${JSON.stringify(own).slice(0, -1)},${named}}`,
+    `{"\\u0061ppId":${JSON.stringify(owner.appId)},${rest}`,
+  ]
+}
+const writesOfOne = operations.filter(
+  ({ id, method, callers, body }) =>
+    method === 'POST' &&
+    callers.includes('application') &&
+    Object.hasOwn((inputs[id] ?? {}) as object, 'appId') &&
+    body,
+)
+
+test.each(writesOfOne.map((operation) => [operation.id, operation] as const))(
+  '%s is refused to another application, however the appId in its body is spelled',
+  async (_, operation) => {
+    for (const body of spelledBodies(inputs[operation.id] as object)) {
+      const answer = await client.call(operation, body, { token: stranger.token })
+      expect([body, answer.status >= 400 && answer.status < 500]).toEqual([body, true])
+      expect(answer.text).not.toContain(owner.appId)
+    }
+    const path = `${operation.path}?appId=${owner.appId}`
+    const beside = await client.send<unknown>(path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stranger.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...(inputs[operation.id] as object), appId: stranger.appId }),
+    })
+    expect([beside.status, beside.code]).toEqual([400, 10001])
+  },
+)
+
 test('what was refused above has changed nothing', async () => {
   const bound = await client.call(getDevice, { deviceNo: device }, { token: owner.token })
   expect(bound.data).toMatchObject({ appId: owner.appId, deviceName: 'East gate barrier', status: 1 })

@@ -282,3 +282,25 @@ test('a long text of escapes is refused: it would hold up everybody while it is 
   const body = `{"appId":"${appId}","devices":[],"pad":"${'\\n'.repeat(600_000)}"}`
   expectFaults(await post(createDevices.path, body, { ...jsonHeaders, ...bearer(token) }), ['body'])
 })
+
+test('an object has at most 1,000 members', async () => {
+  const { appId, token } = await newApplication(client)
+  const own = deviceBody(appId)
+  const send = (members: number) => {
+    const more = Array.from({ length: members - Object.keys(own).length }, (_, index) => [`m${index}`, 0])
+    return client.call(createDevice, { ...own, ...Object.fromEntries(more) }, { token })
+  }
+  expectFaults(await send(1001), ['body'])
+  expectSuccess(await send(1000))
+})
+
+test.each(['0', '[]', '{}', '{"a":0}'])('a body has at most 100,000 members and elements: %s', async (piece) => {
+  const { appId, token } = await newApplication(client)
+  const send = (pieces: number) => {
+    const body = `{"appId":"${appId}","devices":[${JSON.stringify(deviceBody(appId))}],"pad":[${Array(pieces).fill(piece)}]}`
+    return post(createDevices.path, body, { ...jsonHeaders, ...bearer(token) })
+  }
+  // A list or an object counts by itself, and once more as an element.
+  expect((await send(49_000)).data).toMatchObject({ results: [{ code: 0 }] })
+  expectFaults(await send(100_001), ['body'])
+})

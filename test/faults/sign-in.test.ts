@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type AuditRecord, pageAudit, pageEvents } from '../../src/events/contract.ts'
+import { rotateApplicationSecret } from '../../src/applications/contract.ts'
+import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
+import { type AuditRecord, type PlatformEventType, pageAudit, pageEvents } from '../../src/events/contract.ts'
 import { changePassword, setUpOperator, updateOperator } from '../../src/operators/contract.ts'
 import { createSession, deleteSession, getSession, pageSessions } from '../../src/sessions/contract.ts'
 import { clearAttempts } from '../../src/sign-in-attempts/store.ts'
+import { rotateCallbackSecret } from '../../src/third-party-config/contract.ts'
 import { type Answer, Client, newApplication, newSerial } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { cookieOf, newPassword, newPerson, type Person, signIn } from '../people.ts'
@@ -250,6 +253,27 @@ describe('the audit trail', () => {
     expect(await types(namesake.id)).toEqual(['session.created'])
     const named = await trail({ actor: `operator:${person.name}` })
     expect(named.map(({ actorId }) => actorId)).toEqual([namesake.id, person.id, person.id])
+  })
+
+  test('holds changed passwords, rotations, replays and tests, with who did them and from where', async () => {
+    const person = await newPerson(client, 'admin')
+    const headers = { ...(await signIn(client, person)), 'x-forwarded-for': newSource() }
+    const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'https://callbacks.example.com/' }
+    const { appId } = await newApplication(client, { thirdPartyConfig })
+    const range = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
+    const passwords = { password: person.password, newPassword: newPassword() }
+    const done: [PlatformEventType, string, Answer<unknown>][] = [
+      ['operator.passwordChanged', String(person.id), await client.call(changePassword, passwords, { headers })],
+      ['application.secretRotated', appId, await client.call(rotateApplicationSecret, { appId }, { headers })],
+      ['thirdPartyConfig.secretRotated', appId, await client.call(rotateCallbackSecret, { appId }, { headers })],
+      ['delivery.replayed', appId, await client.call(replayDeliveries, { appId, ...range }, { headers })],
+      ['delivery.tested', appId, await client.call(testDelivery, { appId }, { headers })],
+    ]
+    const who = { actor: `operator:${person.name}`, actorId: person.id, address: headers['x-forwarded-for'] }
+    for (const [type, subject, { code, text }] of done) {
+      expect([type, code], text).toEqual([type, 0])
+      expect(await last(type, subject), type).toMatchObject({ type, ...who })
+    }
   })
 
   test('keeps ids and addresses from applications', async () => {
