@@ -111,7 +111,7 @@ export class PublishedApi {
     if (answer.content === undefined) return found
     const mediaType = headers.get('content-type')?.split(';')[0] ?? ''
     if (answer.content[mediaType] === undefined) return [...found, `the media type ${mediaType} is not told`]
-    const body = mediaType === 'application/json' ? JSON.parse(text) : text
+    const body = /[/+]json$/.test(mediaType) ? JSON.parse(text) : text
     return [...found, ...this.check(`${at}${pointerTo('content', mediaType, 'schema')}`, body, 'the answer')]
   }
 

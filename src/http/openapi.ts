@@ -191,7 +191,7 @@ class DocumentWriter {
     const { id, answers, data, beside, tagged, cached, idempotent } = operation
     const told = [...(tagged || cached ? ['ETag'] : []), ...(idempotent ? ['Replayed'] : [])]
     if (answers !== undefined && typeof answers !== 'string') {
-      const content = answers.map((type) => [type, { schema: { type: 'string' } }])
+      const content = answers.map((type) => [type, { schema: { type: type.endsWith('+json') ? 'object' : 'string' } }])
       return { description: 'Done.', content: Object.fromEntries(content) }
     }
     const isPlain = (data as { type?: string }).type === undefined
