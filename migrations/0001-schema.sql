@@ -231,7 +231,7 @@ create table device_catalogue (
 );
 insert into device_catalogue (version) values (1);
 
--- One log: the feed, the source of callbacks and the audit trail. Ids are handed out by application_lock, so within an
+-- One log: the feed, the source of callbacks and the audit trail. Ids are handed out under application_lock, so within an
 -- application a later one never becomes visible before an earlier one.
 create table event (
   app_id text collate "C" not null,

@@ -141,7 +141,7 @@ class Drain {
   /** Adds what every answer says. */
   private complete(request: HttpRequest, answer: HttpAnswer): HttpAnswer {
     const { headers } = answer
-    if (isStreamed(answer.body)) answer.body = this.counted(answer.body)
+    if (isStreamed(answer.body)) answer.body = this.counted(request, answer.body)
     headers['x-content-type-options'] = 'nosniff'
     if (request.header('x-forwarded-proto') === 'https') headers['strict-transport-security'] = oneYear
     if (this.stopping) headers.connection = 'close'
@@ -149,12 +149,16 @@ class Drain {
   }
 
   /** What is still being sent is under way. */
-  private async *counted(pieces: Streamed): AsyncGenerator<Uint8Array> {
+  private async *counted(request: HttpRequest, pieces: Streamed): AsyncGenerator<Uint8Array> {
     this.inFlight++
+    let isTaken = true
+    request.onHangUp(() => {
+      isTaken = false
+    })
     try {
       yield* pieces
     } catch (error) {
-      this.log.warn({ err: error }, 'an answer broke off')
+      if (isTaken) this.log.warn({ err: error }, 'an answer broke off')
       throw error
     } finally {
       this.inFlight--

@@ -8,7 +8,7 @@ export interface HttpRequest {
   header(name: string): string | null
   /** The address of the other end of the connection: a caller's own, or a proxy's. */
   peerAddress(): string
-  /** Calls back once, when the caller has closed the connection before its answer. */
+  /** Calls back once, when the caller has closed the connection before the end of its answer. */
   onHangUp(listener: () => void): void
   /** The whole body. Throws `BodyTooLarge` before more than `limitBytes` are kept, and when it was answered before. */
   body(limitBytes: number): Promise<Uint8Array>

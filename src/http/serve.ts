@@ -330,9 +330,11 @@ async function answerFor(
   options.reads.note(actor)
   if (operation.method === 'GET') {
     const askedAt = performance.now()
+    let gone: AbortSignal | undefined
     const readNext: StreamRequest['readNext'] = async (read) => {
+      gone ??= abortedWith(request, pending)
       await requireStill(route, request, options, askedAt)
-      return options.reads.run(actor, new AbortController().signal, read)
+      return options.reads.run(actor, gone, read)
     }
     const asked = { caller, actor, body: undefined, query, idempotency: undefined, readNext, ...head }
     const outcome = await answerGet(route.handler, asked, options, () => abortedWith(request, pending))

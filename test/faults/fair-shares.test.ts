@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import type { Sql } from 'postgres'
 import { measureShares, p95 } from '../../bench/fair-shares.ts'
 import { pageBillingRules } from '../../src/billing-rules/contract.ts'
+import { createExport } from '../../src/bulk/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
@@ -59,10 +60,12 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
   })
   await database.run(async (sql) => {
     const release = await lockSites(sql)
-    const sockets = Array.from({ length: 20 }, () => hangingRead(service, app.token))
-    expect(await becomesTrue(async () => (await readsUnderWay(database)) === 2), 'two are read').toBe(true)
-    for (const socket of sockets) socket.destroy()
-    expect(await becomesTrue(async () => (await readsUnderWay(database)) === 0), 'none is left').toBe(true)
+    for (const path of [pageSites.path, `${createExport.path}?kind=sites`]) {
+      const sockets = Array.from({ length: 20 }, () => hangingRead(service, path, app.token))
+      expect(await becomesTrue(async () => (await readsUnderWay(database)) === 2), `two of ${path}`).toBe(true)
+      for (const socket of sockets) socket.destroy()
+      expect(await becomesTrue(async () => (await readsUnderWay(database)) === 0), `none of ${path}`).toBe(true)
+    }
     const others = client.call(pageSites, {}, { token: other.token })
     expect(await becomesTrue(async () => (await readsUnderWay(database)) === 1), 'there is room').toBe(true)
     await release()
@@ -92,11 +95,11 @@ async function lockSites(sql: Sql): Promise<() => Promise<unknown>> {
   }
 }
 
-/** A request for the sites that its caller can hang up on. */
-function hangingRead(service: Service, token: string): Socket {
+/** A request for sites that its caller can hang up on. */
+function hangingRead(service: Service, path: string, token: string): Socket {
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)
-  socket.write(`GET ${pageSites.path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\n\r\n`)
   return socket
 }
 
