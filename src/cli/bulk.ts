@@ -124,15 +124,22 @@ async function importFile(
     const { pieces, size } = openInput(file, context)
     const draw = progressBar(context)
     let sent = 0
+    let fault: unknown
     const counted = async function* () {
-      for await (const piece of pieces) {
-        sent += piece.length
-        if (size !== undefined) draw('sent', Math.min(sent, size - 1), size)
-        yield piece
+      try {
+        for await (const piece of pieces) {
+          sent += piece.length
+          if (size !== undefined) draw('sent', Math.min(sent, size - 1), size)
+          yield piece
+        }
+      } catch (error) {
+        fault = error
+        throw error
       }
     }
     const rows = { kind, format, appId: options.app, dryRun: options.dryRun && ('true' as const) }
     const begun = await client.createImport({ ...rows, file: streamOf(counted()) }, { signal }).catch((error) => {
+      if (fault !== undefined) throw unreadable(file, fault)
       if (!signal.aborted) throw error
       throw new ExplainedError('The file was not sent to its end, and nothing of it is imported: send it again.')
     })
@@ -149,8 +156,12 @@ function openInput(file: string, { stdin }: Context): { pieces: AsyncIterable<Ui
     return { pieces: createReadStream(file), size: stats.size }
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new ExplainedError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw unreadable(file, error)
   }
+}
+
+function unreadable(file: string, error: unknown): ExplainedError {
+  return new ExplainedError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
 }
 
 /** Read no faster than it is sent. */

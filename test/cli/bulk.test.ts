@@ -102,6 +102,11 @@ test('what cannot be asked is refused before a byte is written', async () => {
   })
 })
 
+test('a file that cannot be read to its end is no service that does not answer', async () => {
+  const told = await forecourt(['import', 'devices', '/proc/self/mem', '--app', appId], settings)
+  expect(told).toEqual({ code: 1, stdout: '', stderr: '/proc/self/mem cannot be read (EIO).\n' })
+})
+
 test('Ctrl-C while a file is sent: nothing of it is imported', async () => {
   // Between the two, to know when the first rows have gone.
   let arrived = () => {}

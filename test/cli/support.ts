@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { type Ended, projectFolder } from '../harness.ts'
 
@@ -14,10 +14,18 @@ interface Started {
 }
 
 /** Starts the command line as a process that has these settings only. */
-export function startForecourt(args: string[], env: Record<string, string | undefined> = {}): Started {
+export function startForecourt(
+  args: string[],
+  env: Record<string, string | undefined> = {},
+  options: Pick<SpawnOptions, 'detached'> = {},
+): Started {
   const { PATH, HOME, TMPDIR } = process.env
   const [command = '', ...first] = commandLine
-  const child = spawn(command, [...first, ...args], { env: { PATH, HOME, TMPDIR, ...env } as NodeJS.ProcessEnv })
+  const child = spawn(command, [...first, ...args], {
+    ...options,
+    env: { PATH, HOME, TMPDIR, ...env } as NodeJS.ProcessEnv,
+    stdio: 'pipe',
+  })
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (piece) => {
     output.stdout += piece
