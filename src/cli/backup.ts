@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import type { Place } from '../backup/session.ts'
 import type { Config } from '../config.ts'
@@ -43,6 +42,7 @@ export function backupCommands(program: CliCommand, context: Context): void {
 async function backup(path: string, context: Context): Promise<void> {
   const { takeBackup } = await import('../backup/backup.ts')
   const { PartialFile } = await import('../backup/file.ts')
+  context.outlivesReader = path === '-'
   const began = performance.now()
   const config = context.config()
   await requireEmbedded(config)
@@ -125,6 +125,9 @@ async function atPlace<Answer>(context: Context, run: (place: Place) => Promise<
     } finally {
       await close()
     }
+  } catch (error) {
+    // The terminal ends what was started as well, and what that says of it is no reason.
+    throw stopping.signal.aborted ? stopping.signal.reason : error
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop)
     log.flush()
@@ -142,8 +145,14 @@ async function requireEmbedded({ databaseUrl, dataDir }: Config): Promise<void> 
   )
 }
 
+/** Half a backup is none, and a database that was started for it is to be stopped. */
 async function writeOut({ stdout }: Context, piece: Buffer): Promise<void> {
-  if (!stdout.write(piece)) await once(stdout, 'drain')
+  const fault = await new Promise<Error | null | undefined>((resolve) => stdout.write(piece, resolve))
+  if (!fault) return
+  const { StartError } = await import('../database/start-error.ts')
+  const { code, message } = fault as NodeJS.ErrnoException
+  const why = code === 'EPIPE' ? 'was closed' : `cannot be written (${message})`
+  throw new StartError(`Standard output ${why}, and the backup is not whole.`)
 }
 
 function megabytes(bytes: number): string {

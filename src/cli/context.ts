@@ -38,8 +38,8 @@ export class Context {
   readonly stderr: OutputStream
   /** What the process ends with when nothing is thrown. */
   exitCode: ExitCode = exitCodes.done
-  /** The process outlives whoever reads its standard output. */
-  isService = false
+  /** The command itself sees to a standard output that nobody reads any more. */
+  outlivesReader = false
   private program: CliCommand | undefined
 
   constructor({ environment, stdin, stdout, stderr }: Surroundings) {

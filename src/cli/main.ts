@@ -6,15 +6,18 @@ process.title = 'forecourt'
 
 const { env: environment, stdin, stdout, stderr } = process
 const context = new Context({ environment, stdin, stdout, stderr })
-stderr.on('error', () => {})
+const broken = new Set<NodeJS.WritableStream>()
+stderr.on('error', () => broken.add(stderr))
 stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  if (context.isService) return
+  broken.add(stdout)
+  if (context.outlivesReader) return
   // Whoever reads may stop reading: `forecourt app list | head -1`.
   if (code === 'EPIPE') process.exit(0)
   stderr.write(`Standard output cannot be written: ${message}.\n`)
   process.exit(1)
 })
 const code = await run(process.argv.slice(2), context)
-// What was written to a pipe may still be on its way.
-await Promise.all([stdout, stderr].map((stream) => new Promise<void>((resolve) => stream.end(resolve))))
+// What was written to a pipe may still be on its way; one that nobody reads would never say that it has arrived.
+const read = [stdout, stderr].filter((stream) => !broken.has(stream))
+await Promise.all(read.map((stream) => new Promise<void>((resolve) => stream.end(resolve))))
 process.exit(code)

@@ -12,7 +12,7 @@ export function serviceCommands(program: CliCommand, context: Context): void {
     )
     .example('serve')
     .action(async () => {
-      context.isService = true
+      context.outlivesReader = true
       const { runService } = await import('../start.ts')
       await runService(context.environment)
       // From here on its own end is that of the process.

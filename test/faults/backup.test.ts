@@ -18,6 +18,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { finished } from 'node:stream/promises'
 import { gunzipSync } from 'node:zlib'
+import { Glob } from 'bun'
 import type postgres from 'postgres'
 import { verifyBackup } from '../../src/backup/format.ts'
 import { requireRestorable, restoreBackup } from '../../src/backup/restore.ts'
@@ -37,6 +38,7 @@ import { expectServes, inconsistencies } from './restored.ts'
 import {
   atScale,
   becomesTrue,
+  databaseProcesses,
   embeddedConnection,
   type OwnDatabase,
   seed,
@@ -183,6 +185,25 @@ describe('a small backup', () => {
     expectRefused(await forecourt(['restore', newFile()], env), 'is not there')
     expect((await forecourt(['restore'], env)).code).toBe(2)
     expect(existsSync(env.FORECOURT_DATA_DIR)).toBe(false)
+  }, 60_000)
+
+  test('that nobody takes to its end is not done, and the database that it started is stopped', async () => {
+    const { child, ended } = startForecourt(['backup', '-'], { FORECOURT_DATA_DIR: dataDir })
+    child.stdout?.destroy()
+    expectRefused(await ended, 'Standard output was closed, and the backup is not whole.')
+    expect(databaseProcesses(dataDir)).toEqual([])
+  }, 60_000)
+
+  test('whose restore is ended by Ctrl-C, which ends what it has started too, says just that', async () => {
+    const dataDir = place.newFolder()
+    const { child, ended } = startForecourt(['restore', file], { FORECOURT_DATA_DIR: dataDir }, { detached: true })
+    const isMaking = () =>
+      existsSync(dataDir) &&
+      new Glob('*.making-*/cluster/global/pg_control').scanSync({ cwd: dataDir }).next().value !== undefined
+    expect(await becomesTrue(isMaking)).toBe(true)
+    process.kill(-(child.pid as number), 'SIGINT')
+    expect(await ended).toEqual({ code: 1, stdout: '', stderr: 'SIGINT ended it, and nothing was written.\n' })
+    expectDone(await forecourt(['restore', file], { FORECOURT_DATA_DIR: dataDir }))
   }, 60_000)
 
   test('is not written where it cannot be, nor of a database that is not there', async () => {
