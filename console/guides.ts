@@ -148,8 +148,10 @@ export function guides(): Plugin {
     name: 'guides',
     apply: 'build',
     generateBundle(_, bundle) {
-      const style = readFileSync(join(import.meta.dirname, 'guides.css'), 'utf8')
-      const css = `/console/${this.getFileName(this.emitFile({ type: 'asset', name: 'guides.css', source: style }))}`
+      const styles = ['guides.css', 'src/ui/wide.css'].map((file) =>
+        readFileSync(join(import.meta.dirname, file), 'utf8'),
+      )
+      const css = `/console/${this.getFileName(this.emitFile({ type: 'asset', name: 'guides.css', source: styles.join('\n') }))}`
       const script = Object.values(bundle).find(({ type, name }) => type === 'chunk' && name === 'reference')
       if (script === undefined) throw new Error('the reference has no script')
       for (const language of languages) {

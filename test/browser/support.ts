@@ -173,8 +173,9 @@ function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Waits until what moves has come to rest; what turns for ever does not count. */
+/** Waits until what moves has come to rest; what turns for ever does not count. Rows that are read anew are pale. */
 async function settle(page: Page): Promise<void> {
+  await page.locator('.rows-busy').first().waitFor({ state: 'detached' })
   await page.evaluate(async () => {
     const ending = document.getAnimations().filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime))
     await Promise.allSettled(ending.map(({ finished }) => finished))

@@ -64,7 +64,7 @@ function Overview() {
         </Figure>
         <Figure name={t('waiting')} value={counts?.callbacksWaiting} to={paths.deliveries({ status: 1 })}>
           {counts && counts.eventsWaiting > 0 && (
-            <State tone="busy">{t('eventsWaiting', { count: counts.eventsWaiting })}</State>
+            <State tone="busy">{t('eventsWaiting', { count: grouped(counts.eventsWaiting) })}</State>
           )}
           {counts && counts.callbacksHeld > 0 && (
             <State tone="idle">{t('heldCallbacks', { count: counts.callbacksHeld })}</State>
