@@ -22,3 +22,14 @@ export function inTime<Value>(asked: Promise<Value>, otherwise: Value, timeoutMs
   const late = new Promise<Value>((resolve) => setTimeout(resolve, timeoutMs, otherwise))
   return Promise.race([asked, late]).catch(() => otherwise)
 }
+
+/** Makes one run serve all who ask while it is under way. */
+export function shared<Value>(run: () => Promise<Value>): () => Promise<Value> {
+  let underWay: Promise<Value> | undefined
+  return () => {
+    underWay ??= run().finally(() => {
+      underWay = undefined
+    })
+    return underWay
+  }
+}

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { appliedVersion } from '../database/migrate.ts'
 import { isWritable, type Sql } from '../database/open.ts'
-import { inTime } from '../event-loop.ts'
+import { inTime, shared } from '../event-loop.ts'
 import type { InFlight } from '../http/in-flight.ts'
 import type { Peers } from '../peers.ts'
 
@@ -26,8 +26,10 @@ export function probeMs({ statementTimeoutMs }: Pick<Config, 'statementTimeoutMs
 export function readinessOf({ sql, inFlight, peers, config, schemaVersion }: Parts): Readiness {
   // One after the other: a write that is refused takes its connection with it, and what else was asked there.
   const look = async () => ({ version: await appliedVersion(sql), canWrite: await isWritable(sql) })
+  // Anybody may ask, as often as they like, and tokens and sign-ins are on these connections too.
+  const lookOnce = shared(() => inTime(look(), undefined, probeMs(config)))
   return async () => {
-    const { version, canWrite } = (await inTime(look(), undefined, probeMs(config))) ?? {}
+    const { version, canWrite } = (await lookOnce()) ?? {}
     return [
       { name: 'database', ok: version !== undefined },
       { name: 'writable', ok: canWrite === true },

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { callbacksNow } from '../deliveries/store.ts'
-import { inTime } from '../event-loop.ts'
+import { inTime, shared } from '../event-loop.ts'
 import { Reply } from '../http/answer.ts'
 import { type Api, openApiDocument } from '../http/openapi.ts'
 import { type Handler, handle } from '../http/serve.ts'
@@ -28,13 +28,13 @@ interface Parts {
 /** The probes, the metrics and the description of the API. */
 export function serviceRoutes({ sql, metrics, readiness, config, peers, api, isDistributed }: Parts): Handler[] {
   let document: StaticAnswer | undefined
+  const readCallbacks = shared(() => inTime(callbacksNow(sql, config.callbacks), config.callbacks, probeMs(config)))
 
   return [
     handle(getHealth, async () => ({ alive: true })),
 
     handle(getReadiness, async () => {
-      const asked = callbacksNow(sql, config.callbacks)
-      const [checks, callbacks] = await Promise.all([readiness(), inTime(asked, config.callbacks, probeMs(config))])
+      const [checks, callbacks] = await Promise.all([readiness(), readCallbacks()])
       const { serving, wanted } = peers.workers
       const about = { checks, distributed: isDistributed, callbacks, workers: { serving, wanted } }
       if (checks.every((check) => check.ok)) return { ready: true, ...about }

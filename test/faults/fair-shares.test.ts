@@ -8,7 +8,7 @@ import { pageAudit } from '../../src/events/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { Client, newApplication, type Service } from '../harness.ts'
-import { atScale, becomesTrue, type OwnDatabase, tell, Workplace } from './support.ts'
+import { atScale, becomesTrue, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
@@ -75,6 +75,29 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
   expect(await service.stop()).toBe(0)
   await database.stop()
 }, 120_000)
+
+test('however many ask whether the service is ready, the database is asked by few of them', async () => {
+  const { database, service } = await start({})
+  const probes = 400
+  const commits = () =>
+    database.run(async (sql) => {
+      await sql`select pg_stat_clear_snapshot()`
+      const [row] = await sql`
+        select xact_commit::int as count from pg_stat_database where datname = current_database()`
+      return row?.count as number
+    })
+  const before = await commits()
+  const ask = (count: number) => Promise.all(Array.from({ length: count }, () => fetch(`${service.url}/readyz`)))
+  expect((await ask(probes)).map(({ status }) => status)).toEqual(Array(probes).fill(200))
+  // A session tells what it has done with its next statement, a second later.
+  await sleep(1200)
+  for (let again = 0; again < 10; again++) await ask(1)
+  const asked = (await commits()) - before
+  tell(`${probes} probes: ${asked} statements, the service's own of that time among them`)
+  expect(asked).toBeLessThan(probes)
+  expect(await service.stop()).toBe(0)
+  await database.stop()
+}, 60_000)
 
 /** Keeps everybody from reading sites, until what it answers is called. */
 async function lockSites(sql: Sql): Promise<() => Promise<unknown>> {
