@@ -54,6 +54,8 @@ export class RowFile {
   private async *csvRows(): AsyncGenerator<KeptRow> {
     const giveTurn = yielder()
     const parser = new Parser({
+      // UTF-8's is gone by now, and GB18030 has one too.
+      bom: true,
       info: true,
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
@@ -199,11 +201,12 @@ function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
   try {
     return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })
   } catch {
-    const name = decoder.encoding.toUpperCase()
-    throw bodyFault(
-      `is not ${name}: name its encoding, as in text/csv; charset=gb18030`,
-      `不是 ${name}：请注明编码，如 text/csv; charset=gb18030`,
-    )
+    throw decoder.encoding === 'utf-8'
+      ? bodyFault(
+          'is not UTF-8: name its encoding, as in text/csv; charset=gb18030',
+          '不是 UTF-8：请注明编码，如 text/csv; charset=gb18030',
+        )
+      : bodyFault('is not GB18030: save it as UTF-8', '不是 GB18030：请另存为 UTF-8')
   }
 }
 

@@ -20,6 +20,9 @@ const propertiesOf = (kind: ImportKind) => importRows[kind].properties as Record
 /** The columns of a kind, in the order of a template. */
 export const columnsOf = (kind: ImportKind): string[] => Object.keys(propertiesOf(kind))
 
+/** Whether it can be told as it is: a file may be anything, and who is told may be a terminal. */
+const isName = (column: string) => /^\P{Cc}+$/u.test(column)
+
 /** What is wrong with the first line of a CSV file: columns that are unknown, stand twice or are missing. */
 export function columnFaults(kind: ImportKind, columns: readonly string[]): FieldFault[] {
   const known = columnsOf(kind)
@@ -28,7 +31,7 @@ export function columnFaults(kind: ImportKind, columns: readonly string[]): Fiel
   const twice = { en: 'is given twice', zh: '重复给出' }
   const faults = new Map<string, Reason>()
   for (const [index, column] of columns.entries()) {
-    if (!known.includes(column)) faults.set(column === '' ? `column ${index + 1}` : column.slice(0, 128), unknown)
+    if (!known.includes(column)) faults.set(isName(column) ? column.slice(0, 128) : `column ${index + 1}`, unknown)
     else if (columns.indexOf(column) !== index) faults.set(column, twice)
   }
   for (const column of required) {

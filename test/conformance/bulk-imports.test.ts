@@ -143,15 +143,16 @@ test('cells are RFC 4180’s: quotes, commas, line breaks, any order of columns,
 const inGb18030 = Uint8Array.of(0xb6, 0xab, 0xc3, 0xc5, 0xd5, 0xa2, 0xbb, 0xfa, 0xa3, 0xac, 0xc9, 0xe8, 0xb1, 0xb8)
 
 test.each([
-  ['named', 'text/csv; charset=GB18030'],
-  ['found out', 'text/csv'],
-])('GB18030 is read as Chinese, %s', async (_, type) => {
+  ['named', 'text/csv; charset=GB18030', []],
+  ['found out', 'text/csv', []],
+  ['with a mark', 'text/csv', [0x84, 0x31, 0x95, 0x33]],
+])('GB18030 is read as Chinese, %s', async (_, type, mark) => {
   const application = await newApplication(client)
   const deviceNo = newSerial('GB')
   const [before, after] = csvOf(rowOf(deviceNo, '@'))
     .split('@')
     .map((text) => new TextEncoder().encode(text))
-  const file = Uint8Array.from([...(before ?? []), ...inGb18030, ...(after ?? [])])
+  const file = Uint8Array.from([...mark, ...(before ?? []), ...inGb18030, ...(after ?? [])])
   expect(await imported(application, 'devices', file, type)).toMatchObject({ created: 1 })
   expect(await nameOf(application, deviceNo)).toBe('东门闸机，设备')
 })
@@ -176,6 +177,9 @@ test('bytes that are not what they are said to be are refused, and nothing is ke
 
 test('columns that are unknown, missing or twice are named at once', async () => {
   const application = await newApplication(client)
+  // A terminal that shows what it is told does not do it.
+  const hostile = `${columns},\u001b[31mred`
+  expectFaults(await send(application, 'devices', hostile), ['column 5'])
   const file = 'deviceNo,Name,deviceNo,coordinates\n'
   const reasons = expectFaults(await send(application, 'devices', file), [
     'Name',
