@@ -174,7 +174,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
     {
       key: 'region',
       title: t('region'),
-      render: (_, site) => <OneLine text={regionName(site)} most={isBesideMap ? 128 : 240} />,
+      render: (_, site) => <OneLine text={regionName(site)} most={isBesideMap && appId === '' ? 128 : 240} />,
     },
     {
       key: 'detailAddress',
