@@ -1,5 +1,5 @@
 import type { Deadline } from '../deadlines.ts'
-import { invalidRequest, type Reason, type Refusal, unavailable } from '../refusals.ts'
+import { invalidRequest, type Reason, Refusal, unavailable } from '../refusals.ts'
 import { JsonFault, parseJson } from './json.ts'
 import { BodyTooLarge, type HttpRequest } from './message.ts'
 import type { Operation } from './operation.ts'
@@ -81,6 +81,8 @@ export class BodyReader {
 
 /** Files that are being taken at once in this process; each has a share of its memory, and of the processor. */
 const mostFiles = 8
+/** And of them one application’s: some retries at once, and room for others however long they take. */
+const mostFilesOfOne = 4
 /** Nothing of a file may come for so long. */
 const fileIdleMs = 30_000
 /** Of a file that is refused before its end, so much is still taken: most clients read no answer before they have sent all. */
@@ -88,6 +90,7 @@ const drainedBytes = 8 * 1024 * 1024
 const drainedMs = 2_000
 
 let filesUnderWay = 0
+const filesOf = new Map<string, number>()
 
 /** Is told of a file while it arrives. */
 interface FileListener {
@@ -111,9 +114,16 @@ export class FileBody {
   private giveUp: ((refusal: Refusal) => void) | undefined
   private givenUp: Refusal | undefined
   private isOver = false
+  private readonly appId: string | undefined
 
-  /** Throws 413, 415, and 50003 when too many are under way. */
-  constructor(request: HttpRequest, operation: Operation, timeout: RequestTimeout, hears: FileListener) {
+  /** Throws 413, 415, and when too many are under way 50003, or 10007 where they are the application's own. */
+  constructor(
+    request: HttpRequest,
+    operation: Operation,
+    timeout: RequestTimeout,
+    hears: FileListener,
+    appId: string | undefined,
+  ) {
     const [mediaType, charset] = fileTypeOf(request, operation)
     this.mediaType = mediaType
     this.charset = charset
@@ -121,8 +131,12 @@ export class FileBody {
     const announced = Number(request.header('content-length') ?? 0)
     if (Number.isNaN(announced)) throw lengthTwice()
     if (announced > this.limit) throw closing(tooLarge(this.limit))
+    const own = (appId !== undefined && filesOf.get(appId)) || 0
+    if (own >= mostFilesOfOne) throw closing(new Refusal('tooManyRequests', { headers: { 'retry-after': '5' } }))
     if (filesUnderWay >= mostFiles) throw closing(unavailable(5))
     filesUnderWay++
+    if (appId !== undefined) filesOf.set(appId, own + 1)
+    this.appId = appId
     this.pieces = request.stream()[Symbol.asyncIterator]()
     this.timeout = timeout
     this.hears = hears
@@ -176,6 +190,11 @@ export class FileBody {
   /** Lets the rest go, after all else. */
   async close(): Promise<void> {
     filesUnderWay--
+    if (this.appId !== undefined) {
+      const left = (filesOf.get(this.appId) ?? 1) - 1
+      if (left > 0) filesOf.set(this.appId, left)
+      else filesOf.delete(this.appId)
+    }
     const until = performance.now() + drainedMs
     const most = this.size + drainedBytes
     try {

@@ -382,13 +382,21 @@ async function answerFile(
   const idempotency = key === null ? undefined : requestKeyOf(route, key)
   // What a file is to be is told by its address.
   const hash = idempotency && createHash('sha256').update(request.query)
-  const file = new FileBody(request, operation, pending, {
-    piece: (bytes) => hash?.update(bytes),
+  const hears = {
+    piece: (bytes: Uint8Array) => void hash?.update(bytes),
     async end() {
       if (idempotency && hash) idempotency.bodyHash = hash.digest('base64')
       await requireStill(route, request, options, askedAt)
     },
-  })
+  }
+  const { caller } = asked
+  const file = new FileBody(
+    request,
+    operation,
+    pending,
+    hears,
+    caller.kind === 'application' ? caller.appId : undefined,
+  )
   try {
     const outcome = await run({ ...asked, idempotency, file })
     return idempotency?.isReplayed ? new Replayed(outcome) : outcome

@@ -3,11 +3,11 @@ import { connect, type Socket } from 'node:net'
 import type { Sql } from 'postgres'
 import { measureShares, p95 } from '../../bench/fair-shares.ts'
 import { pageBillingRules } from '../../src/billing-rules/contract.ts'
-import { createExport } from '../../src/bulk/contract.ts'
+import { createExport, createImport } from '../../src/bulk/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
-import { Client, newApplication, type Service } from '../harness.ts'
+import { Client, deviceBody, newApplication, type Service } from '../harness.ts'
 import { atScale, becomesTrue, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
@@ -95,6 +95,33 @@ test('however many ask whether the service is ready, the database is asked by fe
   const asked = (await commits()) - before
   tell(`${probes} probes: ${asked} statements, the service's own of that time among them`)
   expect(asked).toBeLessThan(probes)
+  expect(await service.stop()).toBe(0)
+  await database.stop()
+}, 60_000)
+
+test('an application that sends files without an end takes no other’s place', async () => {
+  const { database, service } = await start({})
+  const client = new Client(service)
+  const [app, other] = [await newApplication(client), await newApplication(client)]
+  const { hostname, port } = new URL(service.url)
+  const answers: string[] = []
+  const sockets = Array.from({ length: 12 }, () => {
+    const socket = connect(Number(port), hostname).on('error', () => {})
+    socket.on('data', (piece) => answers.push(String(piece).slice(0, 12)))
+    const lines = [`POST ${createImport.path}?kind=devices HTTP/1.1`, `Host: ${hostname}`, 'Transfer-Encoding: chunked']
+    const type = ['Content-Type: application/x-ndjson', `Authorization: Bearer ${app.token}`]
+    socket.write(`${[...lines, ...type].join('\r\n')}\r\n\r\n1\r\n{\r\n`)
+    return socket
+  })
+  expect(await becomesTrue(() => answers.length === 8), 'four of twelve are taken').toBe(true)
+  expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 429']))
+  const file = JSON.stringify(deviceBody(other.appId))
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const taken = await client.call(createImport, { kind: 'devices', file }, { token: other.token, headers })
+  expect([taken.status, taken.code], taken.text).toEqual([200, 0])
+  for (const socket of sockets) socket.destroy()
+  const again = () => client.call(createImport, { kind: 'devices', file: '' }, { token: app.token, headers })
+  expect(await becomesTrue(async () => (await again()).status !== 429), 'their places are free').toBe(true)
   expect(await service.stop()).toBe(0)
   await database.stop()
 }, 60_000)
