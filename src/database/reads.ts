@@ -7,10 +7,11 @@ import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
 const slots = 5
 const mostRunning = 2
 /**
- * Beside others, an owner's reads may take half of one connection's time, and a second of theirs ahead of it: so a few
- * slow ones wait for nothing, and one that never stops searching leaves the processors to the others.
+ * Beside others, an owner's reads may take a quarter of one connection's time, and a second of theirs ahead of it, the latter
+ * half of that second one at a time: so a few slow ones wait for nothing, and one that never stops searching leaves the
+ * processors to the others.
  */
-const dueTimes = 2
+const dueTimes = 4
 const aheadMs = 1000 * dueTimes
 /** Nobody's next read waits longer than that for their own. */
 const mostRestMs = 1000
@@ -99,10 +100,15 @@ export class Reads {
   }
 
   private take(owner: Owner): Slot | undefined {
-    if (owner.running >= mostRunning || this.mustRest(owner)) return undefined
+    if (owner.running >= this.mostOf(owner) || this.mustRest(owner)) return undefined
     const slot = this.free.pop()
     if (slot !== undefined) owner.running++
     return slot
+  }
+
+  private mostOf({ dueAt }: Owner): number {
+    const now = performance.now()
+    return dueAt + aheadMs / 2 <= now || this.companyUntil <= now ? mostRunning : 1
   }
 
   private mustRest(owner: Owner): boolean {
