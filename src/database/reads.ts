@@ -72,7 +72,12 @@ export class Reads {
   /** Reads once there is a slot. Throws 10007 when too many of the owner's wait, and 50003 when nobody waits for it any more. */
   async run<Answer>(name: string, signal: AbortSignal, read: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     if (signal.aborted) throw unavailable()
-    const owner = this.owners.get(name) ?? { running: 0, dueAt: 0, timer: undefined, waiting: new Set() }
+    const owner = this.owners.get(name) ?? {
+      running: 0,
+      dueAt: Number.NEGATIVE_INFINITY,
+      timer: undefined,
+      waiting: new Set(),
+    }
     this.owners.set(name, owner)
     const slot = this.take(owner) ?? (await this.wait(name, owner, signal))
     const beganAt = performance.now()
@@ -100,26 +105,22 @@ export class Reads {
   }
 
   private take(owner: Owner): Slot | undefined {
-    if (owner.running >= this.mostOf(owner) || this.mustRest(owner)) return undefined
+    if (owner.running >= mostRunning || this.mustRest(owner)) return undefined
     const slot = this.free.pop()
     if (slot !== undefined) owner.running++
     return slot
   }
 
-  private mostOf({ dueAt }: Owner): number {
-    const now = performance.now()
-    return dueAt + aheadMs / 2 <= now || this.companyUntil <= now ? mostRunning : 1
-  }
-
   private mustRest(owner: Owner): boolean {
     const now = performance.now()
-    if (owner.dueAt <= now || this.companyUntil <= now) return false
+    const mayAt = owner.dueAt + (owner.running === 0 ? 0 : aheadMs / 2)
+    if (mayAt <= now || this.companyUntil <= now) return false
     owner.timer ??= setTimeout(
       () => {
         owner.timer = undefined
         this.letNextIn()
       },
-      Math.ceil(Math.min(owner.dueAt, this.companyUntil) - now),
+      Math.ceil(Math.min(mayAt, this.companyUntil) - now),
     )
     return true
   }
