@@ -166,12 +166,19 @@ describe('a small backup', () => {
       await handle.close()
       expect(outcome, what).toMatch(/^The (backup is damaged, and nothing was written|file is (empty|no backup))/)
     }
-    // The last byte of what a member has packed, before its checksum and length, may end in bits that mean nothing.
-    const mayBeFilled = (at: number) => ['1f8b', ''].includes(whole.subarray(at + 9, at + 11).toString('hex'))
+    const unpacked = gunzipSync(whole)
+    const isSame = (other: Buffer) => {
+      try {
+        return gunzipSync(other).equals(unpacked)
+      } catch {
+        return false
+      }
+    }
     for (let at = 0; at < whole.length; at += atScale(7, 1)) {
       const other = Buffer.from(whole)
-      other.writeUInt8(whole.readUInt8(at) ^ (mayBeFilled(at) ? 1 : 1 << (at % 8)), at)
-      await expectUnfit(other, `byte ${at} of ${whole.length}`)
+      other.writeUInt8(whole.readUInt8(at) ^ (1 << (at % 8)), at)
+      // A few bits between what gzip has packed mean nothing, to nobody.
+      if (!isSame(other)) await expectUnfit(other, `byte ${at} of ${whole.length}`)
       await expectUnfit(whole.subarray(0, at), `cut at ${at} of ${whole.length}`)
     }
     await expectUnfit(Buffer.concat([whole, Buffer.from('x')]), 'a byte more')
