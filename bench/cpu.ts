@@ -45,6 +45,14 @@ function readTimes(pid: number): Times | undefined {
   return { parent, own: (utime + stime) * microsecondsPerTick, ended: (cutime + cstime) * microsecondsPerTick }
 }
 
+/** Processor time that all processors of the machine have had nothing to do in, in microseconds. */
+export function idleCpu(): number {
+  const [, , , , idle = 0, waiting = 0] = (readFileSync('/proc/stat', 'utf8').split('\n', 1)[0] ?? '')
+    .split(/\s+/)
+    .map(Number)
+  return (idle + waiting) * microsecondsPerTick
+}
+
 /** Resident memory of a process in megabytes: now, and the most since it started. */
 export function residentMegabytes(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')

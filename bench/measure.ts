@@ -1,6 +1,7 @@
+import { availableParallelism } from 'node:os'
 import type { EventType } from '../src/events/contract.ts'
 import type { Cluster } from './cluster.ts'
-import { databaseCpu, processCpu } from './cpu.ts'
+import { databaseCpu, idleCpu, processCpu } from './cpu.ts'
 import { creates, type LoadOptions, load, type Work } from './load.ts'
 import type { Registry, Server } from './servers.ts'
 
@@ -12,6 +13,8 @@ export interface Figure {
   serverMicros: number
   databaseMicros: number
   loadMicros: number
+  /** How much of all processors had nothing to do while the load lasted. */
+  idlePercent: number
 }
 
 const warmUpSeconds = 2
@@ -30,7 +33,11 @@ export async function measure(
   const cpu = () => ({ server: processCpu(server.pid), database: databaseCpu(cluster.pid) })
   const eventsBefore = await countEvents(server, work.event)
   const before = cpu()
+  const idleBefore = idleCpu()
+  const start = performance.now()
   const result = await load(server, options, work)
+  const processorMicros = (performance.now() - start) * 1000 * availableParallelism()
+  const idlePercent = (100 * (idleCpu() - idleBefore)) / processorMicros
   await becomesQuiet(server)
   const after = cpu()
   const events = await countEvents(server, work.event)
@@ -46,6 +53,7 @@ export async function measure(
     // What the database does beside the floor's load is not the floor's.
     databaseMicros: server.database === undefined ? 0 : (after.database - before.database) / requests,
     loadMicros: result.cpu / requests,
+    idlePercent,
   }
 }
 

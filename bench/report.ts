@@ -18,16 +18,18 @@ export const figureHeadings = [
   'database µs',
   'total µs',
   'wrk µs',
+  'idle %',
 ]
 
 export function figureRow(name: string, figure: Figure): string[] {
-  const { perSecond, p50Ms, p99Ms, serverMicros, databaseMicros, loadMicros } = figure
+  const { perSecond, p50Ms, p99Ms, serverMicros, databaseMicros, loadMicros, idlePercent } = figure
   return [
     name,
     Math.round(perSecond).toLocaleString('en'),
     p50Ms.toFixed(1),
     p99Ms.toFixed(1),
     ...[serverMicros, databaseMicros, totalMicros(figure), loadMicros].map((micros) => micros.toFixed(1)),
+    idlePercent.toFixed(0),
   ]
 }
 
