@@ -54,21 +54,27 @@ type TaggedMembers = Pick<Device, 'appId' | 'deviceNo' | 'deviceName' | 'tag' | 
 export function deviceTag(device: TaggedMembers, createTime: string): string {
   const { appId, deviceNo, deviceName, tag, detailAddress, coordinates } = device
   const { provinceCode, cityCode, districtCode } = device
-  const codes = [provinceCode, cityCode, districtCode]
+  const place = `${provinceCode}\n${cityCode}\n${districtCode}\n${detailAddress ?? ''}\n${coordinates}`
   // No stored text is empty or holds a line feed.
-  return etagOfText([appId, deviceNo, createTime, deviceName, tag, ...codes, detailAddress, coordinates].join('\n'))
+  return etagOfText(`${appId}\n${deviceNo}\n${createTime}\n${deviceName}\n${tag ?? ''}\n${place}`)
 }
 
 /** The same of a device that was made of this, with the record that answers it. */
 export function registrationTag(body: DeviceRegistration, record: string): string {
-  const { provinceCode, cityCode, tag, detailAddress } = body
-  const optional = { tag: given(tag), detailAddress: given(detailAddress) }
-  const codes = {
-    provinceCode: given(provinceCode) ?? defaultProvinceCode,
-    cityCode: given(cityCode) ?? defaultCityCode,
+  // Member by member, as devices are composed: copying objects into each other costs as much as the digest.
+  const device: TaggedMembers = {
+    appId: body.appId,
+    deviceNo: body.deviceNo,
+    deviceName: body.deviceName,
+    tag: given(body.tag),
+    provinceCode: given(body.provinceCode) ?? defaultProvinceCode,
+    cityCode: given(body.cityCode) ?? defaultCityCode,
+    districtCode: body.districtCode,
+    detailAddress: given(body.detailAddress),
+    coordinates: body.coordinates,
   }
   // The moment at the record's end says which binding it is; to read the whole record would cost more than all else here.
-  return deviceTag({ ...body, ...optional, ...codes }, record.slice(-21, -2))
+  return deviceTag(device, record.slice(-21, -2))
 }
 
 /** The device with the members that were given: null clears an optional one, and sets a documented default again. */
