@@ -81,9 +81,11 @@ export function openPools(database: Database, control: Sql) {
     control,
     /** What applications change, but for creates and states. */
     writes: database.open(3),
-    // Two connections for the devices' lane, one for the sites', and one for what they look up. More would only take
-    // turns, and each has its own plans and its own share of the processor's caches to warm.
-    creates: database.open(4, { isWritePath: true }),
+    // For the lane of devices. Batches on several connections would wait for each other's locks; on one, the next
+    // begins when the one before has ended.
+    devices: database.open(1, { isWritePath: true }),
+    // For the lane of sites, and for what either looks up.
+    creates: database.open(2, { isWritePath: true }),
     states: database.open(2, { isWritePath: true }),
     /** The lane of tokens. */
     tokens: database.open(1, { isWritePath: true }),
@@ -167,7 +169,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...siteRoutes({ sql: writes, writer: creates, log, ...inLane, ...moments }),
     ...billingRuleRoutes({ sql: writes, ...moments }),
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
-    ...deviceRoutes({ sql: writes, writer: creates, catalogue, log, ...inLane, ...moments }),
+    ...deviceRoutes({ sql: writes, writer: pools.devices, catalogue, log, ...inLane, ...moments }),
     ...deviceOwnershipRoutes({ sql: writes, log, ...inLane, showMoment }),
     ...deviceStateRoutes({ sql: writes, writer: states, log, readMoment, ...inLane, showMoment }),
     ...eventRoutes(moments),

@@ -12,12 +12,17 @@ export interface GroupCommitOptions<Item, Outcome> {
   /** An item that has waited longer is refused, so that nothing is written for a request that was told 50003. */
   maxWaitMs: number
   onBatch(size: number): void
-  /** Batches under way at once, 1 by default: a second one begins when so many wait that they fill one by themselves. */
+  /**
+   * Batches under way at once, 1 by default: another one begins when so many wait that they fill it. They are best
+   * written over one connection, where the database begins each when it has ended the one before.
+   */
   atOnce?: number
 }
 
-/** So many share what a transaction costs that to wait for more would save little. */
-const wellFilled = 64
+/** So few share what a transaction costs, at least, where another batch begins beside one that is under way. */
+const leastBeside = 8
+/** So many share it that to wait for more would save little. */
+const wellFilled = 32
 
 interface Waiting<Item, Outcome> {
   item: Item
@@ -28,14 +33,15 @@ interface Waiting<Item, Outcome> {
 
 /**
  * One lane of group commit: whatever arrives while a batch is being written forms the next batch. There is no timer,
- * so a lone item is written at once; a burst that arrives in one turn of the event loop rides together. Under load a
- * second batch is with the database already when the first is committed: else the database would rest while answers are
- * sent, and this process while rows are written.
+ * so a lone item is written at once; a burst that arrives in one turn of the event loop rides together. Under load
+ * further batches are with the database already when the first is committed: else the database would rest while answers
+ * are sent, and this process while rows are written.
  */
 export class GroupCommit<Item, Outcome> {
   private readonly options: GroupCommitOptions<Item, Outcome>
   private waiting: Waiting<Item, Outcome>[] = []
   private running = 0
+  private underWay = 0
 
   constructor(options: GroupCommitOptions<Item, Outcome>) {
     this.options = options
@@ -70,7 +76,8 @@ export class GroupCommit<Item, Outcome> {
   /** Begins a batch, if one may go beside those that are under way. */
   private go(): void {
     const { atOnce = 1 } = this.options
-    if (this.running >= atOnce || this.waiting.length < (this.running === 0 ? 1 : wellFilled)) return
+    const least = this.running === 0 ? 1 : Math.max(leastBeside, Math.min(wellFilled, this.part))
+    if (this.running >= atOnce || this.waiting.length < least) return
     this.running++
     setImmediate(() => void this.run())
   }
@@ -79,7 +86,9 @@ export class GroupCommit<Item, Outcome> {
     const batch = this.takeBatch()
     if (batch.length > 0) {
       this.options.onBatch(batch.length)
+      this.underWay += batch.length
       await this.writeBatch(batch)
+      this.underWay -= batch.length
     }
     this.running--
     this.go()
@@ -87,7 +96,8 @@ export class GroupCommit<Item, Outcome> {
 
   /** The longest waiting items, without those that claim what an earlier one claims; these keep their place. */
   private takeBatch(): Waiting<Item, Outcome>[] {
-    const { maxBatch, maxWaitMs, claims } = this.options
+    const { maxWaitMs, claims } = this.options
+    const maxBatch = Math.min(this.options.maxBatch, Math.max(wellFilled, this.part))
     const batch: Waiting<Item, Outcome>[] = []
     const left: Waiting<Item, Outcome>[] = []
     const claimed = new Set<string>()
@@ -110,6 +120,12 @@ export class GroupCommit<Item, Outcome> {
     }
     this.waiting = left
     return batch
+  }
+
+  /** Of all items each batch has its part, so that one is written while another is answered and the next composed. */
+  private get part(): number {
+    const { atOnce = 1 } = this.options
+    return Math.ceil((this.waiting.length + this.underWay) / atOnce)
   }
 
   private async writeBatch(batch: Waiting<Item, Outcome>[]): Promise<void> {

@@ -29,7 +29,7 @@ export interface BatchParts {
 }
 
 export interface RegistrationParts extends BatchParts {
-  /** For the lane's batches. */
+  /** For the lane's batches: one connection, on which they follow each other without a pause. */
   writer: Sql
   openLane: OpenLane
   callers: CallerCache
@@ -66,7 +66,7 @@ export function registrationLane(parts: RegistrationParts): (submission: Submiss
   const compose = deviceBatches(parts)
 
   const lane = openLane<Submission, LaneOutcome>('devices', {
-    atOnce: 2,
+    atOnce: 3,
     claims: ({ body, idempotency }) =>
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
     write: async (submissions) => (await compose(submissions))(writer),
