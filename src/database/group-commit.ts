@@ -13,8 +13,8 @@ export interface GroupCommitOptions<Item, Outcome> {
   maxWaitMs: number
   onBatch(size: number): void
   /**
-   * Batches under way at once, 1 by default: another one begins when so many wait that they fill it. They are best
-   * written over one connection, where the database begins each when it has ended the one before.
+   * Batches under way at once, 1 by default: another one begins when so many wait that they fill their part. They are
+   * best written over one connection, where the database begins each when it has ended the one before.
    */
   atOnce?: number
 }
@@ -33,9 +33,9 @@ interface Waiting<Item, Outcome> {
 
 /**
  * One lane of group commit: whatever arrives while a batch is being written forms the next batch. There is no timer,
- * so a lone item is written at once; a burst that arrives in one turn of the event loop rides together. Under load
- * further batches are with the database already when the first is committed: else the database would rest while answers
- * are sent, and this process while rows are written.
+ * so a lone item is written at once; a burst that arrives in one turn of the event loop rides together. Under load a
+ * second batch is with the database already when the first is committed: else the database would rest while answers are
+ * sent, and this process while rows are written.
  */
 export class GroupCommit<Item, Outcome> {
   private readonly options: GroupCommitOptions<Item, Outcome>

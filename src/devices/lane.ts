@@ -66,7 +66,7 @@ export function registrationLane(parts: RegistrationParts): (submission: Submiss
   const compose = deviceBatches(parts)
 
   const lane = openLane<Submission, LaneOutcome>('devices', {
-    atOnce: 3,
+    atOnce: 2,
     claims: ({ body, idempotency }) =>
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
     write: async (submissions) => (await compose(submissions))(writer),
