@@ -2,6 +2,9 @@
 export interface Deadline {
   at: number
   expire: () => void
+  /** Its neighbours among those that are watched; undefined while it is not. */
+  before?: Deadline | undefined
+  after?: Deadline | undefined
 }
 
 const precisionMs = 250
@@ -12,24 +15,39 @@ const precisionMs = 250
 const mostInOneTurn = 100
 
 /**
- * Deadlines for many requests with one timer: a timer a request would cost more than the request's own routing.
- * Precision is a quarter of a second.
+ * Deadlines for many requests with one timer: a timer a request would cost more than the request's own routing, and so
+ * would a set of them, which is why they know their neighbours. Precision is a quarter of a second.
  */
 export class Deadlines {
-  private readonly pending = new Set<Deadline>()
+  /** The list is a ring, and begins and ends here. */
+  private readonly ends: Deadline
   private next: ReturnType<typeof setTimeout> | undefined
 
   constructor() {
+    const ends: Deadline = { at: Number.POSITIVE_INFINITY, expire: () => {}, before: undefined, after: undefined }
+    ends.before = ends
+    ends.after = ends
+    this.ends = ends
     this.sweepIn(precisionMs)
   }
 
   /** Watches the deadline until it is left or expires. */
   enter(deadline: Deadline): void {
-    this.pending.add(deadline)
+    const { ends } = this
+    const last = ends.before as Deadline
+    deadline.before = last
+    deadline.after = ends
+    last.after = deadline
+    ends.before = deadline
   }
 
   leave(deadline: Deadline): void {
-    this.pending.delete(deadline)
+    const { before, after } = deadline
+    if (before === undefined || after === undefined) return
+    before.after = after
+    after.before = before
+    deadline.before = undefined
+    deadline.after = undefined
   }
 
   stop(): void {
@@ -44,14 +62,16 @@ export class Deadlines {
   /** Answers whether there may be more that have expired. */
   private sweep(): boolean {
     const now = performance.now()
-    let expired = 0
-    for (const deadline of this.pending) {
-      if (deadline.at > now) continue
-      if (expired === mostInOneTurn) return true
-      expired++
-      this.pending.delete(deadline)
+    const due: Deadline[] = []
+    for (let deadline = this.ends.after as Deadline; deadline !== this.ends; deadline = deadline.after as Deadline) {
+      if (deadline.at <= now && due.push(deadline) === mostInOneTurn) break
+    }
+    for (const deadline of due) {
+      // One that expires may have made others leave.
+      if (deadline.after === undefined) continue
+      this.leave(deadline)
       deadline.expire()
     }
-    return false
+    return due.length === mostInOneTurn
   }
 }

@@ -40,19 +40,16 @@ export class AccessControl {
   /** The caller of an operation, counted against its rate. Throws 10002, 10003, 10005 and 10007. */
   admit(operation: Admission, request: RequestHead): Caller | Promise<Caller> {
     if (operation.callers.length === 0) return nobody
-    const permitted = (caller: Caller) => {
-      if (!mayCall(operation, caller)) {
-        throw new Refusal('notPermitted', caller.kind === 'application' ? { appId: caller.appId } : {})
-      }
-      return caller
-    }
-    const limited = (caller: Caller) => {
-      const taken =
-        caller.kind === 'application' ? this.rateLimiter.take(caller.appId, caller.rateLimitPerSecond) : undefined
-      return taken === undefined ? permitted(caller) : taken.then(() => permitted(caller))
-    }
     const caller = this.authenticate(request)
-    return caller instanceof Promise ? caller.then(limited) : limited(caller)
+    return caller instanceof Promise
+      ? caller.then((known) => this.counted(operation, known))
+      : this.counted(operation, caller)
+  }
+
+  private counted(operation: Admission, caller: Caller): Caller | Promise<Caller> {
+    const taken =
+      caller.kind === 'application' ? this.rateLimiter.take(caller.appId, caller.rateLimitPerSecond) : undefined
+    return taken === undefined ? permitted(operation, caller) : taken.then(() => permitted(operation, caller))
   }
 
   /** The caller behind a request's head. Throws 10002 and 10005. */
@@ -85,6 +82,11 @@ export class AccessControl {
 function orRefuse(caller: Caller | undefined): Caller {
   if (caller === undefined) throw tokenInvalid('invalid_token')
   return caller
+}
+
+function permitted(operation: Admission, caller: Caller): Caller {
+  if (mayCall(operation, caller)) return caller
+  throw new Refusal('notPermitted', caller.kind === 'application' ? { appId: caller.appId } : {})
 }
 
 function mayCall(operation: Admission, caller: Caller): boolean {

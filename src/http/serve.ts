@@ -186,6 +186,8 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         requestId,
         caller: undefined,
         body: undefined,
+        before: undefined,
+        after: undefined,
       }
       function finish(answer: HttpAnswer, code: number): void {
         if (isAnswered) return

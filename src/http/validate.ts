@@ -238,10 +238,7 @@ export function queryReader<Schema extends TObject>(schema: Schema): (query: str
   const integers = new Set(
     Object.entries(schema.properties).flatMap(([member, memberSchema]) => (isInteger(memberSchema) ? [member] : [])),
   )
-  const takesNothing = Object.keys(schema.properties).length === 0
-  return (query) => {
-    // As of nearly every write.
-    if (takesNothing && query === '') return {} as Static<Schema>
+  function read(query: string): Static<Schema> {
     const value: Record<string, unknown> = {}
     const wrong = new Map(undecodable(query).map((member): [string, Reason] => [member, notUtf8]))
     for (const [member, written] of new URLSearchParams(query)) {
@@ -253,6 +250,9 @@ export function queryReader<Schema extends TObject>(schema: Schema): (query: str
     const misfits = told(faults(schema, value, '', 'query', checks)).filter(({ field }) => !wrong.has(field))
     throw invalidRequest([...[...wrong].map(([field, reason]) => ({ field, reason })), ...misfits].slice(0, mostTold))
   }
+  if (Object.keys(schema.properties).length > 0) return read
+  // As of nearly every write.
+  return (query) => (query === '' ? ({} as Static<Schema>) : read(query))
 }
 
 /** The members that are not percent-encoded UTF-8: a parser would put replacements into them. */
