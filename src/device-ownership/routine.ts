@@ -142,13 +142,15 @@ export const changeOwnersRoutine = routine(
     insert into device (app_id, bound_at, ${kept.join(', ')})
     select i.target, p_now, ${kept.map((column) => `d.${column}`).join(', ')} from device d, ${moved}
     where ${isOne('d')} and d.bound_at = i.bound_at and i.target is not null and i.device_no = any(v_changed);
-    update device_binding b set app_id = i.target, bound_at = p_now from ${moved}
-    where b.device_no = i.device_no and i.target is not null and i.device_no = any(v_changed);
   end if;
   -- First the devices, as in every routine: on a cluster a statement locks its table's parts.
   delete from device d using ${rows(device)}
   where ${isOne('d')} and d.bound_at = i.bound_at and i.device_no = any(v_changed);
   delete from device_presence p using ${rows(device)} where ${isOne('p')} and i.device_no = any(v_changed);
+  if p_targets <> '{}' then
+    update device_binding b set app_id = i.target, bound_at = p_now from ${moved}
+    where b.device_no = i.device_no and i.target is not null and i.device_no = any(v_changed);
+  end if;
   delete from device_binding b using ${moved}
   where b.device_no = i.device_no and i.target is null and i.device_no = any(v_changed);
 
