@@ -23,14 +23,15 @@ interface Figure {
   peakMegabytes: number
 }
 
-await runBench(async ({ cluster, options: { devices } }) => {
+await runBench(async ({ cluster, options }) => {
+  const { devices } = options
   const source = await cluster.createDatabase('source')
   const service = await startService({ env: { DATABASE_URL: source.url } })
   const client = new Client(service)
   const { appId: large } = await newApplication(client)
   const { appId: ordinary } = await newApplication(client)
   await service.stop()
-  await fillFleet(source.sql, devices, large, ordinary)
+  await fillFleet(source.sql, options, large, ordinary)
   await fillHistory(source.sql)
 
   const folder = mkdtempSync(join(tmpdir(), 'forecourt-bench-'))

@@ -4,9 +4,10 @@ import type { Sql } from '../src/database/open.ts'
 const fillStep = 250_000
 export const applications = 10_000
 
-/** A tenth of all devices belong to the large application; the others share the rest. */
-export function largeShare(devices: number): number {
-  return Math.floor(devices / 10)
+/** What is filled: how many devices in all, and of them of the large application; the others share the rest. */
+export interface Fleet {
+  devices: number
+  largest: number
 }
 
 const places = [
@@ -19,7 +20,7 @@ const things = ['gate', 'barrier', 'garage door', 'car park', '道闸', '北门'
  * Fills the registry as years of operation would: devices of all applications in turn, places and models of which few
  * have many devices and many have few, rare states, and a district that nobody has registered anything in for long.
  */
-export async function fillFleet(sql: Sql, devices: number, large: string, ordinary: string): Promise<void> {
+export async function fillFleet(sql: Sql, { devices, largest }: Fleet, large: string, ordinary: string): Promise<void> {
   await sql`
     insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
     select 'fleet' || i, 'Application ' || i, 'x', 7200, now() from generate_series(2, ${applications - 1}::int) as i`
@@ -31,7 +32,7 @@ export async function fillFleet(sql: Sql, devices: number, large: string, ordina
       `insert into device (device_no, app_id, device_name, province_code, city_code, district_code, detail_address,
         coordinates, model_name, device_type, device_type_name, status, online_status, run_status, bound_at)
       select 'SN-' || left(md5(i::text), 18),
-        case when i % 10 = 0 then $1 when a = 1 then $2 else 'fleet' || a end,
+        case when i * $6::bigint / $5 > (i - 1) * $6 / $5 then $1 when a = 1 then $2 else 'fleet' || a end,
         (${list(places)})[1 + r[1] % ${places.length}] || ' ' || (${list(things)})[1 + r[2] % ${things.length}] || ' ' || r[3] % 5000,
         lpad((10 + district / 30)::text, 6, '0'), lpad((1000 + district / 3)::text, 6, '0'),
         case when i <= $5::int / 500 then 'oldest' else lpad((10000 + district)::text, 6, '0') end,
@@ -46,7 +47,7 @@ export async function fillFleet(sql: Sql, devices: number, large: string, ordina
         from generate_series($3::bigint, $4::bigint) as i,
           lateral (select array_agg(hashint8extended(i, n) & x'7fffffffffff'::bigint order by n) as r from generate_series(1, 11) as n) as random
       ) as drawn`,
-      [large, ordinary, from, to, devices],
+      [large, ordinary, from, to, devices, largest],
     )
     process.stderr.write(`filled ${to} of ${devices}\n`)
   }

@@ -13,6 +13,8 @@ export interface Options {
   against: string | undefined
   /** For growth.ts and pages.ts: how many devices are there already. */
   devices: number
+  /** For pages.ts and backup.ts: how many of them the largest application has, a tenth by default. */
+  largest: number
   /** What is given beside the options. */
   others: string[]
 }
@@ -29,17 +31,20 @@ export function readOptions(): Options {
       serials: { type: 'string', default: 'scattered' },
       against: { type: 'string' },
       devices: { type: 'string', default: '5000000' },
+      largest: { type: 'string' },
     },
   })
   const serials = serialOrders.find((order) => order === values.serials)
   if (serials === undefined) throw new Error(`--serials must be one of ${serialOrders.join(', ')}.`)
+  const devices = positive('devices', values.devices)
   return {
     rounds: positive('rounds', values.rounds ?? (values.quick ? '1' : '3')),
     seconds: positive('seconds', values.seconds ?? (values.quick ? '3' : '8')),
     connections: positive('connections', values.connections),
     serials,
     against: values.against === undefined ? undefined : resolve(values.against),
-    devices: positive('devices', values.devices),
+    devices,
+    largest: values.largest === undefined ? Math.floor(devices / 10) : positive('largest', values.largest),
     others: positionals,
   }
 }

@@ -1,12 +1,12 @@
 // Device pages at scale: how long they take over HTTP by what is asked for, quietly and beside changes, and what creates
 // have of the service beside them.
 //
-//   bun bench/pages.ts --devices 10000000
+//   bun bench/pages.ts --devices 10000000 [--largest 1000000]
 import { reportDeviceState } from '../src/device-state/contract.ts'
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
 import { Client, deviceBody, newApplication, startService, type TestApplication } from '../test/harness.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
-import { applications, fillFleet, largeShare } from './fleet.ts'
+import { applications, fillFleet } from './fleet.ts'
 import {
   acrossQuestions,
   day,
@@ -43,12 +43,12 @@ interface Place {
 type Whose = 'largest' | 'ordinary' | 'all'
 
 await runBench(async (bench) => {
-  const { devices, against } = bench.options
+  const { devices, largest, against } = bench.options
   const here = await startPlace(bench, 'pages')
   const elsewhere = against === undefined ? undefined : await startPlace(bench, 'elsewhere', against)
   process.stdout.write(
     `${devices.toLocaleString('en')} devices, ${applications.toLocaleString('en')} applications; the largest has ` +
-      `${largeShare(devices).toLocaleString('en')}.\n\n`,
+      `${largest.toLocaleString('en')}.\n\n`,
   )
   const rows: string[][] = []
   const ask = async (whose: Whose, question: Question) => {
@@ -61,7 +61,7 @@ await runBench(async (bench) => {
     process.stderr.write(`${rows.at(-1)?.join('  ')}\n`)
   }
   for (const question of filterQuestions) await ask('largest', question)
-  for (const question of await depthQuestions(here, largeShare(devices))) await ask('largest', question)
+  for (const question of await depthQuestions(here, largest)) await ask('largest', question)
   for (const question of pairQuestions) await ask('largest', question)
   for (const question of ordinaryQuestions) await ask('ordinary', question)
   for (const question of acrossQuestions) await ask('all', question)
@@ -87,7 +87,7 @@ async function startPlace({ cluster, options, keep }: Bench, name: string, check
   const ordinary = await newApplication(new Client(first))
   const other = await newApplication(new Client(first))
   await first.stop()
-  await fillFleet(database.sql, options.devices, largest.appId, ordinary.appId)
+  await fillFleet(database.sql, options, largest.appId, ordinary.appId)
   await cluster.admin`checkpoint`
   const service = await keep(startService(from))
   // What it has to complain of belongs to the figures.
