@@ -8,10 +8,9 @@ import type { Sql, Statements } from '../database/open.ts'
 import type { Catalogue, SerialLookup } from '../device-models/catalogue.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ShowMoment } from '../moments.ts'
-import { given } from '../values.ts'
-import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from './contract.ts'
+import type { DeviceRegistration } from './contract.ts'
 import { type DeviceInsert, registerDevices } from './routine.ts'
-import { deviceText, freshState, showDevice } from './rules.ts'
+import { deviceText, freshState, registered, showDevice } from './rules.ts'
 
 /** A device that a caller wants registered. */
 export interface Submission {
@@ -83,17 +82,18 @@ function composeDevice(
   showMoment: ShowMoment,
 ): DeviceInsert {
   const model = lookup.modelOf(body.deviceNo)
+  const said = registered(body)
   // One literal, member by member: copying objects into each other costs as much as everything else here.
   const device: DeviceInsert = {
-    appId: body.appId,
-    deviceNo: body.deviceNo,
-    deviceName: body.deviceName,
-    tag: given(body.tag),
-    provinceCode: given(body.provinceCode) ?? defaultProvinceCode,
-    cityCode: given(body.cityCode) ?? defaultCityCode,
-    districtCode: body.districtCode,
-    detailAddress: given(body.detailAddress),
-    coordinates: body.coordinates,
+    appId: said.appId,
+    deviceNo: said.deviceNo,
+    deviceName: said.deviceName,
+    tag: said.tag,
+    provinceCode: said.provinceCode,
+    cityCode: said.cityCode,
+    districtCode: said.districtCode,
+    detailAddress: said.detailAddress,
+    coordinates: said.coordinates,
     modelName: model?.modelName ?? null,
     productPictureUrl: model?.productPictureUrl ?? null,
     deviceType: model?.deviceType ?? null,

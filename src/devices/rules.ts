@@ -59,10 +59,10 @@ export function deviceTag(device: TaggedMembers, createTime: string): string {
   return etagOfText(`${appId}\n${deviceNo}\n${createTime}\n${deviceName}\n${tag ?? ''}\n${place}`)
 }
 
-/** The same of a device that was made of this, with the record that answers it. */
-export function registrationTag(body: DeviceRegistration, record: string): string {
-  // Member by member, as devices are composed: copying objects into each other costs as much as the digest.
-  const device: TaggedMembers = {
+/** What a registration says of its device, with the document's defaults for what it leaves out. */
+export function registered(body: DeviceRegistration): TaggedMembers {
+  // Member by member: copying objects into each other costs as much as the digest of a tag.
+  return {
     appId: body.appId,
     deviceNo: body.deviceNo,
     deviceName: body.deviceName,
@@ -73,8 +73,12 @@ export function registrationTag(body: DeviceRegistration, record: string): strin
     detailAddress: given(body.detailAddress),
     coordinates: body.coordinates,
   }
+}
+
+/** The tag of a device that was made of this, with the record that answers it. */
+export function registrationTag(body: DeviceRegistration, record: string): string {
   // The moment at the record's end says which binding it is; to read the whole record would cost more than all else here.
-  return deviceTag(device, record.slice(-21, -2))
+  return deviceTag(registered(body), record.slice(-21, -2))
 }
 
 /** The device with the members that were given: null clears an optional one, and sets a documented default again. */
