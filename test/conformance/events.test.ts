@@ -154,7 +154,7 @@ describe('pageEvents', () => {
     const headers = { authorization: `Bearer ${token}` }
     expectFaults(await client.send(`${pageEvents.path}?type=device.bound&type=site.created`, { headers }), ['type'])
     const { list: audited } = expectSuccess(
-      await client.operate(pageAudit, { type: 'application.*,thirdPartyConfig.saved' }),
+      await client.operate(pageAudit, { appId: application.appId, type: 'application.*,thirdPartyConfig.saved' }),
     )
     expect(new Set(types(audited).map((type) => type.replace(/\..*/, '')))).toEqual(
       new Set(['application', 'thirdPartyConfig']),
