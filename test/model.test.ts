@@ -22,6 +22,8 @@ const maxCommands = 250
 /** Each has its own seed and its own share of the runs; all have one service. */
 const workers = 8
 const timeLimitMs = 240_000
+/** In the test's name too, because a failure's summary may be all that somebody has of a run. */
+const seed = Number(process.env.FORECOURT_SEED ?? randomInt(2 ** 30))
 
 const service = await startService()
 const client = new Client(service)
@@ -107,10 +109,9 @@ function readReplay() {
 }
 
 test(
-  `${runs} runs of up to ${maxCommands} commands each get the model's answers`,
+  `${runs} runs of up to ${maxCommands} commands each get the model's answers (FORECOURT_SEED=${seed})`,
   async () => {
     const replay = readReplay()
-    const seed = Number(process.env.FORECOURT_SEED ?? randomInt(2 ** 30))
     const share = Math.ceil(runs / workers)
     const all = replay
       ? [await check(replay.worker, replay.seed, 1, replay)]

@@ -8,6 +8,7 @@ import type { Catalogue } from '../device-models/catalogue.ts'
 import { touchCatalogue } from '../device-models/store.ts'
 import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from '../devices/contract.ts'
 import { deviceBatches, type WriteBatch } from '../devices/lane.ts'
+import type { RegistrationOutcome as Outcome } from '../devices/routine.ts'
 import { findDevices, findHolders } from '../devices/store.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ShowMoment } from '../moments.ts'
@@ -78,15 +79,15 @@ export function deviceWriter(parts: RowParts) {
     }))
     const write = await compose(batch)
     return async (tx) => {
-      const written = new Map<string, LaneOutcome>()
+      const written = new Map<string, Outcome>()
       const outcomes = await writeAll(tx, write)
-      for (const [place, serial] of [...firsts.keys()].entries()) written.set(serial, outcomes[place] as LaneOutcome)
+      for (const [place, serial] of [...firsts.keys()].entries()) written.set(serial, outcomes[place] as Outcome)
       const held = [...written].flatMap(([serial, outcome]) => (isAlreadyYours(outcome) ? [serial] : []))
       const contents = await contentsOf(tx, appId, held)
       return rows.map((row): RowOutcome => {
         const { deviceNo: key } = row
         const first = firsts.get(key) as DeviceRow
-        const outcome = written.get(key) as LaneOutcome
+        const outcome = written.get(key) as Outcome
         if ('record' in outcome && row === first) return { outcome: 'created', key }
         if ('refusal' in outcome && !isAlreadyYours(outcome)) return { refusal: outcome.refusal }
         return sameOrRefused(row, contents.get(key) ?? contentOf(first))
@@ -102,14 +103,13 @@ function firstOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<st
   return firsts
 }
 
-async function writeAll(tx: Statements, write: WriteBatch): Promise<LaneOutcome[]> {
+async function writeAll(tx: Statements, write: WriteBatch): Promise<Outcome[]> {
   const outcomes = await write(tx)
   if (outcomes.some((outcome) => 'again' in outcome || 'unsure' in outcome)) throw new TryAgain()
   return outcomes
 }
 
-const isAlreadyYours = (outcome: LaneOutcome) =>
-  'refusal' in outcome && outcome.refusal.refusal === 'deviceAlreadyYours'
+const isAlreadyYours = (outcome: Outcome) => 'refusal' in outcome && outcome.refusal.refusal === 'deviceAlreadyYours'
 
 /** Makes what says of rows of devices what would become of them. */
 export function devicePredictor({ catalogue, config }: RowParts) {

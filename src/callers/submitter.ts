@@ -7,16 +7,21 @@ import type { Caller } from './caller.ts'
  * What a lane makes of an item. `again`: nothing was written and nothing refused, because something moved between being
  * read and being written. `unsure`: nor here, because a caller of the application has lost its access.
  */
-export type LaneOutcome = { record: string } | { refusal: Refusal } | { again: true } | { unsure: true }
+export type LaneOutcome<Written = string> =
+  | { record: Written }
+  | { refusal: Refusal }
+  | { again: true }
+  | { unsure: true }
 
 /**
- * Submits items to a lane, each until it is decided; the lane refuses one that has waited long enough. Answers the record
- * as JSON text, and throws the refusal; 10002 and 10005 where the caller has lost its access while it waited.
+ * Submits items to a lane, each until it is decided; the lane refuses one that has waited long enough. Answers the
+ * record, as JSON text where nothing else is said, and throws the refusal; 10002 and 10005 where the caller has lost its
+ * access while it waited.
  */
-export function submitter<Item extends { caller: Caller }>(
-  lane: GroupCommit<Item, LaneOutcome>,
+export function submitter<Item extends { caller: Caller }, Written>(
+  lane: GroupCommit<Item, LaneOutcome<Written>>,
   callers: CallerCache,
-): (item: Item) => Promise<string> {
+): (item: Item) => Promise<Written> {
   return async (item) => {
     const since = performance.now()
     for (;;) {

@@ -179,7 +179,7 @@ export async function deleteOldIdempotencyKeys(sql: Statements, limit: number): 
 
 /** SQL for a routine with `p_apps`, `p_keys` and `p_now`: the answers that are kept for its batch. */
 export const keptAnswers = (operation: string) => `
-    select app_id, key, body_hash, answer from idempotency_key
+    select app_id, key, body_hash, answer, created_at from idempotency_key
     where app_id = any(p_apps) and operation = '${operation}' and key = any(p_keys)
       -- Not as a range of created_at: a plan that came by that index would read every key of a day.
       and created_at + interval '24 hours' > p_now`

@@ -115,7 +115,7 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
     const known = devices.get(deviceNo)
     if (known === undefined || (appId ?? known.device.appId) !== known.device.appId) throw new Refusal('deviceNotFound')
     const { device } = known
-    requireMatch(ifMatch, deviceTag(device, showMoment(device.boundAt)))
+    requireMatch(ifMatch, deviceTag(device))
     const before = showDevice(device, showMoment)
     const change = { known, target, actor, reason, keyOwner, idempotency }
     if (target === null) {

@@ -1,6 +1,6 @@
 import type { CallerCache } from '../callers/cache.ts'
 import type { Caller } from '../callers/caller.ts'
-import { type LaneOutcome, submitter } from '../callers/submitter.ts'
+import { submitter } from '../callers/submitter.ts'
 import type { Config } from '../config.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { OpenLane } from '../database/lanes.ts'
@@ -9,7 +9,7 @@ import type { Catalogue, SerialLookup } from '../device-models/catalogue.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ShowMoment } from '../moments.ts'
 import type { DeviceRegistration } from './contract.ts'
-import { type DeviceInsert, registerDevices } from './routine.ts'
+import { type DeviceInsert, type RegistrationOutcome, registerDevices, type WrittenDevice } from './routine.ts'
 import { deviceText, freshState, registered, showDevice } from './rules.ts'
 
 /** A device that a caller wants registered. */
@@ -35,7 +35,7 @@ export interface RegistrationParts extends BatchParts {
 }
 
 /** Writes a batch in one transaction, or within one; one outcome an item, in order. */
-export type WriteBatch = (sql: Statements) => Promise<LaneOutcome[]>
+export type WriteBatch = (sql: Statements) => Promise<RegistrationOutcome[]>
 
 /** Makes what composes a batch of devices whose serials differ from each other, so that nothing but the writing is left. */
 export function deviceBatches(parts: BatchParts): (submissions: readonly Submission[]) => Promise<WriteBatch> {
@@ -60,11 +60,11 @@ export function deviceBatches(parts: BatchParts): (submissions: readonly Submiss
 /**
  * The lane that registers devices, for one request or for the rows of a batch.
  */
-export function registrationLane(parts: RegistrationParts): (submission: Submission) => Promise<string> {
+export function registrationLane(parts: RegistrationParts): (submission: Submission) => Promise<WrittenDevice> {
   const { callers, writer, openLane } = parts
   const compose = deviceBatches(parts)
 
-  const lane = openLane<Submission, LaneOutcome>('devices', {
+  const lane = openLane<Submission, RegistrationOutcome>('devices', {
     atOnce: 2,
     claims: ({ body, idempotency }) =>
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
@@ -82,7 +82,7 @@ function composeDevice(
   showMoment: ShowMoment,
 ): DeviceInsert {
   const model = lookup.modelOf(body.deviceNo)
-  const said = registered(body)
+  const said = registered(body, now)
   // One literal, member by member: copying objects into each other costs as much as everything else here.
   const device: DeviceInsert = {
     appId: said.appId,
@@ -105,7 +105,7 @@ function composeDevice(
     version: null,
     batteryStatus: null,
     batteryEnergy: null,
-    boundAt: now,
+    boundAt: said.boundAt,
     actor,
     isUnknown: isInventoryRequired && !lookup.isInInventory(body.deviceNo),
     idempotency,

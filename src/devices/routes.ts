@@ -18,7 +18,7 @@ import type { ReadTimeRange } from '../moments.ts'
 import { createDevice, createDevices, DeviceBatchRow, getDevice, pageDevices, updateDevice } from './contract.ts'
 import { type RegistrationParts, registrationLane } from './lane.ts'
 import { devicePages } from './pages.ts'
-import { changeDevice, type Device, deviceTag, registrationTag, showDevice } from './rules.ts'
+import { changeDevice, deviceTag, registered, showDevice } from './rules.ts'
 import { requireDevice, requireDeviceOf, saveChangedDevice } from './store.ts'
 
 interface Parts extends RegistrationParts {
@@ -33,13 +33,12 @@ export function deviceRoutes(parts: Parts): Handler[] {
   const { sql, showMoment } = parts
   const register = registrationLane(parts)
   const readPage = devicePages(parts)
-  const tagOf = (device: Device) => deviceTag(device, showMoment(device.boundAt))
 
   return [
     handle(createDevice, async ({ caller, body, idempotency }) => {
       const actor = requireActingFor(caller, body.appId)
-      const record = await register({ caller, body, actor, idempotency })
-      return new JsonText(record, { etag: registrationTag(body, record) })
+      const { record, boundAt } = await register({ caller, body, actor, idempotency })
+      return new JsonText(record, { etag: deviceTag(registered(body, boundAt)) })
     }),
 
     handle(createDevices, async ({ caller, actor, body, ...request }) => {
@@ -49,7 +48,8 @@ export function deviceRoutes(parts: Parts): Handler[] {
         rows: body.devices,
         name: 'deviceNo',
         readRow,
-        write: (row, key) => register({ caller, body: { ...row, appId }, actor, idempotency: key }),
+        write: async (row, key) =>
+          (await register({ caller, body: { ...row, appId }, actor, idempotency: key })).record,
       })
     }),
 
@@ -58,21 +58,21 @@ export function deviceRoutes(parts: Parts): Handler[] {
       const device = await transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
         const before = await requireDevice(tx, appId, body.deviceNo)
-        requireMatch(header('if-match'), tagOf(before))
+        requireMatch(header('if-match'), deviceTag(before))
         const after = changeDevice(before, body)
-        if (tagOf(after) === tagOf(before)) return before
+        if (deviceTag(after) === deviceTag(before)) return before
         await saveChangedDevice(tx, after)
         const data = showDevice(after, showMoment)
         await insertEvent(tx, { appId, type: 'device.updated', actor, subject: after.deviceNo, data })
         return after
       })
-      return tagged(showDevice(device, showMoment), tagOf(device))
+      return tagged(showDevice(device, showMoment), deviceTag(device))
     }),
 
     read(getDevice, async ({ sql, caller, query }) => {
       const appIds = await requireApplicationsOf(sql, caller, query.appId)
       const device = await requireDeviceOf(sql, appIds, query.deviceNo)
-      return tagged(showDevice(device, showMoment), tagOf(device))
+      return tagged(showDevice(device, showMoment), deviceTag(device))
     }),
 
     read(pageDevices, ({ sql, caller, query }) => readPage(sql, caller, query)),

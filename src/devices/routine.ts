@@ -18,6 +18,11 @@ export interface DeviceInsert extends Device {
   record: string
 }
 
+/** A device that is written, now or by the first request with its key: its record as JSON text, and since when it is bound. */
+export type WrittenDevice = Pick<DeviceInsert, 'record' | 'boundAt'>
+
+export type RegistrationOutcome = LaneOutcome<WrittenDevice>
+
 /** A row of a batch as it travels: what is null is left out, because reading it would cost as much as a value. */
 interface DeviceRow {
   app_id: string
@@ -102,7 +107,7 @@ export const registerDevicesRoutine = routine(
     p_rows: text,
     p_records: text,
   },
-  'device_no text, outcome text, body_hash text, answer text',
+  'device_no text, outcome text, body_hash text, answer text, kept_at timestamptz',
   `${lockAndNumberVariables}
   v_online text[];
   v_kept text[] := '{}';
@@ -167,7 +172,7 @@ export const registerDevicesRoutine = routine(
       when i.device_no = any(p_unknown) then 'deviceUnknown'
       else 'again'
     end,
-    k.body_hash, k.answer
+    k.body_hash, k.answer, k.created_at
   from ${claims}
   left join application a on a.app_id = i.app_id
   left join held b on b.device_no = i.device_no
@@ -189,6 +194,7 @@ interface ExceptionRow {
   outcome: RefusalName | 'replay' | 'again' | 'unsure'
   body_hash: string | null
   answer: string | null
+  kept_at: Date | null
 }
 
 /**
@@ -201,7 +207,7 @@ export async function registerDevices(
   callers: Iterable<Caller>,
   catalogueVersion: number,
   now: Date,
-): Promise<LaneOutcome[]> {
+): Promise<RegistrationOutcome[]> {
   const sorted = devices.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
   const apps = [...new Set(devices.map((device) => device.appId))].sort()
   const unknown = devices.filter((device) => device.isUnknown)
@@ -223,16 +229,17 @@ export async function registerDevices(
   return devices.map((device) => toOutcome(device, exceptions.get(device.deviceNo)))
 }
 
-function toOutcome(device: DeviceInsert, exception: ExceptionRow | undefined): LaneOutcome {
-  if (exception === undefined) return { record: device.record }
-  const { outcome, body_hash, answer } = exception
+function toOutcome(device: DeviceInsert, exception: ExceptionRow | undefined): RegistrationOutcome {
+  if (exception === undefined) return { record: device }
+  const { outcome, body_hash, answer, kept_at } = exception
   if (outcome === 'again') return { again: true }
   if (outcome === 'unsure') return { unsure: true }
   if (outcome !== 'replay') return { refusal: new Refusal(outcome) }
   const { idempotency } = device
-  if (idempotency === undefined || body_hash !== idempotency.bodyHash || answer === null) {
+  if (idempotency === undefined || body_hash !== idempotency.bodyHash || answer === null || kept_at === null) {
     return { refusal: new Refusal('idempotencyKeyReused') }
   }
   idempotency.isReplayed = true
-  return { record: answer }
+  // A key is kept at the moment at which its device was bound.
+  return { record: { record: answer, boundAt: kept_at } }
 }

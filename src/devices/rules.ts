@@ -45,22 +45,22 @@ export const freshState = { status: 1, onlineStatus: 2, runStatus: 0 } as const
 
 /** What the entity tag of a device is made of. */
 type TaggedMembers = Pick<Device, 'appId' | 'deviceNo' | 'deviceName' | 'tag' | 'detailAddress' | 'coordinates'> &
-  Pick<Device, 'provinceCode' | 'cityCode' | 'districtCode'>
+  Pick<Device, 'provinceCode' | 'cityCode' | 'districtCode' | 'boundAt'>
 
 /**
  * The entity tag of a device: of what an update can change and of which binding it belongs to, so that a report of its
  * state does not stand in the way of somebody who edits its name.
  */
-export function deviceTag(device: TaggedMembers, createTime: string): string {
-  const { appId, deviceNo, deviceName, tag, detailAddress, coordinates } = device
+export function deviceTag(device: TaggedMembers): string {
+  const { appId, deviceNo, boundAt, deviceName, tag, detailAddress, coordinates } = device
   const { provinceCode, cityCode, districtCode } = device
   const place = `${provinceCode}\n${cityCode}\n${districtCode}\n${detailAddress ?? ''}\n${coordinates}`
   // No stored text is empty or holds a line feed.
-  return etagOfText(`${appId}\n${deviceNo}\n${createTime}\n${deviceName}\n${tag ?? ''}\n${place}`)
+  return etagOfText(`${appId}\n${deviceNo}\n${boundAt.getTime()}\n${deviceName}\n${tag ?? ''}\n${place}`)
 }
 
 /** What a registration says of its device, with the document's defaults for what it leaves out. */
-export function registered(body: DeviceRegistration): TaggedMembers {
+export function registered(body: DeviceRegistration, boundAt: Date): TaggedMembers {
   // Member by member: copying objects into each other costs as much as the digest of a tag.
   return {
     appId: body.appId,
@@ -72,13 +72,8 @@ export function registered(body: DeviceRegistration): TaggedMembers {
     districtCode: body.districtCode,
     detailAddress: given(body.detailAddress),
     coordinates: body.coordinates,
+    boundAt,
   }
-}
-
-/** The tag of a device that was made of this, with the record that answers it. */
-export function registrationTag(body: DeviceRegistration, record: string): string {
-  // The moment at the record's end says which binding it is; to read the whole record would cost more than all else here.
-  return deviceTag(registered(body), record.slice(-21, -2))
 }
 
 /** The device with the members that were given: null clears an optional one, and sets a documented default again. */

@@ -108,6 +108,20 @@ describe('unbindDevice', () => {
     const etag = (await detail(first, deviceNo)).headers.get('etag') ?? ''
     expectSuccess(await client.call(unbindDevice, body, { token: first.token, headers: { 'if-match': etag } }))
   })
+
+  test('does not take a tag of an earlier binding, however soon the device came back as it was', async () => {
+    const made = await createDeviceOf(first)
+    const { deviceNo } = expectSuccess(made)
+    const etag = made.headers.get('etag') ?? ''
+    // Several times, as the clock may come to its next second once.
+    for (const _ of [1, 2, 3]) {
+      for (const { appId } of [second, first]) {
+        expectSuccess(await client.operate(transferDevice, { deviceNo, targetAppId: appId, reason: 'sold' }))
+      }
+      const outdated = { token: first.token, headers: { 'if-match': etag } }
+      expectRefusal(await client.call(unbindDevice, { deviceNo }, outdated), 'preconditionFailed')
+    }
+  })
 })
 
 describe('getDeviceHistory', () => {
