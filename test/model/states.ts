@@ -119,9 +119,15 @@ interface StateReports {
 
 async function reportStates(world: World, client: Client, { asking, rows }: StateReports): Promise<void> {
   // Times are told beside what is known when the batch is sent; rows of one device follow each other.
+  const now = new Set<string>()
   const reports = rows.map(({ serial, report, age }) => {
     const deviceNo = serialOf(world, serial)
-    return { deviceNo, report, time: timeOf(world.devices.get(deviceNo), age) }
+    const known = timeOf(world.devices.get(deviceNo), age)
+    // Behind a row without a time, which has the request's, only what lies well before or behind that can be told.
+    const isNear = known !== undefined && Math.abs(known - Date.now()) < 4000
+    const time = now.has(deviceNo) && isNear ? undefined : known
+    if (time === undefined) now.add(deviceNo)
+    return { deviceNo, report, time }
   })
   const sent = { reports: reports.map(({ deviceNo, report, time }) => ({ deviceNo, ...report, ...sentTime(time) })) }
   const { answer, at } = await timed(() => ask(world, client, asking, reportDeviceStates, sent))
