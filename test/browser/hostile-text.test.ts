@@ -6,10 +6,10 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { createOperator } from '../../src/operators/contract.ts'
 import { deviceBody, newApplication } from '../harness.ts'
 import { newRule, newSite } from './site-support.ts'
-import { browserTest, client, leadTo, newSerial, visit } from './support.ts'
+import { browserTest, client, leadTo, newSerial, visit, whatIsWider } from './support.ts'
 
-/** Text that a page which took it for markup would run. */
-const text = (index: number) => `<img src=x onerror="document.title='run'">${index}`
+/** Text that a page which took it for markup would run, as long as a name can be, without a place to break it. */
+const text = (index: number) => `<img/src=x/onerror="document.title='run'">${index}`.padEnd(64, 'W')
 
 browserTest(
   'hostile text is text on every page of the console, and only addresses of web pages are links',
@@ -51,8 +51,14 @@ browserTest(
       [`/billing-rules?appId=${appId}`, text(8)],
       [`/models?serialPrefix=${encodeURIComponent(serialPrefix)}`, text(3)],
       [`/events?appId=${appId}`, deviceNo],
+      [`/events?tab=audit&appId=${appId}`, text(11)],
+      [`/devices?deviceNo=${serial}`, deviceNo],
+      [`/sites?siteName=${encodeURIComponent(text(9))}`, text(9)],
+      [`/billing-rules?ruleName=${encodeURIComponent(text(8))}`, text(8)],
       [`/people?name=${encodeURIComponent(name)}`, name],
+      ['', 'The newest events'],
     ]
+    const wider: string[] = []
     for (const [path, shown] of pages) {
       await leadTo(page, `/console${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
@@ -64,7 +70,9 @@ browserTest(
         links: [...document.querySelectorAll('a')].filter(({ protocol }) => !/^https?:$/.test(protocol)).length,
       }))
       expect([path, found]).toEqual([path, { title: expect.not.stringMatching(/^run$/), elements: 0, links: 0 }])
+      wider.push(...(await whatIsWider(page)))
     }
+    expect(wider).toEqual([])
     expect(dialogs).toEqual([])
     expect(faults).toEqual([])
   },

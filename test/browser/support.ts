@@ -237,18 +237,23 @@ export async function expectSoundInBothShades(visited: Visited, title: string | 
 export async function expectFramed({ page, faults }: Visited, title: string | RegExp): Promise<void> {
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   expect(await page.locator('h1').count()).toBe(1)
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  )
-  expect(overflow, 'pixels that the page is wider than its window').toBeLessThanOrEqual(0)
-  const widest = await page.evaluate(() =>
-    Math.max(
-      ...[...document.querySelectorAll('.wide:has(> .rows)')].map((rows) => rows.scrollWidth - rows.clientWidth),
-      0,
-    ),
-  )
-  expect(widest, 'pixels that rows are wider than their place').toBeLessThanOrEqual(0)
+  expect(await whatIsWider(page)).toEqual([])
   expect(faults).toEqual([])
+}
+
+/** What of a page is wider than the window, or than its place. */
+export function whatIsWider(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    const rows = [...document.querySelectorAll('.wide:has(> .rows)')]
+    const path = location.pathname + location.search
+    return [
+      ...(scrollWidth > clientWidth ? [`${path}: ${scrollWidth - clientWidth} px wider than its window`] : []),
+      ...rows
+        .filter((one) => one.scrollWidth > one.clientWidth)
+        .map((one) => `${path}: ${one.ariaLabel} ${one.scrollWidth - one.clientWidth} px wider than their place`),
+    ]
+  })
 }
 
 /** Takes a picture, where FORECOURT_TEST_PICTURES names a folder for them. */

@@ -90,6 +90,7 @@ function useColumns(): Column<ApplicationRecord>[] {
       key: 'appName',
       title: t('appName'),
       isFixed: true,
+      most: 200,
       render: (_, { appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
     },
     { key: 'appId', title: t('appId'), dataIndex: 'appId', className: 'mono' },

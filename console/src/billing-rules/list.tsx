@@ -95,6 +95,7 @@ function useColumns(chosenApp: string): Column<BillingRuleRecord>[] {
       key: 'ruleName',
       title: t('name'),
       isFixed: true,
+      most: 200,
       render: (_, { appId, id, ruleName }) => <Link to={paths.billingRule(appId, id)}>{ruleName}</Link>,
     },
     ...application,

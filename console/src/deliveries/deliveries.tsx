@@ -10,7 +10,7 @@ import { ChoiceFilter, FilterBar, RangeFilter, useFilters } from '../ui/filters.
 import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
-import { Narrow, OneLine } from '../ui/rows.tsx'
+import { OneLine } from '../ui/rows.tsx'
 import { useSelection } from '../ui/selection.ts'
 import { useCommon } from '../ui/texts.ts'
 import { DeliveryDrawer } from './drawer.tsx'
@@ -154,11 +154,8 @@ function useColumns(appId: string, open: (delivery: DeliveryRecord) => void): Co
     {
       key: 'type',
       title: t('type'),
-      render: (_, { type }) => (
-        <Narrow most={110}>
-          <span title={type}>{words(type)}</span>
-        </Narrow>
-      ),
+      most: 110,
+      render: (_, { type }) => <span title={type}>{words(type)}</span>,
     },
     { key: 'status', title: t('status'), render: (_, { status }) => <DeliveryState status={status} /> },
     {

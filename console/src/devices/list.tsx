@@ -12,7 +12,7 @@ import { ChoiceFilter, FilterBar, RangeFilter, TextFilter, useFilters } from '..
 import { LinkButton } from '../ui/link-button.tsx'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { type Column, Records } from '../ui/records.tsx'
-import { Narrow, OneLine } from '../ui/rows.tsx'
+import { OneLine } from '../ui/rows.tsx'
 import { useSelection } from '../ui/selection.ts'
 import { HealthState, OnlineState, RunState } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
@@ -215,8 +215,9 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
     {
       key: 'deviceNo',
       title: devices('deviceNo'),
+      dataIndex: 'deviceNo',
       className: 'mono',
-      render: (_, { deviceNo }) => <Narrow most={140}>{deviceNo}</Narrow>,
+      most: 140,
     },
     ...application,
     {
@@ -234,7 +235,8 @@ function useColumns(appId: string): Column<DeviceRecord>[] {
     {
       key: 'modelName',
       title: devices('model'),
-      render: (_, { modelName }) => <Narrow most={112}>{orUnknown(modelName)}</Narrow>,
+      most: 112,
+      render: (_, { modelName }) => orUnknown(modelName),
     },
     {
       key: 'address',

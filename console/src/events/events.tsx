@@ -68,6 +68,7 @@ function Audit() {
   const application: Column<AnyEvent> = {
     key: 'application',
     title: t('application'),
+    most: 120,
     render: (_, { appId }) => appId !== null && <ApplicationName appId={appId} />,
   }
   const address: Column<AnyEvent> = {
@@ -229,6 +230,7 @@ function useColumns(open: (event: EventName) => void): Column<AnyEvent>[] {
     {
       key: 'about',
       title: t('about'),
+      most: 200,
       render: (_, event) => <SubjectLink event={event} />,
     },
     actorColumn(t('actor')),

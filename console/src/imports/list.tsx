@@ -87,6 +87,7 @@ function useColumns(chosen: string): Column<ImportRecord>[] {
     key: 'appId',
     title: common('application'),
     isFixed: true,
+    most: 160,
     render: (_, { appId }) => appId !== null && <ApplicationName appId={appId} />,
   }
   return [

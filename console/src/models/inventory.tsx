@@ -65,8 +65,8 @@ export function Inventory() {
   const remove = useWrite(deleteDeviceInventory)
   const isRequired = useRead(getSettings, {}).data?.inventoryPolicy === 'required'
   const columns: Column<InventoryEntry>[] = [
-    { key: 'deviceNo', title: t('deviceNo'), dataIndex: 'deviceNo', className: 'mono', isFixed: true },
-    { key: 'modelName', title: t('modelName'), dataIndex: 'modelName' },
+    { key: 'deviceNo', title: t('deviceNo'), dataIndex: 'deviceNo', className: 'mono', isFixed: true, most: 300 },
+    { key: 'modelName', title: t('modelName'), dataIndex: 'modelName', most: 300 },
     { key: 'createTime', title: common('createTime'), dataIndex: 'createTime', className: 'number' },
   ]
   const actions: Column<InventoryEntry> = {

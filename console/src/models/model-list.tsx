@@ -152,8 +152,15 @@ function useColumns(
         <Picture key={productPictureUrl} url={productPictureUrl} alt={t('pictureOf', { name: modelName })} size={36} />
       ),
     },
-    { key: 'serialPrefix', title: t('serialPrefix'), dataIndex: 'serialPrefix', className: 'mono', isFixed: true },
-    { key: 'modelName', title: t('modelName'), dataIndex: 'modelName', isFixed: true },
+    {
+      key: 'serialPrefix',
+      title: t('serialPrefix'),
+      dataIndex: 'serialPrefix',
+      className: 'mono',
+      isFixed: true,
+      most: 160,
+    },
+    { key: 'modelName', title: t('modelName'), dataIndex: 'modelName', isFixed: true, most: 160 },
     {
       key: 'deviceTypeName',
       title: t('deviceTypeName'),

@@ -15,7 +15,7 @@ import { Figure } from '../ui/figure.tsx'
 import { grouped } from '../ui/number.ts'
 import { Page as PageFrame } from '../ui/page.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
-import { Narrow, Rows } from '../ui/rows.tsx'
+import { Rows } from '../ui/rows.tsx'
 import { State } from '../ui/status.tsx'
 import { Chart } from './chart.tsx'
 import { useTexts } from './texts.ts'
@@ -138,11 +138,8 @@ function Troubles({ troubles }: { troubles: Trouble[] }) {
         {
           key: 'application',
           title: t('application'),
-          render: (_, { appId, appName }) => (
-            <Narrow most={140}>
-              <Link to={paths.application(appId)}>{appName}</Link>
-            </Narrow>
-          ),
+          most: 140,
+          render: (_, { appId, appName }) => <Link to={paths.application(appId)}>{appName}</Link>,
         },
         {
           key: 'devices',
@@ -197,11 +194,8 @@ function NewestEvents({ events }: { events: AuditRecord[] }) {
         {
           key: 'subject',
           title: t('subject'),
-          render: (_, event) => (
-            <Narrow most={120}>
-              <SubjectLink event={event} />
-            </Narrow>
-          ),
+          most: 120,
+          render: (_, event) => <SubjectLink event={event} />,
         },
         actorColumn(t('actor')),
       ]}

@@ -73,7 +73,7 @@ function useColumns(choose: (key: OperatorKeyRecord) => void): Column<OperatorKe
   const t = useTexts()
   const common = useCommon()
   return [
-    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true },
+    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200 },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     {
       key: 'status',

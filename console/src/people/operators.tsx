@@ -105,7 +105,7 @@ function useColumns(start: (deed: Deed) => void): Column<OperatorRecord>[] {
   const t = useTexts()
   const common = useCommon()
   return [
-    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true },
+    { key: 'name', title: t('name'), dataIndex: 'name', isFixed: true, most: 200 },
     { key: 'id', title: 'ID', dataIndex: 'id', className: 'number', isExtra: true },
     { key: 'role', title: t('role'), render: (_, { role }) => t(`role_${role}` as 'role_admin') },
     { key: 'status', title: t('status'), render: (_, operator) => <AccountState operator={operator} /> },

@@ -61,7 +61,7 @@ function useColumns(isOwn: boolean, choose: (session: SessionRecord) => void): C
   const common = useCommon()
   const { id: own } = useSession()
   const holder: Column<SessionRecord>[] = [
-    { key: 'name', title: t('who'), dataIndex: 'name', isFixed: true },
+    { key: 'name', title: t('who'), dataIndex: 'name', isFixed: true, most: 200 },
     {
       key: 'kind',
       title: t('kind'),

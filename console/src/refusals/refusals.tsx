@@ -103,7 +103,13 @@ function useColumns(appId: string): Column<RefusalRecord>[] {
   return [
     { key: 'time', title: t('time'), dataIndex: 'time', className: 'number', isFixed: true },
     ...application,
-    { key: 'subject', title: t('subject'), className: 'mono', render: (_, refusal) => <Subject refusal={refusal} /> },
+    {
+      key: 'subject',
+      title: t('subject'),
+      className: 'mono',
+      most: 160,
+      render: (_, refusal) => <Subject refusal={refusal} />,
+    },
     { key: 'reason', title: t('reason'), isFixed: true, render: (_, refusal) => <Reason refusal={refusal} /> },
     { key: 'operation', title: t('operation'), dataIndex: 'operation', className: 'mono' },
     { ...actorColumn<RefusalRecord>(t('actor')), isExtra: true },

@@ -12,5 +12,5 @@ export function Actor({ actor }: { actor: string }) {
 
 /** The column of who did what a row tells. */
 export function actorColumn<Item extends { actor: string }>(title: string) {
-  return { key: 'actor', title, render: (_: undefined, { actor }: Item) => <Actor actor={actor} /> }
+  return { key: 'actor', title, most: 160, render: (_: undefined, { actor }: Item) => <Actor actor={actor} /> }
 }

@@ -4,7 +4,6 @@ import { useRead } from '../api.ts'
 import { paths } from '../paths.ts'
 import { useSession } from '../session.tsx'
 import type { Column } from './records.tsx'
-import { Narrow } from './rows.tsx'
 import { useCommon } from './texts.ts'
 
 /** An application by its name, as soon as it is known, with the way to its page; by its id to who may not see it. */
@@ -34,11 +33,8 @@ export function useApplicationColumn<Item extends { appId: string }>(chosen: str
       key: 'appId',
       title: t('application'),
       isFixed: true,
-      render: (_, { appId }) => (
-        <Narrow most={120}>
-          <ApplicationName appId={appId} />
-        </Narrow>
-      ),
+      most: 120,
+      render: (_, { appId }) => <ApplicationName appId={appId} />,
     },
   ]
 }

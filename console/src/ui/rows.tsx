@@ -9,6 +9,8 @@ export interface RowsColumn<Item> {
   dataIndex?: keyof Item & string
   render?: (value: undefined, item: Item) => ReactNode
   align?: 'end'
+  /** The most that it may take of a window, in pixels of 1280; what is longer is broken, also where it has no place to. */
+  most?: number
   /** `fills` takes the room that the other columns leave. */
   className?: string
 }
@@ -106,8 +108,14 @@ const classOf = ({ align, className }: RowsColumn<never>) =>
 /** Buttons say themselves what they are. */
 const labelOf = ({ key, title }: RowsColumn<never>) => (key === 'actions' ? '' : title)
 
-function cellOf<Item>({ dataIndex, render }: RowsColumn<Item>, item: Item): ReactNode {
-  return render ? render(undefined, item) : dataIndex && (item[dataIndex] as ReactNode)
+function cellOf<Item>({ dataIndex, render, most }: RowsColumn<Item>, item: Item): ReactNode {
+  const content = render ? render(undefined, item) : dataIndex && (item[dataIndex] as ReactNode)
+  if (most === undefined) return content
+  return (
+    <span className="narrow" style={{ maxWidth: widthOf(most) }}>
+      {content}
+    </span>
+  )
 }
 
 interface HeadingProps {
@@ -147,15 +155,6 @@ function ChooseAll({ all, keys, onChange }: { all: Key[]; keys: Key[]; onChange:
 
 /** What may be taken of a window: so many pixels of 1280. */
 const widthOf = (most: number) => `max(${most}px, ${most / 12.8}vw)`
-
-/** What is broken rather than that it takes more than its share of the window. */
-export function Narrow({ most, children }: { most: number; children: ReactNode }) {
-  return (
-    <span className="narrow" style={{ maxWidth: widthOf(most) }}>
-      {children}
-    </span>
-  )
-}
 
 /** Text that may be long: on one line as far as there is room, whole in its title. */
 export function OneLine({ text, most }: { text: string; most?: number }) {
