@@ -191,7 +191,7 @@ export const settings = {
     en: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`; `debug` logs each request.',
     zh: '`trace`、`debug`、`info`、`warn`、`error`、`fatal` 或 `silent`；`debug` 记录每个请求。',
   }),
-  /** No statement runs longer; a database that does not answer is told as 50003 a second after it. */
+  /** No statement runs longer; that a database does not answer is told as 50003 a little before. */
   statementTimeoutMs: setting('FORECOURT_STATEMENT_TIMEOUT_MS', integer(5000, 100, 60_000), {
     en: 'No statement runs longer, in milliseconds; by then a request is told 50003 when the database is silent.',
     zh: '单条语句的最长执行时间（毫秒）；数据库无响应时，请求届时返回 50003。',

@@ -34,7 +34,7 @@ export const pageQuery = {
   cursor: optional(
     text(
       2048,
-      'The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout.',
+      'The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped.',
     ),
   ),
 }
@@ -59,10 +59,10 @@ export function pageOf<Schema extends TSchema>(schema: Schema) {
   return named(`${nameOf(schema)}Page`, page)
 }
 
-/** The rows of a batch. Each is checked by itself, so that a faulty one is an outcome and not the end of the request. */
 /** The most rows of a batch. */
 export const mostRows = 1000
 
+/** The rows of a batch. Each is checked by itself, so that a faulty one is an outcome and not the end of the request. */
 export function batchOf(row: TSchema, description?: string) {
   return Type.Array(Type.Unknown({ [shownKey]: row }), {
     minItems: 1,

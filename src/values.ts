@@ -237,7 +237,7 @@ const longitudeAndLatitude = Type.String({
   pattern: coordinatesPattern,
   [shownKey]: { type: 'string', maxLength: lengths.coordinates, pattern: `^${longitude} *, *${latitude}$` },
   description:
-    'Longitude and latitude in decimal degrees, in this order, with a comma between them. The coordinate system is the one that `getApplication` tells as `coordinateSystem`: GCJ-02 unless the service is set otherwise. Nothing is converted.',
+    'Longitude and latitude in decimal degrees, with a comma between them, in the `coordinateSystem` that `getApplication` tells: GCJ-02 unless the service is set otherwise. Nothing is converted.',
   [reasonKey]: {
     en: 'must be longitude,latitude in decimal degrees, −180 to 180 and −90 to 90, at most 64 characters',
     zh: '必须是“经度,纬度”（十进制度），经度 −180 至 180，纬度 −90 至 90，最多 64 个字符',
@@ -318,7 +318,7 @@ export const moment = named(
   'Moment',
   Type.String({
     description:
-      'yyyy-MM-dd HH:mm:ss in the service’s time zone, which `getApplication` tells as `timeZone`: Asia/Shanghai unless the service is set otherwise.',
+      'yyyy-MM-dd HH:mm:ss in the `timeZone` that `getApplication` tells: Asia/Shanghai unless the service is set otherwise.',
     examples: ['2026-11-22 08:00:00'],
   }),
 )

@@ -30,7 +30,7 @@ export const mostRateLimitPerSecond = 1_000_000
 /** Here null means something of its own: no limit. */
 const rateLimitPerSecond = Type.Optional(
   Type.Union([integer(1, mostRateLimitPerSecond), Type.Null()], {
-    description: `requests a second that one process admits; default ${defaultRateLimitPerSecond}, null for no limit`,
+    description: `requests a second that it may make, over all processes of a machine; default ${defaultRateLimitPerSecond}, null for no limit`,
     [reasonKey]: {
       en: `must be an integer from 1 to ${mostRateLimitPerSecond}, or null`,
       zh: `必须是 1 至 ${mostRateLimitPerSecond} 的整数或 null`,

@@ -41,7 +41,7 @@ export function databaseCommands(program: CliCommand, context: Context): void {
     .command('distribute')
     .summary('makes an empty Citus database a distributed one')
     .description(
-      'Makes the empty database of the settings, that of a Citus coordinator, a distributed one: once, before the service is started.',
+      'Makes the empty database of the settings, that of a Citus coordinator, a distributed one: once. Services that run must be started again.',
     )
     .example('distribute', 'with DATABASE_URL set to the coordinator')
     .action(async () => {

@@ -52,7 +52,7 @@ export async function examine(environment: Record<string, string | undefined>): 
     config = readConfig(environment)
   } catch (error) {
     if (!(error instanceof ExplainedError)) throw error
-    return [lookAtProgram(), fail('settings', error.message, 'Correct it: docs/settings.md has them all.')]
+    return [lookAtProgram(), fail('settings', error.message, 'Correct it: docs/guides/en/settings.md has them all.')]
   }
   const findings = [lookAtProgram(), lookAtSettings(config), await lookAtPort(config), lookAtFolder(config)]
   const target = config.databaseUrl ?? findRunning(config.dataDir)?.owner

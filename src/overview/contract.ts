@@ -40,7 +40,8 @@ export type Trouble = Static<typeof Trouble>
 
 export const getOverview = operation({
   id: 'getOverview',
-  summary: 'Answers the platform at a glance. Counts are at most a minute old, or being made for the first time.',
+  summary:
+    'Answers the platform at a glance, as it was at `countTime`. What is older than a minute is then counted anew.',
   method: 'GET',
   path: '/api/platform/v1/overview/detail',
   callers: ['operator'],

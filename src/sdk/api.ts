@@ -136,7 +136,7 @@ export interface CreateApplicationRequest {
   appName: string
   /** How long an access token lives; 7200 when left out. */
   tokenLifetimeSeconds?: number | null | undefined
-  /** requests a second that one process admits; default 1000, null for no limit */
+  /** requests a second that it may make, over all processes of a machine; default 1000, null for no limit */
   rateLimitPerSecond?: number | null | undefined
   /** Its third-party configuration. */
   thirdPartyConfig?: {
@@ -915,7 +915,7 @@ export interface PageApplicationsQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** The application’s name, for people. */
   appName?: string | undefined
@@ -930,7 +930,7 @@ export interface PageAuditQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** Its application. */
   appId?: string | undefined
@@ -957,7 +957,7 @@ export interface PageBillingRulesQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** a part of the name, in upper or lower case */
   ruleName?: string | undefined
@@ -976,7 +976,7 @@ export interface PageDeliveriesQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** 1 waiting for an attempt, 2 delivered, 3 dead. */
   status?: DeliveryStatus | undefined
@@ -1005,7 +1005,7 @@ export interface PageDeviceInventoryQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** a part of the serial number, in upper or lower case */
   deviceNo?: string | undefined
@@ -1018,7 +1018,7 @@ export interface PageDeviceModelsQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** How its serial numbers begin; the longest that fits decides. */
   serialPrefix?: string | undefined
@@ -1033,7 +1033,7 @@ export interface PageDevicesQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** a part of the serial number, in upper or lower case */
   deviceNo?: string | undefined
@@ -1070,7 +1070,7 @@ export interface PageEventsQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** Only events with a larger id: what came since. */
   afterId?: number | undefined
@@ -1099,7 +1099,7 @@ export interface PageImportsQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** What its rows are. */
   kind?: ImportKind | undefined
@@ -1116,7 +1116,7 @@ export interface PageOperatorKeysQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** Only the keys of this account. */
   operatorId?: number | undefined
@@ -1127,7 +1127,7 @@ export interface PageOperatorsQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** Its name. */
   name?: string | undefined
@@ -1146,7 +1146,7 @@ export interface PageRefusalsQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
@@ -1169,7 +1169,7 @@ export interface PageSessionsQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** Only the sessions of this account. */
   operatorId?: number | undefined
@@ -1182,7 +1182,7 @@ export interface PageSitesQuery {
   pageNo?: number | undefined
   /** Rows on a page; 10 when left out. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`: it walks any depth at equal cost and skips nothing that existed throughout. */
+  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
   cursor?: string | undefined
   /** a part of the name, in upper or lower case */
   siteName?: string | undefined
@@ -1711,7 +1711,7 @@ export interface UpdateApplicationRequest {
   appName?: string | undefined
   /** How long an access token lives; 7200 when left out. */
   tokenLifetimeSeconds?: number | null | undefined
-  /** requests a second that one process admits; default 1000, null for no limit */
+  /** requests a second that it may make, over all processes of a machine; default 1000, null for no limit */
   rateLimitPerSecond?: number | null | undefined
 }
 
@@ -1971,7 +1971,7 @@ export interface Methods {
   deleteOperatorKey: Method<DeleteOperatorKeyRequest, OperatorKey>
   /** Pages through the keys, newest first. */
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
-  /** Answers the platform at a glance. Counts are at most a minute old, or being made for the first time. */
+  /** Answers the platform at a glance, as it was at `countTime`. What is older than a minute is then counted anew. */
   getOverview: Method<Record<never, never>, GetOverviewResult>
   /** What operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
