@@ -70,8 +70,10 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
         revoked.has(submission.appId) ? undefined : take(submission, turns.get(submission.deviceNo)),
       )
       const heard = [...turns.values()].filter(({ isHeard }) => isHeard)
-      const changes = heard.filter(({ events }) => events.length > 0).map(toChange)
-      const unchanged = heard.filter(({ events }) => events.length === 0)
+      // A first report makes a row, and only under the application's lock does the device stay where it is meanwhile.
+      const isWritten = ({ events, known }: Turn) => events.length > 0 || known.reportedAt === null
+      const changes = heard.filter(isWritten).map(toChange)
+      const unchanged = heard.filter((turn) => !isWritten(turn))
       const written = new Set<string>()
       const write = async (count: number, statement: () => Promise<string[]>) => {
         if (count > 0) for (const deviceNo of await statement()) written.add(deviceNo)

@@ -45,7 +45,7 @@ export async function findDevices(
   return new Map(rows.map((row) => [row.device_no, toKnown(row)]))
 }
 
-/** A report that changes nothing but its time. */
+/** A report that changes nothing but its time, which is not its device's first. */
 export interface UnchangedReport {
   known: KnownDevice
   time: ReportTime
@@ -87,26 +87,7 @@ export async function noteReports(
     ],
     { prepare: true },
   )
-  const first = sorted.filter(({ reportedAt }) => reportedAt === null)
-  const begun = first.length === 0 ? [] : await noteFirstReports(sql, first)
-  return [...noted, ...begun].map((row) => row.device_no)
-}
-
-/** The same for devices that say first that they are not online, as they were. */
-function noteFirstReports(sql: Statements, devices: (Pick<Device, 'appId' | 'deviceNo'> & ReportTime)[]) {
-  return sql.unsafe(
-    `insert into device_presence (app_id, device_no, reported_at)
-    select app_id, device_no, greatest(at, case when is_now then now() end)
-    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::boolean[]) as i (app_id, device_no, at, is_now)
-    on conflict (app_id, device_no) do nothing returning device_no`,
-    [
-      textArray(devices.map((device) => device.appId)),
-      textArray(devices.map((device) => device.deviceNo)),
-      textArray(devices.map(({ at }) => at?.toISOString() ?? null)),
-      textArray(devices.map(({ isNow }) => String(isNow))),
-    ],
-    { prepare: true },
-  )
+  return noted.map((row) => row.device_no)
 }
 
 /** What an application's device reported, and when it reported last. Throws 20002, also for another application's. */

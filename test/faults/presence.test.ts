@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { transferDevice, unbindDevice } from '../../src/device-ownership/contract.ts'
-import { reportDeviceStates } from '../../src/device-state/contract.ts'
+import { reportDeviceState, reportDeviceStates } from '../../src/device-state/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, type Service, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
@@ -379,6 +379,27 @@ longTest(
   120_000,
 )
 
+test('a first report of a device that leaves meanwhile leaves nothing behind, which would keep the device from coming back', async () => {
+  const [first, second] = await Promise.all([newApplication(each(0)), newApplication(each(0))])
+  const [deviceNo = ''] = await newDevices(first, 1)
+  const transfer = (target: TestApplication) =>
+    each(1).operate(transferDevice, { deviceNo, targetAppId: target.appId, reason: 'sold' })
+  await database.run(async (sql) => {
+    // Another writer of the same row, who does not end: the report is held up when it has read the device.
+    await sql`begin`
+    await sql`insert into device_presence (app_id, device_no, reported_at) values (${first.appId}, ${deviceNo}, now())`
+    const reporting = each(0).call(reportDeviceState, { deviceNo, onlineStatus: 2 }, { token: first.token })
+    expect(await becomesTrue(async () => (await database.run(countWaiting)) > 0)).toBe(true)
+    const leaving = transfer(second)
+    await Promise.race([leaving, sleep(500)])
+    await sql`rollback`
+    expect((await leaving).code).toBe(0)
+    expect([0, 20002]).toContain((await reporting).code)
+  })
+  await report(each(0), second, deviceNo, { onlineStatus: 1 })
+  expect((await transfer(first)).text).toContain('"code":0')
+}, 60_000)
+
 test('looks for silent devices read them by their index, however many devices are online', async () => {
   await database.run(async (sql) => {
     const reads = async () => {
@@ -432,6 +453,12 @@ test('when the process that looks for silent devices is killed in the middle, th
   const events = byPresence(await readStateEvents(serials))
   expect(events.map(({ deviceNo }) => deviceNo).sort(), `${said}: one event each`).toEqual(serials.toSorted())
 }, 120_000)
+
+async function countWaiting(sql: postgres.Sql): Promise<number> {
+  const [row] = await sql<[{ waiting: number }]>`
+    select count(*)::int as waiting from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+  return row.waiting
+}
 
 /** The name of the connection that waits for an application's lock while it has that of the look for silent devices. */
 async function nameOfWaiting(sql: postgres.Sql): Promise<string | undefined> {
