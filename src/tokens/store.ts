@@ -24,9 +24,17 @@ export async function findClient(sql: Statements, appId: string): Promise<Client
   }
 }
 
-/** Deletes one token of a client. Unknown tokens are nobody's business (RFC 7009 §2.2). */
+/**
+ * Deletes one token of a client. Unknown tokens are nobody's business (RFC 7009 §2.2). An import that was sent with it
+ * would go on at the moment at which the token had ended by itself.
+ */
 export async function deleteToken(sql: Statements, appId: string, tokenHash: string): Promise<void> {
-  await sql`delete from access_token where token_hash = ${tokenHash} and app_id = ${appId}`
+  await sql`
+    with revoked as (
+      delete from access_token where token_hash = ${tokenHash} and app_id = ${appId} returning token_hash
+    )
+    update import set token_until = null from revoked
+    where import.app_id = ${appId} and import.token_hash = revoked.token_hash`
 }
 
 /** Removes at most `limit` expired tokens; answers how many. */

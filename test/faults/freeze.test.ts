@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
 import { deleteBillingRule, saveBillingRule, updateBillingRule } from '../../src/billing-rules/contract.ts'
+import { createImport, getImport } from '../../src/bulk/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { replayDeliveries } from '../../src/deliveries/contract.ts'
 import { unbindDevice, unbindDevices } from '../../src/device-ownership/contract.ts'
@@ -266,3 +267,25 @@ test.skipIf(atScale(true, false))(
   },
   300_000,
 )
+
+test('an import is refused after the revocation of its token, also when that would have come to its end', async () => {
+  const app = await newApplication(a)
+  const { appId, appSecret, token } = app
+  const id = await holdingLock(appId, async () => {
+    const devices = [1, 2, 3].map(() => JSON.stringify({ ...deviceBody(appId), appId: undefined }))
+    const sent = await fetch(`${b.url}${createImport.path}?kind=devices`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+      body: devices.join('\n'),
+    })
+    const { data } = (await sent.json()) as { data: { id: number } }
+    expect((await a.call(revokeToken, { client_id: appId, client_secret: appSecret, token })).status).toBe(200)
+    await database.run(
+      (sql) => sql`update import set token_until = token_until - interval '1 day' where id = ${data.id}`,
+    )
+    return data.id
+  })
+  const told = async () => (await a.operate(getImport, { id })).data
+  expect(await becomesTrue(async () => (await told()).status === 3)).toBe(true)
+  expect(await told()).toMatchObject({ created: 0, refused: 3 })
+}, 60_000)
