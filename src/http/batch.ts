@@ -90,8 +90,11 @@ async function writeRows<Row>(
     try {
       if (lost !== undefined) throw lost
       const read = readRow(row)
-      // A caller's own keys hold no space, so the two can never be mistaken for each other.
-      const record = await write(read, idempotency && { ...idempotency, key: `batch ${idempotency.key} ${index}` })
+      // A caller's own keys hold no space, so the two can never be mistaken for each other. What a retry wrote late is
+      // kept longer than the batch's key, and is not of the next batch with it.
+      const begunAt = idempotency?.attempt?.begunAt.getTime()
+      const key = `batch ${idempotency?.key} ${begunAt} ${index}`
+      const record = await write(read, idempotency && { ...idempotency, key })
       return { text: `${named},"code":0,"msg":"success","data":${record}}`, isUndecided: false }
     } catch (error) {
       if (!(error instanceof Refusal)) log.error({ err: error, row: index }, 'a row of a batch failed')

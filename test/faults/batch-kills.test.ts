@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type postgres from 'postgres'
 import { createDevices } from '../../src/devices/contract.ts'
-import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { saveSites } from '../../src/sites/contract.ts'
+import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
 import type { KillOrder } from './killer.ts'
 import { atScale, becomesTrue, type OwnDatabase, onDisk, seed, tell, Workplace } from './support.ts'
 
@@ -98,3 +99,37 @@ test(`a batch with a key whose process is killed, ${kills} times, is there once 
   tell(`rows of ${rows} that were committed when their process was killed: ${found.join(', ')}`)
   expect(found.some(isInMiddle), `${said}: a kill in the middle`).toBe(true)
 }, 120_000)
+
+test('a batch’s key is new a day after it began, also for rows that a retry wrote hours later', async () => {
+  const service = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
+  const { appId, token } = await newApplication(service)
+  const send = async (sites: object[]) => {
+    const options = { token, headers: { 'idempotency-key': 'late' } }
+    const answer = await service.call(saveSites, { appId, sites }, options)
+    expect(answer.data?.results.map(({ code }) => code)).toEqual([0, 0])
+    return answer.text
+  }
+  const newSites = () => [siteBody(''), siteBody('')].map((site) => ({ ...site, appId: undefined }))
+  const [body, other] = [newSites(), newSites()]
+  const countSites = () => database.run(async (sql) => (await sql`select from site where app_id = ${appId}`).length)
+  /** When the batch began; its rows stay as young as they are. */
+  const begin = (hoursAgo: number) =>
+    database.run(
+      (sql) => sql`
+      update idempotency_key set created_at = now() - ${hoursAgo} * interval '1 hour'
+      where app_id = ${appId} and key = 'late'`,
+    )
+  const first = await send(body)
+  await begin(23)
+  expect(await send(body)).toBe(first)
+  await begin(25)
+  const second = await send(body)
+  expect(await countSites()).toBe(4)
+  // As a process that dies before the answer is kept leaves it.
+  await database.run((sql) => sql`update idempotency_key set answer = '' where app_id = ${appId} and key = 'late'`)
+  expect(await send(body)).toBe(second)
+  expect(await countSites()).toBe(4)
+  await begin(25)
+  await send(other)
+  expect(await countSites()).toBe(6)
+}, 60_000)
