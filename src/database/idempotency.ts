@@ -11,9 +11,16 @@ export interface RequestKey {
   /** Where the answer holds secrets, which are kept nowhere: the members that lead to each. */
   secrets: readonly (readonly string[])[]
   /** Of a batch and its rows: when the first request with the key began, and whether that is this one. */
-  attempt?: { begunAt: Date; isFirst: boolean }
+  attempt?: BatchAttempt
   /** Whether the answer is the one that was kept. */
   isReplayed: boolean
+}
+
+interface BatchAttempt {
+  begunAt: Date
+  isFirst: boolean
+  /** The first request's: of the claim, until another request carries the batch on. */
+  version?: string
 }
 
 /** What a write is kept under. */
@@ -66,7 +73,7 @@ export async function findReplay<Data>(
   const kept = await findKept(sql, { owner, ...request })
   if (kept === undefined) return undefined
   request.isReplayed = true
-  return JSON.parse(kept.answer)
+  return JSON.parse(kept)
 }
 
 function withoutSecrets(data: object, secrets: RequestKey['secrets']): object {
@@ -80,14 +87,14 @@ function withoutSecrets(data: object, secrets: RequestKey['secrets']): object {
 }
 
 /** The answer that is kept for the key, if any. Throws 10008. */
-async function findKept(sql: Statements, write: KeyedWrite): Promise<{ answer: string; keptAt: Date } | undefined> {
+async function findKept(sql: Statements, write: KeyedWrite): Promise<string | undefined> {
   const [kept] = await sql`
-    select body_hash, answer, created_at from idempotency_key
+    select body_hash, answer from idempotency_key
     where app_id = ${write.owner} and operation = ${write.operation} and key = ${write.key}
       and created_at > now() - interval '24 hours'`
   if (kept === undefined) return undefined
   if (kept.body_hash !== write.bodyHash) throw new Refusal('idempotencyKeyReused')
-  return { answer: kept.answer, keptAt: kept.created_at }
+  return kept.answer
 }
 
 /** An answer that is kept for a key. */
@@ -138,22 +145,34 @@ const begun = ''
  * batch came to its end before; else when it was claimed, and whether just now: then the batch is to be carried out, and
  * otherwise carried on. Throws 10008.
  */
-export async function claimKey(
-  sql: Statements,
-  write: KeyedWrite,
-): Promise<{ answer: string } | NonNullable<RequestKey['attempt']>> {
+export async function claimKey(sql: Statements, write: KeyedWrite): Promise<{ answer: string } | BatchAttempt> {
+  const { owner, operation, key, bodyHash } = write
   await sql`
     delete from idempotency_key
-    where app_id = ${write.owner} and operation = ${write.operation} and key = ${write.key}
+    where app_id = ${owner} and operation = ${operation} and key = ${key}
       and created_at <= now() - interval '24 hours'`
-  const claimed = await sql`
+  const [claimed] = await sql`
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
-    values (${write.owner}, ${write.operation}, ${write.key}, ${write.bodyHash}, ${begun}, now())
-    on conflict (app_id, operation, key) do nothing returning created_at`
-  if (claimed[0] !== undefined) return { begunAt: claimed[0].created_at, isFirst: true }
-  const kept = await findKept(sql, write)
-  if (kept === undefined) throw unavailable()
-  return kept.answer === begun ? { begunAt: kept.keptAt, isFirst: false } : kept
+    values (${owner}, ${operation}, ${key}, ${bodyHash}, ${begun}, now())
+    on conflict (app_id, operation, key) do nothing returning created_at, xmin::text as version`
+  if (claimed !== undefined) return { begunAt: claimed.created_at, isFirst: true, version: claimed.version }
+  // Another version of the claim: the first request can't release it any more.
+  const [joined] = await sql`
+    update idempotency_key set answer = answer
+    where app_id = ${owner} and operation = ${operation} and key = ${key} and body_hash = ${bodyHash}
+      and answer = ${begun} returning created_at`
+  if (joined !== undefined) return { begunAt: joined.created_at, isFirst: false }
+  const answer = await findKept(sql, write)
+  if (answer === undefined || answer === begun) throw unavailable()
+  return { answer }
+}
+
+/** Gives back the key of a batch of which nothing was written, unless another request carries the batch on. */
+export async function releaseKey(sql: Statements, write: KeyedWrite, { version }: BatchAttempt): Promise<void> {
+  if (version === undefined) return
+  await sql`
+    delete from idempotency_key
+    where app_id = ${write.owner} and operation = ${write.operation} and key = ${write.key} and xmin::text = ${version}`
 }
 
 /**
@@ -166,7 +185,7 @@ export async function settleKey(sql: Statements, write: KeyedWrite, answer: stri
     update idempotency_key set answer = ${answer}
     where app_id = ${owner} and operation = ${operation} and key = ${key} and body_hash = ${bodyHash}
       and answer = ${begun}`
-  return settled.count === 1 ? undefined : (await findKept(sql, write))?.answer
+  return settled.count === 1 ? undefined : findKept(sql, write)
 }
 
 /** Removes, at most `limit`, keys that are kept no longer. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { claimKey, type RequestKey, settleKey } from '../database/idempotency.ts'
+import { claimKey, type RequestKey, releaseKey, settleKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { yielder } from '../event-loop.ts'
 import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../refusals.ts'
@@ -32,15 +32,17 @@ interface Parts {
 interface RowOutcome {
   /** The row's result as JSON text. */
   text: string
-  /** Nothing was decided about the row, so that it can be tried again. */
-  isUndecided: boolean
+  refused?: RefusalName
 }
 
 /** Rows that are with the lane at once: a thousand would stand before everybody else's one. */
 const portionRows = 128
 
 /** What a caller is told that has lost its access. */
-const losses: ReadonlySet<RefusalName> = new Set(['tokenInvalid', 'applicationFrozen'])
+const losses: ReadonlySet<RefusalName | undefined> = new Set(['tokenInvalid', 'applicationFrozen'])
+const isUnknown = ({ refused }: RowOutcome) => refused === 'unavailable'
+/** Nothing was decided about the row, so that it can be tried again. */
+const isUndecided = (outcome: RowOutcome) => isUnknown(outcome) || losses.has(outcome.refused)
 
 /**
  * Carries out the rows of a batch, each by itself: what is refused or faulty is that row's outcome. Answers the outcomes,
@@ -49,7 +51,7 @@ const losses: ReadonlySet<RefusalName> = new Set(['tokenInvalid', 'applicationFr
  * With a key the first answer is kept whole. Each row that succeeds also keeps its own in its own transaction, so a
  * retry after a crash finds the rows that were written and writes the others. Where the caller loses its access midway,
  * the rows that were written stay, and the others are refused. Throws 10008, 50003 when there is no room for the first
- * rows, 10002 and 10005 when the caller lost its access before them.
+ * rows, 10002 and 10005 when the caller lost its access before them: then the key is free again.
  */
 export async function runBatch<Row>(parts: Parts, request: BatchRequest, batch: Batch<Row>): Promise<JsonText> {
   const { sql } = parts
@@ -62,10 +64,13 @@ export async function runBatch<Row>(parts: Parts, request: BatchRequest, batch: 
     return new JsonText(claim.answer)
   }
   idempotency.attempt = claim
-  const outcomes = await writeRows(parts, request, batch)
+  const outcomes = await writeRows(parts, request, batch).catch(async (error) => {
+    if (error instanceof Refusal && losses.has(error.refusal)) await releaseKey(sql, keyed, claim)
+    throw error
+  })
   const answer = answerOf(outcomes)
   // What the service could not decide, a retry shall.
-  if (outcomes.some((outcome) => outcome.isUndecided)) return new JsonText(answer)
+  if (outcomes.some(isUndecided)) return new JsonText(answer)
   const first = await settleKey(sql, keyed, answer)
   idempotency.isReplayed = first !== undefined
   return new JsonText(first ?? answer)
@@ -95,14 +100,13 @@ async function writeRows<Row>(
       const begunAt = idempotency?.attempt?.begunAt.getTime()
       const key = `batch ${idempotency?.key} ${begunAt} ${index}`
       const record = await write(read, idempotency && { ...idempotency, key })
-      return { text: `${named},"code":0,"msg":"success","data":${record}}`, isUndecided: false }
+      return { text: `${named},"code":0,"msg":"success","data":${record}}` }
     } catch (error) {
       if (!(error instanceof Refusal)) log.error({ err: error, row: index }, 'a row of a batch failed')
       const refusal = error instanceof Refusal ? error : unavailable()
       if (losses.has(refusal.refusal)) lost = refusal
-      const isUndecided = refusal === lost || refusal.refusal === 'unavailable'
       noteRefusedRow(refusal, subject)
-      return { text: `${named},${refusedText(refusal, language)}}`, isUndecided }
+      return { text: `${named},${refusedText(refusal, language)}}`, refused: refusal.refusal }
     }
   }
 
@@ -113,7 +117,8 @@ async function writeRows<Row>(
     await pause()
     const portion = rows.slice(from, from + portionRows)
     outcomes.push(...(await Promise.all(portion.map((row, index) => writeRow(row, from + index)))))
-    if (from === 0 && outcomes.every((outcome) => outcome.isUndecided)) throw lost ?? unavailable()
+    // A row that was waited for in vain may have been written.
+    if (from === 0 && outcomes.every(isUndecided)) throw outcomes.some(isUnknown) ? unavailable() : lost
   }
   return outcomes
 }

@@ -161,6 +161,40 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     expect(await belongings(appId)).toBe(before)
   }, 60_000)
 
+  test('a batch that is refused as a whole keeps no key, and one that another carries on keeps its own', async () => {
+    const app = await newApplication(a)
+    const { appId, token } = app
+    const bodies = ['sent', 'corrected'].map((siteName) => ({
+      appId,
+      sites: [1, 2].map(() => ({ ...siteBody(''), appId: undefined, siteName })),
+    }))
+    const send = (key: string, body = bodies[0], by: Client = a, as = token) =>
+      by.call(saveSites, body, { token: as, headers: { 'idempotency-key': key } })
+    const claims = () => database.run((sql) => sql`select from idempotency_key where app_id = ${appId}`)
+    const { changed, lone, first, second } = await holdingLock(appId, async (waiting) => {
+      let changed = isOrdered ? change(app) : undefined
+      const ahead = isOrdered ? 1 : 0
+      expect(await becomesTrue(async () => (await waiting()) === ahead)).toBe(true)
+      const [lone, first] = [send('lone'), send('shared')]
+      expect(await becomesTrue(async () => (await claims()).length === 2 && (await waiting()) === ahead + 1)).toBe(true)
+      // An operator carries on, at the other process, what the application has begun.
+      const second = send('shared', bodies[0], b, b.operatorKey)
+      expect(await becomesTrue(async () => (await waiting()) === ahead + 2)).toBe(true)
+      changed ??= change(app)
+      if (!isOrdered) expect((await changed).code).toBe(0)
+      return { changed, lone, first, second }
+    })
+    expect([(await changed).code, (await lone).code]).toEqual([0, refused])
+    expect((await first).code).toBe(refused)
+    const carriedOn = await second
+    expect(carriedOn.data?.results.map(({ code }) => code)).toEqual([0, 0])
+    if (refused === 10005) expect((await a.operate(unfreezeApplication, { appId })).code).toBe(0)
+    const corrected = await send('lone', bodies[1], a, a.operatorKey)
+    expect(corrected.data?.results.map(({ code }) => code)).toEqual([0, 0])
+    expect((await send('shared', bodies[0], a, a.operatorKey)).text).toBe(carriedOn.text)
+    expect((await send('shared', bodies[1], a, a.operatorKey)).code).toBe(10008)
+  }, 60_000)
+
   test('a replay that waits sets nothing waiting', async () => {
     const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'https://callbacks.example.com/' }
     const app = await newApplication(a, { thirdPartyConfig })
