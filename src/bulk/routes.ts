@@ -48,6 +48,8 @@ interface Parts {
   onSubmitted(): void
 }
 
+/** A lease outlasts some renewals that fail. */
+const renewEveryMs = 5_000
 /** Rows of a page of an export. */
 const exportedAtOnce = 500
 
@@ -74,6 +76,9 @@ export function bulkRoutes(parts: Parts): Handler[] {
         actor,
         tokenHash: caller.kind === 'application' ? caller.tokenHash : null,
       })
+      // A piece of a slow file may take longer than a lease. After a renewal that fails comes the next one, and a lease
+      // that is lost refuses the next piece.
+      const renewing = setInterval(() => void store.renewDraft(sql, draft).catch(() => {}), renewEveryMs)
       let isSubmitted = false
       try {
         const rows = new RowFile(kind, format, file)
@@ -90,6 +95,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         isSubmitted = submitted.id === draft.id
         return submitted
       } finally {
+        clearInterval(renewing)
         if (isSubmitted) onSubmitted()
         else await store.dropDraft(sql, draft).catch(() => {})
       }

@@ -9,7 +9,7 @@ import { textArray } from '../database/routine.ts'
 import { transaction } from '../database/transaction.ts'
 import { readActor } from '../events/rules.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
-import { Refusal, type RefusalName } from '../refusals.ts'
+import { Refusal, type RefusalName, unavailable } from '../refusals.ts'
 import {
   type ImportFormat,
   type ImportKind,
@@ -112,7 +112,7 @@ export interface Draft {
   owner: string
 }
 
-/** A lease lasts this much longer while its file dallies. */
+/** So long after a process was last heard of, a file that it took is given up. */
 const draftLeaseSeconds = 60
 
 /** Makes an import that nobody sees before its file is whole. */
@@ -129,22 +129,29 @@ export async function insertDraft(sql: Statements, given: NewImport): Promise<Dr
   return { id: row.id, owner }
 }
 
+/** Says that a file is still being taken. */
+export async function renewDraft(sql: Statements, draft: Draft): Promise<void> {
+  await renewal(sql, draft)
+}
+
+const renewal = (sql: Statements, { id, owner }: Draft) => sql`
+  update import set lease_until = now() + ${draftLeaseSeconds} * interval '1 second'
+  where id = ${id} and lease_owner = ${owner} and status = 0 returning id`
+
 /** Keeps a piece of a file. One statement, so that no connection is held while the next piece is waited for. */
 export async function insertPiece(
   sql: Statements,
-  { id, owner }: Draft,
+  draft: Draft,
   piece: number,
   bytesRead: number,
   rows: readonly KeptRow[],
 ): Promise<void> {
   const kept = await sql`
-    with draft as (
-      update import set lease_until = now() + ${draftLeaseSeconds} * interval '1 second'
-      where id = ${id} and lease_owner = ${owner} and status = 0 returning id)
+    with draft as (${renewal(sql, draft)})
     insert into import_piece (import_id, piece, bytes_read, rows)
     select id, ${piece}, ${bytesRead}, ${JSON.stringify(rows)} from draft`
   // Upkeep has taken it for one that nobody sends any more.
-  if (kept.count === 0) throw new Refusal('unavailable')
+  if (kept.count === 0) throw unavailable()
 }
 
 /** What is known of a file that has been taken. */
@@ -157,7 +164,7 @@ export interface TakenFile {
 /** Sets an import waiting whose file is whole. Throws 70003 when another one was quicker. */
 export async function submitDraft(
   tx: Statements,
-  { id }: Draft,
+  { id, owner }: Draft,
   { columns, rows, bytes }: TakenFile,
   showMoment: ShowMoment,
 ): Promise<ImportRecord> {
@@ -165,8 +172,8 @@ export async function submitDraft(
     const [row] = await tx`
       update import set status = ${importStatus.waiting}, columns = ${columns && JSON.stringify(columns)}, rows = ${rows},
         bytes = ${bytes}, created_at = now(), lease_owner = null, lease_until = '-infinity'
-      where id = ${id} and status = 0 returning ${tx.unsafe(recordColumns)}`
-    if (row === undefined) throw new Refusal('unavailable')
+      where id = ${id} and lease_owner = ${owner} and status = 0 returning ${tx.unsafe(recordColumns)}`
+    if (row === undefined) throw unavailable()
     return toRecord(row, showMoment)
   } catch (error) {
     throw (error as { code?: string }).code === '23505' ? new Refusal('importRunning') : error
@@ -175,7 +182,7 @@ export async function submitDraft(
 
 /** Leaves an import whose file did not come whole to upkeep, which removes it in steps. */
 export async function dropDraft(sql: Statements, { id }: Draft): Promise<void> {
-  await sql`update import set lease_until = '-infinity' where id = ${id} and status = 0`
+  await sql`update import set lease_owner = null where id = ${id} and status = 0`
 }
 
 /** Ends an import that waits or runs. Throws 70003 for one that has ended. */
@@ -385,7 +392,9 @@ const removedAtOnce = 100
 /** Removes, in steps, files that nobody sends any more, the pieces of imports that have ended, and imports after 7 days. */
 export async function deleteOldImports(tx: Statements, limit: number): Promise<number> {
   const most = Math.min(limit, removedAtOnce)
-  const isGone = `(status = 0 and lease_until < now() or status > 2 and created_at < now() - interval '${days} days')`
+  // Nobody's from here on: what comes of it after all may not go on where pieces are missing.
+  await tx`update import set lease_owner = null where status = 0 and lease_owner is not null and lease_until < now()`
+  const isGone = `(status = 0 and lease_owner is null or status > 2 and created_at < now() - interval '${days} days')`
   const removed = [
     await tx`
       delete from import_piece where (import_id, piece) in (

@@ -136,11 +136,11 @@ export class ImportWorker {
     await store.leaveJob(sql, job).catch(() => {})
   }
 
-  private async giveUp(job: store.Job, error: unknown): Promise<void> {
+  private async giveUp(job: store.Job, error: unknown, words = wordsOfFailure(job, error)): Promise<void> {
     const { sql, log } = this.parts
     log.error({ err: error, importId: job.id, line: job.line }, 'an import has failed')
     // One that is not marked is taken again, and fails again.
-    await store.failJob(sql, job, wordsOfFailure(job, error)).catch(() => {})
+    await store.failJob(sql, job, words).catch(() => {})
   }
 
   /** A step, after a failure from where the database says: what it forgot to answer may have been kept. */
@@ -151,17 +151,9 @@ export class ImportWorker {
 
   /** Decides the rows of one piece, after a failure one by one, to know which it is. Answers whether the job has come to its end. */
   private async step(job: store.Job, isBusy: () => Promise<boolean>, isCareful: boolean): Promise<boolean> {
-    const { sql, showMoment } = this.parts
-    const piece = await store.readPiece(sql, job, job.nextPiece)
+    const piece = await store.readPiece(this.parts.sql, job, job.nextPiece)
     if (piece === undefined) {
-      await transaction(sql, async (tx) => {
-        if (job.kind === 'inventory' && !job.isDryRun) {
-          const { created } = await store.requireImport(tx, null, job.id, showMoment)
-          const data = { importId: job.id, added: created }
-          await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor: job.actor, subject: null, data })
-        }
-        await store.finishJob(tx, job, showMoment)
-      })
+      await this.finish(job)
       return true
     }
     const read = readerOf(job)
@@ -184,6 +176,24 @@ export class ImportWorker {
       if (isLast || this.isStopping) return false
     }
     return false
+  }
+
+  /** Ends a job whose pieces are worked off: as done, when that was all of its rows. */
+  private async finish(job: store.Job): Promise<void> {
+    const { sql, showMoment } = this.parts
+    const { rows, created, existing, refused } = await store.requireImport(sql, null, job.id, showMoment)
+    const missing = rows - created - existing - refused
+    if (missing > 0) {
+      const words = `The service has lost ${missing} rows of the file: send it again.`
+      return this.giveUp(job, new Error(`${missing} rows are missing`), words)
+    }
+    await transaction(sql, async (tx) => {
+      if (job.kind === 'inventory' && !job.isDryRun) {
+        const data = { importId: job.id, added: created }
+        await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor: job.actor, subject: null, data })
+      }
+      await store.finishJob(tx, job, showMoment)
+    })
   }
 
   /** Says whether others write beside a job. */

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createImport, getImport } from '../../src/bulk/contract.ts'
+import { deleteOldImports } from '../../src/bulk/store.ts'
+import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
+
+// Files that come slowly, and upkeep beside them.
+
+const place = new Workplace()
+let database: OwnDatabase
+let client: Client
+
+beforeAll(async () => {
+  database = await place.findDatabase()
+  client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
+}, 60_000)
+afterAll(() => place.clear(), 60_000)
+
+/** Sends a file by and by; `pieces` of it are kept so far. */
+async function sendSlowly({ appId, token }: TestApplication) {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = writable.getWriter()
+  const headers = { 'content-type': 'application/x-ndjson; charset=utf-8' }
+  const answer = client.call(createImport, { kind: 'devices', file: readable }, { token, headers })
+  const send = (rows: number) => {
+    const bodies = Array.from({ length: rows }, () => deviceBody('', { deviceNo: newSerial('SLOW') }))
+    return writer.write(Buffer.from(`${bodies.map((row) => JSON.stringify(row)).join('\n')}\n`))
+  }
+  await send(1)
+  let id = 0
+  const pieces = async () => {
+    const [row] = await database.run(
+      async (sql) => await sql`select count(*)::int as count from import_piece where import_id = ${id}`,
+    )
+    return row?.count
+  }
+  const begins = async () => {
+    const [row] = await database.run(async (sql) => await sql`select id from import where app_id = ${appId}`)
+    id = row?.id ?? 0
+    return id > 0
+  }
+  expect(await becomesTrue(begins)).toBe(true)
+  return { id, answer, send, pieces, end: () => writer.close() }
+}
+
+test('a file of which something comes is taken, however long a piece of it takes', async () => {
+  const file = await sendSlowly(await newApplication(client))
+  await database.run((sql) => sql`update import set lease_until = now() + interval '8 s' where id = ${file.id}`)
+  for (let second = 0; second < 9; second++) {
+    await file.send(1)
+    await sleep(1_000)
+  }
+  await database.run((sql) => deleteOldImports(sql, 1))
+  await file.end()
+  const { status, text, data } = await file.answer
+  expect(status, text).toBe(200)
+  expect(data.rows).toBe(10)
+}, 60_000)
+
+test('a file that upkeep has begun to remove is not taken', async () => {
+  const file = await sendSlowly(await newApplication(client))
+  await file.send(1_000)
+  expect(await becomesTrue(async () => (await file.pieces()) === 2)).toBe(true)
+  await database.run((sql) =>
+    sql.begin(async (tx) => {
+      await tx`update import set lease_until = '-infinity' where id = ${file.id}`
+      await deleteOldImports(tx, 1)
+    }),
+  )
+  expect(await file.pieces()).toBe(1)
+  await file.send(1_000)
+  await file.end()
+  const { status, headers, text } = await file.answer
+  expect([status, headers.get('retry-after')], text).toEqual([503, '1'])
+  await database.run((sql) => deleteOldImports(sql, 100))
+  expect((await client.operate(getImport, { id: file.id })).data ?? null).toBeNull()
+}, 60_000)
+
+test('an import of which a piece is missing fails', async () => {
+  const file = await sendSlowly(await newApplication(client))
+  await file.send(1_000)
+  expect(await becomesTrue(async () => (await file.pieces()) === 2)).toBe(true)
+  await database.run((sql) => sql`delete from import_piece where import_id = ${file.id} and piece = 1`)
+  await file.end()
+  expect((await file.answer).status).toBe(200)
+  expect(await becomesTrue(async () => (await client.operate(getImport, { id: file.id })).data.status > 2)).toBe(true)
+  const { status, created, rows, error } = (await client.operate(getImport, { id: file.id })).data
+  expect({ status, created, rows }).toEqual({ status: 4, created: 500, rows: 1_001 })
+  expect(error).toContain('501 rows')
+}, 60_000)
