@@ -16,8 +16,11 @@ const certificateCodes = /^UNABLE_TO_|(^|_)CERT(_|$)/
 /** Of the driver, of the network, and of TLS: a certificate that does not fit leads to no database. */
 const driverCodes = /^(CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$|ERR_(TLS|SSL)_|UNABLE_TO_|([A-Z_]+_)?CERT(_|$))/
 
-/** By which Citus tells, as an internal error (XX000), that a node has gone away within a transaction. */
-const nodeLost = 'MarkRemoteTransactionFailed'
+/** By which Citus tells, as an internal error, that a node, or its own server, has gone away within a transaction. */
+const nodeLost = new Set([
+  ...['MarkRemoteTransactionFailed', 'ReportResultError', 'ReportCopyError'],
+  ...['FinishConnectionIO', 'ProcessWaitEvents'],
+])
 
 /** 50003 for errors that mean that the database is away or overloaded; undefined for every other error. */
 export function databaseRefusal(error: unknown): Refusal | undefined {
@@ -26,7 +29,8 @@ export function databaseRefusal(error: unknown): Refusal | undefined {
   if (typeof code !== 'string') return undefined
   if (!isStatementError(error)) return driverCodes.test(code) ? unavailable() : undefined
   const isAway = awayClasses.has(code.slice(0, 2)) || code === '25006' || code.startsWith('40')
-  return isAway || routine === nodeLost ? unavailable() : undefined
+  const isNodeLost = code === 'XX000' && nodeLost.has(routine ?? '')
+  return isAway || isNodeLost ? unavailable() : undefined
 }
 
 /** Which kind of error of the database it is: the class of its SQLSTATE, or "connection"; undefined for any other error. */
