@@ -99,7 +99,7 @@ export const changeStatesRoutine = routine(
     p_now: 'timestamptz',
     p_apps: 'text[]',
     p_count: 'integer',
-    p_devices: 'integer',
+    p_serials: 'text[]',
     p_timed: 'text[]',
     p_times: 'timestamptz[]',
     ...callerParameters,
@@ -122,8 +122,8 @@ export const changeStatesRoutine = routine(
   ${findRevoked}
   if p_timed <> '{}' then
     foreach v_app in array p_apps loop
-      -- A sign of life is noted without the application's lock.
-      perform 1 from device_presence where app_id = v_app and device_no = any(p_timed) order by device_no for update;
+      -- A sign of life is noted without the application's lock. All rows, because the others are written after these.
+      perform 1 from device_presence where app_id = v_app and device_no = any(p_serials) order by device_no for update;
       v_late := v_late || array(select device_no from device_presence
         where app_id = v_app and device_no = any(p_timed)
           and reported_at > p_times[array_position(p_timed, device_no)]);
@@ -140,20 +140,21 @@ export const changeStatesRoutine = routine(
   )
   select array_agg(device_no) into v_changed from changed;
   -- Nearly always; to look every row up among all of them would cost as much as writing it.
-  v_is_complete := coalesce(cardinality(v_changed), 0) = p_devices;
+  v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
 
   insert into event (app_id, id, type, time, actor, subject, data)
   select i.app_id, ${eventIdOfRow}, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
   from ${events}
   where ${isChanged};
 
+  -- One statement, in the order of the rows. A sign that stays is below every other, and moves no entry of the index.
   insert into device_presence (app_id, device_no, reported_at, seen_at)
-  select i.app_id, i.device_no, coalesce(${toldAt}, '-infinity'), case when i.sign = 'alive' then now() end
-  from ${told} where i.sign is not null and ${isChanged}
+  select i.app_id, i.device_no, coalesce(${toldAt}, '-infinity'),
+    case i.sign when 'alive' then now() when 'gone' then null else '-infinity' end
+  from ${told} where ${isChanged}
   on conflict (app_id, device_no) do update
-    set reported_at = greatest(device_presence.reported_at, excluded.reported_at), seen_at = excluded.seen_at;
-  update device_presence p set reported_at = greatest(p.reported_at, ${toldAt})
-  from ${told} where p.app_id = i.app_id and p.device_no = i.device_no and i.sign is null and ${isChanged};
+    set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
+      seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end;
 
   return query select unnest(v_changed);`,
 )
@@ -176,7 +177,7 @@ export async function changeStates(
     now.toISOString(),
     textArray(apps),
     events.length,
-    changes.length,
+    textArray(sorted.map(({ deviceNo }) => deviceNo)),
     textArray(timed.map(({ deviceNo }) => deviceNo)),
     textArray(timed.map(({ newestRead }) => newestRead?.toISOString() ?? '-infinity')),
     ...callerValues(callers),
