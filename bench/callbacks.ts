@@ -93,10 +93,10 @@ async function fill({ database: { sql } }: Registry, appIds: string[], events: n
     from json_array_elements_text(${JSON.stringify(appIds)}::text::json) as app_id`
   await sql`
     insert into event (app_id, id, type, time, actor, subject, data)
-    select (${JSON.stringify(appIds)}::text::json) ->> (n % ${appIds.length}::int), ${next} + n, 'device.bound', now(), 'bench',
+    select (${JSON.stringify(appIds)}::text::json) ->> (n % ${appIds.length}::int), ${next}::bigint + n, 'device.bound', now(), 'bench',
       'SN-' || n, ${record?.data ?? JSON.stringify({ text: 'x'.repeat(700) })}
     from generate_series(1, ${events}::int) as n`
-  await sql`update event_head set last_event_id = ${next} + ${events}`
+  await sql`update event_head set last_event_id = ${next}::bigint + ${events}::int`
   await sql`vacuum analyze event`
 }
 
