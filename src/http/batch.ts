@@ -80,6 +80,12 @@ function answerOf(outcomes: RowOutcome[]): string {
   return `{"results":[${outcomes.map(({ text }) => text).join(',')}]}`
 }
 
+/**
+ * The key of a row. A caller's own keys hold no space, so the two can never be mistaken for each other. What a retry wrote
+ * late is kept longer than the batch's key, and is not of the next batch with it.
+ */
+const keyOfRow = ({ key, attempt }: RequestKey, index: number) => `batch ${key} ${attempt?.begunAt.getTime()} ${index}`
+
 async function writeRows<Row>(
   { log }: Parts,
   { idempotency, header, noteRefusedRow }: BatchRequest,
@@ -95,11 +101,7 @@ async function writeRows<Row>(
     try {
       if (lost !== undefined) throw lost
       const read = readRow(row)
-      // A caller's own keys hold no space, so the two can never be mistaken for each other. What a retry wrote late is
-      // kept longer than the batch's key, and is not of the next batch with it.
-      const begunAt = idempotency?.attempt?.begunAt.getTime()
-      const key = `batch ${idempotency?.key} ${begunAt} ${index}`
-      const record = await write(read, idempotency && { ...idempotency, key })
+      const record = await write(read, idempotency && { ...idempotency, key: keyOfRow(idempotency, index) })
       return { text: `${named},"code":0,"msg":"success","data":${record}}` }
     } catch (error) {
       if (!(error instanceof Refusal)) log.error({ err: error, row: index }, 'a row of a batch failed')

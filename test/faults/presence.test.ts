@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import type postgres from 'postgres'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { transferDevice, unbindDevice } from '../../src/device-ownership/contract.ts'
-import { reportDeviceState, reportDeviceStates } from '../../src/device-state/contract.ts'
+import { reportDeviceStates } from '../../src/device-state/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { Client, deviceBody, newApplication, newSerial, type Service, type TestApplication } from '../harness.ts'
+import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
-import { detail, report } from './state-reports.ts'
+import { detail, registerDevices, report } from './state-reports.ts'
 import {
   atScale,
   becomesTrue,
@@ -48,13 +48,7 @@ function startOne(): Promise<Service> {
 /** The service processes in turn. */
 const each = (index: number) => both[index % both.length] as Client
 
-async function newDevices(app: TestApplication, count: number, by = each): Promise<string[]> {
-  const serials = Array.from({ length: count }, () => newSerial())
-  const create = (deviceNo: string, index: number) =>
-    by(index).call(createDevice, deviceBody(app.appId, { deviceNo }), { token: app.token })
-  for (const answer of await Promise.all(serials.map(create))) expect(answer.code, answer.text).toBe(0)
-  return serials
-}
+const newDevices = (app: TestApplication, count: number, by = each) => registerDevices(app, count, by)
 
 interface StateEvent {
   deviceNo: string
@@ -379,60 +373,6 @@ longTest(
   120_000,
 )
 
-test('changes, signs of life and times of reports of the same devices never wait for each other in a circle', async () => {
-  const app = await newApplication(each(0))
-  const serials = await newDevices(app, 40)
-  for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '0' })
-  const end = performance.now() + atScale(3000, 20_000)
-  let sent = 0
-  await Promise.all(
-    Array.from({ length: 8 }, async (_, index) => {
-      while (performance.now() < end) {
-        const reports = serials
-          .filter(() => random() < 0.5)
-          .map((deviceNo) => ({
-            deviceNo,
-            ...(random() < 0.5 && { version: String(sent++ % 3) }),
-            ...(random() < 0.3 && { reportTime: new Date().toISOString() }),
-          }))
-        if (reports.length === 0) continue
-        const answer = await each(index).call(reportDeviceStates, { reports }, { token: app.token })
-        expect(answer.data.results.filter(({ code }) => code !== 0)).toEqual([])
-      }
-    }),
-  )
-  // A session tells its figures when it rests.
-  await sleep(1500)
-  const [row] = await database.run(
-    (sql) => sql<[{ deadlocks: number }]>`
-      select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()`,
-  )
-  expect(row.deadlocks, said).toBe(0)
-}, 60_000)
-
-test('a first report of a device that leaves meanwhile leaves nothing behind, which would keep the device from coming back', async () => {
-  const [first, second] = await Promise.all([newApplication(each(0)), newApplication(each(0))])
-  const [deviceNo = ''] = await newDevices(first, 1)
-  const transfer = (target: TestApplication) =>
-    each(1).operate(transferDevice, { deviceNo, targetAppId: target.appId, reason: 'sold' })
-  await database.run(async (sql) => {
-    // Another writer of the same row, who does not end: the report is held up when it has read the device.
-    await sql`begin`
-    await sql`insert into device_presence (app_id, device_no, reported_at) values (${first.appId}, ${deviceNo}, now())`
-    const reporting = each(0).call(reportDeviceState, { deviceNo, onlineStatus: 2 }, { token: first.token })
-    // On a cluster it is a node that waits, which is not seen here.
-    await becomesTrue(async () => (await database.run(countWaiting)) > 0, 2000)
-    expect(await Promise.race([reporting, sleep(0)]), 'the report is held up').toBeUndefined()
-    const leaving = transfer(second)
-    await Promise.race([leaving, sleep(500)])
-    await sql`rollback`
-    expect((await leaving).code).toBe(0)
-    expect([0, 20002]).toContain((await reporting).code)
-  })
-  await report(each(0), second, deviceNo, { onlineStatus: 1 })
-  expect((await transfer(first)).text).toContain('"code":0')
-}, 60_000)
-
 test('looks for silent devices read them by their index, however many devices are online', async () => {
   await database.run(async (sql) => {
     const reads = async () => {
@@ -486,12 +426,6 @@ test('when the process that looks for silent devices is killed in the middle, th
   const events = byPresence(await readStateEvents(serials))
   expect(events.map(({ deviceNo }) => deviceNo).sort(), `${said}: one event each`).toEqual(serials.toSorted())
 }, 120_000)
-
-async function countWaiting(sql: postgres.Sql): Promise<number> {
-  const [row] = await sql<[{ waiting: number }]>`
-    select count(*)::int as waiting from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-  return row.waiting
-}
 
 /** The name of the connection that waits for an application's lock while it has that of the look for silent devices. */
 async function nameOfWaiting(sql: postgres.Sql): Promise<string | undefined> {

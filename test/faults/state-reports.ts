@@ -1,8 +1,21 @@
 import { expect } from 'bun:test'
 import { reportDeviceState } from '../../src/device-state/contract.ts'
-import { getDevice } from '../../src/devices/contract.ts'
-import type { Client, TestApplication } from '../harness.ts'
+import { createDevice, getDevice } from '../../src/devices/contract.ts'
+import { type Client, deviceBody, newSerial, type TestApplication } from '../harness.ts'
 import { sleep } from './support.ts'
+
+/** Registers so many devices at once, each by the client that `by` tells. Answers their serials. */
+export async function registerDevices(
+  app: TestApplication,
+  count: number,
+  by: (index: number) => Client,
+): Promise<string[]> {
+  const serials = Array.from({ length: count }, () => newSerial())
+  const create = (deviceNo: string, index: number) =>
+    by(index).call(createDevice, deviceBody(app.appId, { deviceNo }), { token: app.token })
+  for (const answer of await Promise.all(serials.map(create))) expect(answer.code, answer.text).toBe(0)
+  return serials
+}
 
 /** Reports a state, and answers the record with when it was sent and answered. */
 export async function report(client: Client, { token }: TestApplication, deviceNo: string, state: object) {

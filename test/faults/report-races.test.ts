@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type postgres from 'postgres'
+import { transferDevice } from '../../src/device-ownership/contract.ts'
+import { reportDeviceState, reportDeviceStates } from '../../src/device-state/contract.ts'
+import { Client, newApplication, type TestApplication } from '../harness.ts'
+import { registerDevices, report } from './state-reports.ts'
+import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, Workplace } from './support.ts'
+
+// Reports of the same devices to two processes at once, and beside what moves the devices.
+
+const place = new Workplace()
+const random = randomNumbers(seed)
+let database: OwnDatabase
+let both: Client[]
+
+beforeAll(async () => {
+  database = await place.findDatabase()
+  // Signs of life grow old within a fifth of it, so that both kinds of rows are written all the time.
+  const env = { DATABASE_URL: database.url(), FORECOURT_PRESENCE_SECONDS: '1' }
+  const services = await Promise.all([place.startService({ env }), place.startService({ env })])
+  both = services.map((service) => new Client(service))
+}, 120_000)
+afterAll(() => place.clear(), 60_000)
+
+/** The service processes in turn. */
+const each = (index: number) => both[index % both.length] as Client
+
+test('changes, signs of life and times of reports of the same devices never wait for each other in a circle', async () => {
+  const app = await newApplication(each(0))
+  const serials = await registerDevices(app, 40, each)
+  for (const deviceNo of serials) await report(each(0), app, deviceNo, { onlineStatus: 1, version: '0' })
+  const end = performance.now() + atScale(3000, 20_000)
+  let sent = 0
+  await Promise.all(
+    Array.from({ length: 8 }, async (_, index) => {
+      while (performance.now() < end) {
+        const reports = serials
+          .filter(() => random() < 0.5)
+          .map((deviceNo) => ({
+            deviceNo,
+            ...(random() < 0.5 && { version: String(sent++ % 3) }),
+            ...(random() < 0.3 && { reportTime: new Date().toISOString() }),
+          }))
+        if (reports.length === 0) continue
+        const answer = await each(index).call(reportDeviceStates, { reports }, { token: app.token })
+        expect(answer.data.results.filter(({ code }) => code !== 0)).toEqual([])
+      }
+    }),
+  )
+  // A session tells its figures when it rests.
+  await sleep(1500)
+  const [row] = await database.run(
+    (sql) => sql<[{ deadlocks: number }]>`
+      select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()`,
+  )
+  expect(row.deadlocks, `seed ${seed}`).toBe(0)
+}, 60_000)
+
+test('a first report of a device that leaves meanwhile leaves nothing behind, which would keep the device from coming back', async () => {
+  const [first, second] = await Promise.all([newApplication(each(0)), newApplication(each(0))])
+  const [deviceNo = ''] = await registerDevices(first, 1, each)
+  const transfer = (target: TestApplication) =>
+    each(1).operate(transferDevice, { deviceNo, targetAppId: target.appId, reason: 'sold' })
+  await database.run(async (sql) => {
+    // Another writer of the same row, who does not end: the report is held up when it has read the device.
+    await sql`begin`
+    await sql`insert into device_presence (app_id, device_no, reported_at) values (${first.appId}, ${deviceNo}, now())`
+    const reporting = each(0).call(reportDeviceState, { deviceNo, onlineStatus: 2 }, { token: first.token })
+    // On a cluster it is a node that waits, which is not seen here.
+    await becomesTrue(async () => (await database.run(countWaiting)) > 0, 2000)
+    expect(await Promise.race([reporting, sleep(0)]), 'the report is held up').toBeUndefined()
+    const leaving = transfer(second)
+    await Promise.race([leaving, sleep(500)])
+    await sql`rollback`
+    expect((await leaving).code).toBe(0)
+    expect([0, 20002]).toContain((await reporting).code)
+  })
+  await report(each(0), second, deviceNo, { onlineStatus: 1 })
+  expect((await transfer(first)).text).toContain('"code":0')
+}, 60_000)
+
+async function countWaiting(sql: postgres.Sql): Promise<number> {
+  const [row] = await sql<[{ waiting: number }]>`
+    select count(*)::int as waiting from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+  return row.waiting
+}
