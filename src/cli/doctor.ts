@@ -260,11 +260,12 @@ async function lookAtSchema(sql: Sql): Promise<Finding> {
 /** The embedded database's disk; of another the growth is known, and its disk is its host's to watch. */
 function lookAtDisk(
   { dataDir, databaseUrl }: Config,
-  size: { bytes: number; bytesPerDay: number | null } | null,
+  size: { bytes: number | null; bytesPerDay: number | null } | null,
 ): Finding {
   const growth = size?.bytesPerDay ?? null
   const grows = growth === null ? 'growth not known yet' : `grows by ${inBytes(Math.max(0, growth))} a day`
-  const holds = size === null ? undefined : `the database has ${inBytes(size.bytes)}, ${grows}`
+  const bytes = size?.bytes ?? null
+  const holds = bytes === null ? undefined : `the database has ${inBytes(bytes)}, ${grows}`
   if (databaseUrl !== undefined) return ok('disk', `${holds ?? 'not known'}; its disk is watched where it runs`)
   const folder = readRecord(dataDir)?.cluster ?? dataDir
   const { bavail, bsize, blocks } = statfsSync(nearestFolder(folder))

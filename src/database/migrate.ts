@@ -18,11 +18,18 @@ interface Migration {
 /** Any constant that no application's lock can equal in practice; it keeps two starting processes apart. */
 const migrationLock = 7_103_120_031
 const lookEveryMs = 200
+/**
+ * How long a statement of a migration waits for a lock. Every later statement on the same table queues behind it, so
+ * this is the longest pause that an attempt costs the service. Between two attempts the queue drains.
+ */
+const lockTimeoutMs = 2_000
+const lockRetryMs = 3_000
 
 /**
  * A file that begins with this line is run outside a transaction, as `create index concurrently` needs it. A kill can
  * leave half of it done, so it must bear to be run again. Its statements end with a semicolon at the end of a line, and
- * no other line of it does.
+ * no other line of it does. It has no lock timeout: only statements that block no writer belong into it
+ * (`concurrently`, `validate constraint`), and a timeout would leave their work half done.
  */
 const outsideMarker = '-- outside a transaction\n'
 
@@ -52,9 +59,12 @@ export async function migrate(
   let isWaiting = false
   for (;;) {
     const began = performance.now()
-    const outcome = await transaction(sql, (tx) => applyNext(tx, openAlone, migrations))
+    const outcome = await transaction(sql, (tx) => applyNext(tx, openAlone, migrations)).catch(lockedOut)
     if (outcome === 'complete') return
-    if (outcome === 'busy') {
+    if (outcome instanceof Error) {
+      log.info({ reason: outcome.message }, 'a migration waits for other transactions; it is tried again')
+      await sleep(lockRetryMs)
+    } else if (outcome === 'busy') {
       if (!isWaiting) log.info('another process brings the schema up to date; it is waited for')
       isWaiting = true
       await sleep(lookEveryMs)
@@ -62,6 +72,12 @@ export async function migrate(
       log.info({ file: outcome.file, milliseconds: Math.round(performance.now() - began) }, 'a migration was applied')
     }
   }
+}
+
+/** Returns the error of a statement that gave up waiting for a lock, and throws every other one. */
+function lockedOut(error: unknown): Error {
+  if (error instanceof Error && (error as { code?: string }).code === '55P03') return error
+  throw error
 }
 
 /** Applies the first file that the database does not have. `busy`: another process is at it. */
@@ -77,7 +93,7 @@ async function applyNext(
   const next = migrations[requireKnown(await readApplied(tx), migrations)]
   if (next === undefined) return 'complete'
   try {
-    await (next.text.startsWith(outsideMarker) ? runOutside(tx, openAlone(), next.text) : tx.unsafe(next.text))
+    await (next.text.startsWith(outsideMarker) ? runOutside(tx, openAlone(), next.text) : runInside(tx, next.text))
   } catch (error) {
     if (error instanceof Error) error.message = `${next.file}: ${error.message}`
     throw error
@@ -123,6 +139,12 @@ function requireKnown(applied: Applied[], migrations: Migration[]): number {
     )
   }
   return newest
+}
+
+async function runInside(tx: Statements, text: string): Promise<void> {
+  await tx.unsafe(`set local lock_timeout = ${lockTimeoutMs}`)
+  await tx.unsafe(text)
+  await tx`set local lock_timeout = 0`
 }
 
 /** On a connection of its own, while the transaction that has the lock does nothing. */

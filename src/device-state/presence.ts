@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { tryLock } from '../database/advisory-lock.ts'
 import type { Sql } from '../database/open.ts'
+import { OutageLog } from '../database/outage-log.ts'
 import { transaction } from '../database/transaction.ts'
 import { deviceText, showDevice } from '../devices/rules.ts'
 import type { ShowMoment } from '../moments.ts'
@@ -23,6 +24,10 @@ interface Parts {
 /** Takes devices offline that have reported and then stayed silent for the presence time-out (contract §5). */
 export function startPresence({ config, sql, log, showMoment }: Parts): { stop(): void } {
   const { silenceMs, tickMs } = presenceTimes(config.presenceSeconds)
+  const outage = new OutageLog(log, {
+    failing: 'the look for silent devices failed; it is tried again',
+    succeeding: 'the look for silent devices succeeds again',
+  })
   let isRunning = false
   let isStopped = false
 
@@ -60,8 +65,9 @@ export function startPresence({ config, sql, log, showMoment }: Parts): { stop()
     isRunning = true
     try {
       await look()
+      outage.succeeded()
     } catch (error) {
-      log.warn({ err: error }, 'the look for silent devices failed; it is tried again')
+      outage.failed(error)
     }
     isRunning = false
   }

@@ -64,7 +64,7 @@ export function registerServiceGauges(parts: Parts): void {
   const size = lately(() => readDatabaseSize(pools.background, isDistributed), { freshMs: 30_000, timeoutMs })
   metrics.gauge(
     { name: 'forecourt_database_size_bytes', help: 'Size of the database, over all of its nodes.', merged: 'first' },
-    async () => (await size())?.bytes,
+    async () => (await size())?.bytes ?? undefined,
   )
   const growth = 'By how much the database grows in a day, of the last week; none in the first hours.'
   metrics.gauge(

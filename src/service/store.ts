@@ -10,7 +10,8 @@ const growthDays = 8
 const leastHours = 12
 
 export interface DatabaseSize {
-  bytes: number
+  /** Null while a node of the cluster is away. */
+  bytes: number | null
   /** Of the last week, or of what is known of it; null while too little is. */
   bytesPerDay: number | null
   /** When upkeep noted the size last, and with it that it runs; null before its first round. */
@@ -28,16 +29,19 @@ export async function readDatabaseSize(sql: Statements, isDistributed: boolean):
         ((last.bytes - first.bytes) / (extract(epoch from last.noted_at - first.noted_at) / 86400))::float8
       end as bytes_per_day
     from (select 1) as always left join first on true left join last on true`
-  return { bytes: row?.bytes, bytesPerDay: row?.bytes_per_day ?? null, notedAt: row?.noted_at ?? null }
+  return { bytes: row?.bytes ?? null, bytesPerDay: row?.bytes_per_day ?? null, notedAt: row?.noted_at ?? null }
 }
 
-/** Notes the size of the database: of each day the last one that was seen. */
+/** Notes the size of the database: of each day the last one that was seen; while a node is away, the one before. */
 export async function noteDatabaseSize(sql: Sql, isDistributed: boolean): Promise<void> {
   await transaction(sql, async (tx) => {
     if (!(await tryLock(tx, 'database size'))) return
     await tx`
       insert into database_size (day, bytes, noted_at)
-      values (current_date, ${bytesNow(tx, isDistributed)}, now())
+      select current_date, size.bytes, now() from (
+        select coalesce(${bytesNow(tx, isDistributed)},
+          (select bytes from database_size order by day desc limit 1)) as bytes) as size
+      where size.bytes is not null
       on conflict (day) do update set bytes = excluded.bytes, noted_at = excluded.noted_at`
     await tx`delete from database_size where day < current_date - ${keptDays}::int`
   })
@@ -45,8 +49,10 @@ export async function noteDatabaseSize(sql: Sql, isDistributed: boolean): Promis
 
 function bytesNow(sql: Statements, isDistributed: boolean) {
   if (!isDistributed) return sql`pg_database_size(current_database())`
+  // The result of a node that is away is the text of an error.
   return sql`(
-    select sum(result::bigint)::bigint from run_command_on_all_nodes('select pg_database_size(current_database())'))`
+    select case when bool_and(success) then sum(case when success then result::bigint end)::bigint end
+    from run_command_on_all_nodes('select pg_database_size(current_database())'))`
 }
 
 /** How long an empty statement takes on a pool, the wait for a free connection included. */

@@ -6,7 +6,7 @@ import { deleteOldDeliveries } from '../../src/deliveries/store.ts'
 import { deleteOldEvents, installEventPruning } from '../../src/events/store.ts'
 import { findCount } from '../../src/overview/store.ts'
 import { deleteOldRefusals, keepRefusals } from '../../src/refusal-log/store.ts'
-import { readDatabaseSize } from '../../src/service/store.ts'
+import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
 import { issueTokensRoutine } from '../../src/tokens/routine.ts'
 import { runUpkeep } from '../../src/upkeep.ts'
 import { coordinatorUrl } from '../citus/cluster.ts'
@@ -246,6 +246,29 @@ test('upkeep notes the size of the database, which tells how much it grows in a 
   expect((await findCount(sql))?.countedAt).toEqual(counted?.countedAt as Date)
   expect(warnings).toEqual([])
 })
+
+test.skipIf(isDistributed)(
+  'the size of a cluster is not known while a node is away, and upkeep keeps the last',
+  async () => {
+    // What Citus returns of a node that does not answer.
+    const answers = (rows: string) =>
+      sql.unsafe(`create or replace function run_command_on_all_nodes(text)
+      returns table (nodeid integer, success boolean, result text) language sql as
+      $$ values ${rows} $$`)
+    await sql`delete from database_size`
+    await answers("(1, true, '5000'), (2, false, 'failed to connect to 127.0.0.1:9702')")
+    await noteDatabaseSize(sql, true)
+    expect(await readDatabaseSize(sql, true)).toMatchObject({ bytes: null, notedAt: null })
+    await answers("(1, true, '5000'), (2, true, '7000')")
+    await noteDatabaseSize(sql, true)
+    expect(await readDatabaseSize(sql, true)).toMatchObject({ bytes: 12_000 })
+    await answers("(1, true, '6000'), (2, false, 'failed to connect to 127.0.0.1:9702')")
+    await noteDatabaseSize(sql, true)
+    expect(await readDatabaseSize(sql, true)).toMatchObject({ bytes: null })
+    expect((await sql`select bytes::int from database_size`).map(({ bytes }) => bytes)).toEqual([12_000])
+    await sql`drop function run_command_on_all_nodes`
+  },
+)
 
 // Citus has no triggers.
 test.skipIf(coordinatorUrl !== undefined)('what cannot be removed keeps nothing else', async () => {

@@ -124,6 +124,39 @@ describe('migrate', () => {
     expect(lines.filter(([, words]) => words === 'a migration was applied')).toHaveLength(3)
     expect(lines.filter(([words]) => String(words).includes('waited for')).length).toBeGreaterThanOrEqual(2)
   }, 120_000)
+
+  test('gives up waiting for a lock before others queue behind it for long, and tries again', async () => {
+    const { folder, write, lines, log } = folderOf({ '0001-first.sql': 'create table first (n int);' })
+    await migrate(sql, open, folder, log)
+    write({ '0002-second.sql': 'create table second (n int); alter table first add column m int;' })
+    const begins = Promise.withResolvers<void>()
+    const ends = Promise.withResolvers<void>()
+    const reading = open().begin(async (tx) => {
+      await tx`set idle_in_transaction_session_timeout = 0`
+      await tx`select count(*) from first`
+      begins.resolve()
+      await ends.promise
+    })
+    await begins.promise
+    const migrating = migrate(sql, open, folder, log)
+    const isQueued = async () =>
+      (await server.run((admin) => admin`select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'`))
+        .length === 1
+    expect(await becomesTrue(isQueued)).toBe(true)
+    // A writer that comes behind the migration waits for it no longer than its lock timeout.
+    const writer = open()
+    await writer`set statement_timeout = 30000`
+    await writer`insert into first values (1)`
+    expect(await appliedFiles()).toEqual(['0001-first.sql'])
+    expect(await sql`select to_regclass('second') as second`).toEqual([{ second: null }] as never)
+    ends.resolve()
+    await Promise.all([reading, migrating])
+    expect(await appliedFiles()).toEqual(['0001-first.sql', '0002-second.sql'])
+    expect(lines).toContainEqual([
+      { reason: '0002-second.sql: canceling statement due to lock timeout' },
+      'a migration waits for other transactions; it is tried again',
+    ])
+  }, 60_000)
 })
 
 describe('routines', () => {

@@ -396,6 +396,24 @@ test('looks for silent devices read them by their index, however many devices ar
   })
 }, 120_000)
 
+test('a look that fails again and again is one line of the log', async () => {
+  const linesOf = (service: Service) => service.stderr().split('the look for silent devices failed').length - 1
+  const before = services.map(linesOf)
+  await database.run(async (sql) => {
+    const rename = (from: string, to: string) => sql.unsafe(`alter table ${from} rename to ${to}`)
+    await rename('device_presence', 'device_presence_away')
+    try {
+      const isLogged = () => services.every((service, index) => linesOf(service) > (before[index] ?? 0))
+      expect(await becomesTrue(isLogged), said).toBe(true)
+      // Some ticks more.
+      await sleep(3 * silentMs)
+    } finally {
+      await rename('device_presence_away', 'device_presence')
+    }
+  })
+  expect(services.map(linesOf)).toEqual(before.map((lines) => lines + 1))
+}, 60_000)
+
 test('when the process that looks for silent devices is killed in the middle, the other one takes over', async () => {
   const app = await newApplication(each(0))
   const serials = await newDevices(app, 50)
