@@ -77,10 +77,10 @@ import { runtime, version } from './version.ts'
 export function openPools(database: Database, control: Sql) {
   return {
     /** Who calls, asked at each request whose caller is not in memory. */
-    access: database.open(2),
+    access: database.open(2, { isByKeys: true }),
     control,
     /** What applications change, but for creates and states. */
-    writes: database.open(3),
+    writes: database.open(3, { isByKeys: true }),
     // For the lane of devices. Batches on several connections would wait for each other's locks; on one, the next
     // begins when the one before has ended.
     devices: database.open(1, { isWritePath: true }),

@@ -62,7 +62,7 @@ async function start(config: Config, life: Lifetime): Promise<void> {
   if (!database.isWatched) {
     log.warn('the database driver lacks its patch: connections that fall silent are not noticed; run npm ci')
   }
-  const sql = database.open(3)
+  const sql = database.open(3, { isByKeys: true })
   const secrets = await openSecrets(sql, {
     keyFile: config.secretsKeyFile,
     dataDir: config.dataDir,

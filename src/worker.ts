@@ -20,7 +20,7 @@ async function serve(): Promise<void> {
   life.endAtUncaught(log)
   const database = new Database(target, config.statementTimeoutMs, isDistributed)
   life.onStop(() => database.close())
-  const pools = openPools(database, database.open(3))
+  const pools = openPools(database, database.open(3, { isByKeys: true }))
   const secrets = SecretBox.of(secretKeys)
   await startServer(life, { config, log, database, pools, secrets, schemaVersion, peers })
   peers.tellServing()

@@ -24,19 +24,23 @@ export function callerValues(callers: Iterable<Caller>): [number, string, string
   return [appIds.size, textArray([...appIds.values()]), textArray([...appIds.keys()])]
 }
 
+/** Token by token, each by its key: a join with applications could begin at those. */
+const isOfLiving = `exists (
+          select 1 from application a where a.app_id = t.app_id and a.status = 1 and ${isLiving})`
+
 /** SQL: the applications of which a caller has lost its access since it was admitted. */
 const revokedOf = (apps: string, tokens: string) => `array(
       select c.app_id from unnest(${apps}, ${tokens}) as c (app_id, token_hash)
-      where not exists (select 1 from access_token t join application a using (app_id)
-        where t.token_hash = c.token_hash and a.status = 1 and ${isLiving}))`
+      where not exists (
+        select 1 from access_token t where t.token_hash = c.token_hash and ${isOfLiving}))`
 
 /**
  * For a routine that has the applications' locks: puts the applications of which a caller has lost its access into
  * `v_revoked`. What is nearly always so, that all have it, is found by the cheaper question.
  */
 export const findRevoked = `if p_callers > 0 and (
-      select count(*) from access_token t join application a using (app_id)
-      where t.token_hash = any(p_caller_tokens) and a.status = 1 and ${isLiving}) < p_callers then
+      select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
+        select 1 from access_token t where t.token_hash = c.token_hash and ${isOfLiving} limit 1) as living) < p_callers then
       v_revoked := ${revokedOf('p_caller_apps', 'p_caller_tokens')};
     end if;`
 
@@ -103,10 +107,12 @@ const tokenEnd = `case when t.generation = a.token_generation then t.expires_at
 async function findTokens(sql: Statements, hashes: readonly string[]): Promise<Known<ApplicationCaller>> {
   if (hashes.length === 0) return new Map()
   const rows = await sql.unsafe(
-    `select token_hash as hash, app_id, status, rate_limit_per_second,
+    `select t.token_hash as hash, t.app_id, a.status, a.rate_limit_per_second,
       ${remainingMs(tokenEnd)} as remaining_ms
-    from access_token t join application a using (app_id)
-    where token_hash = any($1::text[]) and ${isLiving}`,
+    from unnest($1::text[]) as c (token_hash)
+    cross join lateral (select * from access_token where token_hash = c.token_hash limit 1) as t
+    cross join lateral (select * from application where app_id = t.app_id limit 1) as a
+    where ${isLiving}`,
     [textArray(hashes)],
     { prepare: true },
   )
@@ -172,7 +178,7 @@ export const actingColumns = `s.id as session_id, s.operator_id, s.operator_key_
 export const livingSessions = `
   operator_session s left join operator_key k on k.id = s.operator_key_id
     left join operator o on o.id = coalesce(s.operator_id, k.operator_id)
-  where s.expires_at > now()
+  where s.expires_at - now() > interval '0' -- not as a range, whose index holds the sessions of everybody
     and (s.operator_id is null or (o.status = 1 and o.password_hash is not null))
     and (k.id is null or ${keyRole} is not null)`
 

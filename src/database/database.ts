@@ -3,8 +3,12 @@ import { addressesOf, connectionsOf, openDatabase, type Sql, type Target } from 
 import { SilenceWatch } from './silence.ts'
 
 export interface PoolOptions {
+  /** For statements that reach rows by their keys alone. */
+  isByKeys?: boolean
   /** For the write path's routines, whose plans are made once, on tables that may be empty then. */
   isWritePath?: boolean
+  /** For pages, whose filters and tables differ in size too much for a plan that is kept. */
+  isPlannedEachTime?: boolean
   /** Where a transaction raises its own statement timeout: how far. */
   longestStatementMs?: number
 }
@@ -42,14 +46,14 @@ export class Database {
   }
 
   /** Opens a pool. No connection is made before the first statement. */
-  open(connections: number, { isWritePath, longestStatementMs }: PoolOptions = {}): Sql {
+  open(connections: number, { longestStatementMs, ...options }: PoolOptions = {}): Sql {
     const { target, statementTimeoutMs, isDistributed, hosts } = this
     const sql = openDatabase({
       target,
       connections,
       statementTimeoutMs,
       isDistributed,
-      ...(isWritePath === undefined ? {} : { isWritePath }),
+      ...options,
       ...(hosts === undefined ? {} : { socket: () => hosts.connect() }),
     })
     // The database ends a statement by itself; a second later it must have said so.

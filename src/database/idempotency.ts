@@ -109,22 +109,37 @@ export async function findKeptAnswers(
   writes: readonly KeyedWrite[],
 ): Promise<Map<string, KeptAnswer>> {
   if (writes.length === 0) return new Map()
+  const owners = [...new Set(writes.map(({ owner }) => owner))]
+  const kept = await Promise.all(
+    owners.map((owner) =>
+      findKeptOf(
+        sql,
+        owner,
+        writes.filter((write) => write.owner === owner),
+      ),
+    ),
+  )
+  return new Map(kept.flat())
+}
+
+/** Of one owner, whose rows lie together on a cluster. Each by its whole key (`keptAnswer` says why). */
+async function findKeptOf(
+  sql: Statements,
+  owner: string,
+  writes: readonly KeyedWrite[],
+): Promise<(readonly [string, KeptAnswer])[]> {
   const rows = await sql.unsafe(
-    `select app_id, operation, key, body_hash, answer from idempotency_key
-    where app_id = any($1::text[]) and operation = any($2::text[]) and key = any($3::text[])
-      and created_at > now() - interval '24 hours'`,
-    [
-      textArray([...new Set(writes.map(({ owner }) => owner))]),
-      textArray([...new Set(writes.map(({ operation }) => operation))]),
-      textArray(writes.map(({ key }) => key)),
-    ],
+    `select i.operation, i.key, kept.body_hash, kept.answer
+    from unnest($2::text[], $3::text[]) as i (operation, key) cross join lateral (
+      select body_hash, answer from idempotency_key
+      where app_id = $1 and operation = i.operation and key = i.key and created_at > now() - interval '24 hours'
+      limit 1) as kept`,
+    [owner, textArray(writes.map(({ operation }) => operation)), textArray(writes.map(({ key }) => key))],
     { prepare: true },
   )
-  return new Map(
-    rows.map((row) => [
-      keyName({ owner: row.app_id, operation: row.operation, key: row.key }),
-      { bodyHash: row.body_hash, answer: row.answer },
-    ]),
+  return rows.map(
+    ({ operation, key, body_hash: bodyHash, answer }) =>
+      [keyName({ owner, operation, key }), { bodyHash, answer }] as const,
   )
 }
 
@@ -196,16 +211,26 @@ export async function deleteOldIdempotencyKeys(sql: Statements, limit: number): 
   return deleted.count
 }
 
-/** SQL for a routine with `p_apps`, `p_keys` and `p_now`: the answers that are kept for its batch. */
-export const keptAnswers = (operation: string) => `
-    select app_id, key, body_hash, answer, created_at from idempotency_key
-    where app_id = any(p_apps) and operation = '${operation}' and key = any(p_keys)
+/**
+ * SQL for a routine with `p_now`: the answer that is kept for the key of row `i`, which is the application's `v_app`. A
+ * look-up by the whole primary key: of a list of keys a planner without statistics reads all keys of the application.
+ */
+export const keptAnswer = (operation: string) => `
+    select key, body_hash, answer, created_at from idempotency_key
+    where app_id = v_app and operation = '${operation}' and key = i.key
       -- Not as a range of created_at: a plan that came by that index would read every key of a day.
-      and created_at + interval '24 hours' > p_now`
+      and created_at + interval '24 hours' > p_now
+    limit 1`
 
-/** SQL: the same keys, each behind its application's id. */
-export const keptKeys = (operation: string) => `array(
-      select app_id || ' ' || key from (${keptAnswers(operation)}) kept)`
+/**
+ * SQL for a routine with `p_apps`, and with `owners` and `p_keys` beside each other: puts the keys for which an answer is
+ * kept into `v_kept`, each behind its application's id.
+ */
+export const findKeptKeys = (operation: string, owners: string) => `foreach v_app in array p_apps loop
+      v_kept := v_kept || array(
+        select v_app || ' ' || i.key from unnest(${owners}, p_keys) as i (app_id, key)
+        cross join lateral (${keptAnswer(operation)}) as kept where i.app_id = v_app);
+    end loop;`
 
-/** SQL: the key of row `i` of a batch, as `keptKeys` tells it. */
+/** SQL: the key of row `i` of a batch, as `findKeptKeys` tells it. */
 export const keptKey = `i.app_id || ' ' || i.key`

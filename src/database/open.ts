@@ -16,8 +16,12 @@ export interface OpenOptions {
   target: Target
   connections: number
   statementTimeoutMs: number
+  /** For statements that reach rows by their keys alone. */
+  isByKeys?: boolean
   /** For the write path's routines, whose plans are made once, on tables that may be empty then. */
   isWritePath?: boolean
+  /** For pages, whose filters and tables differ in size too much for a plan that is kept. */
+  isPlannedEachTime?: boolean
   /** Its tables are spread over a Citus cluster, which must see a statement's values to know the node that it is for. */
   isDistributed?: boolean
   /** The one host of several that is meant. */
@@ -30,15 +34,18 @@ export interface OpenOptions {
 const applicationName = `forecourt ${hostname()} ${process.pid}`
 
 /**
- * Planning the write path's statements anew would cost more than running them. The one plan that is kept must be right
- * when the tables have grown, so it may only reach into them by their keys.
+ * A plan that is made while a table is small or was never analysed may read all of it, and a prepared statement keeps
+ * that plan when the table has grown. Without these ways a plan reaches into tables by their keys.
  */
-export const writePathSettings = {
-  plan_cache_mode: 'force_generic_plan',
+const byKeySettings = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  enable_material: 'off',
 }
+
+/** Planning the write path's statements anew would cost more than running them. */
+export const writePathSettings = { plan_cache_mode: 'force_generic_plan', ...byKeySettings }
 
 /** What a server's, a database's or a role's defaults could change in an answer. */
 export const answerSettings = {
@@ -100,7 +107,9 @@ export function openDatabase(options: OpenOptions): Sql {
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
       jit: 'off',
+      ...(options.isByKeys ? byKeySettings : {}),
       ...(options.isWritePath ? writePathSettings : {}),
+      ...(options.isPlannedEachTime ? { plan_cache_mode: 'force_custom_plan' } : {}),
       ...(options.isDistributed ? { plan_cache_mode: 'auto' } : {}),
     } as Record<string, string | number>,
   }

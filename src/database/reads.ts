@@ -50,7 +50,7 @@ export class Reads {
 
   constructor(database: Database) {
     this.free = Array.from({ length: slots }, () => {
-      const sql = database.open(1)
+      const sql = database.open(1, { isPlannedEachTime: true })
       return { sql, connection: connectionsOf(sql)[0] }
     })
   }

@@ -4,6 +4,7 @@ import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database
 import { keyName, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
+import { lockPresence } from '../devices/routine.ts'
 import { sortedByDevice } from '../devices/rules.ts'
 import { deviceColumns } from '../devices/store.ts'
 import type { KnownDevice } from './store.ts'
@@ -62,8 +63,19 @@ const device = { app_id: text, device_no: text, bound_at: 'timestamptz' }
 type Columns = Partial<Record<keyof OwnerRow, string>>
 const rows = (columns: Columns) => jsonRows<OwnerRow>('v_rows', columns)
 const rowsWith = (records: string, columns: Columns) => jsonRowsWithRecords<OwnerRow>('v_rows', columns, records)
-const moved = rows({ ...device, target: text })
-const isOne = (table: string) => `${table}.app_id = i.app_id and ${table}.device_no = i.device_no`
+const isChanged = 'i.device_no = any(v_changed)'
+/**
+ * PL/pgSQL for each device that changes hands, as `v_row`. One row at a time, by its whole key: for a join of the batch with
+ * a table the planner has an order to choose, and one that was chosen while the table was small reads all of it later. On a
+ * cluster each is a statement for one node.
+ */
+const forEach = (
+  columns: Columns,
+  statements: string,
+) => `for v_row in select * from ${rows(columns)} where ${isChanged} loop
+    ${statements}
+  end loop;`
+const isRow = 'app_id = v_row.app_id and device_no = v_row.device_no'
 /** What stays as it is when a device moves. */
 const kept = deviceColumns
   .split(',')
@@ -98,7 +110,9 @@ export const changeOwnersRoutine = routine(
   v_lock text;
   v_online text[];
   v_used text[] := '{}';
-  v_changed text[];
+  v_changed text[] := '{}';
+  v_row record;
+  v_last_end timestamptz;
   v_revoked text[] := '{}';`,
   `  -- Two requests with one key may be about different applications.
   foreach v_lock in array p_locks loop
@@ -107,52 +121,67 @@ export const changeOwnersRoutine = routine(
   ${lockAndNumber}
   ${findRevoked}
   v_online := array(select app_id from application where app_id = any(p_targets) and online_status = 1);
-  if p_locks <> '{}' then
-    v_used := array(select concat_ws(' ', app_id, operation, key) from idempotency_key
-      where app_id = any(p_key_owners) and operation = any(p_operations) and key = any(p_keys)
-        and created_at + interval '24 hours' > p_now);
-  end if;
+  -- Each by its whole key: of a list of keys a planner without statistics reads all keys of the owner.
+  for v_app in select distinct owner from unnest(p_key_owners) as owner loop
+    v_used := v_used || array(
+      select concat_ws(' ', v_app, i.operation, i.key)
+      from unnest(p_key_owners, p_operations, p_keys) as i (app_id, operation, key)
+      cross join lateral (
+        select 1 from idempotency_key
+        where app_id = v_app and operation = i.operation and key = i.key and created_at + interval '24 hours' > p_now
+        limit 1) as kept
+      where i.app_id = v_app);
+  end loop;
   -- Who changes a device's row holds its application's lock.
-  v_changed := array(
-    select d.device_no from device d, ${rows({ ...device, row_version: 'xid', target: text, lock: text })}
-    where ${isOne('d')} and d.bound_at = i.bound_at and d.xmin = i.row_version and i.app_id <> all(v_revoked)
-      and (i.target is null or i.target = any(v_online)) and (i.lock is null or i.lock <> all(v_used)));
+  foreach v_app in array p_apps loop
+    v_changed := v_changed || array(
+      select i.device_no from ${rows({ ...device, row_version: 'xid', target: text, lock: text })}
+      cross join lateral (
+        select 1 from device d
+        where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
+        limit 1) as same
+      where i.app_id = v_app and i.app_id <> all(v_revoked)
+        and (i.target is null or i.target = any(v_online)) and (i.lock is null or i.lock <> all(v_used)));
+  end loop;
   if v_changed = '{}' then
     return;
   end if;
 
   -- A create is composed before it waits for whoever frees the serial, so a binding can begin a little before the last one
   -- ended; in the history it begins where that ends, and ends not before it began, whatever the clocks of two processes say.
-  insert into past_binding (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
-  select i.device_no, i.app_id, greatest(i.bound_at, l.last_end), greatest(p_now, i.bound_at, l.last_end), i.actor, i.reason
-  from ${rows({ ...device, actor: text, reason: text })} left join (
-    select device_no as ended_no, max(unbound_at) as last_end from past_binding
-    where device_no = any(v_changed) group by device_no
-  ) l on l.ended_no = i.device_no
-  where i.device_no = any(v_changed);
+  ${forEach(
+    { ...device, actor: text, reason: text },
+    `v_last_end := (select unbound_at from past_binding where device_no = v_row.device_no order by id desc limit 1);
+    insert into past_binding (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
+    values (v_row.device_no, v_row.app_id, greatest(v_row.bound_at, v_last_end),
+      greatest(p_now, v_row.bound_at, v_last_end), v_row.actor, v_row.reason);`,
+  )}
 
   foreach v_app in array p_apps loop
     -- Times of reports are noted without the application's lock.
-    perform 1 from device_presence where app_id = v_app and device_no = any(v_changed) order by device_no for update;
+    ${lockPresence(rows(device), `and ${isChanged}`)}
   end loop;
   if p_targets <> '{}' then
+    ${forEach(
+      { ...device, target: text },
+      `continue when v_row.target is null;
     insert into device_presence (app_id, device_no, reported_at, seen_at)
-    select i.target, p.device_no, p.reported_at, p.seen_at from device_presence p, ${moved}
-    where ${isOne('p')} and i.target is not null and i.device_no = any(v_changed);
+    select v_row.target, device_no, reported_at, seen_at from device_presence where ${isRow};
     insert into device (app_id, bound_at, ${kept.join(', ')})
-    select i.target, p_now, ${kept.map((column) => `d.${column}`).join(', ')} from device d, ${moved}
-    where ${isOne('d')} and d.bound_at = i.bound_at and i.target is not null and i.device_no = any(v_changed);
+    select v_row.target, p_now, ${kept.join(', ')} from device where ${isRow} and bound_at = v_row.bound_at;`,
+    )}
   end if;
   -- First the devices, as in every routine: on a cluster a statement locks its table's parts.
-  delete from device d using ${rows(device)}
-  where ${isOne('d')} and d.bound_at = i.bound_at and i.device_no = any(v_changed);
-  delete from device_presence p using ${rows(device)} where ${isOne('p')} and i.device_no = any(v_changed);
-  if p_targets <> '{}' then
-    update device_binding b set app_id = i.target, bound_at = p_now from ${moved}
-    where b.device_no = i.device_no and i.target is not null and i.device_no = any(v_changed);
-  end if;
-  delete from device_binding b using ${moved}
-  where b.device_no = i.device_no and i.target is null and i.device_no = any(v_changed);
+  ${forEach(device, `delete from device where ${isRow} and bound_at = v_row.bound_at;`)}
+  ${forEach(device, `delete from device_presence where ${isRow};`)}
+  ${forEach(
+    { device_no: text, target: text },
+    `if v_row.target is null then
+      delete from device_binding where device_no = v_row.device_no;
+    else
+      update device_binding set app_id = v_row.target, bound_at = p_now where device_no = v_row.device_no;
+    end if;`,
+  )}
 
   insert into event (app_id, id, type, time, actor, subject, data)
   select i.app_id, ${eventIdOfRow}, case when i.target is null then 'device.unbound' else 'device.transferred' end,
@@ -197,9 +226,9 @@ export async function changeOwners(
     distinct([...targets]),
     changes.length,
     distinct(keyed.map(lockOf)),
-    distinct(keyed.map(({ keyOwner }) => keyOwner)),
-    distinct(keyed.map(({ idempotency }) => idempotency?.operation)),
-    distinct(keyed.map(({ idempotency }) => idempotency?.key)),
+    textArray(keyed.map(({ keyOwner }) => keyOwner)),
+    textArray(keyed.map(({ idempotency }) => idempotency?.operation ?? null)),
+    textArray(keyed.map(({ idempotency }) => idempotency?.key ?? null)),
     ...callerValues(callers),
     JSON.stringify(sorted.map(toRow)),
     sorted.map(({ record }) => record).join('\n'),

@@ -3,6 +3,7 @@ import { callerParameters, callerValues, findRevoked } from '../callers/store.ts
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
+import { lockPresence } from '../devices/routine.ts'
 import { type DeviceState, sortedByDevice } from '../devices/rules.ts'
 
 /** When what is told of a device was reported: at the newest of some times, at the database's now, or at neither. */
@@ -99,6 +100,7 @@ export const changeStatesRoutine = routine(
     p_now: 'timestamptz',
     p_apps: 'text[]',
     p_count: 'integer',
+    p_owners: 'text[]',
     p_serials: 'text[]',
     p_timed: 'text[]',
     p_times: 'timestamptz[]',
@@ -123,10 +125,12 @@ export const changeStatesRoutine = routine(
   if p_timed <> '{}' then
     foreach v_app in array p_apps loop
       -- A sign of life is noted without the application's lock. All rows, because the others are written after these.
-      perform 1 from device_presence where app_id = v_app and device_no = any(p_serials) order by device_no for update;
-      v_late := v_late || array(select device_no from device_presence
-        where app_id = v_app and device_no = any(p_timed)
-          and reported_at > p_times[array_position(p_timed, device_no)]);
+      ${lockPresence('unnest(p_owners, p_serials) as i (app_id, device_no)')}
+      v_late := v_late || array(
+        select i.device_no from unnest(p_timed, p_times) as i (device_no, newest_read)
+        cross join lateral (
+          select 1 from device_presence p
+          where p.app_id = v_app and p.device_no = i.device_no and p.reported_at > i.newest_read limit 1) as late);
     end loop;
   end if;
   with changed as (
@@ -177,6 +181,7 @@ export async function changeStates(
     now.toISOString(),
     textArray(apps),
     events.length,
+    textArray(sorted.map(({ appId }) => appId)),
     textArray(sorted.map(({ deviceNo }) => deviceNo)),
     textArray(timed.map(({ deviceNo }) => deviceNo)),
     textArray(timed.map(({ newestRead }) => newestRead?.toISOString() ?? '-infinity')),

@@ -2,7 +2,7 @@ import type { Caller } from '../callers/caller.ts'
 import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import type { LaneOutcome } from '../callers/submitter.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
-import { keptAnswers, keptKey, keptKeys, type RequestKey } from '../database/idempotency.ts'
+import { findKeptKeys, keptAnswer, keptKey, type RequestKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
 import { Refusal, type RefusalName } from '../refusals.ts'
@@ -80,6 +80,16 @@ const claims = arrayRows({ ...owned, key: 'p_keys' })
 const record = recordsOf('p_records')
 
 /**
+ * SQL for a routine: locks what is known of the reports of devices of the application `v_app`. `rows`: the devices as `i`, in
+ * the order of every writer. Each row by its whole key: of a list of serials a planner without statistics reads all rows
+ * of the application.
+ */
+export const lockPresence = (rows: string, condition = '') => `perform 1 from ${rows}
+      cross join lateral (
+        select 1 from device_presence p where p.app_id = v_app and p.device_no = i.device_no for update) as locked
+      where i.app_id = v_app ${condition};`
+
+/**
  * Writes a batch of devices: locks, bindings, rows, events and idempotency keys in one transaction. The offline rule
  * holds because the application's state is read by a statement that begins after its lock was had; one owner a serial,
  * because the binding's key is the serial. The serials of a batch differ from each other and come sorted, so that two
@@ -112,6 +122,10 @@ export const registerDevicesRoutine = routine(
   v_online text[];
   v_kept text[] := '{}';
   v_bound text[];
+  -- The serials of the batch that are held, and by whom.
+  v_held text[];
+  v_holders text[];
+  v_online_status smallint;
   v_revoked text[] := '{}';
   v_is_complete boolean := false;`,
   `  ${lockAndNumber}
@@ -119,7 +133,7 @@ export const registerDevicesRoutine = routine(
   v_online := array(select app_id from application, device_catalogue
     where app_id = any(p_apps) and online_status = 1 and version = p_catalogue_version and app_id <> all(v_revoked));
   if p_keys <> '{}' then
-    v_kept := ${keptKeys('createDevice')};
+    ${findKeptKeys('createDevice', 'p_owners')}
   end if;
 
   with bound as (
@@ -155,29 +169,29 @@ export const registerDevicesRoutine = routine(
   if v_is_complete then
     return;
   end if;
-  return query
-  with held as materialized (
-    select b.device_no, b.app_id from device_binding b
-    where b.device_no = any(p_serials)
-  ), kept as materialized (${keptAnswers('createDevice')})
-  select i.device_no,
-    case
-      when i.app_id = any(v_revoked) then 'unsure'
-      when k.key is not null then 'replay'
-      when a.app_id is null then 'applicationNotFound'
-      when a.online_status <> 1 then 'applicationOffline'
-      when b.app_id = i.app_id then 'deviceAlreadyYours'
-      when b.app_id is not null then 'deviceBoundElsewhere'
-      when (select version from device_catalogue) <> p_catalogue_version then 'again'
-      when i.device_no = any(p_unknown) then 'deviceUnknown'
-      else 'again'
-    end,
-    k.body_hash, k.answer, k.created_at
-  from ${claims}
-  left join application a on a.app_id = i.app_id
-  left join held b on b.device_no = i.device_no
-  left join kept k on k.app_id = i.app_id and k.key = i.key
-  where v_bound is null or i.device_no <> all(v_bound);`,
+  select array_agg(b.device_no), array_agg(b.app_id) into v_held, v_holders from device_binding b
+  where b.device_no = any(p_serials);
+  foreach v_app in array p_apps loop
+    v_online_status := (select online_status from application where app_id = v_app);
+    return query
+    select i.device_no,
+      case
+        when v_app = any(v_revoked) then 'unsure'
+        when k.key is not null then 'replay'
+        when v_online_status is null then 'applicationNotFound'
+        when v_online_status <> 1 then 'applicationOffline'
+        when held.app_id = v_app then 'deviceAlreadyYours'
+        when held.app_id is not null then 'deviceBoundElsewhere'
+        when (select version from device_catalogue where only_row) <> p_catalogue_version then 'again'
+        when i.device_no = any(p_unknown) then 'deviceUnknown'
+        else 'again'
+      end,
+      k.body_hash, k.answer, k.created_at
+    from ${claims}
+    left join unnest(v_held, v_holders) as held (device_no, app_id) on held.device_no = i.device_no
+    left join lateral (${keptAnswer('createDevice')}) as k on true
+    where i.app_id = v_app and (v_bound is null or i.device_no <> all(v_bound));
+  end loop;`,
 )
 
 /** The keys of a batch and what was sent under them; nothing where no row has one, as of most batches. */

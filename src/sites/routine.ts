@@ -2,7 +2,7 @@ import type { Caller } from '../callers/caller.ts'
 import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import type { LaneOutcome } from '../callers/submitter.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
-import { keptAnswers, keptKey, keptKeys, type RequestKey } from '../database/idempotency.ts'
+import { findKeptKeys, keptAnswer, keptKey, type RequestKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { callRoutine, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
 import { Refusal } from '../refusals.ts'
@@ -47,8 +47,10 @@ export const saveSitesRoutine = routine(
   {
     p_now: 'timestamptz',
     p_apps: 'text[]',
+    p_rule_owners: 'text[]',
     p_rules: 'bigint[]',
     p_count: 'integer',
+    p_key_owners: 'text[]',
     p_keys: 'text[]',
     ...callerParameters,
     p_rows: text,
@@ -59,17 +61,25 @@ export const saveSitesRoutine = routine(
   v_rows json := p_rows;
   v_configured text[];
   -- Each as its application, its id and its type.
-  v_rules text[];
+  v_rules text[] := '{}';
+  v_has_application boolean;
   v_kept text[] := '{}';
   v_ids bigint[];
   v_revoked text[] := '{}';`,
   `  ${lockAndNumber}
   ${findRevoked}
   v_configured := array(select app_id from third_party_config where app_id = any(p_apps));
-  v_rules := array(select app_id || ' ' || id || ' ' || rule_type from billing_rule
-    where app_id = any(p_apps) and id = any(p_rules));
+  if p_rules <> '{}' then
+    foreach v_app in array p_apps loop
+      -- Each by its whole key: of a list of ids a planner without statistics reads all rules of the application.
+      v_rules := v_rules || array(
+        select v_app || ' ' || i.id || ' ' || rule.rule_type from unnest(p_rule_owners, p_rules) as i (app_id, id)
+        cross join lateral (select rule_type from billing_rule where app_id = v_app and id = i.id limit 1) as rule
+        where i.app_id = v_app);
+    end loop;
+  end if;
   if p_keys <> '{}' then
-    v_kept := ${keptKeys('saveSite')};
+    ${findKeptKeys('saveSite', 'p_key_owners')}
   end if;
   v_ids := array(
     select case when i.app_id = any(v_configured)
@@ -97,13 +107,15 @@ export const saveSitesRoutine = routine(
     from unnest(v_ids) with ordinality as written (id, n);
     return;
   end if;
-  return query
-  with kept as materialized (${keptAnswers('saveSite')})
-  select i.n, v_ids[i.n], i.app_id = any(v_revoked), a.app_id is not null, i.app_id = any(v_configured),
-    ${ruleType('fast_rule_id')}, ${ruleType('slow_rule_id')}, ${ruleType('occupancy_rule_id')}, k.body_hash, k.answer
-  from ${rows({ app_id: text, key: text, ...ruleIds })}
-  left join application a on a.app_id = i.app_id
-  left join kept k on k.app_id = i.app_id and k.key = i.key;`,
+  foreach v_app in array p_apps loop
+    v_has_application := exists (select 1 from application where app_id = v_app);
+    return query
+    select i.n, v_ids[i.n], v_app = any(v_revoked), v_has_application, v_app = any(v_configured),
+      ${ruleType('fast_rule_id')}, ${ruleType('slow_rule_id')}, ${ruleType('occupancy_rule_id')}, k.body_hash, k.answer
+    from ${rows({ app_id: text, key: text, ...ruleIds })}
+    left join lateral (${keptAnswer('saveSite')}) as k on true
+    where i.app_id = v_app;
+  end loop;`,
 )
 
 interface SavedRow {
@@ -128,13 +140,23 @@ export async function saveSites(
   now: Date,
 ): Promise<LaneOutcome[]> {
   const apps = [...new Set(sites.map((site) => site.appId))].sort()
-  const rules = sites.flatMap((site) => [site.fastRuleId, site.slowRuleId, site.occupancyRuleId])
+  // Each rule of an application once.
+  const rules = new Map(
+    sites.flatMap(({ appId, fastRuleId, slowRuleId, occupancyRuleId }) =>
+      [fastRuleId, slowRuleId, occupancyRuleId].flatMap((id) =>
+        id === null ? [] : [[`${appId} ${id}`, { appId, id }] as const],
+      ),
+    ),
+  )
+  const keyed = sites.flatMap(({ appId, idempotency }) => (idempotency ? [{ appId, key: idempotency.key }] : []))
   const saved = await callRoutine<SavedRow>(sql, saveSitesRoutine, [
     now.toISOString(),
     textArray(apps),
-    `{${[...new Set(rules)].filter((rule) => rule !== null).join(',')}}`,
+    textArray([...rules.values()].map(({ appId }) => appId)),
+    textArray([...rules.values()].map(({ id }) => id)),
     sites.length,
-    textArray(sites.flatMap(({ idempotency }) => idempotency?.key ?? [])),
+    textArray(keyed.map(({ appId }) => appId)),
+    textArray(keyed.map(({ key }) => key)),
     ...callerValues(callers),
     JSON.stringify(sites.map(toRow)),
     sites.map((site) => site.recordAfterId).join('\n'),

@@ -37,14 +37,18 @@ export const issueTokensRoutine = routine(
   'issue_tokens',
   { p_apps: 'text[]', p_rows: text },
   'token_hash text, expires_in integer, is_frozen boolean',
-  '  v_now timestamptz;\n  a application;\n  v_rows integer;\n  v_living bigint[];',
-  `  perform app_id from application where app_id = any(p_apps) order by app_id for no key update;
+  '  v_now timestamptz;\n  v_app text;\n  a application;\n  v_rows integer;\n  v_living bigint[];',
+  `  -- One by one: of a list in order a planner without statistics reads all applications.
+  foreach v_app in array p_apps loop
+    perform 1 from application where app_id = v_app for no key update;
+  end loop;
   v_now := clock_timestamp();
   insert into access_token (token_hash, app_id, generation, expires_at)
   select i.token_hash, a.app_id,
     case when a.secret_hash = i.secret_hash then a.token_generation else a.token_generation - 1 end,
     case when a.secret_hash = i.secret_hash then ${lifetime} else least(${lifetime}, a.previous_secret_until) end
-  from ${rows({ app_id: text, secret_hash: text, token_hash: text })} join application a on a.app_id = i.app_id
+  from ${rows({ app_id: text, secret_hash: text, token_hash: text })}
+  cross join lateral (select * from application where app_id = i.app_id limit 1) as a
   where a.status = 1 and (a.secret_hash = i.secret_hash
     or a.previous_secret_hash = i.secret_hash and a.previous_secret_until > v_now);
 
@@ -63,8 +67,8 @@ export const issueTokensRoutine = routine(
   select i.token_hash, case when t.token_hash is not null then
       greatest(1, floor(extract(epoch from t.expires_at - v_now)))::integer end, coalesce(a.status = 2, false)
   from ${rows({ app_id: text, token_hash: text })}
-  left join access_token t on t.token_hash = i.token_hash
-  left join application a on a.app_id = i.app_id;`,
+  left join lateral (select * from access_token where token_hash = i.token_hash limit 1) as t on true
+  left join lateral (select status from application where app_id = i.app_id limit 1) as a on true;`,
 )
 
 interface IssuedRow {
@@ -76,7 +80,7 @@ interface IssuedRow {
 /** Keeps tokens in one transaction; one outcome a token, in order. */
 export async function issueTokens(sql: Statements, requests: TokenRequest[]): Promise<TokenOutcome[]> {
   const issued = await callRoutine<IssuedRow>(sql, issueTokensRoutine, [
-    textArray([...new Set(requests.map(({ appId }) => appId))]),
+    textArray([...new Set(requests.map(({ appId }) => appId))].sort()),
     JSON.stringify(
       requests.map(
         ({ appId, secretHash, tokenHash }): TokenRow => ({
