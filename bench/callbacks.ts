@@ -101,7 +101,7 @@ async function fill({ database: { sql } }: Registry, appIds: string[], events: n
 }
 
 async function release({ database: { sql } }: Registry): Promise<void> {
-  await sql`update callback_endpoint set held_until = '-infinity'`
+  await sql`update callback_endpoint set held_until = '-infinity', due_at = '-infinity'`
 }
 
 async function countDelivered({ database: { sql } }: Registry): Promise<number> {

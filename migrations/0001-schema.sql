@@ -300,6 +300,9 @@ create table callback_endpoint (
   -- In a row. From the third on the endpoint is left alone for a while; then a whole visit to it counts once.
   failures integer not null default 0,
   held_until timestamptz not null default '-infinity',
+  -- When the endpoint is to be looked at next for anything but a new event: at the end of its lease or hold, or when its
+  -- first delivery is due. 'infinity' while only a new event can make work; who writes one looks by itself.
+  due_at timestamptz not null default '-infinity',
   -- What is left of the replay under way, if there is one: the events that are not set waiting yet.
   replay_next_id bigint,
   replay_last_id bigint,
@@ -310,9 +313,10 @@ create table callback_endpoint (
   -- The one process that sends. Whoever finds it expired takes over.
   lease_owner text,
   lease_until timestamptz not null default '-infinity'
-  -- Room for its updates, which come many times a second and touch no index.
+  -- Room for its updates, which come many times a second and mostly touch no index.
 ) with (fillfactor = 50);
 
+create index callback_due on callback_endpoint (due_at) where stopped_at is null;
 create index callback_replay on callback_endpoint (app_id) where replay_next_id is not null;
 
 -- While it has its row nothing is sent: of a restored database somebody must first say that it is no copy.

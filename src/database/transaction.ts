@@ -1,3 +1,4 @@
+import { collectEvents } from './commits.ts'
 import { isConnectionLost } from './failures.ts'
 import type { Sql, Statements } from './open.ts'
 
@@ -13,7 +14,9 @@ export async function transaction<Answer>(
   run: (tx: Statements) => Promise<Answer>,
   mode = '',
 ): Promise<Answer> {
+  let tellEvents = () => {}
   const answer = await sql.begin(mode, async (tx) => {
+    tellEvents = collectEvents(tx)
     try {
       return await run(tx)
     } catch (error) {
@@ -21,5 +24,6 @@ export async function transaction<Answer>(
       throw error
     }
   })
+  tellEvents()
   return answer as Answer
 }

@@ -2,8 +2,8 @@ import type { Sql } from '../database/open.ts'
 import { callRoutine, routine, textArray } from '../database/routine.ts'
 import { statuses } from './rules.ts'
 
-// The worker's SQL. The event log is the queue; an endpoint's row says how far it was followed and who follows it. Each
-// statement but the one that looks for work is about one application, and those of many are one round trip and one
+// The worker's SQL. The event log is the queue; an endpoint's row says how far it was followed, who follows it and when it
+// is to be looked at next. Each statement but those that look for work is about one application, and those of many are one round trip and one
 // commit: a loop in the database costs no more than one statement for all, and each endpoint can be anywhere.
 
 /** Longer than an attempt and a failed renewal together. */
@@ -25,44 +25,125 @@ export interface Claim {
 const tryLock = (application: string, condition: string) =>
   `perform 1 from callback_endpoint where app_id = ${application} and ${condition} for update skip locked;`
 
-const isFree = 'stopped_at is null and lease_until <= now() and held_until <= now()'
 const lease = `now() + interval '${leaseSeconds} seconds'`
+/** SQL: whether the log of an endpoint goes on behind what was taken. Never a join, whose order a planner could choose. */
+const hasNews = (endpoint: string) => `(select v.id from event v
+      where v.app_id = ${endpoint}.app_id and v.id > ${endpoint}.through_event_id order by v.id limit 1) is not null`
+/** SQL: when the first delivery of an application is due. */
+const firstDue = `(select d.next_attempt_at from delivery d
+      where d.app_id = v_app and d.status = ${statuses.waiting} order by d.next_attempt_at limit 1)`
 
 /**
- * Takes endpoints that have something to send and that no process works for; the longest waiting come first. The look
- * costs two look-ups in an index for each endpoint.
+ * Takes endpoints that have something to send and that no process works for: those of `p_news`, whose logs have new events,
+ * and those that are due, if `p_is_due_look`. The look costs as much as there is to do, however many endpoints there are.
+ *
+ * An endpoint that is due and has nothing to send gets the moment at which it is due next. One of the news that is locked, or
+ * leased, is answered as busy, to be asked for again: its lease may be given back by who has not seen the event.
  */
 export const claimEndpointsRoutine = routine(
   'claim_endpoints',
-  { p_owner: 'text', p_limit: 'integer' },
-  'app_id text, through_event_id bigint, failures integer',
-  `  v_apps text[];
-  v_app text;`,
-  `  select array_agg(found.app_id) into v_apps from (
-    select e.app_id from callback_endpoint e
-    where ${isFree} and not exists (select 1 from callback_pause)
-      and (exists (select 1 from event v where v.app_id = e.app_id and v.id > e.through_event_id)
-        or exists (
-          select 1 from delivery d
-          where d.app_id = e.app_id and d.status = ${statuses.waiting} and d.next_attempt_at <= now()
-            -- Always true, and of both: else the planner could choose to read all that is due of all applications.
-            and d.attempts + e.failures >= 0))
-    order by e.lease_until limit p_limit) as found;
-  foreach v_app in array coalesce(v_apps, '{}') loop
-    ${tryLock('v_app', isFree)}
-    continue when not found;
-    return query update callback_endpoint e set lease_owner = p_owner, lease_until = ${lease}
-    where e.app_id = v_app returning e.app_id, e.through_event_id, e.failures;
+  { p_owner: 'text', p_limit: 'integer', p_news: 'text[]', p_is_due_look: 'boolean' },
+  'app_id text, through_event_id bigint, failures integer, outcome text',
+  `  v_app text;
+  v_claimed integer := 0;
+  v_due timestamptz;
+  v_endpoint callback_endpoint;`,
+  `  if exists (select 1 from callback_pause) then
+    return query select null::text, null::bigint, null::integer, 'paused';
+    return;
+  end if;
+  foreach v_app in array p_news || case when p_is_due_look then array(
+      select e.app_id from callback_endpoint e where e.stopped_at is null and e.due_at <= now()
+      order by e.due_at limit p_limit) else '{}' end
+  loop
+    -- Most applications have no callback, and of most endpoints the news are taken already.
+    select * into v_endpoint from callback_endpoint where app_id = v_app;
+    continue when not found or v_endpoint.stopped_at is not null;
+    continue when v_endpoint.due_at > now() and not ${hasNews('v_endpoint')};
+    if v_endpoint.due_at > now() and v_endpoint.lease_until > now() then
+      return query select v_app, null::bigint, null::integer, 'busy';
+      continue;
+    end if;
+    ${tryLock('v_app', 'stopped_at is null')}
+    if not found then
+      return query select v_app, null::bigint, null::integer, 'busy';
+      continue;
+    end if;
+    select * into v_endpoint from callback_endpoint where app_id = v_app;
+    if v_endpoint.lease_until > now() or v_endpoint.held_until > now() then
+      v_due := greatest(v_endpoint.lease_until, v_endpoint.held_until);
+    elsif not ${hasNews('v_endpoint')} and coalesce(${firstDue} > now(), true) then
+      v_due := coalesce(${firstDue}, 'infinity');
+    elsif v_claimed < p_limit then
+      v_claimed := v_claimed + 1;
+      update callback_endpoint set lease_owner = p_owner, lease_until = ${lease}, due_at = ${lease} where app_id = v_app;
+      return query select v_app, v_endpoint.through_event_id, v_endpoint.failures, 'claimed';
+      continue;
+    else
+      -- For another process, which has room.
+      v_due := now();
+    end if;
+    if v_endpoint.due_at <= now() or v_due < v_endpoint.due_at then
+      update callback_endpoint set due_at = v_due where app_id = v_app;
+    end if;
   end loop;`,
 )
 
-export async function claimEndpoints(sql: Sql, owner: string, limit: number): Promise<Claim[]> {
-  const rows = await callRoutine<{ app_id: string; through_event_id: number; failures: number }>(
-    sql,
-    claimEndpointsRoutine,
-    [owner, limit],
+/** What a look for work has found. */
+export interface Look {
+  claims: Claim[]
+  /** Applications to be asked for again: their endpoints' rows were locked. */
+  busy: string[]
+  /** Nothing is sent, by any process. */
+  isPaused: boolean
+}
+
+/** Claims at most `limit` endpoints: of `news`, and of those that are due if they are to be looked at. */
+export async function claimEndpoints(
+  sql: Sql,
+  owner: string,
+  limit: number,
+  news: readonly string[],
+  isDueLook: boolean,
+): Promise<Look> {
+  const rows = await callRoutine<{
+    app_id: string
+    through_event_id: number
+    failures: number
+    outcome: 'claimed' | 'busy' | 'paused'
+  }>(sql, claimEndpointsRoutine, [owner, limit, textArray(news), isDueLook])
+  const of = (outcome: string) => rows.filter((row) => row.outcome === outcome)
+  return {
+    claims: of('claimed').map((row) => ({ appId: row.app_id, through: row.through_event_id, failures: row.failures })),
+    busy: of('busy').map((row) => row.app_id),
+    isPaused: of('paused').length > 0,
+  }
+}
+
+/**
+ * Walks through the endpoints by application, a few at a time, and finds those whose new events nobody looks at: a process
+ * was killed between its commit and its look, say. Returns them, and where the next walk goes on; '' behind the last.
+ */
+export async function findForgotten(
+  sql: Sql,
+  after: string,
+  limit: number,
+): Promise<{ forgotten: string[]; next: string }> {
+  const walked = await sql.unsafe<{ app_id: string }[]>(
+    'select app_id from callback_endpoint where app_id > $1 order by app_id limit $2',
+    [after, limit],
+    { prepare: true },
   )
-  return rows.map((row) => ({ appId: row.app_id, through: row.through_event_id, failures: row.failures }))
+  if (walked.length === 0) return { forgotten: [], next: '' }
+  const rows = await sql.unsafe<{ app_id: string }[]>(
+    `select e.app_id from callback_endpoint e
+    where e.app_id = any($1::text[]) and e.stopped_at is null and e.lease_until <= now() and e.held_until <= now()
+      and e.due_at > now() and ${hasNews('e')}`,
+    [textArray(walked.map((row) => row.app_id))],
+    { prepare: true },
+  )
+  const next = walked.length < limit ? '' : (walked.at(-1)?.app_id ?? '')
+  return { forgotten: rows.map((row) => row.app_id), next }
 }
 
 export const renewLeasesRoutine = routine(
@@ -74,7 +155,7 @@ export const renewLeasesRoutine = routine(
     ${tryLock('v_app', 'lease_owner = p_owner')}
     v_is_had := found;
     if v_is_had then
-      update callback_endpoint set lease_until = ${lease} where app_id = v_app;
+      update callback_endpoint set lease_until = ${lease}, due_at = ${lease} where app_id = v_app;
     end if;
     return query select e.app_id, v_is_had from callback_endpoint e where e.app_id = v_app and e.lease_owner = p_owner;
   end loop;`,
@@ -216,15 +297,20 @@ export interface Progress extends Claim {
 }
 
 /**
+ * An endpoint whose lease is given back gets the moment at which it is due next, and is answered with whether it has news.
  * All in one transaction, so that an endpoint has never taken more than what is kept of it, and only the lease's owner
  * writes.
  */
 export const writeProgressRoutine = routine(
   'write_progress',
   { p_owner: 'text', p_progress: 'text', p_outcomes: 'text' },
-  'app_id text, version text',
+  'app_id text, version text, has_news boolean',
   `  v_progress record;
+  v_app text;
+  v_endpoint callback_endpoint;
   v_taken text[] := '{}';
+  v_released text[] := '{}';
+  v_versions text[] := '{}';
   v_is_same boolean;
   v_held_until timestamptz;
   v_now timestamptz := now();
@@ -236,7 +322,7 @@ export const writeProgressRoutine = routine(
     from callback_endpoint e join third_party_config c on c.app_id = v_progress.app_id
     where e.app_id = v_progress.app_id and e.lease_owner = p_owner for update of e skip locked;
     if not found then
-      return query select e.app_id, null::text from callback_endpoint e
+      return query select e.app_id, null::text, false from callback_endpoint e
       where e.app_id = v_progress.app_id and e.lease_owner = p_owner;
       continue;
     end if;
@@ -249,11 +335,16 @@ export const writeProgressRoutine = routine(
       held_until = case when v_is_same then v_held_until else e.held_until end,
       stopped_at = case when v_is_same and v_progress.stopped_reason is not null then v_now end,
       stopped_reason = case when v_is_same then v_progress.stopped_reason end,
-      lease_owner = case when not v_progress.is_released then p_owner end,
-      lease_until = case when v_progress.is_released then v_now else v_lease end
+      lease_until = v_lease
     where e.app_id = v_progress.app_id;
     v_taken := v_taken || app_id;
-    return next;
+    has_news := false;
+    if v_progress.is_released then
+      v_released := v_released || app_id;
+      v_versions := v_versions || version;
+    else
+      return next;
+    end if;
   end loop;
   if p_outcomes <> '[]' then
     insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, finished_at,
@@ -268,11 +359,24 @@ export const writeProgressRoutine = routine(
       next_attempt_at = excluded.next_attempt_at, finished_at = excluded.finished_at,
       response_status = excluded.response_status, error = excluded.error, response = excluded.response,
       duration_ms = excluded.duration_ms, attempt_log = excluded.attempt_log;
-  end if;`,
+  end if;
+  -- Behind the outcomes, whose retries it counts.
+  for v_n in 1 .. cardinality(v_released) loop
+    v_app := v_released[v_n];
+    select * into v_endpoint from callback_endpoint where app_id = v_app;
+    has_news := v_endpoint.held_until <= v_now and ${hasNews('v_endpoint')};
+    update callback_endpoint set lease_owner = null, lease_until = v_now,
+      due_at = case when has_news then v_now when held_until > v_now then held_until
+        else coalesce(${firstDue}, 'infinity') end
+    where app_id = v_app;
+    app_id := v_app;
+    version := v_versions[v_n];
+    return next;
+  end loop;`,
 )
 
 /** What became of keeping progress: the configuration's state, or why nothing was kept. */
-export type Kept = { version: string } | 'busy' | 'lost'
+export type Kept = { version: string; hasNews: boolean } | 'busy' | 'lost'
 
 /**
  * Writes how far endpoints got, each all or nothing. An endpoint is lost when its lease is another process's, and busy
@@ -304,12 +408,13 @@ export async function writeProgress(sql: Sql, owner: string, progress: Progress[
       attempt_log: outcome.attemptLog,
     })),
   )
-  const rows = await callRoutine<{ app_id: string; version: string | null }>(sql, writeProgressRoutine, [
-    owner,
-    JSON.stringify(endpoints),
-    JSON.stringify(outcomes),
-  ])
+  const rows = await callRoutine<{ app_id: string; version: string | null; has_news: boolean }>(
+    sql,
+    writeProgressRoutine,
+    [owner, JSON.stringify(endpoints), JSON.stringify(outcomes)],
+  )
   const kept = new Map<string, Kept>()
-  for (const { app_id, version } of rows) kept.set(app_id, version === null ? 'busy' : { version })
+  for (const { app_id, version, has_news: hasNews } of rows)
+    kept.set(app_id, version === null ? 'busy' : { version, hasNews })
   return progress.map(({ appId }) => kept.get(appId) ?? 'lost')
 }

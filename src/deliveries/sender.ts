@@ -44,6 +44,8 @@ export interface SenderTools {
   read(request: WorkRequest): Promise<Work | undefined>
   /** Keeps what was done. */
   write(progress: Progress): Promise<Kept>
+  /** Hears of an endpoint that was given back while it had new events. */
+  onNews(appId: string): void
   /** The most events that one sender may hold. */
   mostRead(): number
   isStopping(): boolean
@@ -282,6 +284,7 @@ export class Sender {
       const kept = (await this.whileLeased(() => this.tools.write(progress))) ?? 'lost'
       if (typeof kept === 'object') {
         this.renew(askedAt, true)
+        if (kept.hasNews) this.tools.onNews(this.appId)
         return kept.version
       }
       this.isLost = kept === 'lost' || performance.now() > this.leaseUntil

@@ -1,4 +1,5 @@
 import type { Row } from 'postgres'
+import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
 import { within } from '../events/store.ts'
@@ -176,13 +177,7 @@ export async function syncEndpoint(tx: Statements, appId: string, hasCallback: b
     insert into callback_endpoint as e (app_id, through_event_id) values (${appId}, ${newest.id})
     on conflict (app_id) do update set
       through_event_id = case when e.stopped_at is null then e.through_event_id else excluded.through_event_id end,
-      stopped_at = null, stopped_reason = null, failures = 0, held_until = '-infinity'`
-}
-
-/** Moves with every event that can be seen: while it stands still, no application has news. */
-export async function newsOfEvents(sql: Sql): Promise<string> {
-  const [row] = await sql<[{ news: string }]>`select sum(last_event_id)::text as news from event_head`
-  return row.news
+      stopped_at = null, stopped_reason = null, failures = 0, held_until = '-infinity', due_at = '-infinity'`
 }
 
 /** Whether callbacks wait for somebody to let them go, as they do since a restore. */
@@ -246,6 +241,8 @@ const dueAt = (moment: string) =>
 export async function replayOne(tx: Statements, appId: string, id: number): Promise<number> {
   const replayed = await tx`update delivery set ${tx.unsafe(dueAt('now()'))} where app_id = ${appId} and id = ${id}`
   if (replayed.count === 0) throw new Refusal('deliveryNotFound')
+  await tx`update callback_endpoint set due_at = '-infinity' where app_id = ${appId}`
+  noteEvents(tx, [appId])
   return 1
 }
 
@@ -291,9 +288,10 @@ async function stepOn(tx: Statements, appId: string, range: ReplayRange): Promis
   const nextId = step.length < stepEvents ? null : Math.max(...step.map(({ id }) => id)) + 1
   const { from, before, lastId, status } = range
   await tx`
-    update callback_endpoint set replay_next_id = ${nextId},
+    update callback_endpoint set due_at = '-infinity', replay_next_id = ${nextId},
       replay_last_id = ${lastId}, replay_from = ${from}, replay_before = ${before}, replay_status = ${status}
     where app_id = ${appId}`
+  noteEvents(tx, [appId])
 }
 
 /** One step of any replay that no process is at. Answers whether there was one. */

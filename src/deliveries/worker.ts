@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import { onEvents } from '../database/commits.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import type { Sql } from '../database/open.ts'
+import { OutageLog } from '../database/outage-log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import type { CallbackClient } from './client.ts'
 import { Replays } from './replay.ts'
 import * as queue from './routine.ts'
 import { Sender, type SenderTools } from './sender.ts'
-import { newsOfEvents } from './store.ts'
 import type { Throttle } from './throttle.ts'
 
 export interface WorkerOptions {
@@ -29,15 +30,16 @@ const maxSenders = 2_000
 /** Events that wait in memory, over all senders, and in one. */
 const maxHeldEvents = 8_000
 const maxHeldBySender = 100
-/** How often the queue is looked at: while there was work lately, and else. */
-const busyLookMs = 50
-const idleLookMs = 250
-const busyForMs = 2_000
-/** Looking costs more the more endpoints there are, and must not take more than this share of the time. */
+/** New events are looked at at once, but no more often than that. */
+const newsLookMs = 50
+/** How often endpoints are looked at that are due: retries, ends of holds and of leases, and what another process handed over. */
+const dueLookMs = 1_000
+/** Looks must not take more than this share of the time. */
 const lookShare = 1 / 50
 const longestRestMs = 3_000
-/** How often retries are looked for while no application has news, and whether the database is back. */
-const retryLookMs = 1_000
+/** Endpoints of one look for those that nobody looks at: with each look at what is due, and of a whole walk. */
+const walkRows = 100
+const wholeWalkRows = 1_000
 const renewEveryMs = 8_000
 /** All senders keep their outcomes at once, so that one statement does it for many. */
 const keepEveryMs = 100
@@ -56,10 +58,16 @@ export class CallbackWorker {
   private looking: Promise<void> = Promise.resolve()
   /** Ends the rest between two looks. */
   private wake: () => void = () => {}
-  private newsSeen = ''
-  private lookedAt = Number.NEGATIVE_INFINITY
+  /** Applications that this process has written events of since it looked last. */
+  private news = new Set<string>()
+  /** Those whose endpoints were leased or locked then: asked for again with what is due. */
+  private busy = new Set<string>()
+  private dueLookedAt = Number.NEGATIVE_INFINITY
   private lookTookMs = 0
-  private workedAt = Number.NEGATIVE_INFINITY
+  /** Where the walk through the endpoints is; a whole one goes on to their end without a rest. */
+  private walkedTo = ''
+  private isWholeWalk = true
+  private forgetEvents = () => {}
   private renewing: ReturnType<typeof setInterval> | undefined
   private keeping: ReturnType<typeof setInterval> | undefined
   private isStopping = false
@@ -84,6 +92,7 @@ export class CallbackWorker {
       retryScale: config.callbackRetryScale,
       read: (request) => reads.submit(request),
       write: (progress) => writes.submit(progress),
+      onNews: (appId) => this.onNews([appId]),
       mostRead: () => Math.max(4, Math.min(maxHeldBySender, Math.floor(maxHeldEvents / (this.senders.size + 1)))),
       isStopping: () => this.isStopping,
       isCrowded: () => this.isCrowded,
@@ -96,6 +105,7 @@ export class CallbackWorker {
   start(): void {
     this.replays.start()
     if (this.options.config.callbacks === 'paused') return
+    this.forgetEvents = onEvents((appIds) => this.onNews(appIds))
     this.looking = this.look()
     this.renewing = setInterval(() => void this.renew(), renewEveryMs)
     this.keeping = setInterval(() => {
@@ -111,6 +121,7 @@ export class CallbackWorker {
 
   private async stopNow(): Promise<void> {
     this.isStopping = true
+    this.forgetEvents()
     clearInterval(this.renewing)
     clearInterval(this.keeping)
     this.wake()
@@ -137,62 +148,106 @@ export class CallbackWorker {
     })
   }
 
+  /** Hears of events that can be read now, of whatever applications. */
+  private onNews(appIds: Iterable<string>): void {
+    for (const appId of appIds) this.news.add(appId)
+    this.wake()
+  }
+
   /** Looks for endpoints with something to send, for as long as the service runs. */
   private async look(): Promise<void> {
-    const { log } = this.options
-    let isAway = false
+    const outage = new OutageLog(this.options.log, {
+      failing: 'callbacks wait for the database',
+      succeeding: 'callbacks go on',
+    })
     while (!this.isStopping) {
+      let restMs = dueLookMs
       try {
         await this.lookOnce()
-        if (isAway) log.info('callbacks go on')
-        isAway = false
+        outage.succeeded()
+        restMs = Math.max(newsLookMs, Math.min(this.lookTookMs / lookShare, longestRestMs))
       } catch (error) {
-        if (!isAway) log.warn({ err: error }, 'callbacks wait for the database')
-        isAway = true
+        outage.failed(error)
       }
-      const everyMs = this.isBusy() ? busyLookMs : idleLookMs
-      const restMs = isAway ? retryLookMs : Math.max(everyMs, Math.min(this.lookTookMs / lookShare, longestRestMs))
-      // Else one of two processes could look just before the other for ever, and have all the work.
-      await this.rest(restMs * (0.5 + Math.random()))
+      await this.rest(restMs)
     }
   }
 
-  private rest(milliseconds: number): Promise<void> {
+  /** Until there are news, but at least for so long; or until endpoints may be due. */
+  private async rest(leastMs: number): Promise<void> {
+    await this.sleep(leastMs)
+    // Else one of two processes could look just before the other for ever, and have all that is handed over.
+    const dueInMs = this.dueLookedAt + dueLookMs * (0.5 + Math.random()) - performance.now()
+    if (this.news.size === 0 && dueInMs > 0) await this.sleep(dueInMs, true)
+  }
+
+  private sleep(milliseconds: number, untilNews = false): Promise<void> {
     if (this.isStopping) return Promise.resolve()
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, milliseconds)
-      this.wake = () => {
+      const end = () => {
         clearTimeout(timer)
         resolve()
+      }
+      const timer = setTimeout(end, milliseconds)
+      this.wake = () => {
+        if (untilNews || this.isStopping) end()
       }
     })
   }
 
-  /** While no event is written anywhere, only retries can be due, and these are looked for more rarely. */
+  /** Claims what has news, and with the clock what is due, and walks on. What could not be asked for stays. */
   private async lookOnce(): Promise<void> {
-    const news = await newsOfEvents(this.options.pool)
     const startedAt = performance.now()
-    if (news === this.newsSeen && !this.isBusy() && startedAt - this.lookedAt < retryLookMs) return
-    this.lookedAt = startedAt
-    const claimed = await this.claim()
+    const isDueLook = startedAt - this.dueLookedAt >= dueLookMs / 2
+    if (isDueLook) {
+      this.dueLookedAt = startedAt
+      await this.walk()
+    }
+    const news = this.news
+    const asked = isDueLook ? [...new Set([...news, ...this.busy])] : [...news]
+    if (asked.length === 0 && !isDueLook) return
+    this.news = new Set()
+    try {
+      await this.claim(asked, isDueLook)
+    } catch (error) {
+      for (const appId of news) this.news.add(appId)
+      throw error
+    }
     this.lookTookMs = performance.now() - startedAt
-    if (claimed > 0 || news !== this.newsSeen) this.workedAt = startedAt
-    this.newsSeen = news
   }
 
-  private isBusy(): boolean {
-    return performance.now() - this.workedAt < busyForMs
-  }
-
-  /** Starts a sender for each endpoint that is free and has something to send. Answers how many. */
-  private async claim(): Promise<number> {
-    const places = maxSenders - this.senders.size
-    this.isCrowded = places <= 0
-    if (places <= 0) return 0
+  /** Starts a sender for each endpoint that is free and has something to send. */
+  private async claim(news: string[], isDueLook: boolean): Promise<void> {
+    const places = Math.max(0, maxSenders - this.senders.size)
+    this.isCrowded = places === 0
     const claimedAt = performance.now()
-    const claims = await queue.claimEndpoints(this.options.pool, this.owner, places)
-    for (const claim of claims) this.begin(new Sender(claim, claimedAt, this.tools))
-    return claims.length
+    const found = await queue.claimEndpoints(this.options.pool, this.owner, places, news, isDueLook)
+    if (isDueLook) this.busy = new Set()
+    for (const appId of found.busy) this.busy.add(appId)
+    // What is written while nothing is sent is found afterwards.
+    if (found.isPaused) this.isWholeWalk = true
+    for (const claim of found.claims) this.begin(new Sender(claim, claimedAt, this.tools))
+  }
+
+  /**
+   * Looks for endpoints with news of which no process knows: from the first to the last after a start and a pause, and else
+   * so few with each look that it costs the same however many there are.
+   */
+  private async walk(): Promise<void> {
+    if (this.isWholeWalk) this.walkedTo = ''
+    do {
+      const rows = this.isWholeWalk ? wholeWalkRows : walkRows
+      const { forgotten, next } = await queue.findForgotten(this.options.pool, this.walkedTo, rows)
+      for (const appId of forgotten) this.news.add(appId)
+      this.walkedTo = next
+    } while (this.isWholeWalk && this.walkedTo !== '' && !this.isStopping)
+    this.isWholeWalk = false
+  }
+
+  /** There is room again. */
+  private lookAtDue(): void {
+    this.dueLookedAt = Number.NEGATIVE_INFINITY
+    this.wake()
   }
 
   private begin(sender: Sender): void {
@@ -206,6 +261,7 @@ export class CallbackWorker {
       .finally(() => {
         this.running.delete(run)
         if (this.senders.get(appId) === sender) this.senders.delete(appId)
+        if (this.isCrowded) this.lookAtDue()
       })
     this.running.add(run)
   }

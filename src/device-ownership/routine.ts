@@ -1,6 +1,7 @@
 import type { Caller } from '../callers/caller.ts'
 import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
+import { noteEvents } from '../database/commits.ts'
 import { keyName, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
@@ -234,5 +235,6 @@ export async function changeOwners(
     sorted.map(({ record }) => record).join('\n'),
     sorted.map(({ answer }) => answer).join('\n'),
   ])
+  noteEvents(sql, apps)
   return changed.map((row) => row.device_no)
 }

@@ -1,6 +1,7 @@
 import type { Caller } from '../callers/caller.ts'
 import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
+import { noteEvents } from '../database/commits.ts'
 import type { Statements } from '../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
 import { lockPresence } from '../devices/routine.ts'
@@ -192,5 +193,6 @@ export async function changeStates(
     textArray(events.map(({ actor }) => actor)),
     events.map(({ record }) => record).join('\n'),
   ])
+  noteEvents(sql, apps)
   return changed.map((row) => row.device_no)
 }

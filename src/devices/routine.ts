@@ -2,6 +2,7 @@ import type { Caller } from '../callers/caller.ts'
 import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import type { LaneOutcome } from '../callers/submitter.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
+import { noteEvents } from '../database/commits.ts'
 import { findKeptKeys, keptAnswer, keptKey, type RequestKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
@@ -239,6 +240,7 @@ export async function registerDevices(
     JSON.stringify(sorted.map(toRow)),
     sorted.map((device) => device.record).join('\n'),
   ])
+  noteEvents(sql, apps)
   const exceptions = new Map(refused.map((row) => [row.device_no, row]))
   return devices.map((device) => toOutcome(device, exceptions.get(device.deviceNo)))
 }

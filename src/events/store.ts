@@ -1,6 +1,7 @@
 import type { Row } from 'postgres'
 import { takeLock } from '../database/advisory-lock.ts'
 import { drawEventId, lockApplication, lowestEventId } from '../database/application-lock.ts'
+import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageKey, type PageQuery, readPage } from '../database/page.ts'
 import { transaction } from '../database/transaction.ts'
@@ -60,6 +61,7 @@ async function insertNumbered(
     insert into event (app_id, id, type, time, actor, subject, address, data)
     values (${appId}, ${id}, ${type}, ${time}, ${actor}, ${subject === null ? null : String(subject)}, ${address},
       ${JSON.stringify(data)})`
+  if (appId !== platformLog) noteEvents(tx, [appId])
 }
 
 /** A filter of the feed; what is null does not narrow it. */

@@ -2,6 +2,7 @@ import type { Caller } from '../callers/caller.ts'
 import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
 import type { LaneOutcome } from '../callers/submitter.ts'
 import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
+import { noteEvents } from '../database/commits.ts'
 import { findKeptKeys, keptAnswer, keptKey, type RequestKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { callRoutine, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
@@ -161,6 +162,7 @@ export async function saveSites(
     JSON.stringify(sites.map(toRow)),
     sites.map((site) => site.recordAfterId).join('\n'),
   ])
+  noteEvents(sql, apps)
   const rowsByPlace = new Map(saved.map((row) => [row.n, row]))
   return sites.map((site, index) => toOutcome(site, rowsByPlace.get(index + 1) as SavedRow))
 }
