@@ -1,6 +1,15 @@
-import { expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectFolder } from './harness.ts'
@@ -72,4 +81,43 @@ test.skipIf(!isThere('caddy'))('Caddy takes its configuration', () => {
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+describe('the secrets that compose.yaml has people put in its folder', () => {
+  const folder = join(deploy, 'secrets')
+  const path = 'deploy/secrets/database_password'
+  const isOurs = !existsSync(folder)
+  beforeAll(() => {
+    if (!isOurs) return
+    mkdirSync(folder, { mode: 0o700 })
+    writeFileSync(join(projectFolder, path), 'a password', { mode: 0o600 })
+  })
+  afterAll(() => {
+    if (isOurs) rmSync(folder, { recursive: true })
+  })
+
+  test('are not packed', () => {
+    const options = { cwd: projectFolder, encoding: 'utf8' } as const
+    const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], options)
+    const [{ files }] = JSON.parse(packed.stdout)
+    const paths = files.map((file: { path: string }) => file.path)
+    expect(paths).toContain('deploy/compose.yaml')
+    expect(
+      paths.filter((packedPath: string) => packedPath.includes('secrets/') && !/^(src|dist)\//.test(packedPath)),
+    ).toEqual([])
+  }, 60_000)
+
+  test.skipIf(!existsSync(join(projectFolder, '.git')))('are not for git', () => {
+    const isIgnored = (name: string) =>
+      spawnSync('git', ['check-ignore', '-q', name], { cwd: projectFolder }).status === 0
+    expect(isIgnored(path)).toBe(true)
+    expect(isIgnored('deploy/compose.yaml')).toBe(false)
+  })
+
+  test('are not sent to the build of the image, and the folder is closed to others', () => {
+    const ignored = readFileSync(join(deploy, 'Dockerfile.dockerignore'), 'utf8').split('\n')
+    expect(ignored).toContain('deploy/secrets')
+    expect(ignored.filter((line) => line.startsWith('!'))).toEqual([])
+    expect(readFileSync(join(deploy, 'compose.yaml'), 'utf8')).toContain('chmod 700 secrets')
+  })
 })
