@@ -303,6 +303,9 @@ create table callback_endpoint (
   -- When the endpoint is to be looked at next for anything but a new event: at the end of its lease or hold, or when its
   -- first delivery is due. 'infinity' while only a new event can make work; who writes one looks by itself.
   due_at timestamptz not null default '-infinity',
+  -- Since the first of the failures in a row, and why the newest failed; null while there is none.
+  failing_since timestamptz,
+  failing_reason text,
   -- What is left of the replay under way, if there is one: the events that are not set waiting yet.
   replay_next_id bigint,
   replay_last_id bigint,

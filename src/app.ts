@@ -186,7 +186,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     ...serviceRoutes({ sql: control, metrics, readiness, peers, config, api, isDistributed }),
   ]
   requireAll(handlers)
-  const refusalRecorder = new RefusalRecorder(pools.background, log)
+  const refusalRecorder = new RefusalRecorder(pools.background, log, metrics)
   for (const operation of operations) {
     metrics.expect(operation.id, [0, ...[...refusalsOf(operation)].map((name) => refusals[name].code)])
   }

@@ -112,7 +112,7 @@ export class Metrics {
   private readonly requestChildren = new Map<string, Map<number, Counter.Internal>>()
   private readonly latencyChildren = new Map<string, Histogram.Internal<string>>()
 
-  /** Records made and requests refused since the start. */
+  /** Records made and writes refused since the start. */
   readonly totals = { creates: 0, refusals: 0 }
 
   /** Every counter whose labels are known begins at 0: `increase()` sees nothing of a first one that appears as 1. */
@@ -173,6 +173,11 @@ export class Metrics {
     this.databaseErrors.inc({ class: kind })
   }
 
+  /** Counts a write of an application, or for one, that was refused. */
+  countRefusedWrite(): void {
+    this.totals.refusals++
+  }
+
   /** Counts records that one request has made. */
   countCreates(records: number): void {
     this.totals.creates += records
@@ -180,7 +185,6 @@ export class Metrics {
 
   observe(operation: string, code: number, seconds: number): void {
     this.childOf(operation, code).inc()
-    if (code !== 0) this.totals.refusals++
     let latency = this.latencyChildren.get(operation)
     if (latency === undefined) {
       latency = this.latency.labels(operation)

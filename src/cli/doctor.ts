@@ -10,7 +10,7 @@ import { lockHolder } from '../database/instance-lock.ts'
 import { readStatus } from '../database/migrate.ts'
 import { passwordOf, type Sql, type Target } from '../database/open.ts'
 import { findMissingRight, placeOf, waitForDatabase } from '../database/start.ts'
-import { callbacksNow, countDeliveries, countEndpoints, countWaiting, lagSeconds } from '../deliveries/store.ts'
+import { callbacksNow, countDeliveries, countEndpoints, readBacklog } from '../deliveries/store.ts'
 import { ExplainedError } from '../explained-error.ts'
 import { openLog } from '../log.ts'
 import { requireKeys } from '../secrets/open.ts'
@@ -285,15 +285,14 @@ function nearestFolder(path: string): string {
 }
 
 async function lookAtCallbacks(sql: Sql, config: Config): Promise<Finding[]> {
-  const [endpoints, deliveries, waiting, lag] = await Promise.all([
+  const [endpoints, deliveries, { lagSeconds, ...waiting }] = await Promise.all([
     countEndpoints(sql),
     countDeliveries(sql),
-    countWaiting(sql),
-    lagSeconds(sql),
+    readBacklog(sql),
   ])
   const { on, held, stopped } = endpoints
   const { dead } = deliveries
-  const seconds = Math.round(lag)
+  const seconds = Math.round(lagSeconds)
   const message = `${on} endpoints are sent to, ${waiting.on + waiting.held} events wait, the oldest for ${seconds} s, ${dead} deliveries are dead`
   if (config.callbacks === 'paused') {
     return [

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { lately, type Metrics } from '../metrics.ts'
-import { callbacksNow, countDeliveries, countEndpoints, countWaiting, lagSeconds } from './store.ts'
+import { callbacksNow, countDeliveries, countEndpoints, readBacklog } from './store.ts'
 
 /** Shows operators what the callbacks of all processes have before them. Nothing when the database is silent. */
 export function registerGauges(
@@ -11,6 +11,7 @@ export function registerGauges(
   { callbacks }: Pick<Config, 'callbacks'>,
 ): void {
   const soon = <Value>(ask: (sql: Sql) => Promise<Value>) => lately(() => ask(sql), { freshMs: 500, timeoutMs })
+  const backlog = soon(readBacklog)
   metrics.gauge(
     {
       name: 'forecourt_callbacks_paused',
@@ -41,17 +42,20 @@ export function registerGauges(
     'state',
     {
       name: 'forecourt_callback_waiting_events',
-      help: 'Events that wait for their first attempt, by the state of their callback, each counted to 100000.',
+      help: 'Events that callbacks ask for and that wait for their first attempt, by the state of the callback, each counted to 100000.',
       merged: 'first',
     },
-    soon(countWaiting),
+    async () => {
+      const found = await backlog()
+      return found && { on: found.on, held: found.held }
+    },
   )
   metrics.gauge(
     {
       name: 'forecourt_callback_lag_seconds',
-      help: 'For how long the oldest event has waited for its first attempt.',
+      help: 'For how long the oldest event that a callback asks for has waited for its first attempt.',
       merged: 'first',
     },
-    soon(lagSeconds),
+    async () => (await backlog())?.lagSeconds,
   )
 }

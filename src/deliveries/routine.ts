@@ -288,6 +288,8 @@ export interface Outcome {
 /** How far an endpoint got, and what became of its deliveries on the way. */
 export interface Progress extends Claim {
   heldMs: number
+  /** Why the newest attempt failed; null after one that did not. */
+  failingReason: string | null
   stoppedReason: string | null
   /** The state of the configuration that was sent to; a stop does not hold for a newer one. */
   version: string
@@ -316,7 +318,7 @@ export const writeProgressRoutine = routine(
   v_now timestamptz := now();
   v_lease timestamptz := ${lease};`,
   `  for v_progress in select * from json_to_recordset(p_progress::json) as i (app_id text, through bigint, failures integer,
-    held_ms float8, stopped_reason text, version text, is_released boolean) loop
+    held_ms float8, failing_reason text, stopped_reason text, version text, is_released boolean) loop
     app_id := v_progress.app_id;
     select c.updated_at::text into version
     from callback_endpoint e join third_party_config c on c.app_id = v_progress.app_id
@@ -333,6 +335,10 @@ export const writeProgressRoutine = routine(
       through_event_id = greatest(e.through_event_id, v_progress.through),
       failures = case when v_is_same then v_progress.failures else e.failures end,
       held_until = case when v_is_same then v_held_until else e.held_until end,
+      failing_since = case when not v_is_same then e.failing_since
+        when v_progress.failures > 0 then coalesce(e.failing_since, v_now) end,
+      failing_reason = case when not v_is_same then e.failing_reason
+        when v_progress.failures > 0 then coalesce(v_progress.failing_reason, e.failing_reason) end,
       stopped_at = case when v_is_same and v_progress.stopped_reason is not null then v_now end,
       stopped_reason = case when v_is_same then v_progress.stopped_reason end,
       lease_until = v_lease
@@ -388,6 +394,7 @@ export async function writeProgress(sql: Sql, owner: string, progress: Progress[
     through: one.through,
     failures: one.failures,
     held_ms: one.heldMs,
+    failing_reason: one.failingReason,
     stopped_reason: one.stoppedReason,
     version: one.version,
     is_released: one.isReleased,

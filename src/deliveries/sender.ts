@@ -88,6 +88,7 @@ export class Sender {
   /** How many events to read at once: what can be sent before the next reading. */
   private wanted = 32
   private heldMs = 0
+  private failingReason: string | null = null
   private stoppedReason: string | null = null
   private keeping: Promise<void> = Promise.resolve()
 
@@ -229,6 +230,7 @@ export class Sender {
     const wasHeld = this.failures >= failuresUntilHeld
     if (!wasHeld || this.heldMs === 0) this.failures++
     this.heldMs = holdMs(this.failures, result, retryScale)
+    this.failingReason = result.error ?? `answered ${result.responseStatus}`
     // Whoever asks to be left alone is.
     this.failuresLeft = this.heldMs > 0 && result.retryAfterMs !== null ? 0 : this.failuresLeft - 1
     if (!wasHeld && this.heldMs > 0) {
@@ -241,6 +243,7 @@ export class Sender {
     this.failures = 0
     this.failuresLeft = failuresOfVisit(0)
     this.heldMs = 0
+    this.failingReason = null
   }
 
   private mustEnd(): boolean {
@@ -263,10 +266,10 @@ export class Sender {
 
   private async keepNow(isReleased: boolean): Promise<void> {
     if (this.isLost || (this.outcomes.length === 0 && !isReleased)) return
-    const { appId, through, failures, heldMs, stoppedReason, version } = this
+    const { appId, through, failures, heldMs, failingReason, stoppedReason, version } = this
     const outcomes = this.outcomes
     this.outcomes = []
-    const progress = { appId, through, failures, heldMs, stoppedReason, version, isReleased, outcomes }
+    const progress = { appId, through, failures, heldMs, failingReason, stoppedReason, version, isReleased, outcomes }
     try {
       const kept = await this.write(progress)
       this.isOutdated = kept !== version

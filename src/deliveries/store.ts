@@ -177,7 +177,8 @@ export async function syncEndpoint(tx: Statements, appId: string, hasCallback: b
     insert into callback_endpoint as e (app_id, through_event_id) values (${appId}, ${newest.id})
     on conflict (app_id) do update set
       through_event_id = case when e.stopped_at is null then e.through_event_id else excluded.through_event_id end,
-      stopped_at = null, stopped_reason = null, failures = 0, held_until = '-infinity', due_at = '-infinity'`
+      stopped_at = null, stopped_reason = null, failures = 0, held_until = '-infinity', due_at = '-infinity',
+      failing_since = null, failing_reason = null`
 }
 
 /** Whether callbacks wait for somebody to let them go, as they do since a restore. */
@@ -327,16 +328,43 @@ export async function countDeliveries(sql: Sql): Promise<{ waiting: number; dead
   return row
 }
 
+/** Events of each state of an endpoint that are counted. */
+const mostCounted = 100_000
+
+/** What waits for its first attempt. */
+export interface Backlog {
+  /** Events, each counted to 100,000: of endpoints that are sent to, and of those left alone for their failures. */
+  on: number
+  held: number
+  /** For how long the oldest has waited. */
+  lagSeconds: number
+}
+
 /**
- * How many events of all applications wait for their first attempt, each counted to 100,000: at endpoints that are sent
- * to, and at those that are left alone for their failures.
+ * Counts the events of all applications that wait for their first attempt and that their callbacks ask for. It costs one
+ * look-up for an endpoint that has followed the whole log, and for another the waiting events in the index of types:
+ * what a callback does not ask for is not read, however much of it the log holds. The furthest behind come first.
  */
-export async function countWaiting(sql: Sql): Promise<{ on: number; held: number }> {
-  const count = (isHeld: boolean) => sql`
-    (select count(*)::int from (
-      select 1 from callback_endpoint e join event v on v.app_id = e.app_id and v.id > e.through_event_id
-      where e.stopped_at is null and (e.held_until > now()) = ${isHeld} limit 100000) w)`
-  const [row] = await sql<[{ on: number; held: number }]>`select ${count(false)} as "on", ${count(true)} as held`
+export async function readBacklog(sql: Statements): Promise<Backlog> {
+  const waiting = (isHeld: boolean) => sql`
+    select v.id from (
+      select e.app_id, e.through_event_id, t.type from callback_endpoint e join third_party_config c on c.app_id = e.app_id
+        cross join lateral unnest(c.callback_events) as t (type)
+      where e.stopped_at is null and (e.held_until > now()) = ${isHeld}
+        and exists (select 1 from event n where n.app_id = e.app_id and n.id > e.through_event_id)
+      order by e.through_event_id) b
+    cross join lateral (
+      -- As a row, which only the index of types can look up: by that of ids everything else would be read too.
+      select w.id from event w
+      where w.app_id = b.app_id and w.type = b.type and (w.type, w.id) > (b.type, b.through_event_id)
+      order by w.type, w.id limit ${mostCounted}) v
+    limit ${mostCounted}`
+  const [row] = await sql<[Backlog]>`
+    select o.count as "on", h.count as held,
+      -- An id begins with the microsecond of its event.
+      coalesce(greatest(0, extract(epoch from now()) - least(o.first, h.first) / 1e6), 0)::float8 as "lagSeconds"
+    from (select count(*)::int, min(id) as first from (${waiting(false)}) w) o,
+      (select count(*)::int, min(id) as first from (${waiting(true)}) w) h`
   return row
 }
 
@@ -356,33 +384,6 @@ export async function sinceTest(sql: Sql, appId: string): Promise<number | undef
     select extract(epoch from now() - finished_at)::float8 * 1000 as ms from delivery
     where app_id = ${appId} and type = ${testType} order by id desc limit 1`
   return row?.ms
-}
-
-/** Endpoints that are looked at together for the event that has waited longest. */
-const lookedAtTogether = 100
-
-/** For how long the oldest event has waited for its first attempt, in seconds. */
-export async function lagSeconds(sql: Sql): Promise<number> {
-  let oldest: { id: number; seconds: number } | undefined
-  // The furthest behind first: most often the first few have it, and those that follow are further than that.
-  for (let skipped = 0; ; skipped += lookedAtTogether) {
-    const behind = await sql<{ app_id: string; through: number }[]>`
-      select e.app_id, e.through_event_id as through from callback_endpoint e
-      where e.stopped_at is null
-        and exists (select 1 from event v where v.app_id = e.app_id and v.id > e.through_event_id)
-      order by e.through_event_id limit ${lookedAtTogether} offset ${skipped}`
-    const next = await Promise.all(
-      behind.map(
-        ({ app_id, through }) => sql<{ id: number; seconds: number }[]>`
-          select id, extract(epoch from now() - time)::float8 as seconds from event
-          where app_id = ${app_id} and id > ${through} order by id limit 1`,
-      ),
-    )
-    for (const event of next.flat()) if (oldest === undefined || event.id < oldest.id) oldest = event
-    const last = behind.at(-1)
-    if (behind.length < lookedAtTogether || last === undefined || (oldest && oldest.id <= last.through)) break
-  }
-  return Math.max(0, oldest?.seconds ?? 0)
 }
 
 /** Removes, at most `limit`, deliveries that were made so long ago; one that still waits goes when it is long overdue. */

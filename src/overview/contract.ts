@@ -19,7 +19,9 @@ const Counts = named(
     callbacksWaiting: Type.Integer({ description: 'that wait for another attempt' }),
     callbacksDead: count,
     callbacksHeld: Type.Integer({ description: 'applications whose callback is left alone for its failures' }),
-    eventsWaiting: Type.Integer({ description: 'that wait for their first attempt, counted to 100000' }),
+    eventsWaiting: Type.Integer({
+      description: 'that callbacks ask for and that wait for their first attempt, counted to 200000',
+    }),
     callbacksStopped: Type.Integer({ description: 'applications whose callback answered 410' }),
   }),
 )
@@ -34,6 +36,10 @@ const Trouble = named(
     devicesFaulty: count,
     callbacksDead: count,
     isCallbackStopped: Type.Boolean(),
+    callbackFailingSince: Type.Union([moment, Type.Null()], {
+      description: 'since when each attempt at its callback has failed; null while it is sent to',
+    }),
+    callbackFailingReason: Type.Union([Type.String(), Type.Null()], { description: 'why the newest attempt failed' }),
   }),
 )
 export type Trouble = Static<typeof Trouble>
@@ -52,7 +58,8 @@ export const getOverview = operation({
     countTime: Type.Union([moment, Type.Null()]),
     troubles: Type.Array(Trouble, { description: 'the ten applications with the most' }),
     minutes: Type.Array(Type.Object({ time: moment, creates: count, refusals: count }), {
-      description: 'of the last 24 hours, oldest first; minutes without any are left out',
+      description:
+        'of the last 24 hours, oldest first; minutes without any are left out. Refusals are those of writes, as the refusal log takes them',
     }),
     events: Type.Array(AuditRecord, { description: 'the newest of all applications' }),
   }),

@@ -10,8 +10,8 @@ import { getOverview } from './contract.ts'
 import { findCount, lastDay, refreshCount } from './store.ts'
 
 const countEveryMs = 60_000
-/** A first count of a small platform is there by then. */
-const firstCountMs = 1_000
+/** A count of a small platform is there by then. */
+const countWaitMs = 1_000
 const shownEvents = 12
 
 interface Parts {
@@ -35,13 +35,11 @@ export function overviewRoutes({ sql: counter, log, config, showMoment }: Parts)
     return counting
   }
 
-  /** The last count. An old one is shown while a new one is made; nothing is counted while nobody looks. */
+  /** The last count. An old one is replaced first, and shown only where a new one takes longer than a look may. */
   async function lastCount(sql: Sql) {
     const last = await findCount(sql)
     if (last !== undefined && Date.now() - last.countedAt.getTime() < countEveryMs) return last
-    const counted = count()
-    if (last !== undefined) return last
-    await Promise.race([counted, new Promise((resolve) => setTimeout(resolve, firstCountMs))])
+    await Promise.race([count(), new Promise((resolve) => setTimeout(resolve, countWaitMs))])
     return findCount(sql)
   }
 
@@ -57,7 +55,10 @@ export function overviewRoutes({ sql: counter, log, config, showMoment }: Parts)
         counts: last?.counts ?? null,
         callbacks,
         countTime: last === undefined ? null : showMoment(last.countedAt),
-        troubles: last?.troubles ?? [],
+        troubles: (last?.troubles ?? []).map(({ callbackFailingSince: since, ...trouble }) => ({
+          ...trouble,
+          callbackFailingSince: since && showMoment(new Date(since)),
+        })),
         minutes,
         events,
       }

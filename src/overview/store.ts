@@ -1,6 +1,7 @@
 import { tryLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
-import { statuses } from '../deliveries/rules.ts'
+import { failuresUntilHeld, statuses } from '../deliveries/rules.ts'
+import { readBacklog } from '../deliveries/store.ts'
 import type { ShowMoment } from '../moments.ts'
 import type { Counts, Trouble } from './contract.ts'
 
@@ -8,8 +9,12 @@ import type { Counts, Trouble } from './contract.ts'
 export const countTimeoutMs = 60_000
 const mostDeliveries = 100_000
 
+/** SQL: an endpoint that has failed so often in a row that it is left alone between attempts. */
+const isFailing = `(e.stopped_at is null and e.failures >= ${failuresUntilHeld})`
+
 export interface LastCount {
   counts: Counts
+  /** With the instants as JSON holds them. */
   troubles: Trouble[]
   countedAt: Date
 }
@@ -38,24 +43,25 @@ export async function refreshCount(tx: Statements, minutes = 0): Promise<void> {
       applications, "applicationsOffline", "applicationsFrozen",
       ${deliveries(statuses.waiting)} as "callbacksWaiting", ${deliveries(statuses.dead)} as "callbacksDead",
       (select count(*)::int from callback_endpoint where stopped_at is null and held_until > now()) as "callbacksHeld",
-      (select count(*)::int from (select 1 from callback_endpoint e join event v on v.app_id = e.app_id
-        and v.id > e.through_event_id where e.stopped_at is null limit ${mostDeliveries}) w) as "eventsWaiting",
       (select count(*)::int from callback_endpoint where stopped_at is not null) as "callbacksStopped"
     from (
       select count(*)::int as devices, (count(*) filter (where online_status = 1))::int as "devicesOnline" from device) d,
       (select count(*)::int as applications,
         (count(*) filter (where online_status = 2))::int as "applicationsOffline",
         (count(*) filter (where status = 2))::int as "applicationsFrozen" from application) a`)
+  const { on, held } = await readBacklog(tx)
   const troubles = await tx.unsafe(`
     with faulty as (select app_id, count(*)::int as count from device where status <> 1 group by app_id),
     dead as (select app_id, count(*)::int as count from delivery where status = ${statuses.dead} group by app_id)
     select a.app_id as "appId", app_name as "appName", coalesce(f.count, 0) as "devicesFaulty",
-      coalesce(d.count, 0) as "callbacksDead", e.stopped_at is not null as "isCallbackStopped"
+      coalesce(d.count, 0) as "callbacksDead", e.stopped_at is not null as "isCallbackStopped",
+      case when ${isFailing} then e.failing_since end as "callbackFailingSince",
+      case when ${isFailing} then e.failing_reason end as "callbackFailingReason"
     from application a left join faulty f using (app_id) left join dead d using (app_id)
       left join callback_endpoint e using (app_id)
-    where f.count > 0 or d.count > 0 or e.stopped_at is not null
-    order by e.stopped_at is not null desc, coalesce(d.count, 0) + coalesce(f.count, 0) desc, a.app_id limit 10`)
-  const text = JSON.stringify({ counts, troubles })
+    where f.count > 0 or d.count > 0 or e.stopped_at is not null or ${isFailing}
+    order by (e.stopped_at is not null or ${isFailing}) is true desc, coalesce(d.count, 0) + coalesce(f.count, 0) desc, a.app_id limit 10`)
+  const text = JSON.stringify({ counts: { ...counts, eventsWaiting: on + held }, troubles })
   await tx`
     insert into platform_count (counts, counted_at) values (${text}::text::json, now())
     on conflict (only_row) do update set counts = excluded.counts, counted_at = excluded.counted_at`

@@ -4,6 +4,7 @@ import { databaseRefusal } from '../database/failures.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import type { RefusedWrite } from '../http/serve.ts'
+import type { Metrics } from '../metrics.ts'
 import { applicationOf, type KeptRefusal, toKept } from './kept.ts'
 import { keepRefusals, mostAMinute } from './store.ts'
 
@@ -24,14 +25,16 @@ const minuteMs = 60_000
 export class RefusalRecorder {
   private readonly sql: Sql
   private readonly log: Logger
+  private readonly metrics: Pick<Metrics, 'countRefusedWrite'>
   private readonly timer: ReturnType<typeof setInterval>
   private waiting: KeptRefusal[] = []
   private minute = 0
   private readonly inMinute = new Map<string, number>()
   private writing: Promise<void> | undefined
 
-  constructor(sql: Sql, log: Logger) {
+  constructor(sql: Sql, log: Logger, metrics: Pick<Metrics, 'countRefusedWrite'>) {
     this.sql = sql
+    this.metrics = metrics
     this.log = log
     this.timer = setInterval(() => this.writeSoon(), everyMs)
     this.timer.unref()
@@ -39,10 +42,12 @@ export class RefusalRecorder {
 
   /** Nobody waits for it. */
   note(refused: RefusedWrite): void {
-    if (this.waiting.length >= mostWaiting) return
-    const now = new Date()
     const appId = applicationOf(refused)
-    if (appId === undefined || this.isOverShare(appId, now)) return
+    if (appId === undefined) return
+    // What the chart counts is what can be looked up here, within the log's bounds.
+    this.metrics.countRefusedWrite()
+    const now = new Date()
+    if (this.waiting.length >= mostWaiting || this.isOverShare(appId, now)) return
     this.waiting.push(toKept(refused, appId, now))
   }
 

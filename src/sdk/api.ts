@@ -630,7 +630,7 @@ export interface GetOverviewResult {
   countTime: string | null
   /** the ten applications with the most */
   troubles: Array<Trouble>
-  /** of the last 24 hours, oldest first; minutes without any are left out */
+  /** of the last 24 hours, oldest first; minutes without any are left out. Refusals are those of writes, as the refusal log takes them */
   minutes: Array<{
     time: string
     /** Sites and devices that were created. */
@@ -1234,7 +1234,7 @@ export interface PlatformCounts {
   callbacksDead: number
   /** applications whose callback is left alone for its failures */
   callbacksHeld: number
-  /** that wait for their first attempt, counted to 100000 */
+  /** that callbacks ask for and that wait for their first attempt, counted to 200000 */
   eventsWaiting: number
   /** applications whose callback answered 410 */
   callbacksStopped: number
@@ -1654,6 +1654,10 @@ export interface Trouble {
   callbacksDead: number
   /** Whether its callback answered 410. */
   isCallbackStopped: boolean
+  /** since when each attempt at its callback has failed; null while it is sent to */
+  callbackFailingSince: string | null
+  /** why the newest attempt failed */
+  callbackFailingReason: string | null
 }
 
 export interface UnbindDeviceRequest {

@@ -98,22 +98,21 @@ function showReadiness(metrics: Metrics, readiness: Readiness): void {
   )
 }
 
-/** The disk of the embedded database, or of the data folder where the database is elsewhere. */
+/**
+ * The disk of the embedded database. Where the database is elsewhere its disk is not this machine's: what is shown then is
+ * the data folder's, and the label says so.
+ */
 function showDisk(metrics: Metrics, { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
   const folder = (databaseUrl === undefined && readRecord(dataDir)?.cluster) || dataDir
   const disk = lately(() => statfs(folder), { freshMs: 500, timeoutMs: 500 })
-  const bytes = (blocks: 'bavail' | 'blocks') => async () => {
-    const found = await disk()
-    return found && found[blocks] * found.bsize
-  }
-  metrics.gauge(
-    { name: 'forecourt_disk_free_bytes', help: 'Free on the disk of the data folder.', merged: 'first' },
-    bytes('bavail'),
-  )
-  metrics.gauge(
-    { name: 'forecourt_disk_size_bytes', help: 'Size of the disk of the data folder.', merged: 'first' },
-    bytes('blocks'),
-  )
+  const of = databaseUrl === undefined ? 'database' : 'data_folder'
+  const show = (name: string, help: string, blocks: 'bavail' | 'blocks') =>
+    metrics.gaugeBy('of', { name, help, merged: 'first' }, async () => {
+      const found = await disk()
+      return found && { [of]: found[blocks] * found.bsize }
+    })
+  show('forecourt_disk_free_bytes', 'Free on the disk of the embedded database, or of the data folder.', 'bavail')
+  show('forecourt_disk_size_bytes', 'Size of the disk of the embedded database, or of the data folder.', 'blocks')
 }
 
 /** As the overview counted them: upkeep sees to it that they are not older than some minutes. */

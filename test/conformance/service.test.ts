@@ -102,6 +102,7 @@ test('/metrics tells what runs, and what its process, database and disk are like
   for (const name of ['forecourt_ready', 'forecourt_database_up', 'forecourt_database_writable']) {
     expect(text).toMatch(new RegExp(`^${name} 1$`, 'm'))
   }
+  const disk = /^forecourt_disk_free_bytes\{of="(database|data_folder)"\}/m.exec(text)?.[1]
   const atLeast: [string, number][] = [
     ['process_cpu_seconds_total', 0.01],
     ['process_resident_memory_bytes', 10_000_000],
@@ -112,8 +113,8 @@ test('/metrics tells what runs, and what its process, database and disk are like
     ['forecourt_database_wait_seconds{pool="creates"}', 0],
     ['forecourt_database_connections{state="idle"}', 1],
     ['forecourt_database_size_bytes', 5_000_000],
-    ['forecourt_disk_free_bytes', 1_000_000],
-    ['forecourt_disk_size_bytes', 1_000_000],
+    [`forecourt_disk_free_bytes{of="${disk}"}`, 1_000_000],
+    [`forecourt_disk_size_bytes{of="${disk}"}`, 1_000_000],
     ['forecourt_callback_endpoints{state="on"}', 0],
     ['forecourt_callback_waiting_events{state="held"}', 0],
   ]

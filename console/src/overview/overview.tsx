@@ -158,10 +158,12 @@ function Troubles({ troubles }: { troubles: Trouble[] }) {
         {
           key: 'callback',
           title: t('callback'),
-          render: (_, { appId, isCallbackStopped }) =>
-            isCallbackStopped && (
+          render: (_, { appId, isCallbackStopped, callbackFailingSince: since, callbackFailingReason: reason }) =>
+            (isCallbackStopped || since !== null) && (
               <Link to={paths.application(appId, 'callback')}>
-                <State tone="bad">{t('isStopped')}</State>
+                <State tone="bad">
+                  {isCallbackStopped ? t('isStopped') : t('isFailing', { since: since ?? '', reason: reason ?? '' })}
+                </State>
               </Link>
             ),
         },

@@ -1,0 +1,97 @@
+import { afterAll, expect, test } from 'bun:test'
+import { createDevice, getDevice } from '../../src/devices/contract.ts'
+import { getOverview } from '../../src/overview/contract.ts'
+import { pageRefusals } from '../../src/refusal-log/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { deviceBody, newApplication, siteBody } from '../harness.ts'
+import { CallbackBed } from './callback-bed.ts'
+import { answerWith } from './receiver.ts'
+import { becomesTrue, embeddedConnection, sleep, withSql } from './support.ts'
+
+// What operators are shown of callbacks that fail: in the overview, in the metrics and by the doctor.
+
+const bed = await CallbackBed.start()
+const { client, service } = bed
+afterAll(() => bed.stop(), 120_000)
+
+const overview = async () => (await client.operate(getOverview, {})).data
+/** The next look counts anew. */
+const forgetCount = () =>
+  withSql(
+    embeddedConnection(service.dataDir),
+    (sql) => sql`update platform_count set counted_at = now() - interval '10 minutes'`,
+  )
+const sample = async (name: string) => {
+  const line = (await bed.metrics()).split('\n').find((line) => line.startsWith(`${name} `))
+  return Number(line?.split(' ')[1])
+}
+
+test('events wait only where a callback asks for them, and a receiver that fails from the first is named, with why', async () => {
+  const app = await bed.newEndpoint(answerWith(500, {}, 'down'), { callbackEvents: ['site.created'] })
+  const save = () => client.call(saveSite, siteBody(app.appId), { token: app.token })
+  for (let made = 0; made < 4; made++) expect((await save()).code).toBe(0)
+  const isHeld = async () => (await sample('forecourt_callback_endpoints{state="held"}')) === 1
+  expect(await becomesTrue(isHeld)).toBe(true)
+
+  // Nothing of these is ever sent.
+  await bed.createDevicesOf(app, 12)
+  expect((await save()).code).toBe(0)
+  const waiting = async () =>
+    (await sample('forecourt_callback_waiting_events{state="held"}')) +
+    (await sample('forecourt_callback_waiting_events{state="on"}'))
+  await sleep(1_000)
+  expect(await waiting()).toBeLessThanOrEqual(5)
+
+  await forgetCount()
+  const { counts, troubles } = await overview()
+  // As it is now, not as it was before the pause.
+  expect(counts).toMatchObject({ sites: 5, devices: 12 })
+  expect(counts?.eventsWaiting).toBeLessThanOrEqual(5)
+  const [trouble] = troubles.filter(({ appId }: { appId: string }) => appId === app.appId)
+  expect(trouble).toMatchObject({ isCallbackStopped: false, callbacksDead: 0, callbackFailingReason: 'answered 500' })
+  expect(trouble?.callbackFailingSince).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+
+  // Only devices wait behind what has been taken: nothing of that is owed, and nothing is late.
+  await withSql(
+    embeddedConnection(service.dataDir),
+    (sql) => sql`
+      update callback_endpoint e set held_until = now() + interval '1 hour',
+        through_event_id = (select max(id) from event v where v.app_id = e.app_id)`,
+  )
+  await bed.createDevicesOf(app, 12)
+  await sleep(2_000)
+  expect(await waiting()).toBe(0)
+  expect(await sample('forecourt_callback_lag_seconds')).toBe(0)
+  await forgetCount()
+  expect((await overview()).counts?.eventsWaiting).toBe(0)
+}, 120_000)
+
+test('a receiver that answers again is no trouble any more', async () => {
+  let isDown = true
+  const app = await bed.newEndpoint((received, response, socket) =>
+    answerWith(isDown ? 500 : 200)(received, response, socket),
+  )
+  await bed.createDevicesOf(app, 3)
+  const isTrouble = async () => {
+    await forgetCount()
+    return (await overview()).troubles.some(({ appId }: { appId: string }) => appId === app.appId)
+  }
+  expect(await becomesTrue(isTrouble)).toBe(true)
+  isDown = false
+  expect(await becomesTrue(async () => !(await isTrouble()))).toBe(true)
+}, 120_000)
+
+test('the chart counts the refused writes that the refusal log has, and nothing else', async () => {
+  const app = await newApplication(client)
+  const refused = async () =>
+    (await overview()).minutes.reduce((sum: number, { refusals }: { refusals: number }) => sum + refusals, 0)
+  const before = await refused()
+  const { token } = app
+  expect((await client.call(createDevice, { ...deviceBody(app.appId), deviceNo: '' }, { token })).code).toBe(10001)
+  // Neither a read nor a caller who is unknown is in the log.
+  expect((await client.call(getDevice, { deviceNo: 'NONE0001' }, { token })).code).not.toBe(0)
+  expect((await client.call(createDevice, deviceBody(app.appId), { token: 'wrong' })).code).not.toBe(0)
+  expect(await becomesTrue(async () => (await refused()) > before, 20_000)).toBe(true)
+  expect(await refused()).toBe(before + 1)
+  expect((await client.call(pageRefusals, {}, { token })).data.total).toBe(1)
+}, 60_000)
