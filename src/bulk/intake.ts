@@ -1,18 +1,16 @@
 import { Parser } from 'csv-parse'
-import { yielder } from '../event-loop.ts'
 import { invalidRequest, type Reason } from '../refusals.ts'
 import type { ImportFormat, ImportKind } from './contract.ts'
 import { columnFaults, type KeptRow } from './rules.ts'
+import { bodyFault, textOf } from './text.ts'
 
 /** What a piece holds at most, so that every step of an import is short and its memory flat. */
 const pieceRows = 500
 const pieceBytes = 256 * 1024
 /** No row of any kind comes near it. */
 const rowBytes = 64 * 1024
-/** How much is read without a turn for others. */
-const sliceBytes = 16 * 1024
-/** Read before it is decided what an unnamed encoding is: the first bytes beyond ASCII and some behind them. */
-const guessedBytes = 64 * 1024
+/** Blank lines in a row, which cost work and say nothing. */
+const mostBlankLines = 10_000
 
 /** Rows, and how far the file reaches with them. */
 export interface Piece {
@@ -41,7 +39,8 @@ export class RowFile {
     let size = 0
     for await (const row of this.format === 'csv' ? this.csvRows() : this.lines()) {
       rows.push(row)
-      for (const cell of row) size += typeof cell === 'string' ? cell.length : 0
+      // An empty cell takes room as well: its quotes and its comma.
+      for (const cell of row) size += typeof cell === 'string' ? cell.length + 3 : 0
       this.rows++
       if (rows.length < pieceRows && size < pieceBytes) continue
       yield { rows, bytesRead: this.file.size }
@@ -52,7 +51,6 @@ export class RowFile {
   }
 
   private async *csvRows(): AsyncGenerator<KeptRow> {
-    const giveTurn = yielder()
     const parser = new Parser({
       // UTF-8's is gone by now, and GB18030 has one too.
       bom: true,
@@ -66,13 +64,12 @@ export class RowFile {
     parser.on('error', (error: CsvFault) => {
       fault = error
     })
-    for await (const text of this.texts()) {
-      for (let from = 0; from < text.length; from += sliceBytes) {
-        await giveTurn()
-        parser.write(text.slice(from, from + sliceBytes))
-        yield* this.parsedRows(parser)
-        if (fault !== undefined) throw csvRefusal(fault)
-      }
+    const requireProgress = progressOf(parser)
+    for await (const text of textOf(this.file, this.format)) {
+      parser.write(text)
+      yield* this.parsedRows(parser)
+      if (fault !== undefined) throw csvRefusal(fault)
+      requireProgress(text)
     }
     parser.end()
     yield* this.parsedRows(parser)
@@ -86,7 +83,8 @@ export class RowFile {
     for (let read = readRecord(parser); read !== null; read = readRecord(parser)) {
       const { record, info } = read
       if (this.columns !== null) {
-        yield [info.lines - linesWithin(record), ...record]
+        // One cell too many is enough to refuse a row.
+        yield [info.lines - linesWithin(record), ...record.slice(0, this.columns.length + 1)]
         continue
       }
       const faults = columnFaults(this.kind, record)
@@ -96,58 +94,78 @@ export class RowFile {
   }
 
   private async *lines(): AsyncGenerator<KeptRow> {
-    const giveTurn = yielder()
-    let line = 0
-    let rest = ''
-    /** Of a line that is too large already, nothing is kept. */
-    let isTooLarge = false
-    function* rowsOf(texts: string[]): Generator<KeptRow> {
-      for (const text of texts) {
-        line++
-        if (isTooLarge || text.length > rowBytes) yield [line]
-        else if (text.trim() !== '') yield [line, text]
-        isTooLarge = false
-      }
-    }
-    for await (const text of this.texts()) {
-      await giveTurn()
-      const texts = (rest + text).split(/\r?\n/)
-      rest = texts.pop() ?? ''
-      yield* rowsOf(texts)
-      if (rest.length > rowBytes) {
-        isTooLarge = true
-        rest = ''
-      }
-    }
-    if (rest !== '' || isTooLarge) yield* rowsOf([rest])
-  }
-
-  /** The file as text: in the encoding that it names, or else in UTF-8, or in GB18030 where it cannot be UTF-8. */
-  private async *texts(): AsyncGenerator<string> {
-    const { charset } = this.file
-    let decoder = charset === null ? undefined : decoderOf(charset, this.format)
-    let kept = new Uint8Array()
-    for await (const bytes of this.file) {
-      if (decoder === undefined) {
-        kept = joined(kept, bytes)
-        const first = kept.findIndex((byte) => byte > 0x7f)
-        // ASCII is the same in both; so is what waits for more.
-        if (first === -1 && kept.byteLength >= guessedBytes) {
-          yield new TextDecoder().decode(kept)
-          kept = new Uint8Array()
-        }
-        if (first === -1 || kept.byteLength - first < guessedBytes) continue
-        decoder = guessedDecoder(kept, this.format, true)
-        yield decode(decoder, kept)
-        kept = new Uint8Array()
-      } else yield decode(decoder, bytes)
-    }
-    decoder ??= guessedDecoder(kept, this.format, false)
-    yield decode(decoder, kept) + decode(decoder)
+    const lines = new Lines()
+    for await (const text of textOf(this.file, this.format)) yield* lines.read(text)
+    yield* lines.end()
   }
 }
 
-interface CsvFault extends Error {
+/** The lines of an NDJSON file that are not blank. */
+class Lines {
+  private line = 0
+  private blankLines = 0
+  private rest = ''
+  /** Of a line that is too large already, nothing is kept. */
+  private isTooLarge = false
+
+  private add(text: string): void {
+    if (this.isTooLarge) return
+    this.rest += text
+    if (this.rest.length <= rowBytes) return
+    this.isTooLarge = true
+    this.rest = ''
+  }
+
+  *read(text: string): Generator<KeptRow> {
+    let from = 0
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+      // Most blank lines are empty: no text is made of them.
+      if (end > from) this.add(text.slice(from, end))
+      yield* this.end()
+      from = end + 1
+    }
+    this.add(text.slice(from))
+  }
+
+  /** The line that has been read up to here. */
+  *end(): Generator<KeptRow> {
+    const { rest, isTooLarge } = this
+    this.line++
+    this.rest = ''
+    this.isTooLarge = false
+    if (!isTooLarge && (rest === '' || rest.trim() === '')) {
+      if (++this.blankLines > mostBlankLines) throw tooManyBlankLines(this.line)
+      return
+    }
+    this.blankLines = 0
+    yield isTooLarge ? [this.line] : [this.line, rest]
+  }
+}
+
+/** Makes what refuses a CSV file of which text is read, but no row comes, or nothing but blank lines. */
+function progressOf(parser: Parser): (text: string) => void {
+  let [records, emptyLines, blankSince, unread] = [0, 0, 0, 0]
+  return (text) => {
+    const { info } = parser
+    const isRow = info.records !== records
+    if (isRow) blankSince = info.empty_lines
+    if (info.empty_lines - blankSince > mostBlankLines) throw tooManyBlankLines(info.lines)
+    unread = isRow || info.empty_lines !== emptyLines ? 0 : unread + text.length
+    // The parser's own limit counts what cells hold: any number of empty ones passes it.
+    if (unread > 2 * rowBytes) throw csvRefusal({ code: 'CSV_MAX_RECORD_SIZE', lines: info.lines })
+    records = info.records
+    emptyLines = info.empty_lines
+  }
+}
+
+function tooManyBlankLines(line: number) {
+  return bodyFault(
+    `holds more than ${mostBlankLines} blank lines in a row, at line ${line}`,
+    `第 ${line} 行：连续空行超过 ${mostBlankLines} 行`,
+  )
+}
+
+interface CsvFault {
   code: string
   lines?: number
 }
@@ -170,49 +188,4 @@ function csvRefusal({ code, lines = 0 }: CsvFault) {
   }
   const { en, zh } = told[code] ?? { en: 'has a quote where RFC 4180 allows none', zh: '引号的位置不符合 RFC 4180' }
   return bodyFault(`${en}, at line ${lines}`, `第 ${lines} 行${zh}`)
-}
-
-function bodyFault(en: string, zh: string) {
-  return invalidRequest([{ field: 'body', reason: { en, zh } }])
-}
-
-const utf8 = /^utf-?8$/i
-const gb18030 = /^(gb18030|gbk|gb2312|gb_?2312-80|cp936|x-gbk)$/i
-
-function decoderOf(charset: string, format: ImportFormat): TextDecoder {
-  if (utf8.test(charset)) return new TextDecoder('utf-8', { fatal: true })
-  if (format === 'csv' && gb18030.test(charset)) return new TextDecoder('gb18030', { fatal: true })
-  const taken = format === 'csv' ? { en: 'UTF-8 or GB18030', zh: 'UTF-8 或 GB18030' } : { en: 'UTF-8', zh: 'UTF-8' }
-  const reason = { en: `must name ${taken.en} as its charset`, zh: `charset 必须是 ${taken.zh}` }
-  throw invalidRequest([{ field: 'Content-Type', reason }], 415)
-}
-
-/** Text beyond ASCII that is well-formed UTF-8 is hardly ever anything else. */
-function guessedDecoder(bytes: Uint8Array, format: ImportFormat, isCut: boolean): TextDecoder {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut })
-  } catch {
-    if (format === 'csv') return decoderOf('gb18030', format)
-  }
-  return decoderOf('utf-8', format)
-}
-
-function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
-  try {
-    return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })
-  } catch {
-    throw decoder.encoding === 'utf-8'
-      ? bodyFault(
-          'is not UTF-8: name its encoding, as in text/csv; charset=gb18030',
-          '不是 UTF-8：请注明编码，如 text/csv; charset=gb18030',
-        )
-      : bodyFault('is not GB18030: save it as UTF-8', '不是 GB18030：请另存为 UTF-8')
-  }
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(first.byteLength + second.byteLength)
-  both.set(first)
-  both.set(second, first.byteLength)
-  return both
 }

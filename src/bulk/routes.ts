@@ -7,6 +7,7 @@ import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { deliveryPages } from '../deliveries/pages.ts'
 import { devicePages } from '../devices/pages.ts'
+import { yielder } from '../event-loop.ts'
 import { eventPages } from '../events/pages.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { fileReply } from '../http/answer.ts'
@@ -52,6 +53,8 @@ interface Parts {
 const renewEveryMs = 5_000
 /** Rows of a page of an export. */
 const exportedAtOnce = 500
+/** And of them rows that are written without a turn for others. */
+const writtenAtOnce = 50
 
 export function bulkRoutes(parts: Parts): Handler[] {
   const { sql, config, showMoment, readTimeRange, onSubmitted } = parts
@@ -187,9 +190,12 @@ async function keepPieces(sql: Sql, draft: store.Draft, file: RowFile): Promise<
       writing.catch(() => {})
       count++
     }
-  } finally {
-    await writing
+  } catch (error) {
+    // What is wrong with the file is told, also where its last piece could not be written.
+    await writing.catch(() => {})
+    throw error
   }
+  await writing
 }
 
 /** The inventory is the platform's: neither applications nor developers change it. */
@@ -265,18 +271,26 @@ function notOnTheMap(): Refusal {
   return invalidRequest([{ field: 'format', reason }])
 }
 
-/** A file as it is sent: a page is read when the one before has been taken. */
+/** A file as it is sent: a page is read when the one before has been taken, and written with turns for others. */
 async function* exportPieces(
   file: FileWriter,
   first: ExportPage,
   readPageAt: (cursor: string) => Promise<ExportPage>,
 ): AsyncGenerator<Uint8Array> {
+  const giveTurn = yielder()
   let page = first
-  let text = file.head + file.rows(page.list as never[], true)
-  while (page.nextCursor !== null) {
+  let text = file.head
+  let isFirst = true
+  for (;;) {
+    for (let from = 0; from < page.list.length; from += writtenAtOnce) {
+      await giveTurn()
+      text += file.rows(page.list.slice(from, from + writtenAtOnce) as never[], isFirst)
+      isFirst = false
+    }
+    if (page.nextCursor === null) break
     yield encoder.encode(text)
+    text = ''
     page = await readPageAt(page.nextCursor)
-    text = file.rows(page.list as never[], false)
   }
   yield encoder.encode(text + file.tail)
 }

@@ -23,6 +23,9 @@ export const columnsOf = (kind: ImportKind): string[] => Object.keys(propertiesO
 /** Whether it can be told as it is: a file may be anything, and who is told may be a terminal. */
 const isName = (column: string) => /^\P{Cc}+$/u.test(column)
 
+/** Faults of columns that are told: more help nobody. */
+const mostFaults = 100
+
 /** What is wrong with the first line of a CSV file: columns that are unknown, stand twice or are missing. */
 export function columnFaults(kind: ImportKind, columns: readonly string[]): FieldFault[] {
   const known = columnsOf(kind)
@@ -30,14 +33,17 @@ export function columnFaults(kind: ImportKind, columns: readonly string[]): Fiel
   const unknown = { en: 'is not a column of this kind of import', zh: '不是此类导入的列' }
   const twice = { en: 'is given twice', zh: '重复给出' }
   const faults = new Map<string, Reason>()
+  const found = new Set<string>()
   for (const [index, column] of columns.entries()) {
     if (!known.includes(column)) faults.set(isName(column) ? column.slice(0, 128) : `column ${index + 1}`, unknown)
-    else if (columns.indexOf(column) !== index) faults.set(column, twice)
+    else if (found.has(column)) faults.set(column, twice)
+    found.add(column)
+    if (faults.size === mostFaults) break
   }
   for (const column of required) {
-    if (!columns.includes(column)) faults.set(column, { en: 'is required', zh: '必填' })
+    if (!found.has(column) && faults.size < mostFaults) faults.set(column, { en: 'is required', zh: '必填' })
   }
-  return [...faults].slice(0, 100).map(([field, reason]) => ({ field, reason }))
+  return [...faults].map(([field, reason]) => ({ field, reason }))
 }
 
 const isInteger = (schema: TSchema): boolean => {

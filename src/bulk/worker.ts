@@ -268,11 +268,7 @@ function readerOf({ kind, format, columns }: store.Job): Reader {
       if (cells.length === 0) throw rowFault('is too large', '过大')
       if (readCells === undefined) body = parseJson(Buffer.from(cells[0] ?? ''))
       else if (cells.length === width) body = readCells(cells)
-      else
-        throw rowFault(
-          `has ${cells.length} cells, but there are ${width} columns`,
-          `有 ${cells.length} 个单元格，而表头有 ${width} 列`,
-        )
+      else throw wrongWidth(cells.length, width)
       return { line, key: keyOf(kind, body), body: check(body), refusal: undefined }
     } catch (error) {
       const key = keyOf(kind, body)
@@ -285,6 +281,16 @@ function readerOf({ kind, format, columns }: store.Job): Reader {
 
 function rowFault(en: string, zh: string): Refusal {
   return invalidRequest([{ field: 'row', reason: { en, zh } }])
+}
+
+/** Of a row with too many, one more than there are columns has been kept. */
+function wrongWidth(cells: number, columns: number): Refusal {
+  return cells > columns
+    ? rowFault(
+        `has more cells than there are columns (${columns}); a cell that holds a comma stands in quotes`,
+        `单元格多于表头的 ${columns} 列；含逗号的单元格须加引号`,
+      )
+    : rowFault(`has ${cells} cells, but there are ${columns} columns`, `有 ${cells} 个单元格，而表头有 ${columns} 列`)
 }
 
 /** The serial number that a row names, faulty as it may be. */

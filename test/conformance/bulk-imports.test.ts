@@ -175,6 +175,44 @@ test('bytes that are not what they are said to be are refused, and nothing is ke
   expect(expectSuccess(await client.call(pageImports, {}, application)).total).toBe(0)
 })
 
+test('blank lines count as lines and are no rows; a file of nothing else is refused', async () => {
+  const application = await newApplication(client)
+  const { appId, ...device } = deviceBody(application.appId)
+  const row = JSON.stringify(device)
+  const lines = await imported(application, 'devices', `\n \r\n${row}\r\n\n\t\n{}\n\r\n${row}`, ndjson)
+  expect(lines.lines.map(({ line, outcome }) => [line, outcome])).toEqual([
+    [3, 'created'],
+    [6, 'refused'],
+    [8, 'existing'],
+  ])
+  const many = '\n'.repeat(9_990)
+  const sparse = await imported(application, 'devices', `${many}${row}\n${many}${row}`, ndjson)
+  expect([sparse.rows, sparse.existing, sparse.lines[1]?.line]).toEqual([2, 2, 9_990 * 2 + 2])
+  for (const blank of ['\n', ' \r\n', '\r\n']) {
+    const refused = await send(application, 'devices', `${row}\n${blank.repeat(10_010)}`, ndjson)
+    expect(expectFaults(refused, ['body']).body).toMatch(/more than 10000 blank lines in a row, at line 10002/)
+  }
+  for (const [head, blank] of [
+    ['', '\n'],
+    [`${columns}\n`, '\n'],
+    [`${csvOf(rowOf('X-1'))}\n`, '\r\n'],
+  ]) {
+    const refused = await send(application, 'devices', `${head}${blank?.repeat(20_000)}`)
+    expect(expectFaults(refused, ['body']).body).toMatch(/more than 10000 blank lines in a row, at line \d+/)
+  }
+})
+
+test('a row of cells without end is refused, and one cell too many is told', async () => {
+  const application = await newApplication(client)
+  const endless = await send(application, 'devices', `${columns}\n${','.repeat(400_000)}`)
+  expect(expectFaults(endless, ['body']).body).toMatch(/a row of more than 65536 bytes, at line 2/)
+  const { lines } = await imported(application, 'devices', `${csvOf('X-2,Gate,360102,115.9,28.6', 'X-3,Gate')}\n`)
+  expect(lines.map(({ errors }) => errors?.[0]?.reason)).toEqual([
+    'has more cells than there are columns (4); a cell that holds a comma stands in quotes',
+    'has 2 cells, but there are 4 columns',
+  ])
+})
+
 test('columns that are unknown, missing or twice are named at once', async () => {
   const application = await newApplication(client)
   // A terminal that shows what it is told does not do it.

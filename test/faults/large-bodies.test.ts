@@ -1,39 +1,16 @@
 import { afterAll, expect } from 'bun:test'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
 import { saveDeviceModel } from '../../src/device-models/contract.ts'
 import { createDevices } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
-import { atScale, sleep, tell, Workplace } from './support.ts'
+import { heldAtMostMs, heldMs, watchedEnvironment } from './held-loop.ts'
+import { atScale, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
-const isNode = process.env.FORECOURT_TEST_RUNTIME === 'node'
-/** Of processor time: what others use of a busy machine is not the service's. */
-const heldAtMostMs = 50
-
-/**
- * Runs in the service's own process and says at SIGUSR2 how long its event loop was held at most since the last time:
- * the processor time that its thread used between two ticks of a timer that is always due.
- */
-const probe = `
-import { readFileSync } from 'node:fs'
-const used = () => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6
-let last = used()
-let longest = 0
-setInterval(() => {
-  const now = used()
-  longest = Math.max(longest, now - last)
-  last = now
-}, 1).unref()
-process.on('SIGUSR2', () => {
-  process.stderr.write('held ' + longest.toFixed(1) + '\\n')
-  longest = 0
-})
-`
+const runtime = process.env.FORECOURT_TEST_RUNTIME === 'node' ? 'node' : 'bun'
 
 const entries = (prefix: string) =>
   Array.from({ length: 20_000 }, (_, index) => ({
@@ -45,24 +22,12 @@ const entries = (prefix: string) =>
 longTest(
   'fifteen bodies of 7 MB at once never hold the event loop for long',
   async () => {
-    const file = join(place.home, 'held.mjs')
-    writeFileSync(file, probe)
-    const env = isNode ? { NODE_OPTIONS: `--import ${file}` } : { BUN_OPTIONS: `--preload ${file}` }
+    const env = watchedEnvironment(place.home, runtime)
     const service = await place.startService({ env })
     const client = new Client(service)
     const { appId, token } = await newApplication(client)
     const model = { serialPrefix: 'L', modelName: 'Barrier', deviceType: 'barrier', deviceTypeName: 'Barrier' }
     expect((await client.operate(saveDeviceModel, model)).text).toContain('"code":0')
-
-    async function heldMs(): Promise<number> {
-      const from = service.stderr().length
-      service.process.kill('SIGUSR2')
-      for (;;) {
-        const told = /held ([\d.]+)/.exec(service.stderr().slice(from))
-        if (told !== null) return Number(told[1])
-        await sleep(5)
-      }
-    }
 
     const bodies = Array.from({ length: 15 }, (_, at) => JSON.stringify({ entries: entries(`L${at}-`) }))
     expect(bodies[0]?.length).toBeGreaterThan(7_000_000)
@@ -91,9 +56,9 @@ longTest(
     for (const at of [0, 2]) await works[at]?.[1]()
     let toReceive = 0
     for (const [what, work, status] of works) {
-      await heldMs()
+      await heldMs(service)
       const statuses = new Set((await work()).map((answer) => answer.status))
-      const held = await heldMs()
+      const held = await heldMs(service)
       tell(`${what}: the event loop was held ${held.toFixed(1)} ms at most`)
       // On a slow machine fifteen may take longer to arrive, or to be worked off, than a request is waited for.
       expect(

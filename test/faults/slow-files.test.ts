@@ -88,3 +88,27 @@ test('an import of which a piece is missing fails', async () => {
   expect({ status, created, rows }).toEqual({ status: 4, created: 500, rows: 1_001 })
   expect(error).toContain('501 rows')
 }, 60_000)
+
+test('a file that is refused is told so, also where a piece of it could not be written', async () => {
+  const { token } = await newApplication(client)
+  const piece = `${JSON.stringify(deviceBody(''))}\n`.repeat(600)
+  const file = Buffer.concat([Buffer.from(piece), Buffer.from([0xff, 0xff, 0x0a])])
+  const headers = { 'content-type': 'application/x-ndjson; charset=utf-8' }
+  await database.run((sql) =>
+    sql.begin(async (tx) => {
+      await tx`lock table import_piece in share mode`
+      const answer = client.call(createImport, { kind: 'devices', file }, { token, headers })
+      const cut = () =>
+        database.run(
+          async (other) =>
+            await other`
+              select pg_terminate_backend(pid) from pg_stat_activity
+              where wait_event_type = 'Lock' and query like '%insert into import_piece%'`,
+        )
+      expect(await becomesTrue(async () => (await cut()).length > 0, 20_000)).toBe(true)
+      const { status, data, text } = await answer
+      expect(status, text).toBe(400)
+      expect(data).toMatchObject({ errors: [{ field: 'body' }] })
+    }),
+  )
+}, 60_000)

@@ -1,0 +1,113 @@
+import { isAscii } from 'node:buffer'
+import { yielder } from '../event-loop.ts'
+import { Pieces } from '../http/pieces.ts'
+import { invalidRequest } from '../refusals.ts'
+import type { ImportFormat } from './contract.ts'
+
+// The text of a file that is taken, in whichever encoding it is.
+
+/** How much is read without a turn for others: of rows of two bytes, a parser takes some milliseconds. */
+const sliceBytes = 1024
+/** Read before an encoding that is not named is chosen: the first bytes beyond ASCII, and some behind them. */
+const guessedBytes = 64 * 1024
+
+/**
+ * The file as text, a turn for others before each slice: in the encoding that it names, or else in UTF-8, or in GB18030
+ * where it cannot be UTF-8.
+ */
+export async function* textOf(
+  file: AsyncIterable<Uint8Array> & { readonly charset: string | null },
+  format: ImportFormat,
+): AsyncGenerator<string> {
+  const giveTurn = yielder()
+  const text = new TextReader(format, file.charset)
+  for await (const bytes of file) {
+    for (const slice of slicesOf(bytes)) {
+      await giveTurn()
+      yield* text.read(slice)
+    }
+  }
+  yield* text.end()
+}
+
+function* slicesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from < bytes.byteLength; from += sliceBytes) yield bytes.subarray(from, from + sliceBytes)
+}
+
+class TextReader {
+  private readonly format: ImportFormat
+  private decoder: TextDecoder | undefined
+  private hasBegun = false
+  /** Of a file whose encoding is not known yet. */
+  private kept = new Pieces()
+
+  constructor(format: ImportFormat, charset: string | null) {
+    this.format = format
+    this.decoder = charset === null ? undefined : decoderOf(charset, format, false)
+  }
+
+  *read(slice: Uint8Array): Generator<string> {
+    if (this.decoder !== undefined) return yield decode(this.decoder, slice)
+    // ASCII is the same in all of them.
+    if (this.kept.size === 0 && isAscii(slice)) {
+      this.hasBegun = true
+      return yield decode(ascii, slice)
+    }
+    this.kept.add(slice)
+    if (this.kept.size >= guessedBytes) yield* this.guess(true)
+  }
+
+  *end(): Generator<string> {
+    if (this.decoder === undefined) yield* this.guess(false)
+    if (this.decoder !== undefined) yield decode(this.decoder)
+  }
+
+  private *guess(isCut: boolean): Generator<string> {
+    const { whole } = this.kept
+    this.kept = new Pieces()
+    this.decoder = guessedDecoder(whole, this.format, isCut, this.hasBegun)
+    for (const slice of slicesOf(whole)) yield decode(this.decoder, slice)
+  }
+}
+
+/** What is wrong with a file as a whole. */
+export function bodyFault(en: string, zh: string) {
+  return invalidRequest([{ field: 'body', reason: { en, zh } }])
+}
+
+const ascii = new TextDecoder()
+const utf8 = /^utf-?8$/i
+const gb18030 = /^(gb18030|gbk|gb2312|gb_?2312-80|cp936|x-gbk)$/i
+
+/** A byte-order mark is one at the beginning of a file alone. */
+function decoderOf(charset: string, format: ImportFormat, ignoreBOM: boolean): TextDecoder {
+  const options = { fatal: true, ignoreBOM }
+  if (utf8.test(charset)) return new TextDecoder('utf-8', options)
+  if (format === 'csv' && gb18030.test(charset)) return new TextDecoder('gb18030', options)
+  const taken = format === 'csv' ? { en: 'UTF-8 or GB18030', zh: 'UTF-8 或 GB18030' } : { en: 'UTF-8', zh: 'UTF-8' }
+  const reason = { en: `must name ${taken.en} as its charset`, zh: `charset 必须是 ${taken.zh}` }
+  throw invalidRequest([{ field: 'Content-Type', reason }], 415)
+}
+
+/** Text beyond ASCII that is well-formed UTF-8 is hardly ever anything else. */
+function guessedDecoder(bytes: Uint8Array, format: ImportFormat, isCut: boolean, hasBegun: boolean): TextDecoder {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut })
+  } catch {
+    if (format === 'csv') return decoderOf('gb18030', format, hasBegun)
+  }
+  return decoderOf('utf-8', format, hasBegun)
+}
+
+function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
+  try {
+    return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })
+  } catch {
+    throw decoder.encoding === 'utf-8'
+      ? bodyFault(
+          'is not UTF-8: name its encoding, as in text/csv; charset=gb18030',
+          '不是 UTF-8：请注明编码，如 text/csv; charset=gb18030',
+        )
+      : bodyFault('is not GB18030: save it as UTF-8', '不是 GB18030：请另存为 UTF-8')
+  }
+}
