@@ -144,13 +144,14 @@ export const unfreezeApplication = operation({
 export const rotateApplicationSecret = operation({
   id: 'rotateApplicationSecret',
   summary:
-    'Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; what is older ends at once.',
+    'Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; what is older ends at once. An application that rotates its own should name `overlapSeconds`: without it the token of the request ends too, and a lost answer cannot be asked for again.',
   method: 'POST',
   path: `${folder}/rotateSecret`,
   ...ofOne,
+  callers: ['application', 'operator'],
   ...ofMembers,
   body: Type.Object({
-    appId,
+    appId: ownAppId,
     overlapSeconds,
   }),
   data: ApplicationWithSecret,

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { CallerCache } from '../callers/cache.ts'
 import { keyOwnerOf } from '../callers/caller.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
-import { applicationOf, requireActingFor, visibleApplications } from '../callers/permissions.ts'
+import { applicationOf, lockApplicationFor, visibleApplications } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
@@ -129,10 +129,9 @@ export function applicationRoutes(parts: Parts): Handler[] {
     ),
 
     handle(contract.rotateApplicationSecret, async ({ caller, body, actor, idempotency, sourceAddress }) => {
-      const { appId } = body
-      requireActingFor(caller, appId)
+      const appId = applicationOf(caller, body.appId)
       const answer = await transaction(sql, async (tx) => {
-        await store.requireLockedApplication(tx, appId)
+        await lockApplicationFor(tx, caller, appId)
         return once(tx, idempotency, appId, async () => {
           const appSecret = newSecret()
           const overlapSeconds = given(body.overlapSeconds) ?? 0

@@ -102,6 +102,18 @@ export function operatorCommands(program: CliCommand, context: Context): void {
     })
 
   key
+    .command('hand-over')
+    .description('Gives a key to another account, whose role then bounds it. Programs that use it go on.')
+    .argument('<id>', 'the key, as `key list` shows it', wholeNumber(1))
+    .argument('<operator>', 'the account, as `operator list` shows it', wholeNumber(1))
+    .example('key hand-over 7 12')
+    .action(async (id: number, operatorId: number) => {
+      const key = await context.client().handOverOperatorKey({ id, operatorId })
+      const owner = `The key ${key.name} (${id}) belongs to ${key.operatorName} (${operatorId}) now`
+      context.result(key, key.status === 1 ? `${owner}.` : `${owner}, and does not work: see \`key list\`.`)
+    })
+
+  key
     .command('delete')
     .description('Removes a key: it stops working within a second.')
     .argument('<id>', 'the key, as `key list` shows it', wholeNumber(1))

@@ -56,6 +56,7 @@ export const platformEventTypes = [
   'operator.passwordChanged',
   'operatorKey.created',
   'operatorKey.deleted',
+  'operatorKey.handedOver',
   'session.created',
   'session.refused',
   'session.locked',

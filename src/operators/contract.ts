@@ -261,6 +261,19 @@ export const deleteOperatorKey = operation({
   idempotent: true,
 })
 
+export const handOverOperatorKey = operation({
+  id: 'handOverOperatorKey',
+  summary:
+    'Hands a key over to another account, also from one that is disabled. The key goes on, as far as the role of its new owner goes.',
+  method: 'POST',
+  path: `${keyFolder}/handOver`,
+  ...adminOnly,
+  body: Type.Object({ id: integer(), operatorId: described(integer(), 'The account that is to own it.') }),
+  data: OperatorKeyRecord,
+  refusals: ['operatorKeyNotFound', 'operatorNotFound'],
+  idempotent: true,
+})
+
 export const pageOperatorKeys = operation({
   id: 'pageOperatorKeys',
   summary: 'Pages through the keys, newest first.',

@@ -217,6 +217,19 @@ export function operatorRoutes(parts: Parts): Handler[] {
       return deleted
     }),
 
+    handle(contract.handOverOperatorKey, async ({ body, ...by }) => {
+      const handedOver = await transaction(sql, (tx) =>
+        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+          await store.lockOperators(tx)
+          const { before, after } = await store.replaceKeyOwner(tx, body.id, body.operatorId, showMoment)
+          if (after.operatorId !== before.operatorId) await logEvent(tx, 'operatorKey.handedOver', by, after)
+          return after
+        }),
+      )
+      await callers.noteChange(operators)
+      return handedOver
+    }),
+
     read(contract.pageOperatorKeys, ({ sql, query }) => store.pageOfOperatorKeys(sql, query, showMoment)),
   ]
 }

@@ -26,6 +26,13 @@ test('common passwords are refused, and what people make of common words', () =>
     'sunshine!!2026',
     '2026!!sunshine',
     '__M1chael_1984',
+    'Forecourt2026!',
+    'forecourtforecourt',
+    'adminadmin12',
+    'charging2026',
+    'operator2026',
+    '0perat0r-2026',
+    'a1b2c3d4e5f6',
   ]) {
     expect([password, isRefused(password)]).toEqual([password, true])
   }
@@ -35,6 +42,8 @@ test('common passwords are refused, and what people make of common words', () =>
     '充电站的门口有三棵老槐树和一只猫',
     'xK7#mq2Lw9!z',
     'three blue lorries at noon',
+    'the charging station by the river',
+    'K7w operator 2Lqz',
   ]) {
     expect([password, isRefused(password)]).toEqual([password, false])
   }

@@ -9,6 +9,11 @@ const reservedNames = new Set(
 )
 
 const reserved: Reason = { en: 'is a name that the service uses itself', zh: '为系统保留名称' }
+const hasMark: Reason = { en: 'must not hold # or :', zh: '不能包含 # 或 :' }
+const mixed: Reason = {
+  en: 'must not mix letters that look alike, such as Latin and Cyrillic',
+  zh: '不能混用外形相似的字母，例如拉丁字母与西里尔字母',
+}
 const tooCommon: Reason = {
   en: 'is too easy to guess: a common password, one common word, a sequence or a repetition',
   zh: '过于容易猜到：属于常见密码、单个常见单词、连续字符或重复内容',
@@ -21,9 +26,19 @@ function folded(text: string): string {
   return text.normalize('NFKC').toLowerCase()
 }
 
-/** What an account or a key may not be called. */
+/** What an account or a key may not be called: what could be taken for another, or for an id behind a name. */
 export function nameFaults(name: string | null | undefined): FieldFault[] {
-  return name && reservedNames.has(folded(name)) ? [{ field: 'name', reason: reserved }] : []
+  if (!name) return []
+  if (/[#:]/u.test(name)) return [{ field: 'name', reason: hasMark }]
+  if (isOfSeveralScripts(name)) return [{ field: 'name', reason: mixed }]
+  return reservedNames.has(folded(name)) ? [{ field: 'name', reason: reserved }] : []
+}
+
+/** Scripts whose letters look alike: a name has letters of one of them at most. */
+const lookalikeScripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u]
+
+function isOfSeveralScripts(name: string): boolean {
+  return lookalikeScripts.filter((script) => script.test(name.normalize('NFKC'))).length > 1
 }
 
 /** What a password may not be, however long it is. `old` is what it takes the place of. */
@@ -42,9 +57,32 @@ export function passwordFaults(
   return reasons.slice(0, 1).map((reason) => ({ field, reason }))
 }
 
+/** Words of this service and its field: with a year or a few digits they are the first that somebody tries. */
+const contextWords = ['forecourt', 'charging', 'charger', 'operator', 'admin', 'administrator', 'platform', 'station']
+  .concat(['password', 'barrier', 'device', 'parking', 'entrance', 'console'])
+  .sort((a, b) => b.length - a.length)
+
+/** Whether hardly anything is left without the words of the service, digits and signs; so much must be more than them. */
+function isOfContext(password: string): boolean {
+  const letters = password.replace(/[^a-z]/g, (sign) => lookalikes[sign] ?? '')
+  const plain = password.replace(/[^a-z]/g, '')
+  return [letters, plain].some((text) => {
+    const left = contextWords.reduce((rest, word) => rest.replaceAll(word, ''), text)
+    return left.length < text.length && left.length < 5
+  })
+}
+
+/** Whether letters and digits take turns in two sequences: a1b2c3d4. */
+function isTwoSequences(password: string): boolean {
+  const characters = [...password]
+  const every = (from: number) => characters.filter((_, index) => index % 2 === from).join('')
+  return characters.length >= 8 && isSequence(every(0)) && isSequence(every(1))
+}
+
 function isTooCommon(password: string): boolean {
   if (common().passwords.has(password) || new Set(password).size < 5) return true
   if (/^(.{1,8}?)\1+$/su.test(password)) return true
+  if (isOfContext(password) || isTwoSequences(password)) return true
   const word = password.replace(/^[^a-z]+|[^a-z]+$/g, '').replace(/[^a-z]/g, (sign) => lookalikes[sign] ?? sign)
   return common().words.has(word) || isSequence(password)
 }

@@ -243,6 +243,21 @@ export async function deleteOperatorKey(
   return key
 }
 
+/** Gives a key another owner. Throws 10055 and 10050. */
+export async function replaceKeyOwner(
+  tx: Statements,
+  id: number,
+  operatorId: number,
+  showMoment: ShowMoment,
+): Promise<{ before: OperatorKeyRecord; after: OperatorKeyRecord }> {
+  const before = await requireKey(tx, id, showMoment)
+  // The account stays until the transaction ends: a key of one that is gone would be its own.
+  const [owner] = await tx`select 1 from operator where id = ${operatorId} for key share`
+  if (owner === undefined) throw new Refusal('operatorNotFound')
+  await tx`update operator_key set operator_id = ${operatorId} where id = ${id}`
+  return { before, after: await requireKey(tx, id, showMoment) }
+}
+
 /** The keys that go with an account. */
 export async function keysOf(tx: Statements, operatorId: number, showMoment: ShowMoment): Promise<OperatorKeyRecord[]> {
   const rows = await tx`

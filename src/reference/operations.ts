@@ -98,6 +98,7 @@ export const operations = [
   operators.pageOperators,
   operators.createOperatorKey,
   operators.deleteOperatorKey,
+  operators.handOverOperatorKey,
   operators.pageOperatorKeys,
   overview.getOverview,
   events.pageAudit,

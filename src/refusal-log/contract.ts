@@ -23,14 +23,17 @@ export const RefusalRecord = named(
   Type.Object({
     time: moment,
     requestId: Type.String({ description: 'the `X-Request-Id` of the answer' }),
-    appId: Type.String(),
+    appId: nullable(
+      Type.String({ description: 'null for an operator’s write that names no application; only operators see it' }),
+    ),
     operation: Type.String({ description: 'Its operation.' }),
     code: Type.Integer({ description: 'The refusal’s code.' }),
     name: textOneOf(names, 'the code’s name'),
     errors: nullable(FieldFaults.properties.errors),
     subject: nullable(
       Type.String({
-        description: 'what it was about: a serial number, the id of a site or a rule, or a new site’s name',
+        description:
+          'what it was about: a serial number, the id of a site or a rule, or the name of what was to be made',
       }),
     ),
     actor: Type.String({ description: 'who called: application:…, operator:… or operatorKey:…' }),

@@ -5,6 +5,7 @@ import { type FieldFault, refusals } from '../refusals.ts'
 
 /** A refused write as it is kept: who, what and why, and nothing else of what was sent. */
 export interface KeptRefusal {
+  /** Empty for a write of an operator that names no application of theirs. */
   appId: string
   time: Date
   requestId: string
@@ -20,6 +21,9 @@ const mostErrors = 32
 const longestText = 64
 /** As the service makes application ids; what else an operator names is none. */
 const sane = /^[\w-]{1,64}$/
+
+/** The place of refusals that are about no application; only operators see them. */
+export const ofNoApplication = ''
 
 /** What is kept of the refusal of a write of this application. */
 export function toKept(refused: RefusedWrite, appId: string, time: Date): KeptRefusal {
@@ -38,20 +42,23 @@ export function toKept(refused: RefusedWrite, appId: string, time: Date): KeptRe
   }
 }
 
-/** Whose write it was; undefined where nobody is known, or an operator names an application that is none of theirs. */
+/**
+ * The application that a refused write is kept for: `ofNoApplication` where an operator names none, or one that is none
+ * of theirs. Undefined where the caller is unknown.
+ */
 export function applicationOf({ caller, operation, refusal, body }: RefusedWrite): string | undefined {
   if (operation.callers.length === 0) return undefined
   if (caller === undefined) return refusal.appId
   if (caller.kind === 'application') return caller.appId
   const named = memberOf(body, 'appId')
-  if (typeof named !== 'string' || !sane.test(named)) return undefined
+  if (typeof named !== 'string' || !sane.test(named)) return ofNoApplication
   const visible = visibleApplications(caller)
-  return visible === null || visible.includes(named) ? named : undefined
+  return visible === null || visible.includes(named) ? named : ofNoApplication
 }
 
-/** A serial number, the id of a site or a rule, or the name of a site that is to be made. */
+/** What a write is about: a serial number, an id, or the name of what is to be made. */
 function subjectOf(body: unknown): string | null {
-  for (const member of ['deviceNo', 'id', 'siteName']) {
+  for (const member of ['deviceNo', 'id', 'siteName', 'appName', 'serialPrefix']) {
     const value = memberOf(body, member)
     if (typeof value === 'string' || typeof value === 'number') return String(value)
   }

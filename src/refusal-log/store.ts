@@ -2,25 +2,29 @@ import { takeLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, folded, ofApplications, type PageQuery, readPage } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
+import { readActor } from '../events/rules.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
 import { type FieldFault, type Reason, type RefusalName, refusals } from '../refusals.ts'
 import { pageRefusals, type RefusalRecord } from './contract.ts'
-import type { KeptRefusal } from './kept.ts'
+import { type KeptRefusal, ofNoApplication } from './kept.ts'
 
 /** Of one application: what is told, and what is kept of one minute, over all processes. */
 const mostTold = 1000
 export const mostAMinute = 300
 
 /**
- * Keeps refusals of existing applications, as far as their bounds go. The lock lets one process at a time look at them
+ * Keeps refusals of existing applications and of none, as far as their bounds go. The lock lets one process at a time look at them
  * and add to them, so they hold however many there are.
  */
 export async function keepRefusals(tx: Statements, batch: readonly KeptRefusal[]): Promise<void> {
   await takeLock(tx, 'refusal log')
   const named = [...new Set(batch.map(({ appId }) => appId))]
   const existing = await tx`select app_id from application where app_id = any(${textArray(named)}::text[])`
-  for (const { app_id: appId } of existing) {
-    const own = batch.filter((refusal) => refusal.appId === appId)
+  const known = new Set([ofNoApplication, ...existing.map(({ app_id: appId }) => appId)])
+  // What an operator says of an application that is not there is about none.
+  const placed = batch.map((refusal) => (known.has(refusal.appId) ? refusal : { ...refusal, appId: ofNoApplication }))
+  for (const appId of new Set(placed.map((refusal) => refusal.appId))) {
+    const own = placed.filter((refusal) => refusal.appId === appId)
     const minute = new Date(Math.min(...own.map(({ time }) => time.getTime())))
     minute.setUTCSeconds(0, 0)
     const [kept] = await tx<[{ count: number }]>`
@@ -48,7 +52,7 @@ export async function deleteOldRefusals(sql: Statements, limit: number, days: nu
     select l.app_id from application_lock l
     where exists (select 1 from refusal r where r.app_id = l.app_id and ${isOld}) limit ${limit}`
   let deleted = 0
-  for (const { app_id } of applications) {
+  for (const { app_id } of [{ app_id: ofNoApplication }, ...applications]) {
     const { count } = await sql`
       delete from refusal where app_id = ${app_id} and id in (
         select id from refusal where app_id = ${app_id} and ${isOld} order by time limit ${limit - deleted})`
@@ -98,13 +102,13 @@ export function pageOfRefusals(
     return {
       time: show.showMoment(row.time),
       requestId: row.request_id,
-      appId: row.app_id,
+      appId: row.app_id === ofNoApplication ? null : row.app_id,
       operation: row.operation,
       code: row.code,
       name: nameOf(row.code),
       errors: errors?.map(({ field, reason }) => ({ field, reason: reason[show.language] })) ?? null,
       subject: row.subject,
-      actor: row.actor,
+      actor: readActor(row.actor).actor,
     }
   })
 }

@@ -737,6 +737,13 @@ export interface GetThirdPartyConfigQuery {
   appId?: string | undefined
 }
 
+export interface HandOverOperatorKeyRequest {
+  /** Its id. */
+  id: number
+  /** The account that is to own it. */
+  operatorId: number
+}
+
 export interface Import {
   /** Its id. */
   id: number
@@ -828,7 +835,7 @@ export interface IssueTokenResult {
   expiresIn: number
 }
 
-export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled'
+export type LoggedType = EventType | 'application.created' | 'application.updated' | 'application.secretRotated' | 'deviceModel.saved' | 'deviceModel.deleted' | 'deviceInventory.imported' | 'deviceInventory.deleted' | 'operator.created' | 'operator.updated' | 'operator.deleted' | 'operator.reset' | 'operator.setUp' | 'operator.passwordChanged' | 'operatorKey.created' | 'operatorKey.deleted' | 'operatorKey.handedOver' | 'session.created' | 'session.refused' | 'session.locked' | 'session.ended' | 'thirdPartyConfig.secretRotated' | 'delivery.replayed' | 'delivery.tested' | 'site.erased' | 'import.created' | 'import.cancelled'
 
 /** 1 online, 2 offline. */
 export type OnlineStatus = 1 | 2
@@ -1244,7 +1251,8 @@ export interface RefusedWrite {
   time: string
   /** the `X-Request-Id` of the answer */
   requestId: string
-  appId: string
+  /** null for an operator’s write that names no application; only operators see it */
+  appId: string | null
   /** Its operation. */
   operation: string
   /** The refusal’s code. */
@@ -1253,7 +1261,7 @@ export interface RefusedWrite {
   name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
-  /** what it was about: a serial number, the id of a site or a rule, or a new site’s name */
+  /** what it was about: a serial number, the id of a site or a rule, or the name of what was to be made */
   subject: string | null
   /** who called: application:…, operator:… or operatorKey:… */
   actor: string
@@ -1326,7 +1334,7 @@ export type RevokeTokenResult = Record<never, never>
 export type Role = 'admin' | 'operator' | 'viewer' | 'developer'
 
 export interface RotateApplicationSecretRequest {
-  appId: string
+  appId?: OwnAppId | undefined
   /** How long the old secret and its tokens go on working; 0 when left out. */
   overlapSeconds?: number | null | undefined
 }
@@ -1925,7 +1933,7 @@ export interface Methods {
   freezeApplication: Method<FreezeApplicationRequest, Application>
   /** Lifts a freeze. */
   unfreezeApplication: Method<UnfreezeApplicationRequest, Application>
-  /** Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; what is older ends at once. */
+  /** Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; what is older ends at once. An application that rotates its own should name `overlapSeconds`: without it the token of the request ends too, and a lost answer cannot be asked for again. */
   rotateApplicationSecret: Method<RotateApplicationSecretRequest, ApplicationWithSecret>
   /** Answers one application. To an application, which may ask for itself, it also tells what the service does. */
   getApplication: Method<GetApplicationQuery, GetApplicationResult>
@@ -1973,6 +1981,8 @@ export interface Methods {
   createOperatorKey: Method<CreateOperatorKeyRequest, CreateOperatorKeyResult>
   /** Revokes a key: it and its sessions stop working within 1 second. */
   deleteOperatorKey: Method<DeleteOperatorKeyRequest, OperatorKey>
+  /** Hands a key over to another account, also from one that is disabled. The key goes on, as far as the role of its new owner goes. */
+  handOverOperatorKey: Method<HandOverOperatorKeyRequest, OperatorKey>
   /** Pages through the keys, newest first. */
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
   /** Answers the platform at a glance, as it was at `countTime`. What is older than a minute is then counted anew. */
@@ -2068,6 +2078,7 @@ export const operations = {
   pageOperators: { method: 'GET', path: '/api/platform/v1/operator/page', isPage: true },
   createOperatorKey: { method: 'POST', path: '/api/platform/v1/operatorKey/create', isIdempotent: true },
   deleteOperatorKey: { method: 'POST', path: '/api/platform/v1/operatorKey/delete', isIdempotent: true },
+  handOverOperatorKey: { method: 'POST', path: '/api/platform/v1/operatorKey/handOver', isIdempotent: true },
   pageOperatorKeys: { method: 'GET', path: '/api/platform/v1/operatorKey/page', isPage: true },
   getOverview: { method: 'GET', path: '/api/platform/v1/overview/detail' },
   pageAudit: { method: 'GET', path: '/api/platform/v1/audit/page', isPage: true },

@@ -134,6 +134,7 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   createSession: async () => ({ name: (await withPassword()).name }),
   setUpOperator: made.invited,
   getApplication: () => ({ appId }),
+  rotateApplicationSecret: () => ({ appId }),
   saveDeviceModel: made.model,
   deleteDeviceModel: made.model,
   importDeviceInventory: async () => ({ entries: [{ ...fresh(), ...(await model) }] }),
@@ -145,6 +146,7 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   getOperator: made.person,
   createOperatorKey: () => ({ name: newSerial('example') }),
   deleteOperatorKey: made.key,
+  handOverOperatorKey: async () => ({ ...(await made.key()), operatorId: (await made.person()).id }),
 }
 
 const ofCalledBack = { authorization: `Bearer ${calledBack.token}` }

@@ -13,6 +13,7 @@ import {
   deleteOperator,
   deleteOperatorKey,
   getOperator,
+  handOverOperatorKey,
   pageOperatorKeys,
   pageOperators,
   resetOperator,
@@ -82,12 +83,32 @@ describe('createOperator', () => {
   test('refuses names that look like others or are the service’s own, and passwords that anybody would guess', async () => {
     const create = (name: string, password = newPassword()) =>
       client.operate(createOperator, { name, password, role: 'viewer' })
-    for (const name of ['operator', 'First Start', ' ann', 'ann ', 'an\u200bn', '\u202eann', 'ann\u00a0b', 'ann  b']) {
+    for (const name of [
+      'operator',
+      'First Start',
+      ' ann',
+      'ann ',
+      'an\u200bn',
+      '\u202eann',
+      'ann\u00a0b',
+      'ann  b',
+      'ann#1',
+      'ann:b',
+      'оperator-x',
+    ]) {
       expectFaults(await create(name), ['name'])
       expectFaults(await client.operate(createOperatorKey, { name, role: 'viewer' }), ['name'])
     }
     const name = newName()
-    for (const password of ['password1234', '123456789012', ' '.repeat(12), name, name.toUpperCase()]) {
+    const ofContext = [
+      'Forecourt2026!',
+      'forecourtforecourt',
+      'adminadmin12',
+      'charging2026',
+      'operator2026',
+      'a1b2c3d4e5f6',
+    ]
+    for (const password of ['password1234', '123456789012', ' '.repeat(12), name, name.toUpperCase(), ...ofContext]) {
       expectFaults(await create(name, password), ['password'])
     }
     const { id, setUpPath } = expectSuccess(await client.operate(createOperator, { name, role: 'viewer' }))
@@ -274,6 +295,46 @@ describe('an operator key', () => {
       await client.operate(pageAudit, { subject: String(made.id), type: 'operatorKey.deleted' }),
     )
     expect(trail.list).toHaveLength(1)
+  })
+
+  test('goes on under another account that it is handed over to, also from one that is disabled', async () => {
+    const [leaver, heir] = [await newPerson(client, 'admin'), await newPerson(client, 'viewer')]
+    const headers = await signIn(client, leaver)
+    const made = expectSuccess(await client.call(createOperatorKey, { name: newName(), role: 'admin' }, { headers }))
+    const token = shownSecret(made.operatorKey)
+    const reads = () => client.call(pageApplications, {}, { token })
+    const writes = () => client.call(createApplication, { appName: 'x' }, { token })
+    expectSuccess(await client.operate(updateOperator, { id: leaver.id, status: 2 }))
+    await withinOneSecond(reads, 10002)
+
+    const handOver = { id: made.id, operatorId: heir.id }
+    const key = { 'idempotency-key': newName() }
+    const handed = await client.call(handOverOperatorKey, handOver, { token: client.operatorKey, headers: key })
+    expect(expectSuccess(handed)).toMatchObject({
+      id: made.id,
+      operatorId: heir.id,
+      operatorName: heir.name,
+      role: 'viewer',
+      status: 1,
+    })
+    const again = await client.call(handOverOperatorKey, handOver, { token: client.operatorKey, headers: key })
+    expect(again.text).toBe(handed.text)
+    await withinOneSecond(reads, 0)
+    expectRefusal(await writes(), 'notPermitted')
+    // The account that it came from takes nothing with it any more.
+    expectSuccess(await client.operate(deleteOperator, { id: leaver.id }))
+    expectSuccess(await reads())
+    expectSuccess(await client.operate(updateOperator, { id: heir.id, role: 'operator' }))
+    await withinOneSecond(writes, 0)
+
+    // To the same owner once more changes and tells nothing.
+    expectSuccess(await client.operate(handOverOperatorKey, handOver))
+    const trail = await client.operate(pageAudit, { subject: String(made.id), type: 'operatorKey.handedOver' })
+    expect(expectSuccess(trail).list.map(({ data }) => data)).toEqual([handed.data])
+
+    expectRefusal(await client.operate(handOverOperatorKey, { ...handOver, operatorId: leaver.id }), 'operatorNotFound')
+    expectRefusal(await client.operate(handOverOperatorKey, { ...handOver, id: 2 ** 40 }), 'operatorKeyNotFound')
+    expectFaults(await client.operate(handOverOperatorKey, {}), ['id', 'operatorId'])
   })
 
   test('cannot have ended when it begins', async () => {

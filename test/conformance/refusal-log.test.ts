@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { freezeApplication, unfreezeApplication, updateApplication } from '../../src/applications/contract.ts'
+import {
+  createApplication,
+  freezeApplication,
+  unfreezeApplication,
+  updateApplication,
+} from '../../src/applications/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { transferDevice } from '../../src/device-ownership/contract.ts'
 import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
 import { pageRefusals, type RefusalRecord } from '../../src/refusal-log/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
@@ -210,5 +216,37 @@ describe('pageRefusals', () => {
     await client.call(createDevice, deviceBody(other.appId), { token: mine.token, headers })
     expect((await refusalsOf(mine, 3)).map((row) => row.code)).toContain(10003)
     await refusalsOf(other, 1)
+  })
+
+  test('tells operators alone of their own writes that name no application', async () => {
+    const app = await newApplication(client)
+    const person = await newPerson(client, 'operator')
+    const requestId = newSerial('req')
+    const headers = { ...(await signIn(client, person)), 'x-request-id': requestId }
+    const deviceNo = newSerial()
+    const sent = [
+      await client.call(transferDevice, { deviceNo, targetAppId: app.appId }, { headers }),
+      await client.call(transferDevice, { deviceNo, targetAppId: app.appId, reason: 'moved' }, { headers }),
+      await client.call(createApplication, { appName: '' }, { headers }),
+      await client.call(freezeApplication, { appId: 'not-there', reason: 'x' }, { headers }),
+    ]
+    expect(sent.map(({ code }) => code)).toEqual([10001, 20002, 10001, 10004])
+    const seen = async (as: Record<string, string>) =>
+      expectSuccess(await client.call(pageRefusals, { requestId }, { headers: as })).list
+    const deadline = performance.now() + 20_000
+    while ((await seen(headers)).length < sent.length && performance.now() < deadline) await Bun.sleep(100)
+    const told = (await seen(headers)).map(({ operation, code, subject }) => [operation, code, subject])
+    expect(told.reverse()).toEqual([
+      ['transferDevice', 10001, deviceNo],
+      ['transferDevice', 20002, deviceNo],
+      ['createApplication', 10001, ''],
+      ['freezeApplication', 10004, null],
+    ])
+    // A person's id, which stands behind the name in the log, is the audit trail's business.
+    const actor = `operator:${person.name}`
+    expect(new Set((await seen(headers)).map((row) => [row.appId, row.actor].join()))).toEqual(new Set([`,${actor}`]))
+    expect(await seen(await signIn(client, await newPerson(client, 'viewer')))).toHaveLength(sent.length)
+    expect(await seen(await signIn(client, await newPerson(client, 'developer', [app.appId])))).toEqual([])
+    expect(expectSuccess(await client.call(pageRefusals, { requestId }, { token: app.token })).list).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { rotateApplicationSecret } from '../../src/applications/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import { pageAudit } from '../../src/events/contract.ts'
 import { issueToken, revokeToken } from '../../src/tokens/contract.ts'
 import { newApplication, newToken, shownSecret } from '../harness.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, newIdleApplication, withinOneSecond } from './support.ts'
@@ -125,3 +126,27 @@ test('tokens that were revoked do not count among the 1,000', async () => {
   await Bun.sleep(1000)
   expect((await tryToken(oldest)).code).toBe(tokenWorks)
 }, 60_000)
+
+test('an application rotates its own secret, and may not rotate another’s', async () => {
+  const app = await newApplication(client)
+  const other = await newApplication(client)
+  const own = { token: app.token }
+  const rotated = await client.call(rotateApplicationSecret, { overlapSeconds: 600 }, own)
+  const fresh = shownSecret(expectSuccess(rotated).appSecret)
+  expect(rotated.data.appId).toBe(app.appId)
+  expect((await tryToken(await newToken(client, app.appId, fresh))).code).toBe(tokenWorks)
+  expect((await tryToken(app.token)).code).toBe(tokenWorks)
+  expectRefusal(await client.call(rotateApplicationSecret, { appId: other.appId }, own), 'notPermitted')
+  expect((await tryToken(other.token)).code).toBe(tokenWorks)
+  expectFaults(await client.operate(rotateApplicationSecret, {}), ['appId'])
+  const trail = await client.operate(pageAudit, { subject: app.appId, type: 'application.secretRotated' })
+  expect(expectSuccess(trail).list.map(({ actor }) => actor)).toEqual([`application:${app.appId}`])
+
+  // Without an overlap the token that rotated ends too, and rotates nothing more.
+  const token = await newToken(client, app.appId, fresh)
+  const last = shownSecret(expectSuccess(await client.call(rotateApplicationSecret, {}, { token })).appSecret)
+  expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')
+  expectRefusal(await client.call(rotateApplicationSecret, {}, { token }), 'tokenInvalid')
+  await expectNoToken(app.appId, fresh)
+  expect((await tryToken(await newToken(client, app.appId, last))).code).toBe(tokenWorks)
+})

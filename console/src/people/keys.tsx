@@ -1,4 +1,4 @@
-import { Button, DatePicker, Empty, Form } from 'antd'
+import { Button, DatePicker, Empty, Form, Space } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useState } from 'react'
 import type { Static } from 'typebox'
@@ -22,6 +22,7 @@ import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { say } from '../ui/told.tsx'
 import { useFrame } from './frame.tsx'
+import { HandOver } from './hand-over.tsx'
 import { NameField } from './name-field.tsx'
 import { RoleChoice } from './role.tsx'
 import { useTexts } from './texts.ts'
@@ -34,7 +35,8 @@ export function Keys() {
   const [isCreating, setCreating] = useState(false)
   const [made, setMade] = useState<Made>()
   const [chosen, setChosen] = useState<OperatorKeyRecord>()
-  const columns = useColumns(setChosen)
+  const [leaving, setLeaving] = useState<OperatorKeyRecord>()
+  const columns = useColumns(setChosen, setLeaving)
   return (
     <section className="card">
       <div style={{ textAlign: 'end', marginBottom: 12 }}>
@@ -65,11 +67,15 @@ export function Keys() {
         onClose={() => setMade(undefined)}
       />
       <RevokeKey operatorKey={chosen} onClose={() => setChosen(undefined)} />
+      <HandOver operatorKey={leaving} onClose={() => setLeaving(undefined)} />
     </section>
   )
 }
 
-function useColumns(choose: (key: OperatorKeyRecord) => void): Column<OperatorKeyRecord>[] {
+function useColumns(
+  choose: (key: OperatorKeyRecord) => void,
+  handOver: (key: OperatorKeyRecord) => void,
+): Column<OperatorKeyRecord>[] {
   const t = useTexts()
   const common = useCommon()
   return [
@@ -101,9 +107,14 @@ function useColumns(choose: (key: OperatorKeyRecord) => void): Column<OperatorKe
       title: common('actions'),
       isFixed: true,
       render: (_, key) => (
-        <Button size="small" aria-label={t('revokeOf', { name: key.name })} onClick={() => choose(key)}>
-          {t('revoke')}
-        </Button>
+        <Space>
+          <Button size="small" aria-label={t('handOverOf', { name: key.name })} onClick={() => handOver(key)}>
+            {t('handOver')}
+          </Button>
+          <Button size="small" aria-label={t('revokeOf', { name: key.name })} onClick={() => choose(key)}>
+            {t('revoke')}
+          </Button>
+        </Space>
       ),
     },
   ]

@@ -25,7 +25,7 @@ export function ApplicationLabel({ appId }: { appId: string }) {
 }
 
 /** Whose each row is, in a list that shows all applications; nothing in a list of one. */
-export function useApplicationColumn<Item extends { appId: string }>(chosen: string): Column<Item>[] {
+export function useApplicationColumn<Item extends { appId: string | null }>(chosen: string): Column<Item>[] {
   const t = useCommon()
   if (chosen !== '') return []
   return [
@@ -34,7 +34,7 @@ export function useApplicationColumn<Item extends { appId: string }>(chosen: str
       title: t('application'),
       isFixed: true,
       most: 120,
-      render: (_, { appId }) => <ApplicationName appId={appId} />,
+      render: (_, { appId }) => appId !== null && <ApplicationName appId={appId} />,
     },
   ]
 }
