@@ -22,17 +22,27 @@ const countEveryMinutes = 5
 /** Few enough that no step holds up creates. */
 const stepRows = 2000
 
+/**
+ * Steps that look into every application, for what has had its days, rest so long after a round that found nothing more:
+ * an idle service must not cost the more, the more applications there are.
+ */
+const restMs = 3_600_000
+
 type Step = (tx: Statements, limit: number) => Promise<number>
+
+/** When a step that looks into every application is to be made again. */
+export type Rests = Map<number, number>
 
 type Settings = Pick<Config, 'deliveryDays' | 'refusalDays'> & { isDistributed: boolean }
 
 /** Runs upkeep once a minute, one round at a time. */
 export function startUpkeep(sql: Sql, log: Logger, config: Settings, routines: readonly Routine[]): { stop(): void } {
   let isRunning = false
+  const rests: Rests = new Map()
   async function run(): Promise<void> {
     if (isRunning) return
     isRunning = true
-    await runUpkeep(sql, log, config, routines)
+    await runUpkeep(sql, log, config, routines, rests)
     isRunning = false
   }
   const timer = setInterval(() => void run(), everyMs)
@@ -44,13 +54,14 @@ export function startUpkeep(sql: Sql, log: Logger, config: Settings, routines: r
  * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens, sessions, deliveries, events and
  * refusals by their settings; says which routines are in use; counts what the overview and the metrics show; and notes the
  * database's size, last. One process at a time does a step; the others leave it to that
- * one. What fails keeps nothing else from its turn: it is tried again in the next round.
+ * one. Those that look into every application rest for an hour (`rests`). What fails keeps nothing else from its turn: it is tried again in the next round.
  */
 export async function runUpkeep(
   sql: Sql,
   log: Logger,
   { deliveryDays, refusalDays, isDistributed }: Settings,
   routines: readonly Routine[],
+  rests: Rests = new Map(),
 ): Promise<void> {
   const steps: Step[] = [
     deleteExpiredTokens,
@@ -59,15 +70,19 @@ export async function runUpkeep(
     clearAttempts,
     deleteExpiredSetUps,
     deleteOldMinutes,
+    deleteOldImports,
+  ]
+  const stepsOfEachApplication: Step[] = [
     (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays),
     deleteOldEvents,
-    deleteOldImports,
     (tx, limit) => deleteOldRefusals(tx, limit, refusalDays),
   ]
   const runAlone = (step: Step, index: number) =>
     transaction(sql, async (tx) => ((await tryLock(tx, `upkeep ${index}`)) ? step(tx, stepRows) : 0))
-  const all = steps.map((step, index) => async () => {
+  const all = [...steps, ...stepsOfEachApplication].map((step, index) => async () => {
+    if (performance.now() < (rests.get(index) ?? 0)) return
     while ((await runAlone(step, index)) === stepRows);
+    if (index >= steps.length) rests.set(index, performance.now() + restMs)
   })
   const parts = [
     () => keepRoutines(sql, routines),

@@ -3,7 +3,7 @@ import { addressesOf, connectionsOf, openDatabase, type Sql, type Target } from 
 import { SilenceWatch } from './silence.ts'
 
 export interface PoolOptions {
-  /** For statements that reach rows by their keys alone. */
+  /** For statements that reach rows by their keys alone, planned each time: a table has several indexes that begin alike. */
   isByKeys?: boolean
   /** For the write path's routines, whose plans are made once, on tables that may be empty then. */
   isWritePath?: boolean

@@ -16,7 +16,7 @@ export interface OpenOptions {
   target: Target
   connections: number
   statementTimeoutMs: number
-  /** For statements that reach rows by their keys alone. */
+  /** For statements that reach rows by their keys alone, planned each time: a table has several indexes that begin alike. */
   isByKeys?: boolean
   /** For the write path's routines, whose plans are made once, on tables that may be empty then. */
   isWritePath?: boolean
@@ -107,7 +107,7 @@ export function openDatabase(options: OpenOptions): Sql {
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
       jit: 'off',
-      ...(options.isByKeys ? byKeySettings : {}),
+      ...(options.isByKeys ? { plan_cache_mode: 'force_custom_plan', ...byKeySettings } : {}),
       ...(options.isWritePath ? writePathSettings : {}),
       ...(options.isPlannedEachTime ? { plan_cache_mode: 'force_custom_plan' } : {}),
       ...(options.isDistributed ? { plan_cache_mode: 'auto' } : {}),

@@ -112,6 +112,19 @@ describe.concurrent('an endpoint whose row is locked, as a large replay does it,
   }, 120_000)
 })
 
+test('an event that was written by a process which was killed before it looked is sent all the same', async () => {
+  const app = await bed.newEndpoint()
+  await becomesTrue(async () => (await bed.deliveriesOf(app)).length === 1)
+  await withSql(embeddedConnection(service.dataDir), async (sql) => {
+    // No process of the service knows of it.
+    await sql`
+      with head as (update event_head set last_event_id = last_event_id + 1 where app_id = ${app.appId} returning *)
+      insert into event (app_id, id, type, time, actor, data)
+      select app_id, last_event_id, 'device.bound', now(), 'application:' || app_id, '{}' from head`
+  })
+  expect(await receiver.waitFor(app.path, 2)).toHaveLength(2)
+}, 30_000)
+
 describe.concurrent('an endpoint that fails again and again', () => {
   test('is left alone for longer and longer, and has everything, in order, once it is back', async () => {
     let isDown = true

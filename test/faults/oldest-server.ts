@@ -17,7 +17,8 @@ export class OldestServer {
     this.process = process
   }
 
-  static async start(folder: string): Promise<OldestServer> {
+  /** `more`: settings of the server, each as `name=value`. */
+  static async start(folder: string, more: readonly string[] = []): Promise<OldestServer> {
     mkdirSync(folder)
     const user = serverUser()
     const options = { cwd: folder, ...(user && { uid: user.uid, gid: user.gid }) }
@@ -27,6 +28,7 @@ export class OldestServer {
     const made = spawnSync(join(oldestPostgres, 'initdb'), initdb, { ...options, encoding: 'utf8' })
     if (made.status !== 0) throw new Error(made.stderr)
     const settings = ['-D', cluster, '-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off']
+    for (const setting of more) settings.push('-c', setting)
     const child = spawn(join(oldestPostgres, 'postgres'), settings, { ...options, stdio: 'ignore' })
     const server = new OldestServer(folder, child)
     const sql = postgres({ host: folder, user: 'forecourt', database: 'postgres', max: 1, onnotice: () => {} })

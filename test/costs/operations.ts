@@ -1,0 +1,330 @@
+import type postgres from 'postgres'
+import { createApplication, takeApplicationOnline } from '../../src/applications/contract.ts'
+import { saveBillingRule } from '../../src/billing-rules/contract.ts'
+import { createImport, getImport } from '../../src/bulk/contract.ts'
+import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
+import { saveDeviceModel } from '../../src/device-models/contract.ts'
+import { createDevice } from '../../src/devices/contract.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { createOperator, createOperatorKey } from '../../src/operators/contract.ts'
+import { saveSite } from '../../src/sites/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { becomesTrue } from '../faults/support.ts'
+import { type Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
+
+/** What the measured operations are about: rows that stay the same while others come beside them. */
+export interface World {
+  client: Client
+  sql: postgres.Sql
+  owner: TestApplication
+  stranger: TestApplication
+  /** That nobody else uses, for what changes an application as a whole. */
+  spare: TestApplication
+  device: string
+  site: number
+  rule: number
+  event: number
+  delivery: number
+  importId: number
+  callbackUrl: string
+}
+
+export async function makeWorld(client: Client, sql: postgres.Sql, callbackUrl: string): Promise<World> {
+  const thirdPartyConfig = { operatorName: 'Test operator', callbackUrl }
+  const owner = await newApplication(client, { thirdPartyConfig })
+  const stranger = await newApplication(client)
+  const spare = await newApplication(client, { thirdPartyConfig })
+  const world = { client, owner }
+  const device = await newDevice(world)
+  const site = await newSite(world)
+  const rule = await newRule(world)
+  const importId = await newImport(world)
+  // The application's first event, behind which all others come, and a delivery of it.
+  const [first] = await sql<[{ id: number }]>`select min(id) as id from event where app_id = ${owner.appId}`
+  await sql`
+    insert into delivery (app_id, id, type, status, attempts, event_time, created_at, finished_at, attempt_log)
+    values (${owner.appId}, ${first.id}, 'device.bound', 2, 1, now(), now(), now(), '[]') on conflict do nothing`
+  const ids = { device, site, rule, importId, event: first.id, delivery: first.id }
+  return { client, sql, owner, stranger, spare, callbackUrl, ...ids }
+}
+
+type Makers = Pick<World, 'client' | 'owner'>
+
+async function made<Data>(answer: Promise<{ code: number; text: string; data: Data }>): Promise<Data> {
+  const { code, text, data } = await answer
+  if (code !== 0) throw new Error(text)
+  return data
+}
+
+const newDevice = async ({ client, owner }: Makers) =>
+  (await made(client.call(createDevice, deviceBody(owner.appId), owner))).deviceNo
+const newSite = async ({ client, owner }: Makers) =>
+  (await made(client.call(saveSite, siteBody(owner.appId), owner))).id
+const terms = { ruleName: 'Occupancy', ruleType: 3, freeMinutes: 15, unitMinutes: 30, unitPrice: '2.00' }
+const newRule = async ({ client, owner }: Makers) =>
+  (await made(client.call(saveBillingRule, { appId: owner.appId, ...terms }, owner))).id
+
+const fileOf = (serials: readonly string[]) =>
+  serials.map((deviceNo) => `${JSON.stringify({ ...deviceBody('x'), appId: undefined, deviceNo })}\n`).join('')
+
+async function newImport({ client, owner }: Makers): Promise<number> {
+  const input = { appId: owner.appId, kind: 'devices', file: fileOf([newSerial(), newSerial()]) }
+  const { id } = await made(client.call(createImport, input, inNdjson(owner)))
+  const isOver = async () => (await made(client.call(getImport, { appId: owner.appId, id }, owner))).status > 2
+  if (!(await becomesTrue(isOver))) throw new Error('the import does not end')
+  return id
+}
+
+/** An import that nobody works off. */
+async function waitingImport({ sql, owner }: World): Promise<number> {
+  const [row] = await sql<[{ id: number }]>`
+    insert into import (app_id, kind, format, is_dry_run, status, actor, lease_until)
+    values (${owner.appId}, 'devices', 'csv', false, 1, 'operatorKey', 'infinity') returning id`
+  return row.id
+}
+
+const newOperatorId = async ({ client }: Makers) => (await newPerson(client, 'viewer')).id
+
+/** A call of an operation: its input, and as whom where that is not the owner. */
+interface Call {
+  input: unknown
+  as?: { token?: string; headers?: Record<string, string> }
+}
+
+/** Why an operation may read more where there are more rows, and how much at most. */
+interface Allowance {
+  blocks: number
+  because: string
+}
+
+export interface Measured {
+  /** Makes what one call needs; not measured. */
+  call: (world: World) => Call | Promise<Call>
+  allowed?: Allowance
+  /** It grows, which is to be mended: the test fails once it does not. */
+  isOpen?: string
+}
+
+const own = (members: (world: World) => object | Promise<object>): Measured => ({
+  call: async (world) => ({ input: { appId: world.owner.appId, ...(await members(world)) } }),
+})
+const asOperator = (input: (world: World) => object | Promise<object>): Measured => ({
+  call: async (world) => ({ input: await input(world), as: { token: world.client.operatorKey } }),
+})
+const none = () => ({})
+/** A page that says how many rows there are reads as many as are counted, 10,000 at most. */
+const counting = (of: Measured, blocks = 2_500): Measured => ({
+  ...of,
+  allowed: { blocks, because: 'Its total counts up to 10,000 rows.' },
+})
+const searching = (of: Measured): Measured => ({
+  ...of,
+  allowed: { blocks: 5_000, because: 'It searches the devices of the application for a part of the serial number.' },
+})
+const acrossAll = (of: Measured, blocks = 5_000): Measured => ({
+  ...of,
+  allowed: { blocks, because: 'It sorts the rows of the first application that it shows.' },
+})
+const ofEachApplication = (of: Measured): Measured => ({
+  ...of,
+  allowed: { blocks: 3_000, because: 'It, or the import’s worker, reads the newest event id of each application.' },
+})
+const open = (of: Measured, isOpen: string): Measured => ({ ...of, isOpen })
+const inNdjson = ({ token }: TestApplication) => ({ token, headers: { 'content-type': 'application/x-ndjson' } })
+const credentials = ({ spare }: World) => ({ client_id: spare.appId, client_secret: spare.appSecret })
+const ofSpare = (more: object = {}) => asOperator(({ spare }) => ({ appId: spare.appId, ...more }))
+
+/** Every operation, by its id; an operation that is not here fails the test. */
+export const measured: Record<string, Measured> = {
+  issueToken: { call: (world) => ({ input: { grant_type: 'client_credentials', ...credentials(world) }, as: {} }) },
+  revokeToken: {
+    call: async (world) => {
+      const input = { grant_type: 'client_credentials', ...credentials(world) }
+      const { accessToken } = await made(world.client.call(issueToken, input))
+      return { input: { token: accessToken, ...credentials(world) }, as: {} }
+    },
+  },
+  getAuthorizationServer: { call: () => ({ input: {}, as: {} }) },
+  saveSite: { call: ({ owner }) => ({ input: siteBody(owner.appId) }) },
+  saveSites: own(({ owner }) => ({ sites: [siteBody(owner.appId), siteBody(owner.appId)] })),
+  updateSite: own(({ site }) => ({ id: site, siteName: newSerial('site') })),
+  deleteSite: own(async (world) => ({ id: await newSite(world) })),
+  getSite: own(({ site }) => ({ id: site })),
+  pageSites: counting(own(none), 12_000),
+  saveBillingRule: own(() => terms),
+  updateBillingRule: own(({ rule }) => ({ id: rule, ruleName: newSerial('rule') })),
+  deleteBillingRule: own(async (world) => ({ id: await newRule(world) })),
+  getBillingRule: own(({ rule }) => ({ id: rule })),
+  pageBillingRules: counting(own(none)),
+  saveThirdPartyConfig: own(({ callbackUrl }) => ({ operatorName: newSerial('Operator'), callbackUrl })),
+  getThirdPartyConfig: own(none),
+  rotateCallbackSecret: { call: ({ spare }) => ({ input: { appId: spare.appId }, as: spare }) },
+  createDevice: { call: ({ owner }) => ({ input: deviceBody(owner.appId) }) },
+  createDevices: own(({ owner }) => ({ devices: [deviceBody(owner.appId), deviceBody(owner.appId)] })),
+  updateDevice: own(({ device }) => ({ deviceNo: device, tag: newSerial('tag') })),
+  getDevice: own(({ device }) => ({ deviceNo: device })),
+  pageDevices: counting(own(none)),
+  reportDeviceState: own(({ device }) => ({ deviceNo: device, statusRemark: newSerial('remark') })),
+  reportDeviceStates: own(({ device }) => ({ reports: [{ deviceNo: device, statusRemark: newSerial('remark') }] })),
+  getDeviceState: own(({ device }) => ({ deviceNo: device })),
+  unbindDevice: own(async (world) => ({ deviceNo: await newDevice(world) })),
+  unbindDevices: own(async (world) => ({ deviceNos: [await newDevice(world), await newDevice(world)] })),
+  getDeviceHistory: own(({ device }) => ({ deviceNo: device })),
+  forceUnbindDevice: asOperator(async (world) => ({ deviceNo: await newDevice(world), reason: 'lost' })),
+  transferDevice: asOperator(async (world) => ({
+    deviceNo: await newDevice(world),
+    targetAppId: world.stranger.appId,
+    reason: 'sold',
+  })),
+  transferDevices: asOperator(async (world) => ({
+    deviceNos: [await newDevice(world), await newDevice(world)],
+    targetAppId: world.stranger.appId,
+    reason: 'sold',
+  })),
+  pageEvents: counting(own(none)),
+  getEvent: own(({ event }) => ({ id: event })),
+  pageDeliveries: counting(own(none)),
+  getDelivery: own(({ delivery }) => ({ id: delivery })),
+  replayDeliveries: own(({ delivery }) => ({ id: delivery })),
+  testDelivery: {
+    call: async ({ client, callbackUrl }) => {
+      // One test in 3 s of each application: so each is of another one.
+      const app = await newApplication(client, { thirdPartyConfig: { operatorName: 'Test operator', callbackUrl } })
+      return { input: { appId: app.appId }, as: app }
+    },
+  },
+  pageRefusals: counting(own(none)),
+  createImport: ofEachApplication({
+    // One import of an application is under way at a time: so each is of another one.
+    call: async ({ client }) => {
+      const app = await newApplication(client)
+      return {
+        input: { appId: app.appId, kind: 'devices', dryRun: 'true', file: fileOf([newSerial()]) },
+        as: inNdjson(app),
+      }
+    },
+  }),
+  getImport: own(({ importId }) => ({ id: importId })),
+  pageImports: counting(own(none)),
+  cancelImport: own(async (world) => ({ id: await waitingImport(world) })),
+  getImportResult: own(({ importId }) => ({ id: importId })),
+  createExport: searching(own(({ device }) => ({ kind: 'devices', deviceNo: device }))),
+  getTemplate: { call: () => ({ input: { kind: 'sites' } }) },
+  getRegionTree: { call: () => ({ input: {} }) },
+  getRegion: { call: () => ({ input: { code: '360000' } }) },
+  createApplication: asOperator(() => ({ appName: 'test' })),
+  updateApplication: ofSpare({ appName: 'renamed' }),
+  takeApplicationOnline: ofSpare(),
+  takeApplicationOffline: {
+    call: async ({ client, spare }) => {
+      await made(client.operate(takeApplicationOnline, { appId: spare.appId }))
+      return { input: { appId: spare.appId }, as: { token: client.operatorKey } }
+    },
+  },
+  freezeApplication: asOperator(async ({ client }) => ({ appId: await otherApplication(client), reason: 'unpaid' })),
+  unfreezeApplication: asOperator(async ({ client }) => ({ appId: await otherApplication(client) })),
+  rotateApplicationSecret: asOperator(async ({ client }) => ({ appId: await otherApplication(client) })),
+  getApplication: own(none),
+  pageApplications: counting(asOperator(none)),
+  saveDeviceModel: asOperator(() => ({ serialPrefix: newSerial('COST'), modelName: 'Model' })),
+  deleteDeviceModel: asOperator(async ({ client }) => {
+    const serialPrefix = newSerial('COST')
+    await made(client.operate(saveDeviceModel, { serialPrefix, modelName: 'Model' }))
+    return { serialPrefix }
+  }),
+  pageDeviceModels: counting(asOperator(none)),
+  importDeviceInventory: asOperator(() => ({ entries: [{ deviceNo: newSerial(), modelName: 'Model' }] })),
+  pageDeviceInventory: counting(asOperator(none)),
+  deleteDeviceInventory: asOperator(async ({ client }) => {
+    const deviceNo = newSerial()
+    await made(client.operate(importDeviceInventory, { entries: [{ deviceNo, modelName: 'Model' }] }))
+    return { deviceNo }
+  }),
+  createSession: { call: ({ client }) => ({ input: { operatorKey: client.operatorKey }, as: {} }) },
+  getSession: asOperator(none),
+  getSettings: asOperator(none),
+  pageSessions: counting(asOperator(none)),
+  deleteSession: {
+    call: async ({ client }) => ({
+      input: {},
+      as: { headers: await signIn(client, await newPerson(client, 'viewer')) },
+    }),
+  },
+  createOperator: asOperator(() => ({ name: newSerial('cost'), role: 'viewer' })),
+  updateOperator: asOperator(async (world) => ({ id: await newOperatorId(world), role: 'operator' })),
+  deleteOperator: asOperator(async (world) => ({ id: await newOperatorId(world) })),
+  resetOperator: asOperator(async (world) => ({ id: await newOperatorId(world) })),
+  setUpOperator: {
+    call: async ({ client }) => {
+      const { setUpPath } = await made(client.operate(createOperator, { name: newSerial('cost'), role: 'viewer' }))
+      return { input: { setUpToken: setUpPath?.split(/[#=]/).at(-1), password: newSerial('password') }, as: {} }
+    },
+  },
+  changePassword: {
+    call: async ({ client }) => {
+      const person = await newPerson(client, 'viewer')
+      const headers = await signIn(client, person)
+      return { input: { password: person.password, newPassword: newSerial('password') }, as: { headers } }
+    },
+  },
+  getOperator: asOperator(async (world) => ({ id: await newOperatorId(world) })),
+  pageOperators: counting(asOperator(none)),
+  createOperatorKey: asOperator(() => ({ name: newSerial('cost'), role: 'viewer' })),
+  deleteOperatorKey: asOperator(async ({ client }) => {
+    const { id } = await made(client.operate(createOperatorKey, { name: newSerial('cost'), role: 'viewer' }))
+    return { id }
+  }),
+  pageOperatorKeys: counting(asOperator(none)),
+  getOverview: ofEachApplication(asOperator(none)),
+  pageAudit: counting(asOperator(none)),
+  getHealth: { call: () => ({ input: {}, as: {} }) },
+  getReadiness: { call: () => ({ input: {}, as: {} }) },
+  getMetrics: asOperator(none),
+  getOpenApi: { call: () => ({ input: {}, as: {} }) },
+}
+
+async function otherApplication(client: Client): Promise<string> {
+  return (await made(client.operate(createApplication, { appName: 'test' }))).appId
+}
+
+const byType = 'Open: the index of subjects does not begin with the application, nor does the planner trust it.'
+
+/** Questions that an operation answers by other statements than its plainest one: `operation: what is asked`. */
+export const variants: Record<string, Measured> = {
+  'pageEvents: of one device': open(
+    own(({ device }) => ({ deviceNo: device })),
+    byType,
+  ),
+  'pageEvents: of one site': open(
+    own(({ site }) => ({ siteId: site })),
+    byType,
+  ),
+  'pageEvents: of one type': own(() => ({ type: 'site.created' })),
+  'pageEvents: behind the first': counting(own(({ event }) => ({ afterId: event, pageSize: 1 }))),
+  'getDevice: of any application': asOperator(({ device }) => ({ deviceNo: device })),
+  'pageDevices: over all applications': acrossAll(asOperator(none)),
+  'pageSites: by a billing rule': own(({ rule }) => ({ billingRuleId: rule })),
+  'pageAudit: of one application': counting(asOperator(({ spare }) => ({ appId: spare.appId }))),
+  'pageDeliveries: that wait': own(() => ({ status: 1 })),
+  'pageDeliveries: over all applications': acrossAll(asOperator(none)),
+  'pageSites: over all applications': acrossAll(asOperator(none), 20_000),
+  'createDevice: with a key': { call: ({ owner }) => keyed(owner, deviceBody(owner.appId)) },
+  'saveSite: with a key': { call: ({ owner }) => keyed(owner, siteBody(owner.appId)) },
+  'unbindDevice: with a key': { call: async (world) => keyed(world.owner, { deviceNo: await newDevice(world) }) },
+  'createDevice: of a serial that is held': own(({ owner, device }) => deviceBody(owner.appId, { deviceNo: device })),
+}
+
+const keyed = ({ token }: TestApplication, input: object): Call => ({
+  input,
+  as: { token, headers: { 'idempotency-key': newSerial('key') } },
+})
+
+/** Questions that are refused, and what it costs to find that out. */
+const refusedOnPurpose = [20_017]
+
+/** Sends one call, which must succeed unless it is to be refused. */
+export async function send(world: World, operation: Operation, { input, as = world.owner }: Call): Promise<void> {
+  const { status, code, text } = await world.client.call(operation, input, as)
+  if (status >= 400 && !refusedOnPurpose.includes(code)) throw new Error(`${operation.id}: ${text}`)
+}

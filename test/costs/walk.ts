@@ -1,0 +1,94 @@
+import { operations } from '../../src/reference/operations.ts'
+import { Workplace } from '../faults/support.ts'
+import { Client } from '../harness.ts'
+import { fill } from './fill.ts'
+import { MeasuredDatabase } from './measured-database.ts'
+import { type Blocks, Meter } from './meter.ts'
+import { type Measured, makeWorld, measured, send, variants } from './operations.ts'
+
+/** What one operation, or one question of it, reads and changes first, in blocks of 8 kB. */
+export interface Cost extends Pick<Measured, 'allowed' | 'isOpen'> {
+  name: string
+  small: Blocks
+  /** Without statistics, on plans that were made while the tables were empty. */
+  large: Blocks & { dearest: string }
+  /** After `vacuum analyze`. */
+  analysed: Blocks & { dearest: string }
+}
+
+/** More than a prepared statement is planned anew for its values before one plan is kept, on each of a pool's connections. */
+const callsWhenEmpty = 6
+
+export const few = 1_000
+
+/**
+ * Calls every operation on one running service: while its database is empty, with few devices of an application and what
+ * belongs to them, and with `many`, first without statistics and then with. Each figure is the median of some calls.
+ */
+export async function measureOperations(many: number): Promise<Cost[]> {
+  const place = new Workplace()
+  const database = await MeasuredDatabase.start(place.newFolder(), ['autovacuum=off'])
+  const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(null, { status: 204 }) })
+  const env = { DATABASE_URL: database.url, FORECOURT_PRIVATE_CALLBACKS: 'allow' }
+  const service = await place.startService({ env })
+  try {
+    const { sql } = database
+    const meter = await Meter.open(sql)
+    const world = await makeWorld(new Client(service), sql, `http://127.0.0.1:${receiver.port}/`)
+    await meter.learnIdle(() => Bun.sleep(2_500))
+    const walk = async (calls: number) => {
+      const costs = new Map<string, Blocks & { dearest: string }>()
+      for (const { name, operation, call } of all()) {
+        const found = []
+        for (let made = 0; made < calls; made++) {
+          const next = await call(world)
+          found.push(await meter.blocksOf(() => send(world, operation, next)))
+        }
+        found.sort((a, b) => a.read - b.read)
+        costs.set(name, found[Math.floor((calls - 1) / 2)] as Blocks & { dearest: string })
+      }
+      return costs
+    }
+    await walk(callsWhenEmpty)
+    await fill(sql, world.owner, 1, few + 1)
+    const small = await walk(3)
+    await fill(sql, world.owner, few + 1, many + 1)
+    const large = await walk(3)
+    await sql`vacuum analyze`
+    const analysed = await walk(4)
+    const of = <Found>(found: Map<string, Found>, name: string) => found.get(name) as Found
+    return all().map(({ name, allowed, isOpen }) => ({
+      name,
+      ...(allowed && { allowed }),
+      ...(isOpen && { isOpen }),
+      small: of(small, name),
+      large: of(large, name),
+      analysed: of(analysed, name),
+    }))
+  } finally {
+    receiver.stop(true)
+    await service.stop()
+    await database.stop()
+    await place.clear()
+  }
+}
+
+/** Every operation, and the questions that it answers in another way. Throws for one of which no call is known. */
+function all() {
+  const plain = operations.map((operation) => {
+    const call = measured[operation.id]
+    if (call === undefined) throw new Error(`test/costs/operations.ts does not know ${operation.id}`)
+    return { name: operation.id, operation, ...call }
+  })
+  const more = Object.entries(variants).map(([name, call]) => {
+    const operation = operations.find(({ id }) => name.startsWith(`${id}: `))
+    if (operation === undefined) throw new Error(`there is no operation of ${name}`)
+    return { name, operation, ...call }
+  })
+  return [...plain, ...more]
+}
+
+/** The most that an operation may read beside many rows: a little more than beside few, for indexes are deeper. */
+export const boundOf = ({ small, allowed }: Cost): number => Math.max(1.5 * small.read + 40, allowed?.blocks ?? 0)
+
+export const mostOf = ({ large, analysed }: Cost): number => Math.max(large.read, analysed.read)

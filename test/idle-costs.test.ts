@@ -1,0 +1,74 @@
+import { afterAll, expect, test } from 'bun:test'
+import pino from 'pino'
+import type postgres from 'postgres'
+import { type Rests, runUpkeep } from '../src/upkeep.ts'
+import { MeasuredDatabase } from './costs/measured-database.ts'
+import { Meter } from './costs/meter.ts'
+import { sleep, tell, Workplace } from './faults/support.ts'
+import { hasOldestPostgres } from './harness.ts'
+
+// What a service that nobody asks anything costs its database, with ten applications and with thousands.
+
+const place = new Workplace()
+afterAll(() => place.clear(), 60_000)
+
+/** Applications with all that looks for work could stumble over, none of which has any. */
+async function fill(sql: postgres.Sql, from: number, to: number): Promise<void> {
+  const all = sql`generate_series(${from}::int, ${to}::int) as i`
+  const id = sql`((extract(epoch from now())::bigint - 3600) * 1000000 + i)`
+  const ofEach = (table: string, columns: string, values: postgres.PendingQuery<postgres.Row[]>) => sql`
+    insert into ${sql.unsafe(table)} (app_id, ${sql.unsafe(columns)}) select 'idle ' || i, ${values} from ${all}`
+  await ofEach('application', 'app_name, secret_hash, token_lifetime_seconds, created_at', sql`'x', '', 7200, now()`)
+  await sql`insert into application_lock (app_id) select 'idle ' || i from ${all}`
+  await ofEach('event_head', 'last_event_id', id)
+  await ofEach('event', 'id, type, time, actor, data', sql`${id}, 'device.bound', now(), 'x', '{}'`)
+  const config = sql`'x', 'http://127.0.0.1:1/', '{}', now()`
+  await ofEach('third_party_config', 'operator_name, callback_url, callback_events, updated_at', config)
+  await ofEach('callback_endpoint', 'through_event_id, due_at', sql`${id}, 'infinity'`)
+  const delivery = sql`${id}, 'device.bound', 2, 1, now(), now(), now(), '[]'`
+  await ofEach('delivery', 'id, type, status, attempts, event_time, created_at, finished_at, attempt_log', delivery)
+  await ofEach('refusal', 'time, request_id, operation, code, actor', sql`now(), '', 'createDevice', 10001, 'x'`)
+  await ofEach('device_presence', 'device_no, reported_at, seen_at', sql`'x' || i, now(), now() + interval '1 day'`)
+}
+
+/** Blocks a second that the walk through endpoints may add: for each of its 100 an index entry, a row and a look-up. */
+const walkBlocks = 900
+const seconds = 6
+
+test.if(hasOldestPostgres)(
+  'an idle service costs its database the same with 10 applications and with 20,000',
+  async () => {
+    const database = await MeasuredDatabase.start(place.newFolder(), ['autovacuum=off'])
+    const { sql } = database
+    const service = await place.startService({ env: { DATABASE_URL: database.url } })
+    const meter = await Meter.open(sql)
+    const rests: Rests = new Map()
+    const upkeep = () =>
+      runUpkeep(sql, pino({ enabled: false }), { deliveryDays: 30, refusalDays: 7, isDistributed: false }, [], rests)
+    const look = async () => {
+      // The first round looks into every application, and is the last to do so for an hour.
+      await upkeep()
+      await sleep(1_500)
+      const idle = await meter.statementsOf(() => sleep(seconds * 1000))
+      const blocks = idle.reduce((sum, { read }) => sum + read, 0) / seconds
+      return {
+        idle: Math.round(blocks),
+        upkeep: (await meter.statementsOf(upkeep)).reduce((sum, { read }) => sum + read, 0),
+      }
+    }
+    await fill(sql, 1, 10)
+    const few = await look()
+    await fill(sql, 11, 20_000)
+    rests.clear()
+    const many = await look()
+    tell(
+      `blocks a second: ${few.idle} with 10 applications, ${many.idle} with 20,000; a round of upkeep: ${few.upkeep}, ${many.upkeep}`,
+    )
+    expect(few.idle).toBeGreaterThan(0)
+    expect(many.idle).toBeLessThan(1.5 * few.idle + walkBlocks)
+    expect(many.upkeep).toBeLessThan(1.5 * few.upkeep + 100)
+    await service.stop()
+    await database.stop()
+  },
+  120_000,
+)
