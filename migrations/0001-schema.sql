@@ -118,8 +118,17 @@ create index site_by_fast_rule on site (app_id, fast_rule_id) where fast_rule_id
 create index site_by_slow_rule on site (app_id, slow_rule_id) where slow_rule_id is not null;
 create index site_by_occupancy_rule on site (app_id, occupancy_rule_id) where occupancy_rule_id is not null;
 -- Whether a row of an import is there already.
-create index site_by_content on site (app_id, hashtext(coalesce(site_name, '') || '/' || coalesce(contacts_phone, '')
-  || '/' || coalesce(coordinates, '') || '/' || coalesce(detail_address, '')));
+create index site_by_content on site (app_id, hashtext(
+  coalesce(site_name::text, '') || '/' || coalesce(contacts::text, '') || '/' || coalesce(contacts_phone::text, '')
+  || '/' || coalesce(customer_service_phone::text, '') || '/' || coalesce(business_week_day::text, '')
+  || '/' || coalesce(business_start_time::text, '') || '/' || coalesce(business_closing_time::text, '')
+  || '/' || coalesce(site_picture_url::text, '') || '/' || coalesce(fast_rule_id::text, '')
+  || '/' || coalesce(slow_rule_id::text, '') || '/' || coalesce(occupancy_rule_id::text, '')
+  || '/' || coalesce(ipc_ids::text, '') || '/' || coalesce(province_code::text, '')
+  || '/' || coalesce(province_name::text, '') || '/' || coalesce(city_code::text, '')
+  || '/' || coalesce(city_name::text, '') || '/' || coalesce(district_code::text, '')
+  || '/' || coalesce(district_name::text, '') || '/' || coalesce(detail_address::text, '')
+  || '/' || coalesce(coordinates::text, '')));
 -- Every filter of a site page but names and billing rules, behind the page's own order: what does not fit is passed
 -- over within the index, and only the sites that fit are fetched. One index whose entries mostly come at the end of
 -- their application's costs a create less than one for each filter.

@@ -210,6 +210,8 @@ export interface Job {
   line: number | null
   /** The newest id of the application's events when this process had last written for it; null before. */
   lastEventId: number | null
+  /** Rows that this process has decided since it told the planner of the tables. */
+  unanalyzed: number
 }
 
 /** Takes an import that waits, or whose process is gone, when not too many run. Undefined for none. */
@@ -247,6 +249,7 @@ function toJob(row: Row, owner: string): Job {
     nextRow: row.next_row,
     line: null,
     lastEventId: null,
+    unanalyzed: 0,
   }
 }
 
@@ -411,6 +414,24 @@ export async function deleteOldImports(tx: Statements, limit: number): Promise<n
   ]
   // As if the whole step had been full: there may be more.
   return removed.some(({ count }) => count === most) ? limit : 0
+}
+
+/** What the rows of a kind fill. */
+const filledBy: Record<ImportKind, string[]> = {
+  sites: ['site', 'event'],
+  devices: ['device', 'device_binding', 'event'],
+  inventory: ['device_inventory'],
+}
+
+/**
+ * Tells the planner of a kind's tables that have grown by a fifth with so many rows, as autovacuum would some minutes
+ * later.
+ */
+export async function analyzeFilled(sql: Sql, kind: ImportKind, rows: number): Promise<void> {
+  const grown = await sql<{ name: string }[]>`
+    select relname as name from pg_class
+    where oid = any (${textArray(filledBy[kind])}::text[]::regclass[]) and ${rows} >= 0.2 * reltuples`
+  if (grown.length > 0) await sql.unsafe(`analyze ${grown.map(({ name }) => name).join(', ')}`)
 }
 
 /** Whether an application takes devices. */

@@ -117,11 +117,13 @@ export class ImportWorker {
   private async workOff(job: store.Job): Promise<void> {
     const { sql, log } = this.parts
     const isBusy = this.lookout(job)
+    const keepStatistics = this.statistician(job)
     let failures = 0
     let hasFailed = false
     while (!this.isStopping) {
       try {
         if (await this.attempt(job, isBusy, hasFailed)) return
+        await keepStatistics()
         failures = 0
         hasFailed = false
       } catch (error) {
@@ -208,6 +210,20 @@ export class ImportWorker {
     }
   }
 
+  /** Makes what tells the planner of a job's tables: after a first piece, and then after twice as many rows each time. */
+  private statistician(job: store.Job): () => Promise<void> {
+    const { sql, log } = this.parts
+    let next = portionRows
+    return async () => {
+      if (job.isDryRun || job.unanalyzed < next) return
+      await store
+        .analyzeFilled(sql, job.kind, job.unanalyzed)
+        .catch((error: unknown) => log.debug({ err: error, importId: job.id }, 'its tables could not be analyzed'))
+      job.unanalyzed = 0
+      next *= 2
+    }
+  }
+
   /** Writes rows, and keeps what became of them, in one transaction. */
   private async decide(
     job: store.Job,
@@ -225,6 +241,7 @@ export class ImportWorker {
       return job.appId === null ? null : store.readLastEventId(tx, job.appId)
     })
     job.lastEventId = lastEventId
+    job.unanalyzed += rows.length
     if (job.kind === 'inventory' && !job.isDryRun) this.parts.catalogue.forget()
   }
 

@@ -59,13 +59,20 @@ export async function requireSite(sql: Statements, appId: string, id: number): P
   return toSite(row)
 }
 
-/** Of what sites of the application hold, the index `site_by_content` knows these. */
-const indexedContent = (row: string) =>
-  `hashtext(${['site_name', 'contacts_phone', 'coordinates', 'detail_address']
-    .map((column) => `coalesce(${row}.${column}, '')`)
-    .join(` || '/' || `)})`
+/**
+ * All that a site says, as the index `site_by_content` knows it: with a part of it alone, sites that are alike in that part
+ * would be compared each with each. The numbers of the coordinates are said by their text.
+ */
+const contentHashSql = (row: string) => {
+  const said = members.filter(({ column }) => !['app_id', 'longitude', 'latitude'].includes(column))
+  return `hashtext(${said.map(({ column }) => `coalesce(${row}.${column}::text, '')`).join(` || '/' || `)})`
+}
 
-/** The application's sites that hold just what these do, by their places. */
+/**
+ * The application's sites that hold just what these do, by their places. Each is looked for by itself, for which there is
+ * one plan: a join of all of them would read the whole table while nothing is known of its size. The sum keeps the
+ * smallest id from being looked for along the primary key.
+ */
 export async function findEqualSites(
   sql: Statements,
   appId: string,
@@ -76,11 +83,14 @@ export async function findEqualSites(
   const typed = Object.values(siteColumns).map(([column, type]) => `${column} ${type}`)
   const listed = sites.map((site, place) => ({ place, ...valuesByColumn({ ...site, appId }) }))
   const rows = await sql.unsafe<{ place: number; id: number }[]>(
-    `select i.place, min(s.id)::bigint as id
+    `select i.place, found.id
     from json_to_recordset($2::text::json) as i (place integer, ${typed.join(', ')})
-    join site s on s.app_id = $1 and ${indexedContent('s')} = ${indexedContent('i')}
-      and (${own.map((column) => `s.${column}`).join(', ')}) is not distinct from (${own.map((column) => `i.${column}`).join(', ')})
-    where s.app_id = $1 group by i.place`,
+    cross join lateral (
+      select min(s.id + 0)::bigint as id from site s
+      where s.app_id = $1 and ${contentHashSql('s')} = ${contentHashSql('i')}
+        and (${own.map((column) => `s.${column}`).join(', ')}) is not distinct from (${own.map((column) => `i.${column}`).join(', ')})
+    ) found
+    where found.id is not null`,
     [appId, JSON.stringify(listed)],
   )
   return new Map(rows.map(({ place, id }) => [place, id]))

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createImport, getImport } from '../../src/bulk/contract.ts'
+import { Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
+import { atScale, becomesTrue, type OwnDatabase, tell, Workplace } from './support.ts'
+
+// Imports into a database that knows nothing of its tables yet, and is never told by itself.
+
+const place = new Workplace()
+let database: OwnDatabase
+let client: Client
+
+beforeAll(async () => {
+  database = await place.startDatabase()
+  await database.run(async (sql) => {
+    await sql`alter system set autovacuum = off`
+    await sql`select pg_reload_conf()`
+  })
+  client = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
+}, 60_000)
+afterAll(() => place.clear(), 60_000)
+
+const count = atScale(8_000, 60_000)
+
+/** Imports rows in two files, one after the other. Answers how many rows a second each had. */
+async function rates({ token }: TestApplication, kind: 'sites' | 'devices', rowOf: (row: number) => object) {
+  const rates: number[] = []
+  for (const half of [0, 1]) {
+    const rows = Array.from({ length: count / 2 }, (_, row) => JSON.stringify(rowOf(half * count + row)))
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const began = performance.now()
+    const { id } = (await client.call(createImport, { kind, file: rows.join('\n') }, { token, headers })).data
+    const isDone = async () => (await client.call(getImport, { id }, { token })).data.status > 2
+    expect(await becomesTrue(isDone, 300_000)).toBe(true)
+    expect((await client.call(getImport, { id }, { token })).data).toMatchObject({ created: rows.length, refused: 0 })
+    rates.push(rows.length / ((performance.now() - began) / 1000))
+  }
+  tell(`${kind}: ${rates.map((rate) => rate.toFixed(0)).join(', then ')} rows a second`)
+  return rates as [number, number]
+}
+
+/** Alike but for their names; or, worse, but for what is hardly ever looked for. */
+const sites = {
+  'distinct names': (row: number) => ({
+    ...siteBody(''),
+    siteName: `Site ${row}`,
+    contactsPhone: '1',
+    coordinates: null,
+  }),
+  'one name': (row: number) => ({ ...siteBody(''), siteName: 'Site', coordinates: null, contacts: `Person ${row}` }),
+}
+
+test.each(Object.entries(sites))(
+  'the second half of many sites (%s) is imported as quickly as the first',
+  async (_, rowOf) => {
+    const [first, second] = await rates(await newApplication(client), 'sites', rowOf)
+    // Were it quadratic, the second would have a third of the first.
+    expect(second).toBeGreaterThan(first / 2)
+  },
+  600_000,
+)
+
+test('devices likewise', async () => {
+  const [first, second] = await rates(await newApplication(client), 'devices', (row) =>
+    deviceBody('', { deviceNo: `STAT-${row}` }),
+  )
+  expect(second).toBeGreaterThan(first / 2)
+}, 600_000)
+
+test('the planner is told of what imports fill', async () => {
+  const tables = await database.run(
+    async (sql) =>
+      await sql`
+        select relname, reltuples::int as rows from pg_class
+        where relname in ('site', 'event', 'device', 'device_binding') order by 1`,
+  )
+  expect(tables.map(({ relname }) => relname)).toEqual(['device', 'device_binding', 'event', 'site'])
+  for (const { relname, rows } of tables) expect(rows, relname).toBeGreaterThan(400)
+})
