@@ -331,6 +331,21 @@ create table callback_endpoint (
 create index callback_due on callback_endpoint (due_at) where stopped_at is null;
 create index callback_replay on callback_endpoint (app_id) where replay_next_id is not null;
 
+-- The newest backups, and those that could not be taken.
+create table backup_record (
+  id bigint generated always as identity primary key,
+  began_at timestamptz not null,
+  -- Null for standard output.
+  path text,
+  rows bigint,
+  bytes bigint,
+  seconds double precision not null,
+  -- Read again from the disk, and whole.
+  is_verified boolean not null,
+  -- Null for one that was taken.
+  failure text
+);
+
 -- While it has its row nothing is sent: of a restored database somebody must first say that it is no copy.
 create table callback_pause (
   only_row boolean primary key default true check (only_row),

@@ -37,6 +37,19 @@ export class PartialFile {
     })
   }
 
+  /** Reads what was written, before it has its name. */
+  async read<Answer>(run: (file: FileHandle) => Promise<Answer>): Promise<Answer> {
+    return explained(this.path, async () => {
+      await this.file.sync()
+      const file = await open(this.partial, 'r')
+      try {
+        return await run(file)
+      } finally {
+        await file.close()
+      }
+    })
+  }
+
   /** Gives the file its name. What had it before is replaced. */
   finish(): Promise<void> {
     return explained(this.path, async () => {
@@ -83,7 +96,8 @@ export function spool(input: Readable): Promise<FileHandle> {
   })
 }
 
-async function explained<Answer>(path: string, run: () => Promise<Answer>): Promise<Answer> {
+/** Says in one sentence what is wrong with a path. */
+export async function explained<Answer>(path: string, run: () => Promise<Answer>): Promise<Answer> {
   try {
     return await run()
   } catch (fault) {

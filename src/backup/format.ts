@@ -3,67 +3,22 @@ import type { FileHandle } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { StartError } from '../database/start-error.ts'
+import { type Head, isHead, isTail, type Section, type TableHead, type Tail } from './head.ts'
 
 // A backup is text that gzip has packed (decision 0021): the head as a line of JSON, each table's rows as COPY writes
 // them with `\.` behind the last, and a line with the checksums. It is packed in pieces, members in gzip's words, each of
 // which tells its length: so they are packed and read side by side, and `zcat` reads all of it.
 
 const pack = promisify<Buffer, { level: number }, Buffer>(gzip)
-const unpack = promisify<Buffer, Buffer>(gunzip)
+const gunzipAtMost = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)
 
 /** What is packed at once, and by how many threads. */
 const pieceBytes = 1_048_576
 const atOnce = 3
-
-export interface TableHead {
-  name: string
-  columns: string[]
-  rows: number
-  /** The sum of a digest of each row, as the database counts it. */
-  digest: string
-}
-
-interface Migration {
-  version: number
-  file: string
-  checksum: string | null
-}
-
-/** The first line: what is known before the first row is read. */
-export interface Head {
-  forecourtBackup: number
-  /** RFC 3339. */
-  takenAt: string
-  /** Of the server, for people. */
-  postgres: string
-  migrations: Migration[]
-  secrets: {
-    /** The keys that the callback secrets are sealed with. */
-    keyIds: string[]
-    /** These keys themselves, where no file was named for them. */
-    keys: string[]
-  }
-  /** The last number that each sequence gave. */
-  sequences: Record<string, number>
-  /** In an order in which each row's references are there before it. */
-  tables: TableHead[]
-}
-
-/** What was read of a table. */
-interface Section {
-  table: string
-  rows: number
-  bytes: number
-  /** SHA-256 of the text. */
-  sha256: string
-}
-
-/** The last line. */
-interface Tail {
-  sections: Section[]
-  /** SHA-256 of every byte of the file before this line's member. */
-  sha256: string
-}
+/** Of a piece, packed or not: it ends with the row that passes `pieceBytes`, and no row is nearly so long. */
+const mostPieceBytes = 64 * pieceBytes
+/** Of the head and of the tail: some lines for each table. */
+const mostLineBytes = pieceBytes
 
 const formatVersion = 1
 const endOfTable = Buffer.from('\\.\n')
@@ -147,6 +102,7 @@ export class BackupWriter {
   }
 
   private async add(content: Buffer): Promise<void> {
+    if (content.length > mostPieceBytes) throw new StartError('A row is longer than a backup can hold.')
     const packing = toMember(content)
     // Its failure is heard of when its turn comes.
     packing.catch(() => {})
@@ -197,23 +153,36 @@ export async function verifyBackup(file: FileHandle, onBytes: (bytes: number) =>
     else whole.update(member)
   }
   if (first === undefined || last === undefined) throw new StartError('The file is empty: it is no backup.')
-  const head = await lineIn<Head>(first)
-  if (head?.forecourtBackup === undefined) throw new StartError('The file is no backup of Forecourt.')
+  const head = await lineIn(first)
+  if (!isOfFormat(head)) throw new StartError('The file is no backup of Forecourt.')
   if (head.forecourtBackup > formatVersion) {
     throw new StartError('The backup was made by a newer Forecourt: restore it with that one.')
   }
-  const tail = await lineIn<Tail>(last)
-  if (tail?.sections === undefined) throw damaged('its end is missing')
+  if (!isHead(head)) throw damaged('its first line is none that Forecourt writes')
+  const tail = await lineIn(last)
+  if (!isTail(tail, head)) throw damaged('its end is missing')
   if (tail.sha256 !== whole.digest('hex')) throw damaged('its checksum is another one')
   return { head, tail, bytes: size }
 }
 
+const isOfFormat = (line: unknown): line is { forecourtBackup: number } =>
+  typeof line === 'object' && line !== null && 'forecourtBackup' in line && typeof line.forecourtBackup === 'number'
+
 /** The one line that a member holds, as JSON; undefined for anything else. */
-async function lineIn<Line>(member: Buffer): Promise<(Partial<Line> & Line) | undefined> {
+async function lineIn(member: Buffer): Promise<unknown> {
   try {
-    return JSON.parse((await unpack(member)).toString())
+    return JSON.parse((await unpack(member, mostLineBytes)).toString())
   } catch {
     return undefined
+  }
+}
+
+/** What a member holds. A few bytes can claim to hold gigabytes, so what is longer than it may be is not unpacked. */
+async function unpack(member: Buffer, mostBytes: number): Promise<Buffer> {
+  try {
+    return await gunzipAtMost(member, { maxOutputLength: mostBytes })
+  } catch {
+    throw damaged('a piece of it cannot be unpacked')
   }
 }
 
@@ -230,7 +199,7 @@ async function* membersOf(file: FileHandle, size: number): AsyncGenerator<Placed
     if (!isOurs && at === 0) throw new StartError('The file is no backup of Forecourt.')
     if (!isOurs) throw damaged(`what is at byte ${at} does not belong there`)
     const length = header.readUInt32LE(memberStart.length)
-    if (length <= headerBytes) throw damaged(`what is at byte ${at} does not belong there`)
+    if (length <= headerBytes || length > mostPieceBytes) throw damaged(`what is at byte ${at} does not belong there`)
     if (at + length > size) throw damaged('its end is missing')
     yield { member: await readAt(file, at, length), end: at + length }
     at += length
@@ -289,7 +258,7 @@ async function* unpackedOf(file: FileHandle, size: number, onBytes: (bytes: numb
   const unpacking: Promise<Buffer>[] = []
   for await (const { member } of membersOf(file, size)) {
     onBytes(member.length)
-    const unpacked = unpack(member)
+    const unpacked = unpack(member, mostPieceBytes)
     unpacked.catch(() => {})
     unpacking.push(unpacked)
     if (unpacking.length >= atOnce) yield unpacking.shift() as Promise<Buffer>

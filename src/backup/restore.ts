@@ -9,7 +9,8 @@ import { StartError } from '../database/start-error.ts'
 import { transaction } from '../database/transaction.ts'
 import { idOfKey } from '../secrets/box.ts'
 import { findKeys, openSecrets } from '../secrets/open.ts'
-import { BackupReader, type Head, type TableHead, type Verified, verifyBackup } from './format.ts'
+import { BackupReader, type Verified, verifyBackup } from './format.ts'
+import type { Head, TableHead } from './head.ts'
 import { isReplaced, isWrittenAtStart } from './rules.ts'
 import { inSession, type OnProgress, type Place, type Session } from './session.ts'
 import * as store from './store.ts'
@@ -98,6 +99,7 @@ async function load(tx: Statements, options: RestoreOptions): Promise<void> {
   await store.takeMemory(tx)
   const isDistributed = await findDistributed(tx)
   if (isDistributed) await store.writeToAllNodes(tx)
+  requireKnownTables(head, await store.findTables(tx))
   const tables = await requireEmpty(tx)
   const seenCatalogue = await store.catalogueVersion(tx)
   await store.emptyTables(
@@ -126,6 +128,20 @@ async function load(tx: Statements, options: RestoreOptions): Promise<void> {
   for (const [name, last] of Object.entries(head.sequences)) {
     if (await store.setSequence(tx, name, last)) continue
     throw new StartError(`The backup numbers by a sequence ${name} that its schema does not have.`)
+  }
+}
+
+/** Throws `StartError` for a table or a column that the schema does not have: nothing else is named in a statement. */
+function requireKnownTables(head: Head, known: readonly store.Table[]): void {
+  const seen = new Set<string>()
+  for (const { name, columns } of head.tables) {
+    const table = known.find((one) => one.name === name && isReplaced(one))
+    const column = columns.find((column) => !table?.columns.includes(column))
+    if (table !== undefined && column === undefined && !seen.has(name)) seen.add(name)
+    else {
+      const what = table === undefined || seen.has(name) ? `the table ${name}` : `the column ${column} of ${name}`
+      throw new StartError(`The backup holds ${what}, which its schema does not have. Nothing was written.`)
+    }
   }
 }
 

@@ -20,6 +20,8 @@ const leftOut = new Set([
   'sign_in_attempt',
   // Counted anew.
   'platform_count',
+  // Where backups of another place lie.
+  'backup_record',
 ])
 
 /** What stays as it is in the place that is restored into. */

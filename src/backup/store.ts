@@ -224,3 +224,52 @@ export async function settle(
 export async function analyze(sql: Statements, names: readonly string[]): Promise<void> {
   await sql.unsafe(`analyze ${listed(names)}`)
 }
+
+/** A backup that was taken, or could not be. */
+export interface BackupRecord {
+  beganAt: Date
+  /** Where it is; null for standard output. */
+  path: string | null
+  rows: number | null
+  bytes: number | null
+  seconds: number
+  /** It was read again from the disk. */
+  isVerified: boolean
+  /** Why it could not be taken; null for one that was. */
+  failure: string | null
+}
+
+const recordsKept = 100
+
+/** Keeps a record, and of all of them the newest hundred. */
+export async function insertRecord(tx: Statements, record: BackupRecord): Promise<void> {
+  const { beganAt, path, rows, bytes, seconds, isVerified, failure } = record
+  await tx`
+    insert into backup_record (began_at, path, rows, bytes, seconds, is_verified, failure)
+    values (${beganAt}, ${path}, ${rows}, ${bytes}, ${seconds}, ${isVerified}, ${failure})`
+  await tx`
+    delete from backup_record where id <= (select id from backup_record order by id desc offset ${recordsKept} limit 1)`
+}
+
+/** What is known of the backups that were taken of this database. */
+export interface LastBackups {
+  /** The moment of the newest that was taken; null for none. */
+  takenAt: Date | null
+  path: string | null
+  rows: number | null
+  bytes: number | null
+  isVerified: boolean | null
+  /** When and why the newest could not be taken; null where the newest was. */
+  failedAt: Date | null
+  failure: string | null
+}
+
+/** Answers the last backups; undefined where none was ever tried. */
+export async function findLastBackups(sql: Statements): Promise<LastBackups | undefined> {
+  const [row] = await sql<LastBackups[]>`
+    select t.began_at as "takenAt", t.path, t.rows, t.bytes, t.is_verified as "isVerified",
+      case when n.failure is not null then n.began_at end as "failedAt", n.failure
+    from (select * from backup_record order by id desc limit 1) n
+      left join (select * from backup_record where failure is null order by id desc limit 1) t on true`
+  return row
+}

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import type { Place } from '../backup/session.ts'
 import type { Config } from '../config.ts'
 import type { CliCommand } from './command.ts'
-import type { Context } from './context.ts'
+import { type Context, UsageError } from './context.ts'
 import { progressBar } from './progress.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
@@ -11,15 +11,20 @@ const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 export function backupCommands(program: CliCommand, context: Context): void {
   program
     .command('backup')
-    .argument('<file>', 'where it goes; - for standard output')
+    .argument('[file]', 'where it goes; - for standard output')
     .summary('writes all that the database holds into a file')
     .description(
       'Writes what the database of the settings holds at this moment into a file, while the service goes on. The file ' +
-        'holds secrets: only its owner can read it, and so should it stay.',
+        'holds secrets: only its owner can read it, and so should it stay. With --to the file is named by its time and ' +
+        'read again from the disk before it has its name. --keep N then reads the older ones too, and removes what is ' +
+        'older than the newest N that are whole: a damaged one takes no whole one’s place.',
     )
+    .option('--to <folder>', 'the folder in which the file is named by its time')
+    .option('--keep <number>', 'how many whole backups stay in the folder; without it all')
     .example('backup /var/backups/forecourt.fcb')
+    .example('backup --to /var/backups/forecourt --keep 14', 'each night, by a timer')
     .example('backup - | age -r age1… > forecourt.fcb.age', 'encrypted on its way')
-    .action((path: string) => backup(path, context))
+    .action((path: string | undefined, options: FolderOptions) => backup(path, options, context))
   program
     .command('restore')
     .argument('<file>', 'the backup; - for standard input')
@@ -39,37 +44,116 @@ export function backupCommands(program: CliCommand, context: Context): void {
     .action(() => resume(context))
 }
 
-async function backup(path: string, context: Context): Promise<void> {
-  const { takeBackup } = await import('../backup/backup.ts')
-  const { PartialFile } = await import('../backup/file.ts')
-  context.outlivesReader = path === '-'
-  const began = performance.now()
+interface FolderOptions {
+  to?: string
+  keep?: string
+}
+
+/** Where a backup goes: a file, standard output, or a file of a folder, of which some are kept. */
+interface Destination {
+  path: string | undefined
+  folder: string | undefined
+  keep: number | undefined
+}
+
+async function destinationOf(path: string | undefined, { to, keep }: FolderOptions): Promise<Destination> {
+  if ((path === undefined) === (to === undefined)) throw new UsageError('name a file, or a folder with --to')
+  if (keep !== undefined && to === undefined) throw new UsageError('--keep is for the folder of --to')
+  if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep)) throw new UsageError('--keep takes a number from 1 on')
+  if (to === undefined)
+    return { path: path === '-' ? undefined : resolve(path ?? ''), folder: undefined, keep: undefined }
+  const { nameAt, prepareFolder } = await import('../backup/folder.ts')
+  const folder = resolve(to)
+  await prepareFolder(folder)
+  return { path: join(folder, nameAt(new Date())), folder, keep: keep === undefined ? undefined : Number(keep) }
+}
+
+async function backup(given: string | undefined, options: FolderOptions, context: Context): Promise<void> {
+  context.outlivesReader = given === '-'
   const config = context.config()
   await requireEmbedded(config)
-  const file = path === '-' ? undefined : await PartialFile.create(resolve(path))
-  try {
-    const summary = await atPlace(context, (place) =>
-      takeBackup({
-        ...place,
-        write: (piece) => (file === undefined ? writeOut(context, piece) : file.write(piece)),
-        onProgress: progressBar(context),
-      }),
+  const destination = await destinationOf(given, options)
+  const {
+    tables,
+    rows,
+    bytes,
+    missingKeys,
+    seconds: lasted,
+  } = await atPlace(context, (place) => takeAndNote(destination, place, context))
+  if (missingKeys.length > 0) {
+    context.remark(
+      `The key for callback secrets is not in it: keep the file of FORECOURT_SECRETS_KEY_FILE with the key ${missingKeys.join(' and ')} as well.`,
     )
+  }
+  const words = `${rows.toLocaleString('en')} rows of ${tables} tables, ${megabytes(bytes)}, in ${lasted.toFixed(1)} s.`
+  const { path: file, folder } = destination
+  if (file === undefined) {
+    context.remark(words)
+    return
+  }
+  const found = { file, tables, rows, bytes, seconds: lasted }
+  if (folder === undefined) context.result(found, `${file}: ${words}`)
+  else await prune(destination, found, `${file}: verified, ${words}`, context)
+}
+
+/** Takes a backup, and notes for the metrics and the doctor what became of it. */
+async function takeAndNote(destination: Destination, place: Place, context: Context) {
+  const { recordBackup } = await import('../backup/record.ts')
+  const [beganAt, began] = [new Date(), performance.now()]
+  const seconds = () => (performance.now() - began) / 1000
+  const path = destination.path ?? null
+  const isVerified = destination.folder !== undefined
+  try {
+    const summary = { ...(await take(destination, place, context)), seconds: seconds() }
+    const { rows, bytes } = summary
+    const record = { beganAt, path, rows, bytes, seconds: summary.seconds, isVerified, failure: null }
+    // A database that takes no writes, a standby say, is backed up without it.
+    await recordBackup(place, record).catch((error) =>
+      context.remark(`The backup is whole, but the database could not note it: ${error.message}`),
+    )
+    return summary
+  } catch (error) {
+    const failure = error instanceof Error ? error.message : String(error)
+    const record = { beganAt, path, rows: null, bytes: null, seconds: seconds(), isVerified: false, failure }
+    // What made the backup fail may keep this from the database too.
+    await recordBackup(place, record).catch(() => {})
+    throw error
+  }
+}
+
+/** A file has its name only when all of it is on the disk, and one of a folder when it was read again. */
+async function take({ path, folder }: Destination, place: Place, context: Context) {
+  const { takeBackup } = await import('../backup/backup.ts')
+  const { PartialFile } = await import('../backup/file.ts')
+  const { verifyBackup } = await import('../backup/format.ts')
+  const file = path === undefined ? undefined : await PartialFile.create(path)
+  try {
+    const summary = await takeBackup({
+      ...place,
+      write: (piece) => (file === undefined ? writeOut(context, piece) : file.write(piece)),
+      onProgress: progressBar(context),
+    })
+    if (folder !== undefined) await file?.read((whole) => verifyBackup(whole, () => {}))
     await file?.finish()
-    const seconds = (performance.now() - began) / 1000
-    const { tables, rows, bytes, missingKeys } = summary
-    if (missingKeys.length > 0) {
-      context.remark(
-        `The key for callback secrets is not in it: keep the file of FORECOURT_SECRETS_KEY_FILE with the key ${missingKeys.join(' and ')} as well.`,
-      )
-    }
-    const words = `${rows.toLocaleString('en')} rows of ${tables} tables, ${megabytes(bytes)}, in ${seconds.toFixed(1)} s.`
-    if (file === undefined) context.remark(words)
-    else context.result({ file: path, tables, rows, bytes, seconds }, `${path}: ${words}`)
+    return summary
   } finally {
     // Nothing where it has its name.
     await file?.abandon()
   }
+}
+
+async function prune({ folder, keep }: Destination, found: object, words: string, context: Context): Promise<void> {
+  const { keepNewest } = await import('../backup/folder.ts')
+  if (folder === undefined || keep === undefined) {
+    context.result({ ...found, verified: true }, words)
+    return
+  }
+  const { kept, removed, damaged } = await keepNewest(folder, keep)
+  for (const name of damaged) {
+    context.remark(`${join(folder, name)} is damaged, and counts for nothing: look at the disk, and remove it.`)
+  }
+  const outcome = `${kept.length} whole ones are kept, ${removed.length} older ones removed.`
+  context.result({ ...found, verified: true, kept, removed, damaged }, `${words} ${outcome}`)
 }
 
 async function restore(path: string, context: Context): Promise<void> {

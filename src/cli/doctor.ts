@@ -1,5 +1,6 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { findLastBackups, type LastBackups } from '../backup/store.ts'
 import { type Config, readConfig } from '../config.ts'
 import { findRunning } from '../database/beside.ts'
 import { Database } from '../database/database.ts'
@@ -36,6 +37,8 @@ const littleFreeBytes = 5000 * megabyte
 /** A disk that is full sooner than that needs somebody now. */
 const fewDays = 30
 const clocksApartMs = 1_000
+/** A nightly backup and two hours. */
+const lateBackupMs = 26 * 3_600_000
 const connectionsOfWorker = 30
 /** An event that waits longer for its first attempt tells of a sender that is behind. */
 const longLagSeconds = 60
@@ -170,6 +173,7 @@ async function lookAtAll(config: Config, target: Target, sql: Sql): Promise<Find
   // Without its schema there is nothing more to be asked.
   if (schema.status !== 'ok') return found
   found.push(lookAtDisk(config, await readDatabaseSize(sql, await findDistributed(sql))))
+  found.push(lookAtBackups(await findLastBackups(sql)))
   found.push(...(await lookAtCallbacks(sql, config)), await lookAtSecrets(sql, config, target))
   return found
 }
@@ -278,6 +282,25 @@ function lookAtDisk(
   if (free < leastFreeBytes) return fail('disk', message, todo)
   if (days < fewDays) return warn('disk', `${message}; full in ${days} days`, todo)
   return free < littleFreeBytes ? warn('disk', message, todo) : ok('disk', message)
+}
+
+/** Backups by other means leave no record, so that there is none is no fault. */
+function lookAtBackups(last: LastBackups | undefined): Finding {
+  if (last === undefined)
+    return ok('backup', 'none was taken by `forecourt backup`; see that another program takes them')
+  const { takenAt, failedAt, failure, path, bytes, isVerified } = last
+  const how = isVerified ? 'verified' : 'not read again'
+  const taken =
+    takenAt === null
+      ? 'none was ever taken'
+      : `the last is of ${takenAt.toISOString()}, ${path ?? 'through a pipe'}, ${inBytes(bytes ?? 0)}, ${how}`
+  if (failedAt !== null) {
+    const message = `the one of ${failedAt.toISOString()} failed (${failure}); ${taken}`
+    return fail('backup', message, 'Mend what it says, and take one: forecourt backup --to FOLDER --keep 14.')
+  }
+  const isLate = takenAt === null || Date.now() - takenAt.getTime() > lateBackupMs
+  if (isLate) return warn('backup', taken, 'Take one each night: forecourt backup --to FOLDER --keep 14, by a timer.')
+  return ok('backup', taken)
 }
 
 function nearestFolder(path: string): string {

@@ -30,6 +30,7 @@ export const serialTables = ['device_binding', 'past_binding']
 /** On the coordinator alone. */
 export const localTables = [
   'access_token',
+  'backup_record',
   'database_size',
   'device_inventory',
   'device_model',

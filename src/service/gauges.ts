@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises'
+import { findLastBackups } from '../backup/store.ts'
 import type { Config } from '../config.ts'
 import { readRecord } from '../database/embedded/record.ts'
 import { connectionStates, type Sql } from '../database/open.ts'
@@ -6,7 +7,7 @@ import { lately, type Metrics, type Readings } from '../metrics.ts'
 import { findCount } from '../overview/store.ts'
 import type { Peers } from '../peers.ts'
 import type { Readiness } from './readiness.ts'
-import { readDatabaseSize, secondsOfStatement } from './store.ts'
+import { countFailedImports, readDatabaseSize, secondsOfStatement } from './store.ts'
 
 interface Parts {
   metrics: Metrics
@@ -75,7 +76,12 @@ export function registerServiceGauges(parts: Parts): void {
   metrics.gauge({ name: 'forecourt_last_upkeep_timestamp_seconds', help: upkeep, merged: 'first' }, async () =>
     inSeconds((await size())?.notedAt),
   )
+  metrics.gauge(
+    { name: 'forecourt_imports_failed', help: 'Imports that failed within the last day.', merged: 'first' },
+    lately(() => countFailedImports(pools.background), { freshMs: 5_000, timeoutMs }),
+  )
   showDisk(metrics, parts.config)
+  showBackups(metrics, pools.background, timeoutMs)
   showFleet(metrics, pools.background, timeoutMs)
 }
 
@@ -113,6 +119,24 @@ function showDisk(metrics: Metrics, { databaseUrl, dataDir }: Pick<Config, 'data
     })
   show('forecourt_disk_free_bytes', 'Free on the disk of the embedded database, or of the data folder.', 'bavail')
   show('forecourt_disk_size_bytes', 'Size of the disk of the embedded database, or of the data folder.', 'blocks')
+}
+
+/** Nothing where no backup was ever taken: not every installation backs up by `forecourt backup`. */
+function showBackups(metrics: Metrics, sql: Sql, timeoutMs: number): void {
+  const last = lately(() => findLastBackups(sql), { freshMs: 500, timeoutMs })
+  const taken = 'The moment of the last backup that was taken, in Unix time; none where there was none.'
+  metrics.gauge({ name: 'forecourt_backup_last_success_timestamp_seconds', help: taken, merged: 'first' }, async () =>
+    inSeconds((await last())?.takenAt),
+  )
+  metrics.gauge(
+    { name: 'forecourt_backup_last_size_bytes', help: 'Size of the last backup that was taken.', merged: 'first' },
+    async () => (await last())?.bytes ?? undefined,
+  )
+  const failed = 'Whether the last backup could not be taken; none where none was ever tried.'
+  metrics.gauge({ name: 'forecourt_backup_failed', help: failed, merged: 'first' }, async () => {
+    const found = await last()
+    return found && Number(found.failedAt !== null)
+  })
 }
 
 /** As the overview counted them: upkeep sees to it that they are not older than some minutes. */

@@ -55,6 +55,13 @@ function bytesNow(sql: Statements, isDistributed: boolean) {
     from run_command_on_all_nodes('select pg_database_size(current_database())'))`
 }
 
+/** How many imports have failed within a day. */
+export async function countFailedImports(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int as count from import where status = 4 and finished_at > now() - interval '1 day'`
+  return row.count
+}
+
 /** How long an empty statement takes on a pool, the wait for a free connection included. */
 export async function secondsOfStatement(sql: Sql): Promise<number> {
   const beganAt = performance.now()

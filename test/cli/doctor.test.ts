@@ -51,7 +51,7 @@ test('a database in order: all is looked at, and nothing fails', async () => {
         'replication',
         'clock',
         'rights',
-      ].concat(['schema', 'disk', 'callbacks', 'secrets key']),
+      ].concat(['schema', 'disk', 'backup', 'callbacks', 'secrets key']),
     ),
   )
 })

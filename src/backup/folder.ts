@@ -1,0 +1,77 @@
+import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExplainedError } from '../explained-error.ts'
+import { explained } from './file.ts'
+import { verifyBackup } from './format.ts'
+
+// A folder of backups, each named by its time. What else lies in it is left alone.
+
+const namePattern = /^forecourt-\d{8}T\d{6}\.\d{3}Z\.fcb$/
+/** A backup that is under way writes all the time, so a partial file that stands still is what a kill has left. */
+const forgottenAfterMs = 3_600_000
+
+/** A name that sorts by time: `forecourt-20261123T021500.000Z.fcb`, in UTC. */
+export function nameAt(moment: Date): string {
+  return `forecourt-${moment.toISOString().replaceAll(/[-:]/g, '')}.fcb`
+}
+
+/** Makes the folder, for its owner only, where it is not there, and removes what killed backups left in it. */
+export function prepareFolder(folder: string): Promise<void> {
+  return explained(folder, async () => {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const left = (await readdir(folder)).filter(
+      (name) => name.endsWith('.partial') && namePattern.test(name.slice(0, -'.partial'.length)),
+    )
+    for (const name of left) {
+      const path = join(folder, name)
+      const { mtimeMs } = (await stat(path).catch(() => undefined)) ?? { mtimeMs: Number.POSITIVE_INFINITY }
+      if (Date.now() - mtimeMs > forgottenAfterMs) await rm(path, { force: true })
+    }
+  })
+}
+
+export interface Pruned {
+  kept: string[]
+  removed: string[]
+  /** Cut or altered, and newer than the oldest that is kept: they stay for somebody to look at, and count for nothing. */
+  damaged: string[]
+}
+
+/**
+ * Keeps the newest backups of a folder that are whole, by reading each of them, and removes all that are older. What
+ * cannot be verified takes no whole one's place.
+ */
+export function keepNewest(folder: string, keep: number): Promise<Pruned> {
+  return explained(folder, async () => {
+    const newestFirst = (await readdir(folder))
+      .filter((name) => namePattern.test(name))
+      .sort()
+      .reverse()
+    const pruned: Pruned = { kept: [], removed: [], damaged: [] }
+    for (const name of newestFirst) {
+      const path = join(folder, name)
+      if (pruned.kept.length < keep) {
+        pruned[(await isWhole(path)) ? 'kept' : 'damaged'].push(name)
+        continue
+      }
+      await rm(path, { force: true })
+      pruned.removed.push(name)
+    }
+    return pruned
+  })
+}
+
+/** Whether a file is a backup whose every byte is as it was written. */
+async function isWhole(path: string): Promise<boolean> {
+  let file: FileHandle | undefined
+  try {
+    file = await open(path)
+    await verifyBackup(file, () => {})
+    return true
+  } catch (error) {
+    if (error instanceof ExplainedError || (error as NodeJS.ErrnoException).code !== undefined) return false
+    throw error
+  } finally {
+    await file?.close()
+  }
+}

@@ -1,0 +1,68 @@
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+// What a backup tells of itself: its first line and its last. They come from a file, so they are checked like what comes
+// from a caller.
+
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+const name = Type.String({ minLength: 1, maxLength: 63 })
+const sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const mostTables = 1_000
+
+const TableHead = Type.Object({
+  name,
+  columns: Type.Array(name, { minItems: 1, maxItems: 1_600 }),
+  rows: count,
+  // The sum of a digest of each row, as the database counts it.
+  digest: Type.String({ pattern: '^-?[0-9]{1,40}$' }),
+})
+export type TableHead = Static<typeof TableHead>
+
+/** The first line: what is known before the first row is read. */
+const Head = Type.Object({
+  forecourtBackup: Type.Integer({ minimum: 1 }),
+  // RFC 3339.
+  takenAt: Type.String({ maxLength: 40, pattern: '^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z$' }),
+  // Of the server, for people.
+  postgres: Type.String({ maxLength: 200 }),
+  migrations: Type.Array(
+    Type.Object({
+      version: Type.Integer({ minimum: 1 }),
+      file: Type.String({ maxLength: 200 }),
+      checksum: Type.Union([Type.String({ maxLength: 128 }), Type.Null()]),
+    }),
+    { minItems: 1, maxItems: 10_000 },
+  ),
+  secrets: Type.Object({
+    // The keys that the callback secrets are sealed with.
+    keyIds: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1_000 }),
+    // These keys themselves, where no file was named for them: 32 bytes each.
+    keys: Type.Array(Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$' }), { maxItems: 1_000 }),
+  }),
+  // The last number that each sequence gave.
+  sequences: Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  // In an order in which each row's references are there before it.
+  tables: Type.Array(TableHead, { maxItems: mostTables }),
+})
+export type Head = Static<typeof Head>
+
+/** What was read of a table. */
+const Section = Type.Object({ table: name, rows: count, bytes: count, sha256 })
+export type Section = Static<typeof Section>
+
+/** The last line. */
+const Tail = Type.Object({
+  sections: Type.Array(Section, { maxItems: mostTables }),
+  // Of every byte of the file before this line's member.
+  sha256,
+})
+export type Tail = Static<typeof Tail>
+
+const [head, tail] = [Compile(Head), Compile(Tail)]
+
+export const isHead = (value: unknown): value is Head => head.Check(value)
+/** Whether a value is a tail, of the tables of this head. */
+export const isTail = (value: unknown, { tables }: Head): value is Tail =>
+  tail.Check(value) &&
+  value.sections.length === tables.length &&
+  value.sections.every(({ table, rows }, index) => table === tables[index]?.name && rows === tables[index]?.rows)
