@@ -165,7 +165,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const moments = { showMoment, readTimeRange: timeRangeReader(readMoment) }
   const inLane = { openLane, callers, metrics, config }
   const handlers = [
-    ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter }),
+    ...tokenRoutes({ sql: control, writer: pools.tokens, openLane, callers, rateLimiter, publicUrl: config.publicUrl }),
     ...siteRoutes({ sql: writes, writer: creates, log, ...inLane, ...moments }),
     ...billingRuleRoutes({ sql: writes, ...moments }),
     ...thirdPartyConfigRoutes({ sql: writes, secrets, config, showMoment }),
@@ -253,7 +253,12 @@ export async function startServer(life: Lifetime, parts: AppOptions): Promise<st
   const { config, log } = parts
   const app = createApp(parts)
   life.onStop(() => app.stop())
-  const listener = await listen(config.host, config.port, app.handler, { log, isShared: config.workers > 1 })
+  const trustedProxies = config.trustedProxies && listOf(config.trustedProxies)
+  const listener = await listen(config.host, config.port, app.handler, {
+    log,
+    trustedProxies,
+    isShared: config.workers > 1,
+  })
   // Together: a test of a callback is a request that ends with its attempt.
   life.onStop(() => Promise.all([app.stopCallbacks(), listener.stop()]))
   return listener.url

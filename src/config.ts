@@ -121,6 +121,15 @@ export const settings = {
     en: 'The zone in which times are shown.',
     zh: '时间的显示时区。',
   }),
+  /** The origin of the service as its clients see it; undefined where only requests tell. */
+  publicUrl: setting(
+    'FORECOURT_PUBLIC_URL',
+    { fallback: undefined, parse: readPublicUrl },
+    {
+      en: 'The address of the service as clients see it: `https://…` without a path, `http` for this machine alone. The authorization server’s metadata and set-up links name it; without it, the address of the request.',
+      zh: '客户端看到的服务地址：`https://…`，不含路径，仅本机可用 `http`。授权服务器元数据和设置链接使用它；未设置时使用请求的地址。',
+    },
+  ),
   /** Where the console's map has its tiles from: an address with {z}, {x} and {y}; none for a neutral ground. */
   mapTileUrl: setting('FORECOURT_MAP_TILES', optional(notTiles), {
     en: 'The tiles of the console’s map: an address with `{z}`, `{x}` and `{y}`; without one, a neutral ground.',
@@ -153,11 +162,11 @@ export const settings = {
     en: 'How many days deliveries are kept.',
     zh: '回调记录的保留天数。',
   }),
-  eventDays: setting('FORECOURT_EVENT_DAYS', integer(400, 1, 36_500), {
+  eventDays: setting('FORECOURT_EVENT_DAYS', integer(400, 1, 3660), {
     en: 'How many days events are kept, the platform’s own too; none goes before the callback has had it.',
     zh: '事件（包括平台自身的事件）的保留天数；回调送达之前不会删除。',
   }),
-  stateEventDays: setting('FORECOURT_STATE_EVENT_DAYS', integer(30, 1, 36_500), {
+  stateEventDays: setting('FORECOURT_STATE_DAYS', integer(30, 1, 3660), {
     en: 'How many days changes of a device’s state (`device.stateChanged`) are kept, by far the most events; never longer than the others.',
     zh: '设备状态变化（`device.stateChanged`）的保留天数，这类事件数量最多；不会长于其他事件。',
   }),
@@ -174,8 +183,8 @@ export const settings = {
     'FORECOURT_TRUSTED_PROXIES',
     { fallback: undefined, parse: readProxies },
     {
-      en: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` is believed.',
-      zh: '受信任代理的地址或网段，以逗号分隔，其 `X-Forwarded-For` 才会被采信。',
+      en: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.',
+      zh: '受信任代理的地址或网段，以逗号分隔，其 `X-Forwarded-For` 和 `X-Forwarded-Proto` 才会被采信。',
     },
   ),
   /** The file with the key that encrypts callback secrets at rest; undefined for one that is made in `dataDir`. */
@@ -221,6 +230,45 @@ export function readConfig(environment: Environment): Config {
   return Object.fromEntries(values)
 }
 
+/** What programs beside the service read of its environment. */
+const ofOthers = /^FORECOURT_(URL|BASE_URL|TEST_\w+)$/
+
+/** A variable that looks like a setting and is none, with the setting whose name is nearest. */
+export interface UnknownSetting {
+  name: string
+  nearest: string
+}
+
+/** The variables that begin with `FORECOURT_` and that no program of Forecourt reads. */
+export function findUnknownSettings(environment: Environment): UnknownSetting[] {
+  const known = Object.values<Setting<unknown>>(settings).flatMap(({ name, isSecret }) =>
+    isSecret ? [name, `${name}_FILE`] : [name],
+  )
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('FORECOURT_') && !known.includes(name) && !ofOthers.test(name))
+    .sort()
+    .map((name) => ({ name, nearest: nearestOf(name, known) }))
+}
+
+function nearestOf(name: string, known: readonly string[]): string {
+  const [nearest = ''] = known.toSorted((a, b) => editsBetween(name, a) - editsBetween(name, b))
+  return nearest
+}
+
+/** How many letters must be put in, left out or changed to make one text of another (Levenshtein). */
+function editsBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= one.length; i++) {
+    const above = row
+    row = [i]
+    for (let j = 1; j <= other.length; j++) {
+      const changed = (above[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1)
+      row.push(Math.min(changed, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1))
+    }
+  }
+  return row[other.length] ?? 0
+}
+
 function weakKey(key: string): string | undefined {
   return /^[\x21-\x7e]{32,512}$/.test(key) ? undefined : 'must be 32 to 512 visible ASCII characters without spaces'
 }
@@ -231,6 +279,16 @@ function unknownZone(name: string): string | undefined {
 
 function notPostgres(url: string): string | undefined {
   return /^postgres(ql)?:\/\//.test(url) ? undefined : 'must begin with postgres:// or postgresql://'
+}
+
+/** An origin: no path, no query, nobody's name; http only where it leaves no machine. */
+function readPublicUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isOrigin = url !== undefined && [url.origin, `${url.origin}/`].includes(text.toLowerCase())
+  const isLocal = url !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
+  if (isOrigin && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) return url.origin
+  throw new SettingFault(`must be https://HOST without a path (http only for localhost), but it is "${text}"`)
 }
 
 function notTiles(url: string): string | undefined {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openPools, routines, startServer } from './app.ts'
-import { type Config, readConfig } from './config.ts'
+import { type Config, findUnknownSettings, readConfig, type UnknownSetting } from './config.ts'
 import { Database } from './database/database.ts'
 import { findDistributed } from './database/distribute.ts'
 import { grantService } from './database/embedded/rights.ts'
@@ -37,7 +37,7 @@ export function runService(environment: Record<string, string | undefined>): Pro
   // The command that started it on Bun (bin/forecourt.js) was killed, and can pass on no signal.
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   return life.run(
-    () => start(readConfig(environment), life),
+    () => start(readConfig(environment), findUnknownSettings(environment), life),
     ['SIGTERM', 'SIGINT'],
     (error) => {
       process.stderr.write(`${error instanceof ExplainedError ? error.message : (error as Error).stack}\n`)
@@ -45,7 +45,7 @@ export function runService(environment: Record<string, string | undefined>): Pro
   )
 }
 
-async function start(config: Config, life: Lifetime): Promise<void> {
+async function start(config: Config, unknown: readonly UnknownSetting[], life: Lifetime): Promise<void> {
   const log = openLog(config.logLevel)
   life.onStop(() => log.flush())
   life.endAtUncaught(log)
@@ -88,7 +88,7 @@ async function start(config: Config, life: Lifetime): Promise<void> {
     : undefined
   // Its workers have their own connections.
   if (isParent) await database.close()
-  const setUp = setUpPath && `Set up the first operator within 24 hours, once: ${url}${setUpPath}\n`
+  const setUp = setUpPath && `Set up the first operator within 24 hours, once: ${config.publicUrl ?? url}${setUpPath}\n`
   // At once, so that whoever waits for the first line has the others too.
   process.stdout.write(`Forecourt is ready at ${url}\n${setUp ?? ''}${demo?.commands(url) ?? ''}`)
   if (config.trustedProxies === undefined && !isLoopback(config.host)) {
@@ -96,6 +96,7 @@ async function start(config: Config, life: Lifetime): Promise<void> {
     log.warn({ host: config.host }, `it listens beyond this machine: ${remedy}`)
   }
   // Not before: a start that is refused says nothing but why.
+  for (const { name, nearest } of unknown) log.warn(`${name} is not a setting; the nearest one is ${nearest}`)
   if (process.getuid?.() === 0) {
     log.warn('the service runs as root, which it does not need: start it as a user of its own (SECURITY.md)')
   }

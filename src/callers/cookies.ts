@@ -45,5 +45,9 @@ export function ownSession(request: RequestHead): string | undefined {
   const site = request.header('sec-fetch-site')
   if (site !== null) return site === 'same-origin' ? session : undefined
   const origin = request.header('origin')
-  return origin === null || URL.parse(origin)?.host === request.header('host') ? session : undefined
+  return origin === null || hostOf(origin) === request.header('host') ? session : undefined
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined
 }

@@ -1,7 +1,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { findLastBackups, type LastBackups } from '../backup/store.ts'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, findUnknownSettings, readConfig } from '../config.ts'
 import { findRunning } from '../database/beside.ts'
 import { Database } from '../database/database.ts'
 import { findDistributed } from '../database/distribute.ts'
@@ -55,9 +55,11 @@ export async function examine(environment: Record<string, string | undefined>): 
     config = readConfig(environment)
   } catch (error) {
     if (!(error instanceof ExplainedError)) throw error
-    return [lookAtProgram(), fail('settings', error.message, 'Correct it: docs/guides/en/settings.md has them all.')]
+    const wrong = fail('settings', error.message, 'Correct it: docs/guides/en/settings.md has them all.')
+    return [lookAtProgram(), wrong, ...lookForUnknown(environment)]
   }
-  const findings = [lookAtProgram(), lookAtSettings(config), await lookAtPort(config), lookAtFolder(config)]
+  const settings = [lookAtSettings(config), ...lookForUnknown(environment)]
+  const findings = [lookAtProgram(), ...settings, await lookAtPort(config), lookAtFolder(config)]
   const target = config.databaseUrl ?? findRunning(config.dataDir)?.owner
   const found = target === undefined ? [lookAtStopped(config)] : await lookIntoDatabase(config, target)
   const hasDisk = found.some(({ name }) => name === 'disk')
@@ -79,6 +81,16 @@ function lookAtSettings({ host, port, workers, databaseUrl, timeZone, trustedPro
     'settings',
     `${message}; it listens beyond this machine and believes no proxy`,
     'Name the proxies before it in FORECOURT_TRUSTED_PROXIES, or every caller has the address of one.',
+  )
+}
+
+function lookForUnknown(environment: Record<string, string | undefined>): Finding[] {
+  return findUnknownSettings(environment).map(({ name, nearest }) =>
+    warn(
+      'settings',
+      `${name} is not a setting`,
+      `The nearest one is ${nearest}: docs/guides/en/settings.md has them all.`,
+    ),
   )
 }
 

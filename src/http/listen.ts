@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import { ExplainedError } from '../explained-error.ts'
 import { refusals } from '../refusals.ts'
@@ -13,6 +14,7 @@ import {
   type Streamed,
 } from './message.ts'
 import { collect, Pieces } from './pieces.ts'
+import { isTrusted, plainAddress } from './source-address.ts'
 
 // The one file that knows the runtime.
 
@@ -39,17 +41,21 @@ const idleSeconds = 60
 
 export interface ListenOptions {
   log: Logger
+  /** Whose `X-Forwarded-Proto` is heard. Anybody else could write it, and nothing is to be believed of it. */
+  trustedProxies?: BlockList | undefined
   /** Other processes of this service listen there as well. */
   isShared?: boolean
 }
 
 /** Listens on Bun, or on Node where there is no Bun. */
 export function listen(host: string, port: number, handler: HttpHandler, options: ListenOptions): Promise<Listener> {
-  const { log, isShared = false } = options
+  const { log, isShared = false, trustedProxies } = options
   const drain = new Drain(handler, log)
   // On Node the socket is the parent's, and node:cluster shares it.
   return explained(host, port, () =>
-    typeof Bun === 'undefined' ? listenOnNode(host, port, drain) : listenOnBun(host, port, drain, isShared),
+    typeof Bun === 'undefined'
+      ? listenOnNode(host, port, drain, trustedProxies)
+      : listenOnBun(host, port, drain, isShared, trustedProxies),
   )
 }
 
@@ -143,7 +149,7 @@ class Drain {
     const { headers } = answer
     if (isStreamed(answer.body)) answer.body = this.counted(request, answer.body)
     headers['x-content-type-options'] = 'nosniff'
-    if (request.header('x-forwarded-proto') === 'https') headers['strict-transport-security'] = oneYear
+    if (request.header(forwardedScheme) === 'https') headers['strict-transport-security'] = oneYear
     if (this.stopping) headers.connection = 'close'
     return answer
   }
@@ -181,6 +187,13 @@ class Drain {
   }
 }
 
+const forwardedScheme = 'x-forwarded-proto'
+
+/** What a proxy says of the scheme; nothing where the peer is none that is trusted. */
+function heard(value: string, peer: string, proxies: BlockList | undefined): string | null {
+  return proxies !== undefined && isTrusted(plainAddress(peer), proxies) ? value : null
+}
+
 /** Splits a request's target: a path, or, as proxies may send it and as Bun shows it, a whole URL. */
 function splitTarget(target: string): { path: string; query: string } {
   const from = target.startsWith('/') ? 0 : Math.max(0, target.indexOf('/', target.indexOf('://') + 3))
@@ -190,7 +203,13 @@ function splitTarget(target: string): { path: string; query: string } {
     : { path: target.slice(from, mark), query: target.slice(mark + 1) }
 }
 
-function listenOnBun(host: string, port: number, drain: Drain, isShared: boolean): Listener {
+function listenOnBun(
+  host: string,
+  port: number,
+  drain: Drain,
+  isShared: boolean,
+  proxies: BlockList | undefined,
+): Listener {
   const server = Bun.serve({
     hostname: host,
     port,
@@ -201,7 +220,7 @@ function listenOnBun(host: string, port: number, drain: Drain, isShared: boolean
     idleTimeout: idleSeconds,
     development: false,
     error: (error) => toResponse(drain.fault(error)),
-    fetch: (request, server) => drain.answer(new BunRequest(request, server), toResponse),
+    fetch: (request, server) => drain.answer(new BunRequest(request, server, proxies), toResponse),
   })
   return {
     url: urlOf(host, server.port ?? port),
@@ -249,9 +268,11 @@ class BunRequest implements HttpRequest {
   readonly query: string
   private readonly request: Request
   private readonly server: Bun.Server<unknown>
+  private readonly proxies: BlockList | undefined
 
-  constructor(request: Request, server: Bun.Server<unknown>) {
+  constructor(request: Request, server: Bun.Server<unknown>, proxies: BlockList | undefined) {
     const target = splitTarget(request.url)
+    this.proxies = proxies
     this.request = request
     this.server = server
     this.method = request.method
@@ -260,7 +281,8 @@ class BunRequest implements HttpRequest {
   }
 
   header(name: string): string | null {
-    return this.request.headers.get(name)
+    const value = this.request.headers.get(name)
+    return value !== null && name === forwardedScheme ? heard(value, this.peerAddress(), this.proxies) : value
   }
 
   peerAddress(): string {
@@ -316,9 +338,14 @@ const nodeOptions = {
   joinDuplicateHeaders: true,
 }
 
-async function listenOnNode(host: string, port: number, drain: Drain): Promise<Listener> {
+async function listenOnNode(
+  host: string,
+  port: number,
+  drain: Drain,
+  proxies: BlockList | undefined,
+): Promise<Listener> {
   const server = createServer(nodeOptions, (incoming, outgoing) => {
-    const request = new NodeRequest(incoming, outgoing)
+    const request = new NodeRequest(incoming, outgoing, proxies)
     void drain.answer(request, (answer) => {
       if (outgoing.headersSent) return
       sendAnswer(incoming, outgoing, answer)
@@ -394,9 +421,11 @@ class NodeRequest implements HttpRequest {
   readonly query: string
   private readonly incoming: IncomingMessage
   private readonly outgoing: ServerResponse
+  private readonly proxies: BlockList | undefined
   private rejectBody: ((error: Error) => void) | undefined
 
-  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, proxies: BlockList | undefined) {
+    this.proxies = proxies
     const target = splitTarget(incoming.url ?? '/')
     this.incoming = incoming
     this.outgoing = outgoing
@@ -407,7 +436,9 @@ class NodeRequest implements HttpRequest {
 
   header(name: string): string | null {
     const value = this.incoming.headers[name]
-    return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value
+    if (value === undefined) return null
+    const text = Array.isArray(value) ? value.join(', ') : value
+    return name === forwardedScheme ? heard(text, this.peerAddress(), this.proxies) : text
   }
 
   peerAddress(): string {

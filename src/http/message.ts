@@ -5,6 +5,7 @@ export interface HttpRequest {
   path: string
   /** Without the question mark. */
   query: string
+  /** `x-forwarded-proto` is null where the peer is no trusted proxy. */
   header(name: string): string | null
   /** The address of the other end of the connection: a caller's own, or a proxy's. */
   peerAddress(): string

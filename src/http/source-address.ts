@@ -28,13 +28,14 @@ export function sourceAddress(
   return address
 }
 
-function isTrusted(address: string, trustedProxies: BlockList): boolean {
+/** Whether the address is one of these. */
+export function isTrusted(address: string, trustedProxies: BlockList): boolean {
   const version = isIP(address)
   return version !== 0 && trustedProxies.check(address, version === 4 ? 'ipv4' : 'ipv6')
 }
 
 /** Without the brackets and the port that some proxies write, and without IPv6's form of an IPv4 address. */
-function plainAddress(written: string): string {
+export function plainAddress(written: string): string {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(written)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(written)?.[1] ?? written
   return bare.replace(/^::ffff:(?=\d+\.)/i, '')
 }

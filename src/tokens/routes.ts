@@ -20,9 +20,11 @@ interface Parts {
   openLane: OpenLane
   callers: CallerCache
   rateLimiter: RateLimiter
+  /** The issuer, where it is set. */
+  publicUrl: string | undefined
 }
 
-export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter }: Parts): Handler[] {
+export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publicUrl }: Parts): Handler[] {
   const lane = openLane<TokenRequest, TokenOutcome>('tokens', {
     claims: () => [],
     write: (requests) => issueTokens(writer, requests),
@@ -86,10 +88,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter }: Par
     ),
 
     handle(getAuthorizationServer, async ({ header }) => {
-      const scheme = header('x-forwarded-proto') === 'https' ? 'https' : 'http'
-      const issuer = URL.parse(`${scheme}://${header('host')}`)?.origin
-      if (issuer === undefined)
-        throw invalidRequest([{ field: 'Host', reason: { en: 'is no host', zh: '不是主机名' } }])
+      const issuer = publicUrl ?? originOf(header)
       const methods = ['client_secret_basic', 'client_secret_post']
       const metadata = {
         issuer,
@@ -103,6 +102,13 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter }: Par
       return new Reply({ status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(metadata) })
     }),
   ]
+}
+
+/** The origin by which the caller reached us. Throws 10001 for a `Host` that is none. */
+function originOf(header: (name: string) => string | null): string {
+  const url = `${header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${header('host')}`
+  if (URL.canParse(url)) return new URL(url).origin
+  throw invalidRequest([{ field: 'Host', reason: { en: 'is not a valid host name', zh: '不是有效的主机名' } }])
 }
 
 interface Credentials {

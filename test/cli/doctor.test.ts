@@ -56,6 +56,21 @@ test('a database in order: all is looked at, and nothing fails', async () => {
   )
 })
 
+test('a variable that looks like a setting and is none is a warning with the nearest name', async () => {
+  const { code, not } = await doctor({ DATABASE_URL: database.url(), FORECOURT_PRESENCE_SECOND: '5' })
+  expect([code, not.filter(({ name }) => name === 'settings')]).toEqual([
+    0,
+    [
+      {
+        name: 'settings',
+        status: 'warn',
+        message: 'FORECOURT_PRESENCE_SECOND is not a setting',
+        todo: 'The nearest one is FORECOURT_PRESENCE_SECONDS: docs/guides/en/settings.md has them all.',
+      },
+    ],
+  ])
+})
+
 test('what can lose data fails; what waits for somebody is a warning, with what to do', async () => {
   await database.run((sql) => sql`alter database forecourt set synchronous_commit = off`)
   await database.run((sql) => sql`insert into secrets_key (key_id) values ('lost')`)

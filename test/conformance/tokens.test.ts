@@ -290,5 +290,6 @@ test('the metadata of RFC 8414 leads a stock client to a token, and a scope is i
   const other = await client.send<never>('/.well-known/oauth-authorization-server', {
     headers: { 'x-forwarded-proto': 'https' },
   })
-  expect(JSON.parse(other.text).issuer).toBe(client.url.replace(/^http:/, 'https:'))
+  // Anybody can write it.
+  expect(JSON.parse(other.text).issuer).toBe(client.url)
 })

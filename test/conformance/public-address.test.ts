@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createDevice } from '../../src/devices/contract.ts'
+import { createSession } from '../../src/sessions/contract.ts'
+import { Client, runServiceToItsEnd, type Service, startService } from '../harness.ts'
+
+// What a service believes of the address by which it is reached.
+
+const metadataPath = '/.well-known/oauth-authorization-server'
+
+async function issuerOf(service: Service, headers: Record<string, string> = {}): Promise<unknown> {
+  const answer = await fetch(service.url + metadataPath, { headers })
+  const { issuer, token_endpoint, revocation_endpoint } = (await answer.json()) as Record<string, string>
+  expect([token_endpoint, revocation_endpoint].map((url) => new URL(String(url)).origin)).toEqual([
+    String(issuer),
+    String(issuer),
+  ])
+  return issuer
+}
+
+describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service that is told its public address', () => {
+  let service: Service
+
+  beforeAll(async () => {
+    service = await startService({
+      env: { FORECOURT_PUBLIC_URL: 'https://Forecourt.example/', FORECOURT_CALLBACK: 'paused' },
+    })
+  })
+
+  afterAll(async () => {
+    await service?.stop()
+  })
+
+  test('names it as the issuer, whatever a request says of its host and scheme', async () => {
+    for (const headers of [{}, { host: 'evil.example' }, { 'x-forwarded-proto': 'https' }]) {
+      expect(await issuerOf(service, headers)).toBe('https://forecourt.example')
+    }
+  })
+
+  test('tells of a misspelt setting in one line at the start, with the nearest name', () => {
+    const lines = service.stderr().split('\n')
+    const told = lines.filter((line) => line.includes('FORECOURT_CALLBACK'))
+    expect(told.map((line) => JSON.parse(line).msg)).toEqual([
+      'FORECOURT_CALLBACK is not a setting; the nearest one is FORECOURT_CALLBACKS',
+    ])
+  })
+})
+
+describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service behind a trusted proxy', () => {
+  let service: Service
+
+  beforeAll(async () => {
+    service = await startService({ env: { FORECOURT_TRUSTED_PROXIES: '127.0.0.1' } })
+  })
+
+  afterAll(async () => {
+    await service?.stop()
+  })
+
+  const https = { 'x-forwarded-proto': 'https' }
+
+  test('takes its word that the caller came by https', async () => {
+    expect(await issuerOf(service, https)).toBe(service.url.replace('http:', 'https:'))
+    expect(await issuerOf(service)).toBe(service.url)
+    const body = { operatorKey: service.operatorKey }
+    const signIn = (headers: Record<string, string>) => new Client(service).call(createSession, body, { headers })
+    expect((await signIn(https)).headers.get('set-cookie')).toMatch(/^__Host-forecourt_session=.*; Secure$/)
+    expect((await signIn({})).headers.get('set-cookie')).not.toContain('Secure')
+  })
+
+  test('keeps browsers to https behind it, and otherwise not', async () => {
+    for (const path of ['/', '/console', '/docs', '/healthz', '/openapi.json', '/nowhere', createDevice.path]) {
+      const secure = await fetch(service.url + path, { redirect: 'manual', headers: https })
+      expect([path, secure.headers.get('strict-transport-security')]).toEqual([path, 'max-age=31536000'])
+      const plain = await fetch(service.url + path, { redirect: 'manual' })
+      expect([path, plain.headers.get('strict-transport-security')]).toEqual([path, null])
+    }
+  })
+})
+
+test.each(['http://forecourt.example', 'https://forecourt.example/base', 'ftp://localhost', 'forecourt.example'])(
+  'a public address %p is one clear sentence, and no start',
+  async (url) => {
+    const { code, stdout, stderr } = await runServiceToItsEnd({ env: { FORECOURT_PUBLIC_URL: url } })
+    expect([code, stdout, stderr.trim()]).toEqual([
+      1,
+      '',
+      `FORECOURT_PUBLIC_URL must be https://HOST without a path (http only for localhost), but it is "${url}".`,
+    ])
+  },
+)
