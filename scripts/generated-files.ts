@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { Context } from '../src/cli/context.ts'
 import { commandReference } from '../src/cli/help-page.ts'
 import { createProgram } from '../src/cli/program.ts'
@@ -10,9 +11,11 @@ import { sdkApi } from './sdk-api.ts'
 
 /** The files that are made from the source and checked in, by their paths. */
 export function generatedFiles(): Record<string, string> {
+  const document = openApiDocument(api)
   return {
     'src/sdk/api.ts': sdkApi(),
-    'openapi.json': `${JSON.stringify(openApiDocument(api), null, 2)}\n`,
+    'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+    'test/openapi-size.json': sizeOf(document),
     'docs/command-line.md': commandReference(createProgram(new Context({ environment: {}, ...process }))),
     'postman.json': postmanCollection(),
     'docs/guides/en/errors.md': errorGuide('en'),
@@ -20,6 +23,12 @@ export function generatedFiles(): Record<string, string> {
     'docs/guides/en/settings.md': settingsGuide('en'),
     'docs/guides/zh/settings.md': settingsGuide('zh'),
   }
+}
+
+/** How large the document is on the wire, in whole kB, so that only a change that matters moves it and is seen. */
+function sizeOf(document: object): string {
+  const compressedKilobytes = Math.ceil(gzipSync(JSON.stringify(document)).byteLength / 1000)
+  return `${JSON.stringify({ compressedKilobytes })}\n`
 }
 
 /** What stands around the table of the guide of errors. */
