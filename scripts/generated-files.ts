@@ -28,7 +28,7 @@ export function generatedFiles(): Record<string, string> {
 /** How large the document is on the wire, in whole kB, so that only a change that matters moves it and is seen. */
 function sizeOf(document: object): string {
   const compressedKilobytes = Math.ceil(gzipSync(JSON.stringify(document)).byteLength / 1000)
-  return `${JSON.stringify({ compressedKilobytes })}\n`
+  return `{ "compressedKilobytes": ${compressedKilobytes} }\n`
 }
 
 /** What stands around the table of the guide of errors. */
