@@ -420,6 +420,8 @@ create table import (
   existing bigint not null default 0,
   refused bigint not null default 0,
   bytes_read bigint not null default 0,
+  -- What its pieces and its results hold: an application may keep so much of it and no more.
+  kept_bytes bigint not null default 0,
   -- Where it goes on: a piece, and how many of its rows are decided.
   next_piece integer not null default 0,
   next_row integer not null default 0,
@@ -458,7 +460,7 @@ create table import_result (
   created integer not null,
   existing integer not null,
   refused integer not null,
-  -- JSON text: a list of outcomes, a list each.
+  -- JSON text: the faults that its rows have, each once, and a list of outcomes, a list each.
   outcomes text not null,
   primary key (import_id, id)
 );

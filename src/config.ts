@@ -50,7 +50,7 @@ function checked(text: string, fault: (text: string) => string | undefined): str
 
 function integer(fallback: number, minimum: number, maximum: number): Named<number> {
   const parse = (given = String(fallback)) => {
-    const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN
     if (value >= minimum && value <= maximum) return value
     throw new SettingFault(`must be a whole number from ${minimum} to ${maximum}, but it is "${given}"`)
   }
@@ -173,6 +173,10 @@ export const settings = {
   refusalDays: setting('FORECOURT_REFUSAL_DAYS', integer(7, 1, 36_500), {
     en: 'How many days refused writes are told: of each application at most the newest 1,000.',
     zh: '被拒绝写请求的保留天数；每个应用最多保留最新 1,000 条。',
+  }),
+  fileBytes: setting('FORECOURT_FILE_BYTES', integer(2 * 1024 ** 3, 1_000_000, 1024 ** 4), {
+    en: 'What an application’s imports may hold at once, in bytes: files that wait and results that are kept; past it, 10007. Files of operators for the inventory count together.',
+    zh: '单个应用的导入（等待处理的文件和保留的结果）可占用的字节数；超过则返回 10007。运营方的库存文件合并计算。',
   }),
   presenceSeconds: setting('FORECOURT_PRESENCE_SECONDS', integer(300, 1, 86_400), {
     en: 'The silence after which a device is offline; it is found 1.4 times that later at the latest, or 10 s after 1.2.',

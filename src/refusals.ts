@@ -101,9 +101,9 @@ export const refusals = {
     status: 429,
     en: 'There are more requests of this kind than the limit allows. Try again after the time that Retry-After says.',
     zh: '请求过于频繁，超出限额；请在 Retry-After 指定的时间后重试。',
-    when: 'The application is over its `rateLimitPerSecond`, has 128 reads waiting or four files under way already, or asks for another replay or test while one is under way or hardly over; somebody tries passwords too often. `Retry-After` says when to come back.',
+    when: 'The application is over its `rateLimitPerSecond`, has 128 reads waiting or four files under way already, keeps as much of files and results as it may (`data.errors` says so), or asks for another replay or test while one is under way or hardly over; somebody tries passwords too often. `Retry-After` says when to come back.',
     whenZh:
-      '超过应用的 `rateLimitPerSecond`；已有 128 个查询在等待，或同时上传四个文件；上一次重放或测试尚未结束或刚刚结束就再次请求；或密码尝试过于频繁。何时再来见 `Retry-After`。',
+      '超过应用的 `rateLimitPerSecond`；已有 128 个查询在等待，或同时上传四个文件；其文件和结果已占满可用空间（见 `data.errors`）；上一次重放或测试尚未结束或刚刚结束就再次请求；或密码尝试过于频繁。何时再来见 `Retry-After`。',
     todo: {
       en: 'Wait as many seconds as `Retry-After` says, then repeat the same request. Spread the load, or use batches.',
       zh: '等待 `Retry-After` 所示的秒数，再重发同一请求。平时请分散请求，或改用批量接口。',

@@ -37,12 +37,13 @@ import {
 } from './contract.ts'
 import { type FileWriter, fileWriter } from './files.ts'
 import { RowFile } from './intake.ts'
+import { roomFor } from './room.ts'
 import { columnsOf, outcomeOf, resultLine } from './rules.ts'
 import * as store from './store.ts'
 
 interface Parts {
   sql: Sql
-  config: Pick<Config, 'callbacks' | 'coordinates'>
+  config: Pick<Config, 'callbacks' | 'coordinates' | 'databaseUrl' | 'dataDir' | 'fileBytes'>
   showMoment: ShowMoment
   readTimeRange: ReadTimeRange
   /** Says that there is something to work off. */
@@ -51,6 +52,8 @@ interface Parts {
 
 /** A lease outlasts some renewals that fail. */
 const renewEveryMs = 5_000
+/** Pieces of a file, some megabytes, between two looks at the room that is left. */
+const piecesOfRoom = 16
 /** Rows of a page of an export. */
 const exportedAtOnce = 500
 /** And of them rows that are written without a turn for others. */
@@ -59,6 +62,7 @@ const writtenAtOnce = 50
 export function bulkRoutes(parts: Parts): Handler[] {
   const { sql, config, showMoment, readTimeRange, onSubmitted } = parts
   const readPage = exportReader(parts)
+  const requireRoom = roomFor(sql, config)
 
   return [
     takeFile(createImport, async ({ caller, actor, query, file, idempotency, sourceAddress }) => {
@@ -71,6 +75,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
       const isUnderWay = await store.isUnderWay(sql, appId)
       if (await hasAnswer(sql, idempotency, owner)) return firstAnswer(sql, file, idempotency, owner)
       if (isUnderWay) throw new Refusal('importRunning')
+      await requireRoom(appId)
       const draft = await store.insertDraft(sql, {
         appId,
         kind,
@@ -85,7 +90,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
       let isSubmitted = false
       try {
         const rows = new RowFile(kind, format, file)
-        await keepPieces(sql, draft, rows)
+        await keepPieces(sql, draft, rows, () => requireRoom(appId))
         const taken = { columns: rows.columns, rows: rows.rows, bytes: file.size }
         const submitted = await transaction(sql, (tx) =>
           once(tx, idempotency, owner, async () => {
@@ -179,12 +184,18 @@ async function firstAnswer(
 }
 
 /** Keeps a file while it arrives: the next piece is read while the last one is written, and no further. */
-async function keepPieces(sql: Sql, draft: store.Draft, file: RowFile): Promise<void> {
+async function keepPieces(
+  sql: Sql,
+  draft: store.Draft,
+  file: RowFile,
+  requireRoom: () => Promise<void>,
+): Promise<void> {
   let count = 0
   let writing: Promise<void> = Promise.resolve()
   try {
     for await (const { rows, bytesRead } of file.pieces()) {
       await writing
+      if (count % piecesOfRoom === piecesOfRoom - 1) await requireRoom()
       writing = store.insertPiece(sql, draft, count, bytesRead, rows)
       // It is waited for with the next one; a failure may not be nobody's meanwhile.
       writing.catch(() => {})

@@ -70,6 +70,35 @@ export function cellReader(kind: ImportKind, columns: readonly string[]) {
 export const outcomeOf = ([, outcome]: KeptOutcome): Outcome =>
   outcome === 'created' || outcome === 'existing' ? outcome : 'refused'
 
+/** What became of a portion's rows, as text: each fault stands there once, and rows name it by its place. */
+export function packOutcomes(outcomes: readonly KeptOutcome[]): string {
+  const places = new Map<string, number>()
+  const placeOf = (fault: FieldFault) => {
+    const text = JSON.stringify(fault)
+    const place = places.get(text) ?? places.size
+    places.set(text, place)
+    return place
+  }
+  const rows = outcomes.map(([line, outcome, key, errors = null]) =>
+    errors === null ? [line, outcome, key] : [line, outcome, key, ...errors.map(placeOf)],
+  )
+  return `{"faults":[${[...places.keys()].join(',')}],"rows":${JSON.stringify(rows)}}`
+}
+
+/** What a text of `packOutcomes` says. */
+export function unpackOutcomes(text: string): KeptOutcome[] {
+  const { faults, rows } = JSON.parse(text) as {
+    faults: FieldFault[]
+    rows: [line: number, outcome: RefusalName, key: string | number | null, ...faults: number[]][]
+  }
+  return rows.map(([line, outcome, key, ...places]) => [
+    line,
+    outcome,
+    key,
+    places.length === 0 ? null : places.map((place) => faults[place] as FieldFault),
+  ])
+}
+
 /** The line of an import's result that tells of a row. */
 export function resultLine(kind: ImportKind, kept: KeptOutcome, language: keyof Reason): string {
   const [line, name, key, errors = null] = kept

@@ -18,7 +18,7 @@ import {
   type Outcome,
   pageImports,
 } from './contract.ts'
-import { type KeptOutcome, type KeptRow, outcomeOf } from './rules.ts'
+import { type KeptOutcome, type KeptRow, outcomeOf, packOutcomes, unpackOutcomes } from './rules.ts'
 
 const days = 7
 /** A process that has not been heard of for so long is taken for gone: more than a statement may take. */
@@ -131,11 +131,11 @@ export async function insertDraft(sql: Statements, given: NewImport): Promise<Dr
 
 /** Says that a file is still being taken. */
 export async function renewDraft(sql: Statements, draft: Draft): Promise<void> {
-  await renewal(sql, draft)
+  await renewal(sql, draft, 0)
 }
 
-const renewal = (sql: Statements, { id, owner }: Draft) => sql`
-  update import set lease_until = now() + ${draftLeaseSeconds} * interval '1 second'
+const renewal = (sql: Statements, { id, owner }: Draft, bytes: number) => sql`
+  update import set lease_until = now() + ${draftLeaseSeconds} * interval '1 second', kept_bytes = kept_bytes + ${bytes}
   where id = ${id} and lease_owner = ${owner} and status = 0 returning id`
 
 /** Keeps a piece of a file. One statement, so that no connection is held while the next piece is waited for. */
@@ -146,12 +146,21 @@ export async function insertPiece(
   bytesRead: number,
   rows: readonly KeptRow[],
 ): Promise<void> {
+  const text = JSON.stringify(rows)
   const kept = await sql`
-    with draft as (${renewal(sql, draft)})
+    with draft as (${renewal(sql, draft, Buffer.byteLength(text))})
     insert into import_piece (import_id, piece, bytes_read, rows)
-    select id, ${piece}, ${bytesRead}, ${JSON.stringify(rows)} from draft`
+    select id, ${piece}, ${bytesRead}, ${text} from draft`
   // Upkeep has taken it for one that nobody sends any more.
   if (kept.count === 0) throw unavailable()
+}
+
+/** What the files and results of an application hold that wait or are kept, over all processes; null for the platform's. */
+export async function readKeptBytes(sql: Statements, appId: string | null): Promise<number> {
+  const whose = appId === null ? sql`app_id is null` : sql`app_id = ${appId}`
+  const [row] = await sql<[{ bytes: number }]>`
+    select coalesce(sum(kept_bytes), 0)::bigint as bytes from import where ${whose}`
+  return row.bytes
 }
 
 /** What is known of a file that has been taken. */
@@ -253,14 +262,17 @@ function toJob(row: Row, owner: string): Job {
   }
 }
 
+export interface StoredPiece {
+  rows: KeptRow[]
+  bytesRead: number
+  /** How large it is as it is kept. */
+  keptBytes: number
+}
+
 /** A piece of a job's file; undefined behind the last. */
-export async function readPiece(
-  sql: Statements,
-  { id }: Job,
-  piece: number,
-): Promise<{ rows: KeptRow[]; bytesRead: number } | undefined> {
+export async function readPiece(sql: Statements, { id }: Job, piece: number): Promise<StoredPiece | undefined> {
   const [row] = await sql`select rows, bytes_read from import_piece where import_id = ${id} and piece = ${piece}`
-  return row && { rows: JSON.parse(row.rows), bytesRead: row.bytes_read }
+  return row && { rows: JSON.parse(row.rows), bytesRead: row.bytes_read, keptBytes: Buffer.byteLength(row.rows) }
 }
 
 /** The job belongs to another process by now, or was cancelled. */
@@ -273,28 +285,34 @@ export interface Progress {
   nextRow: number
   /** How much of the file is worked off, where a piece has come to its end. */
   bytesRead: number | null
+  /** What the pieces hold that are removed with it. */
+  freedBytes: number
 }
 
 /**
- * Keeps what became of rows, in the transaction that wrote them: a row takes effect and is counted, or neither, whenever
+ * Keeps what became of rows, and answers how many have been refused by now, in the transaction that wrote them: a row takes effect and is counted, or neither, whenever
  * a process ends. Throws `JobLost` when the job is no more this process's.
  */
-export async function settleRows(tx: Statements, job: Job, progress: Progress): Promise<void> {
-  const { outcomes, nextPiece, nextRow, bytesRead } = progress
+export async function settleRows(tx: Statements, job: Job, progress: Progress): Promise<number> {
+  const { outcomes, nextPiece, nextRow, bytesRead, freedBytes } = progress
+  const text = packOutcomes(outcomes)
   const count = (wanted: Outcome) => outcomes.filter((outcome) => outcomeOf(outcome) === wanted).length
   const [created, existing, refused] = [count('created'), count('existing'), count('refused')]
   const settled = await tx`
     with job as (
       update import set created = created + ${created}, existing = existing + ${existing}, refused = refused + ${refused},
         next_piece = ${nextPiece}, next_row = ${nextRow}, bytes_read = coalesce(${bytesRead}, bytes_read),
-        lease_until = now() + ${leaseSeconds} * interval '1 second'
+        kept_bytes = kept_bytes + ${Buffer.byteLength(text) - freedBytes}, lease_until = now() + ${leaseSeconds} * interval '1 second'
       where id = ${job.id} and lease_owner = ${job.owner} and status = ${importStatus.running}
-      returning id, next_piece)
+      returning id, next_piece, refused)
     , done as (delete from import_piece p using job j where p.import_id = j.id and p.piece < j.next_piece)
-    insert into import_result (import_id, id, created, existing, refused, outcomes)
-    select j.id, coalesce((select max(r.id) from import_result r where r.import_id = j.id), 0) + 1,
-      ${created}, ${existing}, ${refused}, ${JSON.stringify(outcomes)} from job j`
-  if (settled.count === 0) throw new JobLost()
+    , kept as (
+      insert into import_result (import_id, id, created, existing, refused, outcomes)
+      select j.id, coalesce((select max(r.id) from import_result r where r.import_id = j.id), 0) + 1,
+        ${created}, ${existing}, ${refused}, ${text} from job j)
+    select refused from job`
+  if (settled[0] === undefined) throw new JobLost()
+  return settled[0].refused
 }
 
 /** Within a transaction that holds the application's lock. */
@@ -386,7 +404,7 @@ export async function readOutcomes(
       and (${outcome}::text is null
         or case ${outcome}::text when 'created' then created when 'existing' then existing else refused end > 0)
     order by id limit 1`
-  return row && { id: row.id, outcomes: JSON.parse(row.outcomes) }
+  return row && { id: row.id, outcomes: unpackOutcomes(row.outcomes) }
 }
 
 /** Pieces and results that one step of upkeep removes. */
@@ -400,9 +418,15 @@ export async function deleteOldImports(tx: Statements, limit: number): Promise<n
   const isGone = `(status = 0 and lease_owner is null or status > 2 and created_at < now() - interval '${days} days')`
   const removed = [
     await tx`
-      delete from import_piece where (import_id, piece) in (
-        select p.import_id, p.piece from import_piece p join import i on i.id = p.import_id
-        where i.status > 2 or ${tx.unsafe(isGone)} limit ${most})`,
+      with gone as (
+        delete from import_piece where (import_id, piece) in (
+          select p.import_id, p.piece from import_piece p join import i on i.id = p.import_id
+          where i.status > 2 or ${tx.unsafe(isGone)} limit ${most})
+        returning import_id, octet_length(rows) as bytes)
+      , freed as (
+        update import i set kept_bytes = i.kept_bytes - g.bytes
+        from (select import_id, sum(bytes) as bytes from gone group by import_id) g where i.id = g.import_id)
+      select from gone`,
     await tx`
       delete from import_result where (import_id, id) in (
         select r.import_id, r.id from import_result r join import i on i.id = r.import_id

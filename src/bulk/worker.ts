@@ -37,6 +37,8 @@ const busyPortionRows = 100
 const busyMs = 300
 /** How long an import rests between portions while others write, as a share of what the portion took: they keep over half. */
 const restShare = 1.75
+/** With so many refused rows it is the file that is wrong; their outcomes are kept. */
+const mostRefused = 1_000_000
 /** However long a portion took, the rest behind it is no longer. */
 const mostRestMs = 1_000
 
@@ -167,15 +169,16 @@ export class ImportWorker {
       const most = isCareful ? 1 : givesWay ? busyPortionRows : portionRows
       const rows = piece.rows.slice(job.nextRow, job.nextRow + most).map(read)
       job.line = rows[0]?.line ?? null
-      const isLast = job.nextRow + rows.length === piece.rows.length
-      const next = isLast
-        ? { nextPiece: job.nextPiece + 1, nextRow: 0, bytesRead: piece.bytesRead }
-        : { nextPiece: job.nextPiece, nextRow: job.nextRow + rows.length, bytesRead: null }
-      await this.decide(job, rows, next)
+      const next = progressTo(job, piece, rows.length)
+      const refused = await this.decide(job, rows, next)
+      if (refused >= mostRefused) {
+        await this.giveUp(job, new Error(`${refused} rows are refused`), wordsOfRefused(job))
+        return true
+      }
       Object.assign(job, { nextPiece: next.nextPiece, nextRow: next.nextRow })
       const tookMs = performance.now() - beganAt
       if (givesWay) await this.sleep(Math.min(tookMs * restShare, mostRestMs))
-      if (isLast || this.isStopping) return false
+      if (this.isStopping || next.nextRow === 0) return false
     }
     return false
   }
@@ -224,25 +227,26 @@ export class ImportWorker {
     }
   }
 
-  /** Writes rows, and keeps what became of them, in one transaction. */
+  /** Writes rows, and keeps what became of them, in one transaction. Answers how many of the job's are refused. */
   private async decide(
     job: store.Job,
     rows: readonly ReadRow[],
     next: Omit<store.Progress, 'outcomes'>,
-  ): Promise<void> {
+  ): Promise<number> {
     const { sql } = this.parts
     const sound = rows.filter(({ refusal }) => refusal === undefined)
     const decideRows = await this.composerOf(job)(sound.map(({ body }) => body))
-    const lastEventId = await transaction(sql, async (tx) => {
+    const [refused, lastEventId] = await transaction(sql, async (tx) => {
       const decided = sound.length === 0 ? [] : await this.decideFor(tx, job, decideRows, sound.length)
       const outcomeOf = new Map(sound.map((row, place) => [row, decided[place] as RowOutcome]))
       const outcomes = rows.map((row) => toKept(row, outcomeOf.get(row) ?? { refusal: row.refusal as Refusal }))
-      await store.settleRows(tx, job, { outcomes, ...next })
-      return job.appId === null ? null : store.readLastEventId(tx, job.appId)
+      const refused = await store.settleRows(tx, job, { outcomes, ...next })
+      return [refused, job.appId === null ? null : await store.readLastEventId(tx, job.appId)]
     })
     job.lastEventId = lastEventId
     job.unanalyzed += rows.length
     if (job.kind === 'inventory' && !job.isDryRun) this.parts.catalogue.forget()
+    return refused
   }
 
   private async decideFor(
@@ -264,6 +268,18 @@ export class ImportWorker {
     const compose = this.writers[kind][isDryRun ? 'predict' : 'write']
     return (rows) => compose(rows as never[], { appId, actor })
   }
+}
+
+/** Where a job goes on behind some more rows of a piece. */
+function progressTo(job: store.Job, piece: store.StoredPiece, rows: number): Omit<store.Progress, 'outcomes'> {
+  const nextRow = job.nextRow + rows
+  return nextRow === piece.rows.length
+    ? { nextPiece: job.nextPiece + 1, nextRow: 0, bytesRead: piece.bytesRead, freedBytes: piece.keptBytes }
+    : { nextPiece: job.nextPiece, nextRow, bytesRead: null, freedBytes: 0 }
+}
+
+function wordsOfRefused({ line }: store.Job): string {
+  return `The import stopped at line ${line}, because ${mostRefused} of its rows were refused: correct the file and send it again.`
 }
 
 /** For people. The log tells more; words of the database are for nobody else, because they can repeat a row. */

@@ -1,0 +1,45 @@
+import { statfs } from 'node:fs/promises'
+import type { Config } from '../config.ts'
+import { readRecord } from '../database/embedded/record.ts'
+import type { Sql } from '../database/open.ts'
+import { type Reason, Refusal } from '../refusals.ts'
+import { readKeptBytes } from './store.ts'
+
+/** Of the disk of the embedded database so much is kept free of files. */
+const freeShare = 0.1
+const retryAfterSeconds = 60
+
+/**
+ * Makes what refuses a file, with 10007, while those of its application hold as much as they may, or while the disk is
+ * nearly full. The disk of a database elsewhere is not known here.
+ */
+export function roomFor(
+  sql: Sql,
+  { databaseUrl, dataDir, fileBytes }: Pick<Config, 'databaseUrl' | 'dataDir' | 'fileBytes'>,
+): (appId: string | null) => Promise<void> {
+  return async (appId) => {
+    if (databaseUrl === undefined && (await isDiskNearlyFull(readRecord(dataDir)?.cluster ?? dataDir))) {
+      throw noRoom({ en: 'the disk is nearly full', zh: '磁盘空间不足' })
+    }
+    if ((await readKeptBytes(sql, appId)) < fileBytes) return
+    const held = `${fileBytes} bytes (FORECOURT_FILE_BYTES)`
+    throw noRoom({
+      en: `files that wait and results that are kept hold ${held}: they are removed after 7 days`,
+      zh: `等待处理的文件和保留的结果已达 ${fileBytes} 字节（FORECOURT_FILE_BYTES），7 天后删除`,
+    })
+  }
+}
+
+async function isDiskNearlyFull(folder: string): Promise<boolean> {
+  try {
+    const { bavail, blocks } = await statfs(folder)
+    return bavail < blocks * freeShare
+  } catch {
+    return false
+  }
+}
+
+function noRoom(reason: Reason): Refusal {
+  const headers = { 'retry-after': String(retryAfterSeconds) }
+  return new Refusal('tooManyRequests', { headers, errors: [{ field: 'body', reason }] })
+}

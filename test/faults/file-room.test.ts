@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { cancelImport, createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
+import { deleteOldImports } from '../../src/bulk/store.ts'
+import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
+
+// What files leave behind: so much for each application, over all processes, and no more.
+
+const place = new Workplace()
+let database: OwnDatabase
+/** Two processes on one database. */
+let client: Client
+let beside: Client
+const most = 2_000_000
+
+beforeAll(async () => {
+  database = await place.findDatabase()
+  const env = {
+    DATABASE_URL: database.url(),
+    FORECOURT_FILE_BYTES: String(most),
+    FORECOURT_OPERATOR_KEY: 'k'.repeat(40),
+  }
+  const services = [await place.startService({ env }), await place.startService({ env })] as const
+  client = new Client(services[0])
+  beside = new Client(services[1])
+}, 60_000)
+afterAll(() => place.clear(), 60_000)
+
+const headers = { 'content-type': 'application/x-ndjson' }
+
+function send(by: Client, { token }: TestApplication, file: string, more: object = {}) {
+  return by.call(createImport, { kind: 'devices', dryRun: 'true', file, ...more }, { token, headers })
+}
+
+async function ended(id: number) {
+  const told = async () => (await client.operate(getImport, { id })).data
+  expect(await becomesTrue(async () => (await told()).status > 2)).toBe(true)
+  return told()
+}
+
+async function keptBytes(id: number) {
+  const [row] = await database.run(
+    async (sql) =>
+      await sql`
+        select i.kept_bytes as noted,
+          (select coalesce(sum(octet_length(rows)), 0) from import_piece where import_id = i.id)::bigint
+          + (select coalesce(sum(octet_length(outcomes)), 0) from import_result where import_id = i.id)::bigint as found
+        from import i where id = ${id}`,
+  )
+  expect(row?.noted).toBe(row?.found)
+  return row?.noted as number
+}
+
+test('a refused row is kept in a few bytes, and its words are made when they are shown', async () => {
+  const application = await newApplication(client)
+  const rows = 20_000
+  const { id } = (await send(client, application, '{}\n'.repeat(rows))).data
+  expect(await ended(id)).toMatchObject({ status: 3, rows, refused: rows })
+  expect(await keptBytes(id)).toBeLessThan(rows * 60)
+  const told = async (language: string) => {
+    const asked = { token: application.token, headers: { 'accept-language': language } }
+    return (await client.call(getImportResult, { id }, asked)).text.trimEnd().split('\n')
+  }
+  const [english, chinese] = [await told('en'), await told('zh')]
+  expect([english.length, chinese.length]).toEqual([rows, rows])
+  const [first, last] = [JSON.parse(english[0] as string), JSON.parse(chinese[rows - 1] as string)]
+  expect([first.line, first.code, last.line, last.code]).toEqual([1, 10001, rows, 10001])
+  expect(first.errors).toContainEqual({ field: 'deviceNo', reason: 'is required' })
+  expect(last.errors).toContainEqual({ field: 'deviceNo', reason: '必填' })
+}, 60_000)
+
+test('what an application may keep is bounded, over all processes; others are not', async () => {
+  const [application, other] = [await newApplication(client), await newApplication(client)]
+  const serial = newSerial('ROOM')
+  const file = `${JSON.stringify(deviceBody('', { deviceNo: serial, tag: 'x'.repeat(400) }))}\n`.repeat(1_000)
+  let sent = 0
+  for (let refused = false; !refused; sent++) {
+    expect(sent).toBeLessThan(100)
+    const answer = await send(sent % 2 === 0 ? client : beside, application, file)
+    refused = answer.code !== 0
+    if (!refused) await ended(answer.data.id)
+    if (sent === 0)
+      await database.run((sql) => sql`update import set kept_bytes = ${most - 100_000} where id = ${answer.data.id}`)
+  }
+  expect(sent).toBeGreaterThan(1)
+  for (const by of [client, beside]) {
+    const { status, code, headers, data } = await send(by, application, file)
+    expect([status, code, headers.get('retry-after')]).toEqual([429, 10007, '60'])
+    expect(data).toEqual({
+      errors: [{ field: 'body', reason: expect.stringContaining('FORECOURT_FILE_BYTES') }],
+    } as never)
+  }
+  expect((await send(client, other, file)).code).toBe(0)
+  expect(
+    (await client.operate(createImport, { kind: 'inventory', dryRun: 'true', file: '{}' }, { headers })).code,
+  ).toBe(0)
+}, 60_000)
+
+test('a file that is larger than the room is refused while it is taken, and leaves nothing for long', async () => {
+  const application = await newApplication(client)
+  const row = `${JSON.stringify(deviceBody('', { tag: 'x'.repeat(500) }))}\n`
+  const { status, code } = await send(client, application, row.repeat(20_000))
+  expect([status, code]).toEqual([429, 10007])
+  const rest = () =>
+    database.run(async (sql) => {
+      await deleteOldImports(sql, 1_000)
+      return (await sql`select 1 from import where app_id = ${application.appId}`).length
+    })
+  expect(await becomesTrue(async () => (await rest()) === 0)).toBe(true)
+  expect((await send(client, application, row)).code).toBe(0)
+}, 60_000)
+
+test('a file of the inventory has bounds too', async () => {
+  const inventory = (file: string) =>
+    client.operate(createImport, { kind: 'inventory', dryRun: 'true', file }, { headers })
+  const { data } = await inventory('{}')
+  await ended(data.id)
+  await database.run((sql) => sql`update import set kept_bytes = ${most} where id = ${data.id}`)
+  expect((await inventory('{}')).code).toBe(10007)
+  await database.run((sql) => sql`update import set kept_bytes = 0 where id = ${data.id}`)
+  expect((await inventory('{}')).code).toBe(0)
+}, 60_000)
+
+test('what is cancelled gives its room back', async () => {
+  const application = await newApplication(client)
+  const { id } = (await send(client, application, '{}\n'.repeat(30_000))).data
+  await client.call(cancelImport, { id }, { token: application.token })
+  const before = await keptBytes(id)
+  while ((await database.run((sql) => deleteOldImports(sql, 100))) > 0);
+  expect(await keptBytes(id)).toBeLessThan(before)
+}, 60_000)
+
+test('an import ends with its millionth refused row', async () => {
+  const application = await newApplication(client)
+  const { id } = (await send(client, application, '{}\n'.repeat(30_000))).data
+  await database.run((sql) => sql`update import set refused = refused + 990_000 where id = ${id}`)
+  const { status, refused, error } = await ended(id)
+  expect([status, refused]).toEqual([4, 1_000_000])
+  expect(error).toMatch(/^The import stopped at line \d+, because 1000000 of its rows were refused: correct the file/)
+}, 60_000)
