@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox'
 import type { Config } from '../config.ts'
 import { readCoordinates } from '../values.ts'
 import { type ExportFormat, type ExportKind, exportPages } from './contract.ts'
+import { defused } from './formulas.ts'
 
 // The rows of exports as each format writes them.
 
@@ -70,8 +71,8 @@ function cellOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const defused = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]|^\s|\s$/.test(defused) ? `"${defused.replaceAll('"', '""')}"` : defused
+  const cell = defused(text)
+  return /[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
 // Its types are those of an ES module, which Node and Bun do not take it for.

@@ -83,6 +83,21 @@ test('CSV has a mark for spreadsheets, its columns by name, and no formula', asy
   ])
 })
 
+test('full-width formulas and those behind blanks are defused, and coordinates are not', async () => {
+  const application = await newApplication(client)
+  const tags = ['＝1+1', '＋1', '－1', '＠SUM(1)', ' =1', "'=1", '-5', 'fine']
+  const devices = tags.map((tag) => {
+    const { appId: _, ...device } = deviceBody('', { tag, coordinates: '-73.9,40.7' })
+    return device
+  })
+  expectSuccess(await client.call(createDevices, { appId: application.appId, devices }, { token: application.token }))
+  const { text } = await client.call(createExport, { kind: 'devices', format: 'csv' }, { token: application.token })
+  const rows: Record<string, string>[] = parse(text, { columns: true, bom: true })
+  const written = tags.map((tag) => (tag === '-5' || tag === 'fine' ? tag : `'${tag}`))
+  expect(rows.map(({ tag }) => tag).sort()).toEqual(written.sort())
+  expect(new Set(rows.map(({ coordinates }) => coordinates))).toEqual(new Set(['-73.9,40.7']))
+})
+
 test('it begins with a byte-order mark', async () => {
   const headers = { authorization: `Bearer ${token}` }
   const response = await fetch(`${client.url}${createExport.path}?kind=deliveries`, { headers })

@@ -1,0 +1,17 @@
+/** As spreadsheets take it for the beginning of a formula, in the letters of Chinese and Japanese input too. */
+const formula = /^'*(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/
+/** Begins like a formula, and is a number or a pair of coordinates in any spreadsheet. */
+const number = /^(?:-\d+(?:\.\d+)?|[+-]\d+(?:\.\d+)?\s*,\s*[+-]?\d+(?:\.\d+)?)$/
+
+/**
+ * A text as a cell that is no formula: with a quote before it where it would be one. A text that has such a quote itself
+ * gets one more, so that `withoutQuote` has every text back.
+ */
+export function defused(text: string): string {
+  return formula.test(text) && !number.test(text) ? `'${text}` : text
+}
+
+/** The text that a cell was made of by `defused`. */
+export function withoutQuote(cell: string): string {
+  return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell
+}
