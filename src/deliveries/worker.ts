@@ -62,8 +62,7 @@ export class CallbackWorker {
   private news = new Set<string>()
   /** Those whose endpoints were leased or locked then: asked for again with what is due. */
   private busy = new Set<string>()
-  private dueLookedAt = Number.NEGATIVE_INFINITY
-  private lookTookMs = 0
+  private dueLookAt = Number.NEGATIVE_INFINITY
   /** Where the walk through the endpoints is; a whole one goes on to their end without a rest. */
   private walkedTo = ''
   private isWholeWalk = true
@@ -163,9 +162,8 @@ export class CallbackWorker {
     while (!this.isStopping) {
       let restMs = dueLookMs
       try {
-        await this.lookOnce()
+        restMs = await this.lookOnce()
         outage.succeeded()
-        restMs = Math.max(newsLookMs, Math.min(this.lookTookMs / lookShare, longestRestMs))
       } catch (error) {
         outage.failed(error)
       }
@@ -176,8 +174,7 @@ export class CallbackWorker {
   /** Until there are news, but at least for so long; or until endpoints may be due. */
   private async rest(leastMs: number): Promise<void> {
     await this.sleep(leastMs)
-    // Else one of two processes could look just before the other for ever, and have all that is handed over.
-    const dueInMs = this.dueLookedAt + dueLookMs * (0.5 + Math.random()) - performance.now()
+    const dueInMs = this.dueLookAt - performance.now()
     if (this.news.size === 0 && dueInMs > 0) await this.sleep(dueInMs, true)
   }
 
@@ -195,25 +192,27 @@ export class CallbackWorker {
     })
   }
 
-  /** Claims what has news, and with the clock what is due, and walks on. What could not be asked for stays. */
-  private async lookOnce(): Promise<void> {
+  /** Claims what has news, and with the clock what is due, and walks on. Returns how long the next look has to wait. */
+  private async lookOnce(): Promise<number> {
     const startedAt = performance.now()
-    const isDueLook = startedAt - this.dueLookedAt >= dueLookMs / 2
-    if (isDueLook) {
-      this.dueLookedAt = startedAt
-      await this.walk()
-    }
+    const isDueLook = startedAt >= this.dueLookAt
+    if (isDueLook) await this.walk()
     const news = this.news
     const asked = isDueLook ? [...new Set([...news, ...this.busy])] : [...news]
-    if (asked.length === 0 && !isDueLook) return
+    if (asked.length === 0 && !isDueLook) return 0
     this.news = new Set()
     try {
       await this.claim(asked, isDueLook)
     } catch (error) {
+      // What could not be asked for stays.
       for (const appId of news) this.news.add(appId)
       throw error
     }
-    this.lookTookMs = performance.now() - startedAt
+    const restMs = Math.min((performance.now() - startedAt) / lookShare, longestRestMs)
+    if (!isDueLook) return Math.max(newsLookMs, restMs)
+    // Else one of two processes could look just before the other for ever, and have all that is handed over.
+    this.dueLookAt = startedAt + Math.max(dueLookMs * (0.5 + Math.random()), restMs)
+    return newsLookMs
   }
 
   /** Starts a sender for each endpoint that is free and has something to send. */
@@ -246,7 +245,7 @@ export class CallbackWorker {
 
   /** There is room again. */
   private lookAtDue(): void {
-    this.dueLookedAt = Number.NEGATIVE_INFINITY
+    this.dueLookAt = Number.NEGATIVE_INFINITY
     this.wake()
   }
 

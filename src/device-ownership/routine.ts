@@ -113,6 +113,8 @@ export const changeOwnersRoutine = routine(
   v_used text[] := '{}';
   v_changed text[] := '{}';
   v_row record;
+  v_device device;
+  v_presence device_presence;
   v_last_end timestamptz;
   v_revoked text[] := '{}';`,
   `  -- Two requests with one key may be about different applications.
@@ -166,10 +168,14 @@ export const changeOwnersRoutine = routine(
     ${forEach(
       { ...device, target: text },
       `continue when v_row.target is null;
-    insert into device_presence (app_id, device_no, reported_at, seen_at)
-    select v_row.target, device_no, reported_at, seen_at from device_presence where ${isRow};
+    select * into v_presence from device_presence where ${isRow};
+    if found then
+      insert into device_presence (app_id, device_no, reported_at, seen_at)
+      values (v_row.target, v_row.device_no, v_presence.reported_at, v_presence.seen_at);
+    end if;
+    select * into v_device from device where ${isRow} and bound_at = v_row.bound_at;
     insert into device (app_id, bound_at, ${kept.join(', ')})
-    select v_row.target, p_now, ${kept.join(', ')} from device where ${isRow} and bound_at = v_row.bound_at;`,
+    values (v_row.target, p_now, ${kept.map((column) => `v_device.${column}`).join(', ')});`,
     )}
   end if;
   -- First the devices, as in every routine: on a cluster a statement locks its table's parts.
