@@ -28,14 +28,24 @@ function take(from, names) {
     if (path === undefined || needed.has(path)) continue
     const { dev: _, ...entry } = packages[path]
     needed.set(path, entry)
-    take(path, Object.keys({ ...entry.dependencies, ...entry.optionalDependencies, ...entry.peerDependencies }))
+    const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = entry
+    const peers = Object.keys(peerDependencies ?? {}).filter((peer) => !peerDependenciesMeta?.[peer]?.optional)
+    take(path, [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers])
   }
 }
 // What the tarball bundles comes with it.
-take('', Object.keys(manifest.dependencies).filter((name) => !bundled.has(name)))
+take(
+  '',
+  Object.keys(manifest.dependencies).filter((name) => !bundled.has(name)),
+)
 
 const { name, version, license, bin, engines, dependencies, bundleDependencies } = manifest
-const installation = { name: 'installation', version: '1.0.0', private: true, dependencies: { [name]: `file:${tarball}` } }
+const installation = {
+  name: 'installation',
+  version: '1.0.0',
+  private: true,
+  dependencies: { [name]: `file:${tarball}` },
+}
 const integrity = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`
 const own = { version, resolved: `file:${tarball}`, integrity, bundleDependencies, license, dependencies, bin, engines }
 const within = bundleDependencies.map((bundle) => [

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   copyFileSync,
   existsSync,
@@ -12,7 +13,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { projectFolder } from './harness.ts'
+import { freePort } from './faults/replicated.ts'
+import { becomesTrue } from './faults/support.ts'
+import { projectFolder, target } from './harness.ts'
 
 // The files of deploy/, held to the programs that they are for where those are on the machine.
 
@@ -29,7 +32,10 @@ test('they, and the pages that tell of them, name this version', () => {
   const texts = [...files.filter((name) => /file$|\.\w+$/.test(name)), 'README.md', 'docs/deployment.md']
   const named = texts.flatMap((name) => {
     const text = readFileSync(join(projectFolder, name), 'utf8')
-    return [...text.matchAll(/\bforecourt[-:](\d+\.\d+\.\d+)/g)].map(([, number]) => [name, number])
+    return [...text.matchAll(/(?:\bforecourt[-:]|newTag: |image\.version=")(\d+\.\d+\.\d+)/g)].map(([, number]) => [
+      name,
+      number,
+    ])
   })
   expect(named.length).toBeGreaterThan(5)
   expect(named.filter(([, number]) => number !== version)).toEqual([])
@@ -37,38 +43,80 @@ test('they, and the pages that tell of them, name this version', () => {
 
 test.skipIf(!isThere('systemd-analyze'))('systemd takes the unit, and finds little exposed', () => {
   const unit = join(deploy, 'forecourt.service')
-  expect(run('systemd-analyze', 'verify', '--man=no', unit)).toEqual({ status: 0, said: '' })
+  const units = ['forecourt.service', 'forecourt-backup.service', 'forecourt-backup.timer'].map((name) =>
+    join(deploy, name),
+  )
+  expect(run('systemd-analyze', 'verify', '--man=no', ...units)).toEqual({ status: 0, said: '' })
   // In tenths.
   const { status, said } = run('systemd-analyze', 'security', '--offline=true', '--no-pager', '--threshold=15', unit)
   expect(status, said.split('\n').at(-2)).toBe(0)
 })
 
-test.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx takes its configuration', () => {
+describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
   const folder = mkdtempSync(join(tmpdir(), 'forecourt-nginx-'))
-  try {
+  let nginx: ChildProcess | undefined
+  afterAll(async () => {
+    if (nginx?.kill('SIGTERM')) await once(nginx, 'exit')
+    rmSync(folder, { recursive: true })
+  })
+
+  /** The site as it is delivered, but for its certificate, its ports and the service behind it. */
+  function write(plain: number, tls: number, service: string): string {
     const [key, certificate] = [join(folder, 'privkey.pem'), join(folder, 'fullchain.pem')]
-    const request = [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-subj',
-      '/CN=test',
-    ]
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256']
+    const request = ['req', '-x509', ...curve, '-nodes', '-subj', '/CN=forecourt.example.org']
     expect(run('openssl', ...request, '-keyout', key, '-out', certificate).status).toBe(0)
-    const site = readFileSync(join(deploy, 'nginx.conf'), 'utf8').replaceAll('/etc/ssl/forecourt', folder)
+    const site = readFileSync(join(deploy, 'nginx.conf'), 'utf8')
+      .replaceAll('/etc/ssl/forecourt', folder)
+      .replaceAll(/listen (\[::\]:)?80;/g, (_, all) => (all ? '' : `listen 127.0.0.1:${plain};`))
+      .replaceAll(/listen (\[::\]:)?443 ssl http2;/g, (_, all) => (all ? '' : `listen 127.0.0.1:${tls} ssl http2;`))
+      .replace('server 127.0.0.1:8080;', `server ${service};`)
     writeFileSync(join(folder, 'site.conf'), site)
-    const main = `pid ${folder}/pid; error_log stderr; events {} http { access_log off; include ${folder}/site.conf; }`
+    const user = process.getuid?.() === 0 ? 'user root;' : ''
+    const main = `${user} pid ${folder}/pid; error_log stderr; daemon off; events {} http { access_log off; include ${folder}/site.conf; }`
     writeFileSync(join(folder, 'nginx.conf'), main)
-    const { status, said } = run('nginx', '-t', '-c', join(folder, 'nginx.conf'))
+    return join(folder, 'nginx.conf')
+  }
+
+  test('takes its configuration, and serves by it: TLS alone, a plain token refused, the metrics within', async () => {
+    const client = await target()
+    const [plain, tls] = [await freePort(), await freePort()]
+    const configuration = write(plain, tls, new URL(client.url).host)
+    const { status, said } = run('nginx', '-t', '-c', configuration)
     expect(status, said).toBe(0)
     expect(said).not.toContain('[warn]')
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+
+    nginx = spawn(Bun.which('nginx') ?? '', ['-c', configuration], { stdio: 'ignore' })
+    const insecure = `http://127.0.0.1:${plain}`
+    const options = { redirect: 'manual', headers: { host: 'forecourt.example.org' } } as const
+    expect(await becomesTrue(async () => (await fetch(insecure, options).catch(() => undefined)) !== undefined)).toBe(
+      true,
+    )
+    const moved = await fetch(`${insecure}/console`, options)
+    expect([moved.status, moved.headers.get('location')]).toEqual([301, 'https://forecourt.example.org/console'])
+    const token = { ...options, method: 'POST', headers: { ...options.headers, authorization: 'Bearer secret' } }
+    const refused = await fetch(`${insecure}/api/device/entrance/guard/create`, token)
+    expect([refused.status, refused.headers.get('location')]).toEqual([403, null])
+
+    const secure = (path: string, ...more: string[]) =>
+      run(
+        'curl',
+        '-sk',
+        '--max-time',
+        '10',
+        '-w',
+        ' %{http_code} %{http_version}',
+        ...more,
+        `https://127.0.0.1:${tls}${path}`,
+      )
+    expect(secure('/healthz').said).toMatch(/ 200 2$/)
+    expect(secure('/healthz', '-D', '-').said).toMatch(/strict-transport-security: max-age=31536000\r/)
+    // From a network that may ask, and then for a key.
+    expect(secure('/metrics').said).toMatch(/ 401 2$/)
+    const old = ['--tls-max', '1.2', '--tlsv1.2', '--ciphers']
+    expect(secure('/healthz', ...old, 'ECDHE-ECDSA-AES128-GCM-SHA256').said).toMatch(/ 200 2$/)
+    expect(secure('/healthz', ...old, 'ECDHE-ECDSA-AES128-SHA').status).not.toBe(0)
+  }, 60_000)
 })
 
 test.skipIf(!isThere('caddy'))('Caddy takes its configuration', () => {
@@ -120,4 +168,67 @@ describe('the secrets that compose.yaml has people put in its folder', () => {
     expect(ignored.filter((line) => line.startsWith('!'))).toEqual([])
     expect(readFileSync(join(deploy, 'compose.yaml'), 'utf8')).toContain('chmod 700 secrets')
   })
+})
+
+interface Manifest {
+  kind: string
+  resources?: string[]
+}
+interface Compose {
+  services: Record<string, { secrets: string[] }>
+  secrets: Record<string, unknown>
+}
+
+test('every manifest, and compose.yaml, is YAML that names what is there', () => {
+  const kubernetes = join(deploy, 'kubernetes')
+  const objects: Manifest[] = readdirSync(kubernetes, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.yaml'))
+    .flatMap((name) => [Bun.YAML.parse(readFileSync(join(kubernetes, name), 'utf8')) as Manifest | Manifest[]].flat())
+  const kinds = objects.map(({ kind }) => kind)
+  for (const kind of ['Deployment', 'CronJob', 'NetworkPolicy', 'ServiceMonitor', 'Kustomization'])
+    expect(kinds).toContain(kind)
+  const resources = objects.find(({ kind }) => kind === 'Kustomization')?.resources ?? ['none']
+  expect(resources.filter((name) => !existsSync(join(kubernetes, name)))).toEqual([])
+  const compose = Bun.YAML.parse(readFileSync(join(deploy, 'compose.yaml'), 'utf8')) as Compose
+  expect(Object.keys(compose.services)).toEqual(['forecourt', 'backup', 'postgres'])
+  for (const service of Object.values(compose.services)) {
+    expect(Object.keys(service)).toEqual(expect.arrayContaining(['logging', 'mem_limit', 'pids_limit']))
+    for (const name of service.secrets) expect(Object.keys(compose.secrets)).toContain(name)
+  }
+})
+
+test.skipIf(!isThere('kubectl'))('kustomize takes the manifests, and names the settings by what they hold', () => {
+  const { status, said } = run('kubectl', 'kustomize', join(deploy, 'kubernetes'))
+  expect(status, said).toBe(0)
+  const [name] = /forecourt-[a-z0-9]{10}$/m.exec(said) ?? []
+  // The map itself, the service's pods and the backup's.
+  expect(said.split(`name: ${name}\n`)).toHaveLength(4)
+})
+
+test('the lock of the image has all that the service needs, with digests, and nothing that only builds or tests', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'forecourt-lock-'))
+  try {
+    writeFileSync(join(folder, 'forecourt.tgz'), 'a tarball')
+    expect(run('node', join(deploy, 'image-lock.mjs'), join(folder, 'forecourt.tgz'), folder)).toEqual({
+      status: 0,
+      said: '',
+    })
+    const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8'))
+    for (const [name, version] of Object.entries(dependencies)) {
+      const path = name === 'postgres' ? 'node_modules/forecourt/node_modules/postgres' : `node_modules/${name}`
+      expect([name, packages[path]?.version]).toEqual([name, version])
+    }
+    // The embedded database's package brings pg.
+    const building = Object.keys(devDependencies).filter((name) => name !== 'pg')
+    for (const name of [...building, 'react', 'antd', 'vite', 'patch-package']) {
+      expect([name, name in dependencies || packages[`node_modules/${name}`] === undefined]).toEqual([name, true])
+    }
+    const open = Object.entries<{ integrity?: string }>(packages).filter(
+      ([path, { integrity }]) => path !== '' && !integrity,
+    )
+    expect(open).toEqual([])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

@@ -178,7 +178,7 @@ const faults = ['道闸臂未复位', '地感线圈无信号', '控制板通信�
 const versions = ['V2.3.1', 'V2.3.4', 'V2.4.0']
 
 /** The same numbers from the same seed, each in 0 … 1. */
-function numbersFrom(seed: number): () => number {
+export function numbersFrom(seed: number): () => number {
   let state = (seed * 0x9e3779b1) >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -248,20 +248,40 @@ export function demoDevice(index: number, serialPrefix: string, appId: string, s
   }
 }
 
-/** What a device says next: most that it is there, some that it opens, closes, fails, is mended or has no network. */
-export function nextReport(deviceNo: string, isFirst: boolean): StateReport {
-  const chance = Math.random()
-  const first = isFirst
-    ? {
-        runStatus: 0 as const,
-        version: pick(versions, Math.random),
-        batteryEnergy: `${40 + Math.floor(Math.random() * 60)}%`,
-      }
-    : {}
-  if (chance < 0.02) return { deviceNo, ...first, status: 2, statusRemark: pick(faults, Math.random) }
-  if (chance < 0.05) return { deviceNo, ...first, onlineStatus: 2 }
-  if (chance < 0.1) return { deviceNo, ...first, status: 1, statusRemark: null }
-  if (chance < 0.35) return { deviceNo, ...first, runStatus: 1 }
-  if (chance < 0.6) return { deviceNo, ...first, runStatus: 0 }
-  return { deviceNo, ...first }
+/** What a device of the demonstration is like, as far as its next report goes by it. */
+export interface DemoState {
+  isFaulty: boolean
+  isOnline: boolean
+}
+
+/** About 2 of 100 devices are faulty at any time, each for some four reports, and 3 of 100 have no network. */
+const chances = { fails: 0.005, isMended: 0.25, losesNetwork: 0.03, opens: 0.25, closes: 0.25 }
+
+/**
+ * What a device reports next, and what it is like then: most that they are there, some that they open, close, fail, are
+ * mended or lose their network. Undefined before its first report, which says all, whatever an earlier run has left.
+ */
+export function nextReport(
+  deviceNo: string,
+  before: DemoState | undefined,
+  random: () => number = Math.random,
+): { report: StateReport; state: DemoState } {
+  const isOnline = random() >= chances.losesNetwork
+  const staysFaulty = before?.isFaulty === true && random() >= chances.isMended
+  // At once as many as there are on average later.
+  const failsFrom = before === undefined ? chances.fails / chances.isMended : chances.fails
+  const isFaulty = staysFaulty || (before?.isFaulty !== true && random() < failsFrom)
+  const report: StateReport = { deviceNo, onlineStatus: isOnline ? 1 : 2 }
+  if (before?.isFaulty !== isFaulty) {
+    report.status = isFaulty ? 2 : 1
+    report.statusRemark = isFaulty ? pick(faults, random) : null
+  }
+  const chance = random()
+  if (before === undefined) {
+    report.runStatus = 0
+    report.version = pick(versions, random)
+    report.batteryEnergy = `${40 + Math.floor(random() * 60)}%`
+  } else if (chance < chances.opens) report.runStatus = 1
+  else if (chance < chances.opens + chances.closes) report.runStatus = 0
+  return { report, state: { isFaulty, isOnline } }
 }

@@ -14,6 +14,9 @@ interface DemoOptions {
   devices: number
 }
 
+/** What this run has reported of the devices, by their serials. */
+type States = Map<string, import('./demo-fleet.ts').DemoState>
+
 /** An application of the demonstration, and what it has. */
 interface Member {
   appId: string
@@ -72,10 +75,11 @@ async function runDemo({ once, seconds, sites, devices }: DemoOptions, context: 
   draw('fleet', 1, 1)
   context.remark(`${members.length} applications are there: ${members.map(({ appName }) => appName).join(', ')}.`)
   let reports = 0
-  if (!ending.signal.aborted) reports = await reportAll(client, members, ending.signal)
+  const states: States = new Map()
+  if (!ending.signal.aborted) reports = await reportAll(client, members, states, ending.signal)
   if (!once && !ending.signal.aborted) {
     context.remark('The devices report states. Ctrl-C ends it; what was made stays.')
-    reports += await keepReporting(client, members, { deadline, signal: ending.signal })
+    reports += await keepReporting(client, members, { states, deadline, signal: ending.signal })
   }
   const applications = members.map(({ devices: serials, ...member }) => ({ ...member, devices: serials.length }))
   const outcome = { applications, reports, refused }
@@ -164,12 +168,12 @@ async function findOrCreateRules(client: Forecourt, appId: string) {
   return { fastChargeBillRuleId, rushingBillRuleId, placeholderBillRuleId }
 }
 
-async function reportAll(client: Forecourt, members: Member[], signal: AbortSignal): Promise<number> {
+async function reportAll(client: Forecourt, members: Member[], states: States, signal: AbortSignal): Promise<number> {
   let reports = 0
   for (const { appId, devices } of members) {
     for (const serials of inBatches(devices)) {
       if (signal.aborted) return reports
-      reports += await report(client, appId, serials, true)
+      reports += await report(client, appId, serials, states)
     }
   }
   return reports
@@ -179,7 +183,7 @@ async function reportAll(client: Forecourt, members: Member[], signal: AbortSign
 async function keepReporting(
   client: Forecourt,
   members: Member[],
-  { deadline, signal }: { deadline: number; signal: AbortSignal },
+  { states, deadline, signal }: { states: States; deadline: number; signal: AbortSignal },
 ): Promise<number> {
   const queue = members.flatMap(({ appId, devices }) =>
     inBatches(devices, reportsOfTick).map((serials) => ({ appId, serials })),
@@ -187,15 +191,19 @@ async function keepReporting(
   let reports = 0
   for (let turn = 0; queue.length > 0 && !signal.aborted && performance.now() < deadline; turn++) {
     const { appId, serials } = queue[turn % queue.length] as (typeof queue)[number]
-    reports += await report(client, appId, serials, false)
+    reports += await report(client, appId, serials, states)
     await pause(Math.max(0, Math.min(tickMs, deadline - performance.now())), undefined, { signal }).catch(() => {})
   }
   return reports
 }
 
-async function report(client: Forecourt, appId: string, serials: string[], isFirst: boolean): Promise<number> {
+async function report(client: Forecourt, appId: string, serials: string[], states: States): Promise<number> {
   const { nextReport } = await import('./demo-fleet.ts')
-  const reports = serials.map((deviceNo) => nextReport(deviceNo, isFirst))
+  const reports = serials.map((deviceNo) => {
+    const { report, state } = nextReport(deviceNo, states.get(deviceNo))
+    states.set(deviceNo, state)
+    return report
+  })
   const { results } = await client.reportDeviceStates({ appId, reports })
   return results.filter(({ code }) => code === 0).length
 }
