@@ -267,11 +267,12 @@ async function exportFile(kind: ExportKind, options: ExportOptions, context: Con
   })
 }
 
-/** Under another name until it is whole. */
+/** Under another name until it is whole, and for nobody but its owner: it holds names and telephone numbers. */
 async function saveWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   const draft = `${path}.part`
   try {
-    await pipeline(Readable.from(pieces), createWriteStream(draft))
+    rmSync(draft, { force: true })
+    await pipeline(Readable.from(pieces), createWriteStream(draft, { flags: 'wx', mode: 0o600 }))
     renameSync(draft, path)
   } catch (error) {
     rmSync(draft, { force: true })

@@ -44,6 +44,16 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     await again.stop()
   }, 120_000)
 
+  test('the data folder that a first start makes is passed through by the database, and read by nobody', async () => {
+    const folder = join(home, 'fresh', 'data')
+    const { started, child } = await startInProcess(folder, { systemFolders })
+    expect(await started).toMatchObject({ firstStart: true })
+    expect(statSync(folder).mode & 0o777).toBe(0o711)
+    expect(statSync(join(folder, 'postgres')).mode & 0o777).toBe(0o700)
+    expect(spawnSync('ls', [folder], { uid: nobody.uid, gid: nobody.gid }).status).not.toBe(0)
+    await stop(child)
+  }, 120_000)
+
   test('a system folder that others can write is not trusted', async () => {
     const trap = join(home, 'trap')
     mkdirSync(trap)

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import postgres from 'postgres'
+import { makeDataFolder } from './data-folder.ts'
 import { type Binaries, defaultSystemFolders, findBinaries, usableBinaries } from './embedded/binaries.ts'
 import { makeCluster, removeHalfMade, requireSameMajor } from './embedded/cluster.ts'
 import { keepLogSmall } from './embedded/log.ts'
@@ -59,7 +60,7 @@ export async function startEmbeddedDatabase(
     if (process.platform === 'win32') {
       throw new StartError('The embedded database does not run on Windows: set DATABASE_URL.')
     }
-    mkdirSync(dataDir, { recursive: true })
+    makeDataFolder(dataDir)
     return await start(realpathSync(dataDir), log, options)
   } catch (fault) {
     throw explainFault(fault, dataDir)

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -27,6 +27,13 @@ async function rival(dataDir: string, at: number) {
   const { value } = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
   return { child, said: value as string }
 }
+
+test('a data folder that is made is open to nobody but its owner, who as root lets the database pass', async () => {
+  const dataDir = join(home, 'fresh')
+  const lock = await lockDataDir(dataDir)
+  expect(statSync(dataDir).mode & 0o777).toBe(process.getuid?.() === 0 ? 0o711 : 0o700)
+  lock.release()
+})
 
 test('of many instances that start at once one gets the folder, empty or with the lock of a killed one', async () => {
   const dataDir = join(home, 'race')

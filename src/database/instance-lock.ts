@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { makeDataFolder } from './data-folder.ts'
 import { findProcess, isRunning, type ProcessId } from './processes.ts'
 import { explainFault, StartError } from './start-error.ts'
 
@@ -16,7 +17,7 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): void }>
   const mine = { ...thisProcess(), nonce: randomBytes(8).toString('hex') }
   let other: Holder | undefined
   try {
-    mkdirSync(folder, { recursive: true })
+    makeDataFolder(folder)
     other = claim(path, mine)
   } catch (fault) {
     throw explainFault(fault, folder)

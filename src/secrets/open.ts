@@ -1,6 +1,7 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { makeDataFolder } from '../database/data-folder.ts'
 import { sync } from '../database/embedded/record.ts'
 import type { Statements } from '../database/open.ts'
 import { StartError } from '../database/start-error.ts'
@@ -140,7 +141,7 @@ function readKeyFile(path: string): [Buffer, ...Buffer[]] {
 function writeKeyFile(dataDir: string, path: string, lines: string[]): void {
   const draft = `${path}.${process.pid}`
   try {
-    mkdirSync(dataDir, { recursive: true })
+    makeDataFolder(dataDir)
     writeFileSync(draft, `${lines.join('\n')}\n`, { mode: 0o600 })
     sync(draft)
     if (lines.length > 1) renameSync(draft, path)

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { type Client, newApplication, newDataDir, newSerial, target } from '../harness.ts'
@@ -75,6 +75,13 @@ test('an export goes to standard output, or to a file that has its name when it 
   expect({ code: saved.code, ...JSON.parse(saved.stdout) }).toMatchObject({ code: 0, file: output })
   expect(readFileSync(output, 'utf8')).toMatch(/^\uFEFF(.*\r?\n){3}$/)
   expect(existsSync(`${output}.part`)).toBe(false)
+  expect(statSync(output).mode & 0o777).toBe(0o600)
+  // What stands where it is made is not written through, nor is its mode kept.
+  const elsewhere = join(folder, 'elsewhere.csv')
+  writeFileSync(elsewhere, 'untouched', { mode: 0o644 })
+  symlinkSync(elsewhere, `${output}.part`)
+  expect((await forecourt(['export', 'devices', '--app', appId, '--output', output], settings)).code).toBe(0)
+  expect([readFileSync(elsewhere, 'utf8'), statSync(output).mode & 0o777]).toEqual(['untouched', 0o600])
 })
 
 test('what cannot be asked is refused before a byte is written', async () => {
