@@ -2,10 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { openApiDocument } from '../src/http/openapi.ts'
+import { createDevice } from '../src/devices/contract.ts'
+import { openApiDocument, refusalsOf } from '../src/http/openapi.ts'
 import { api } from '../src/reference/api.ts'
 import { operations } from '../src/reference/operations.ts'
-import { refusals } from '../src/refusals.ts'
+import { type RefusalName, refusals } from '../src/refusals.ts'
 import { PublishedApi } from './published.ts'
 
 // What other people's tools and people need of the published description.
@@ -16,6 +17,8 @@ interface Schema {
   examples?: unknown[]
   description?: string
   pattern?: string
+  format?: string
+  maximum?: number
   const?: unknown
   enum?: unknown[]
   properties?: Record<string, Schema>
@@ -113,6 +116,19 @@ test('every pattern is read alike without the flag u, look-ahead and classes of 
   }
 })
 
+test('every integer that may pass 2^31 says int64: a client of 32 bits would fail at the id of an event', () => {
+  const integers = everySchema.filter(([, { type }]) => [type].flat().includes('integer'))
+  expect(integers.length).toBeGreaterThan(100)
+  const isSmall = ({ enum: values, maximum }: Schema) =>
+    values !== undefined || (maximum !== undefined && maximum < 2 ** 31)
+  const narrow = integers.filter(([, schema]) => !isSmall(schema) && schema.format !== 'int64').map(([at]) => at)
+  // The code of a refusal has five digits.
+  expect(narrow).toEqual(['Refusal.code'])
+  for (const id of ['Event.id', 'Delivery.eventId', 'Site.id', 'Import.bytes', 'AuditEntry.id']) {
+    expect(integers.filter(([at]) => at === id).map(([, { format }]) => format)).toContain('int64')
+  }
+})
+
 test('it names no document that its readers do not have', () => {
   expect(text).not.toMatch(/document §|contract §|§[1-9]\.\d \(|decision 0/)
 })
@@ -130,6 +146,30 @@ describe('refusals', () => {
       }
     },
   )
+})
+
+test('an operation tells every refusal: its own under their statuses, any other by default, and a fault by 500', () => {
+  const published = new PublishedApi(text)
+  const path = '/api/device/entrance/guard/create'
+  const violations = (code: number, status: number) => {
+    const headers = new Headers({
+      'content-type': 'application/json',
+      'x-request-id': '1',
+      'retry-after': '1',
+      'www-authenticate': 'Bearer',
+    })
+    const answer = JSON.stringify({ code, msg: 'no', data: code === 10001 ? { errors: [] } : null })
+    const exchange = { method: 'POST', path, requestHeaders: new Headers(), requestBody: undefined, status, headers }
+    return published.ofAnswer({ ...exchange, text: answer })
+  }
+  expect(violations(49999, 500)).toEqual([])
+  expect(violations(49998, 500)).not.toEqual([])
+  const own = refusalsOf(createDevice)
+  for (const [name, { code, status }] of Object.entries(refusals)) {
+    if (own.has(name as RefusalName)) expect([name, violations(code, status)]).toEqual([name, []])
+    expect([name, violations(code, 413)]).toEqual([name, []])
+  }
+  expect(violations(12345, 413)).not.toEqual([])
 })
 
 function codesOf(schema: Schema): unknown[] {

@@ -96,8 +96,6 @@ export class PublishedApi {
   }
 
   private inAnswer({ responses }: Described, pointer: string, { status, headers, text }: Exchange): string[] {
-    // A fault of the service's own has the envelope of every refusal, and no operation's document tells of it.
-    if (status === 500) return JSON.parse(text).code === 49999 ? [] : ['a fault without its envelope']
     const told = ofDefault.has(status) ? 'default' : String(status)
     if (responses[told] === undefined) return ['the status is not told']
     const [answer, at] = this.resolve(responses[told], `${pointer}${pointerTo('responses', told)}`)

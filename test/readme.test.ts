@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from './harness.ts'
+import { newDataDir, projectFolder } from './harness.ts'
 
 // The README is there in two languages, of which both say the same.
 
@@ -42,3 +42,29 @@ test('every link leads to a file, and the Chinese ones to the Chinese guides', (
   const wrong = linksOf(chinese).filter((link) => link.includes('guides/en/') && !link.endsWith('README.md'))
   expect(wrong).toEqual([])
 })
+
+test('“A token again” works as it is pasted: a new service, a key, and a secret that fetches a token', async () => {
+  const [block = ''] = all(/^```sh\n(export FORECOURT_OPERATOR_KEY[\s\S]*?)^```$/gm, english)
+  expect(block).toContain('npm start &\n')
+  const port = await freePort()
+  const env = { ...process.env, FORECOURT_PORT: String(port), FORECOURT_DATA_DIR: newDataDir(), NODE_ENV: undefined }
+  // What the service says goes to standard error, and its process is told so that it can be ended.
+  const text = block.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`).replace('npm start &', 'npm start >&2 &')
+  const shell = Bun.spawn(['bash', '-c', `${text}\nkill -TERM $!\nwait $!`], {
+    cwd: projectFolder,
+    env: { ...env, DATABASE_URL: undefined },
+    stderr: 'pipe',
+  })
+  const [printed, log] = await Promise.all([new Response(shell.stdout).text(), new Response(shell.stderr).text()])
+  const { code, data } = JSON.parse(printed.trim().split('\n').at(-1) ?? '')
+  expect(code, log).toBe(0)
+  expect(data.appSecret).toMatch(/^\S{20,}$/)
+}, 90_000)
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = Bun.serve({ port: 0, fetch: () => new Response() })
+  const { port } = server
+  await server.stop(true)
+  return port as number
+}

@@ -231,16 +231,20 @@ class DocumentWriter {
       status,
       this.refusal(status, names, status < 404 ? operation.beside?.refusal : undefined),
     ])
-    return Object.fromEntries(operation.method === 'POST' ? [...told, ['default', this.rejected()]] : told)
+    return Object.fromEntries([
+      ...told,
+      [500, this.refusal(500, ['internalFault'], undefined)],
+      ['default', this.rejected()],
+    ])
   }
 
-  /** What is wrong with the request itself, whatever the operation: 10001 with a status of its own. */
+  /** Any refusal with a status that the operation does not name, so that a client which validates takes each of them. */
   private rejected(): Json {
     this.responses.Rejected ??= {
       description:
-        '10001 invalidRequest with a status of its own: 405 the path has no such method, 408 the body did not arrive in time, 413 the body is too large, 415 it has another media type than this operation takes',
+        'Any other refusal. 10001 invalidRequest has a status of its own for 405 the path has no such method, 408 the body did not arrive in time, 413 the body is too large, 415 it has another media type than this operation takes',
       ...headersOf(['Allow']),
-      content: { 'application/json': { schema: this.refusalSchema(['invalidRequest'], undefined) } },
+      content: { 'application/json': { schema: this.refusalSchema(refusalNames, undefined) } },
     }
     return refTo('responses', 'Rejected')
   }
@@ -329,6 +333,7 @@ function dataOf(names: RefusalName[], faults: Json): Json {
 const refusalHeaders: Record<number, string[]> = {
   400: ['X-Request-Id'],
   429: ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
+  500: ['X-Request-Id'],
   503: ['Retry-After', 'X-Request-Id'],
 }
 
@@ -347,6 +352,8 @@ function envelope(data: Json, beside: Json): Json {
   return { allOf: [refTo('schemas', 'Success'), own] }
 }
 
+const refusalNames = Object.keys(refusals) as RefusalName[]
+
 /** Of answers that most operations give. */
 const shortNames: Record<string, string> = {
   InvalidRequest: 'Invalid',
@@ -354,6 +361,7 @@ const shortNames: Record<string, string> = {
   TooManyRequests: 'TooMany',
   IdempotencyKeyReused: 'KeyReused',
   Unavailable: 'Busy',
+  InternalFault: 'Fault',
 }
 
 /** Of ApplicationNotFound and DeviceNotFound: ApplicationOrDeviceNotFound. */

@@ -18,6 +18,7 @@ interface Shape {
   examples?: unknown[]
   type?: string
   minimum?: number
+  maximum?: number
   [nameKey]?: string
   [shownKey]?: Shape
 }
@@ -158,9 +159,11 @@ export class SchemaPublisher {
     if (shape.anyOf !== undefined) return this.writeUnion(shape, shape.anyOf)
     if (shape.const !== undefined) return this.writeUnion(shape, [shape])
     const keywords = Object.entries(shape).filter(([keyword, value]) => /^[a-z]/i.test(keyword) && value !== undefined)
-    return Object.fromEntries(
+    const published = Object.fromEntries(
       keywords.filter(([keyword]) => !keyword.startsWith('x-')).map((entry) => this.keyword(entry)),
     )
+    // Without it generators take 32 bits, which the ids of events exceed: an integer is small only where a bound says so.
+    return isUnbounded(shape) ? { ...published, format: 'int64' } : published
   }
 
   private keyword([keyword, value]: [string, unknown]): [string, unknown] {
@@ -203,6 +206,7 @@ export class SchemaPublisher {
   }
 }
 
+const isUnbounded = ({ type, maximum }: Shape) => type === 'integer' && maximum === undefined
 const isNull = (shape: Shape) => shape.type === 'null'
 /** A text of which nothing else is said. */
 const isAnyText = (shape: Shape) => shape.type === 'string' && Object.keys(shape).length === 1
