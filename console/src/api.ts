@@ -26,7 +26,9 @@ export async function call<Body extends TObject, Query extends TObject, Data ext
 ): Promise<Answered<Static<Data>>> {
   try {
     const sent = { 'accept-language': language(), ...headers }
-    return (await exchange('', operation, input as object, { headers: sent })) as Answered<Static<Data>>
+    return (await exchange('', operation, input as object, { operation: operation.id, headers: sent })) as Answered<
+      Static<Data>
+    >
   } catch (error) {
     // Who asks whether he is signed in is told so by the refusal itself.
     if (error instanceof ForecourtError && error.code === 10002 && operation.id !== getSession.id) onSignedOut()

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { type Config, readConfig, readSecret } from '../config.ts'
+import { travelsOpenly } from '../sdk/address.ts'
 import { Forecourt } from '../sdk/forecourt.ts'
 import type { CliCommand } from './command.ts'
 
@@ -18,6 +19,7 @@ interface GlobalOptions {
   json?: true
   quiet?: true
   url?: string
+  allowHttp?: true
   key?: string
 }
 
@@ -84,7 +86,7 @@ export class Context {
   /** The service, as an operator. */
   client(): Forecourt {
     const { url, operatorKey } = this.requireService()
-    return new Forecourt({ baseUrl: url, operatorKey })
+    return new Forecourt({ baseUrl: url, operatorKey, allowHttp: true })
   }
 
   /** Its address, and the key. */
@@ -92,6 +94,11 @@ export class Context {
     const { url } = this
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       throw new UsageError(`"${url}" is no address: it begins with http:// or https://, as http://127.0.0.1:8080 does`)
+    }
+    if (travelsOpenly(new URL(url)) && !this.options.allowHttp) {
+      throw new UsageError(
+        `the operator key would travel to ${url} in plain text: take https://, or add --allow-http where the network is trusted`,
+      )
     }
     const operatorKey = this.options.key ?? readSecret(this.environment, 'FORECOURT_OPERATOR_KEY')
     if (operatorKey === undefined) {

@@ -38,6 +38,7 @@ export function createProgram(context: Context): CliCommand {
     .option('--json', 'one JSON value on standard output')
     .option('--quiet', 'nothing but the outcome: no remarks, no progress')
     .option('--url <address>', 'the service, for commands that talk to it (FORECOURT_URL; http://127.0.0.1:8080)')
+    .option('--allow-http', 'allow http:// to another machine: the key then travels in plain text')
     .option(
       '--key <key>',
       'an operator key (FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE, which no process list shows)',

@@ -26,16 +26,16 @@ function explain(error: unknown, { url }: Context): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-function explainAnswer({ code, name, status, message, errors, requestId }: ForecourtError, url: string): string {
+function explainAnswer({ code, name, status, reason, errors, requestId }: ForecourtError, url: string): string {
   if (status === 0) {
-    return `The service does not answer at ${url} (${message.replace(/^no answer: /, '')}): is it running? Another address: --url or FORECOURT_URL.`
+    return `The service does not answer at ${url} (${reason.replace(/^no answer: /, '')}): is it running? Another address: --url or FORECOURT_URL.`
   }
   if (code === 0)
     return `What answers at ${url} is not Forecourt (HTTP ${status}): give its address as --url or FORECOURT_URL.`
   const faults = errors.map(({ field, reason }) => `\n  ${field}: ${reason}`).join('')
   const todo = remedies[name] === undefined ? '' : ` ${remedies[name]}`
   const request = requestId === null ? '' : ` [request ${requestId}]`
-  return `${code} ${name}: ${message}${todo}${request}${faults}`
+  return `${code} ${name}: ${reason}${todo}${request}${faults}`
 }
 
 /** What whoever types a command can do about a refusal, where the refusal does not say it. */

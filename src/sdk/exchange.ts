@@ -18,6 +18,8 @@ export interface Answered<Data> {
 }
 
 interface ExchangeOptions {
+  /** The operation's id, which errors name. */
+  operation: string
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
   /** The names of the refusals, by their codes. */
@@ -38,7 +40,7 @@ export async function exchange(
   baseUrl: string,
   target: Target,
   input: object,
-  { headers = {}, signal, names = {} }: ExchangeOptions = {},
+  { operation, headers = {}, signal, names = {} }: ExchangeOptions,
 ): Promise<Answered<unknown>> {
   const { url, ...request } = requestOf(target, input, headers)
   let response: Response
@@ -52,7 +54,12 @@ export async function exchange(
     text = await response.text()
   } catch (error) {
     signal?.throwIfAborted()
-    throw new ForecourtError(`no answer: ${(error as Error).message}`, { code: 0, status: 0 })
+    throw new ForecourtError(`no answer: ${causeOf(error)}`, { code: 0, status: 0, operation, cause: error })
+  }
+  if (isRedirect(response)) {
+    const to = response.headers.get('location')
+    const reason = `the address redirects${to === null ? '' : ` to ${to}`}, which is not followed: give baseUrl as it ends`
+    throw new ForecourtError(reason, { code: 0, name: 'notForecourt', status: response.status || 302, operation })
   }
   const answer = jsonOf(text)
   const envelope = answer as Envelope | undefined
@@ -66,6 +73,7 @@ export async function exchange(
     name: names[code],
     status: response.status,
     errors: (data as Pick<ForecourtError, 'errors'> | null | undefined)?.errors ?? [],
+    operation,
     requestId: response.headers.get('x-request-id'),
     retryAfterSeconds: secondsOf(response.headers.get('retry-after')),
   })
@@ -76,10 +84,13 @@ function requestOf(
   input: object,
   headers: Record<string, string>,
 ): RequestInit & { url: string } {
-  if (method === 'GET') return { method, url: path + queryOf(input), headers }
+  // The service redirects nothing: to follow would take the body, with its secrets, to another host.
+  const redirect = 'manual'
+  if (method === 'GET') return { method, redirect, url: path + queryOf(input), headers }
   if (!takesFile) {
     return {
       method,
+      redirect,
       url: path,
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(input),
@@ -90,6 +101,18 @@ function requestOf(
   const request = { method, url: path + queryOf(query), headers: { ...headers, ...type }, body: file as string }
   // Node and browsers want the first where a stream is sent; without the others Node keeps all of it, for a redirect.
   return { ...request, ...({ duplex: 'half', redirect: 'error', window: null } as object) }
+}
+
+/** Browsers hide its status and where it leads. */
+const isRedirect = ({ status, type }: Response) => (status >= 300 && status < 400) || type === 'opaqueredirect'
+
+/** Why a connection failed. Node tells it in the cause of the error alone, several addresses in an `AggregateError`. */
+function causeOf(error: unknown): string {
+  const { message, code, cause } = error as Error & { code?: unknown }
+  const inner = cause === undefined || cause === null ? undefined : (cause as Error & { code?: unknown })
+  const told = inner?.message ? `${message}: ${inner.message}` : message
+  const known = inner?.code ?? code
+  return typeof known === 'string' && !told.includes(known) ? `${told} (${known})` : told
 }
 
 /** Undefined for what is no JSON object. */

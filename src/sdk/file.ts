@@ -38,7 +38,10 @@ export class FileAnswer {
         const lines = (rest + (done ? decoder.decode() : decoder.decode(value, { stream: true }))).split('\n')
         rest = lines.pop() ?? ''
         for (const line of lines) if (line !== '') yield JSON.parse(line)
-        if (done) return
+        if (!done) continue
+        // A file that was saved or sent on may lack its last line feed.
+        if (rest.trim() !== '') yield JSON.parse(rest)
+        return
       }
     } finally {
       // Who stops early takes no more.

@@ -1,3 +1,4 @@
+import { readAddress } from './address.ts'
 import { codeNames, type Methods, operations } from './api.ts'
 import { ForecourtError } from './error.ts'
 import { exchange, type Target } from './exchange.ts'
@@ -8,6 +9,8 @@ interface Address {
   baseUrl: string
   /** The language of messages: zh, or en without it. */
   language?: string
+  /** Allows http:// to another machine than this one: secrets and tokens then travel in plain text. */
+  allowHttp?: boolean
 }
 
 /** An application by its secret, an operator by a key, or whoever a token is for. */
@@ -15,6 +18,7 @@ export type ForecourtOptions = Address &
   ({ appId: string; appSecret: string } | { operatorKey: string } | { token: string })
 
 interface Call extends Target {
+  id: string
   isIdempotent?: true
   isOpen?: true
   isPage?: true
@@ -34,9 +38,11 @@ class Caller {
   private token: { fetched: Promise<string>; text?: string; until: number } | undefined
 
   constructor(options: ForecourtOptions) {
+    requireCaller(options)
     this.options = options
-    this.baseUrl = options.baseUrl.replace(/\/+$/, '')
-    for (const [id, operation] of Object.entries<Call>(operations)) {
+    this.baseUrl = readAddress(options.baseUrl, options.allowHttp === true)
+    for (const [id, declared] of Object.entries<Omit<Call, 'id'>>(operations)) {
+      const operation = { id, ...declared }
       const method = (input: object = {}, given: CallOptions = {}) => this.call(operation, input, given)
       Object.assign(this, {
         [id]: operation.isPage
@@ -58,7 +64,7 @@ class Caller {
         return await this.send(operation, input, headers, token, options.signal)
       } catch (thrown) {
         options.signal?.throwIfAborted()
-        const error = asError(thrown)
+        const error = asError(thrown, operation.id)
         const isRenewed = error.name === 'tokenInvalid' && !hasRenewed && canSendAgain(input) && this.renews(token)
         if (isRenewed) hasRenewed = true
         else if (attempt < mostAttempts && isPassing(error) && canSendAgain(input))
@@ -91,6 +97,7 @@ class Caller {
     const timer = operation.takesFile ? undefined : setTimeout(() => late.abort(tooLate()), answerTimeoutMs)
     try {
       const answered = await exchange(this.baseUrl, operation, input, {
+        operation: operation.id,
         headers: { ...headers, ...authorization },
         signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
         names: codeNames,
@@ -134,7 +141,7 @@ class Caller {
     const askedAt = Date.now()
     const issue = async () => {
       try {
-        const issued = await this.call(operations.issueToken, body, {})
+        const issued = await this.call({ id: 'issueToken', ...operations.issueToken }, body, {})
         const { accessToken, expiresIn } = issued as { accessToken: string; expiresIn: number }
         Object.assign(token, { text: accessToken, until: askedAt + expiresIn * 1000 * (1 - spareOfToken) })
         return accessToken
@@ -170,10 +177,19 @@ function isPassing({ status }: ForecourtError): boolean {
   return [0, 408, 429, 503].includes(status)
 }
 
-function asError(thrown: unknown): ForecourtError {
+function asError(thrown: unknown, operation: string): ForecourtError {
   if (thrown instanceof ForecourtError) return thrown
   if ((thrown as Error).name !== 'TimeoutError') throw thrown
-  return new ForecourtError(`no answer within ${answerTimeoutMs / 1000} s`, { code: 0, status: 0 })
+  const details = { code: 0, status: 0, operation, cause: thrown }
+  return new ForecourtError(`no answer within ${answerTimeoutMs / 1000} s`, details)
+}
+
+/** Programs in JavaScript have no compiler that tells them what is missing. */
+function requireCaller(options: Partial<Record<'appId' | 'appSecret' | 'operatorKey' | 'token', unknown>>): void {
+  const isGiven = (value: unknown) => typeof value === 'string' && value !== ''
+  const { appId, appSecret, operatorKey, token } = options ?? {}
+  if ((isGiven(appId) && isGiven(appSecret)) || isGiven(operatorKey) || isGiven(token)) return
+  throw new TypeError('Forecourt needs { baseUrl } and one of { appId, appSecret }, { operatorKey } and { token }.')
 }
 
 /** Longer each time, or as long as the service asks; never all callers at once. Ends at once when it is aborted. */

@@ -103,6 +103,10 @@ test('a service that is not there, or is another program, is told in a sentence'
   expect(isNone).toMatchObject({ code: 1, stderr: expect.stringMatching(/^What answers at .+ is not Forecourt/) })
   other.closeAllConnections()
   await new Promise((resolve) => other.close(resolve))
+  const isOpen = await forecourt(['app', 'show', 'some', '--url', 'http://forecourt.example.com'], settings)
+  expect(isOpen).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/plain text.*--allow-http/) })
+  const isAllowed = await forecourt(['app', 'show', 'some', '--allow-http', '--url', 'http://0.0.0.0:3'], settings)
+  expect(isAllowed).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The service does not answer at /) })
   const isAway = await forecourt(['app', 'show', 'some', '--url', url], settings)
   expect(isAway).toEqual({
     code: 1,

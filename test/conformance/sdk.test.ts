@@ -8,6 +8,7 @@ import { operations } from '../../src/reference/operations.ts'
 import { refusals } from '../../src/refusals.ts'
 import {
   type CallbackEvent,
+  FileAnswer,
   Forecourt,
   ForecourtError,
   type SiteRegistration,
@@ -82,13 +83,15 @@ describe('the SDK', () => {
     await forecourt.createDevice(device)
     const error = await errorOf(forecourt.createDevice(device))
     const { code, status, en } = refusals.deviceAlreadyYours
-    expect(error).toMatchObject({ name: 'deviceAlreadyYours', code, status, message: en, errors: [] })
+    const named = { message: `createDevice: ${en}`, reason: en, operation: 'createDevice' }
+    expect(error).toMatchObject({ name: 'deviceAlreadyYours', code, status, errors: [], ...named })
     expect(error.requestId).toMatch(/^[\w-]{36}$/)
     const faulty = await errorOf(forecourt.createDevice({ ...device, deviceName: '', coordinates: '1' }))
     expect(faulty.name).toBe('invalidRequest')
     expect(faulty.errors.map(({ field }) => field).sort()).toEqual(['coordinates', 'deviceName'])
+    for (const { field, reason } of faulty.errors) expect(String(faulty)).toContain(`${field}: ${reason}`)
     const chinese = new Forecourt({ baseUrl, operatorKey: client.operatorKey, language: 'zh' })
-    expect((await errorOf(chinese.createDevice(device))).message).toBe(refusals.deviceAlreadyYours.zh)
+    expect((await errorOf(chinese.createDevice(device))).reason).toBe(refusals.deviceAlreadyYours.zh)
   })
 
   test('walks every row of a page operation, by cursor', async () => {
@@ -241,11 +244,57 @@ describe('the SDK', () => {
     await place.stop()
     const error = await errorOf(new Forecourt({ baseUrl: place.url, token: 'any' }).pageSites())
     expect(error).toMatchObject({ name: 'noAnswer', code: 0, status: 0, requestId: null })
+    expect(error.message).toMatch(/^pageSites: no answer: /)
+    expect(error.cause).toBeInstanceOf(Error)
     const other = standIn(() => new Response('<html>', { status: 404 }))
     const strange = await errorOf(new Forecourt({ baseUrl: other.url, token: 'any' }).pageSites())
     expect(strange).toMatchObject({ name: 'notForecourt', code: 0, status: 404 })
     expect(other.requests).toHaveLength(1)
     await other.stop()
+  })
+
+  test('refuses at once what cannot work: no caller, no address, plain http to another machine', () => {
+    const token = 'any'
+    const construct = (options: object) => () => new Forecourt(options as never)
+    expect(construct({})).toThrow(/needs .*baseUrl.*appSecret.*operatorKey.*token/)
+    expect(construct({ baseUrl, appId: 'a' })).toThrow(/needs/)
+    for (const wrong of [undefined, 'localhost:8080', 'http://', 'ftp://example.com']) {
+      expect(construct({ baseUrl: wrong, token })).toThrow(/baseUrl must be an address/)
+    }
+    for (const open of ['http://forecourt.example.com', 'http://127.0.0.1.example.com', 'http://10.0.0.1:8080']) {
+      expect(construct({ baseUrl: open, token })).toThrow(/plain text/)
+      expect(construct({ baseUrl: open, token, allowHttp: true })).not.toThrow()
+    }
+    for (const own of ['http://localhost:8080', 'http://[::1]:8080', 'http://127.0.0.2/', 'https://example.com']) {
+      expect(construct({ baseUrl: own, token })).not.toThrow()
+    }
+  })
+
+  test.each([301, 302, 303, 307, 308])(
+    'follows no redirect, %i, which would take its secrets along',
+    async (status) => {
+      const other = standIn(() => Response.json({ code: 0 }))
+      const place = standIn(() => new Response(null, { status, headers: { location: other.url } }))
+      const forecourt = new Forecourt({ baseUrl: place.url, appId: 'any', appSecret: 'a secret' })
+      const error = await errorOf(forecourt.pageSites())
+      expect(error).toMatchObject({ name: 'notForecourt', code: 0, status, operation: 'issueToken' })
+      expect(error.message).toContain(other.url)
+      await errorOf(new Forecourt({ baseUrl: place.url, token: 'any' }).createImport({ kind: 'sites', file: 'a' }))
+      expect(other.requests).toEqual([])
+      await Promise.all([other.stop(), place.stop()])
+    },
+  )
+
+  test('reads the last row of a file also without a line feed behind it', async () => {
+    for (const [text, rows] of [
+      ['{"a":1}\n{"a":2}', [{ a: 1 }, { a: 2 }]],
+      ['{"a":1}\n', [{ a: 1 }]],
+      ['', []],
+    ] as const) {
+      const found: unknown[] = []
+      for await (const row of new FileAnswer(new Response(text)).rows()) found.push(row)
+      expect(found).toEqual([...rows])
+    }
   })
 
   test('ends at once when it is aborted, between two tries too', async () => {
@@ -290,14 +339,17 @@ describe('the SDK', () => {
         const types = []
         for await (const { type } of forecourt.pageEvents.all()) types.push(type)
         const again = await forecourt.getDevice({ deviceNo: 'none' }).catch(({ name, code }) => ({ name, code }))
-        console.log(JSON.stringify({ types, again }))`
+        const closed = new Forecourt({ baseUrl: 'http://127.0.0.1:3', token: 'any' })
+        const { message } = await closed.pageSites().catch((error) => error)
+        console.log(JSON.stringify({ types, again, message }))`
       const path = join(folder, `program-${newSerial()}.mjs`)
       await Bun.write(path, program)
       const { stdout, stderr } = spawnSync(runtime, [path], { encoding: 'utf8' })
       expect(stderr).toBe('')
       const { code } = refusals.deviceNotFound
       const types = expect.arrayContaining(['thirdPartyConfig.saved', 'device.bound'])
-      expect(JSON.parse(stdout)).toEqual({ types, again: { name: 'deviceNotFound', code } })
+      const message = expect.stringMatching(/^pageSites: no answer: .*(ECONNREFUSED|bad port|ConnectionRefused)/)
+      expect(JSON.parse(stdout)).toEqual({ types, again: { name: 'deviceNotFound', code }, message })
     })
   })
 })
@@ -319,6 +371,14 @@ describe('a callback', () => {
     }
   }
 
+  /** Signed truly, whatever the id and the time look like. */
+  async function signedAs(id: string, timestamp: string) {
+    const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+    const signature = new Bun.CryptoHasher('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+    const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+    return { headers }
+  }
+
   test('is answered as its event when a valid secret signed it', async () => {
     const headers = await signed()
     const event = await verifyCallback({ headers, body, secrets: [secret] })
@@ -331,6 +391,17 @@ describe('a callback', () => {
     expect((await verifyCallback({ headers: both, body, secrets: [other, secret] })).id).toBe('evt_1')
   })
 
+  test('is read past secrets that cannot be used, and under the id of its header', async () => {
+    const headers = await signed()
+    for (const broken of ['', 'whsec_', 'whsec_%%%', undefined as unknown as string]) {
+      expect((await verifyCallback({ headers, body, secrets: [broken, secret] })).id).toBe('evt_1')
+      const alone = await verifyCallback({ headers, body, secrets: [broken] }).catch((error) => error)
+      expect(alone.message).toContain('No secret can be used')
+    }
+    const named = JSON.stringify({ ...JSON.parse(body), id: 'another' })
+    expect((await verifyCallback({ headers: await signed(named), body: named, secrets: [secret] })).id).toBe('evt_1')
+  })
+
   test('is refused when it is changed, old, unsigned, or signed by someone else', async () => {
     const now = Math.floor(Date.now() / 1000)
     const refusedOnes: [string, Parameters<typeof verifyCallback>[0]][] = [
@@ -338,6 +409,9 @@ describe('a callback', () => {
       ['old', { headers: await signed(body, now - 301), body, secrets: [secret] }],
       ['of the future', { headers: await signed(body, now + 302), body, secrets: [secret] }],
       ['of no time', { headers: { ...(await signed()), 'webhook-timestamp': 'x' }, body, secrets: [secret] }],
+      ['of a fraction', { ...(await signedAs('evt_1', `${now}.5`)), body, secrets: [secret] }],
+      ['of a hexadecimal time', { ...(await signedAs('evt_1', `0x${now.toString(16)}`)), body, secrets: [secret] }],
+      ['of an id with a point', { ...(await signedAs('evt.1', String(now))), body, secrets: [secret] }],
       ['unsigned', { headers: { ...(await signed()), 'webhook-signature': '' }, body, secrets: [secret] }],
       ['no base64', { headers: { ...(await signed()), 'webhook-signature': 'v1,%' }, body, secrets: [secret] }],
       ['without a header', { headers: { 'webhook-id': 'evt_1' }, body, secrets: [secret] }],

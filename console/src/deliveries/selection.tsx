@@ -182,7 +182,7 @@ function Summary({ run: { chosen, done, refused } }: { run: Run }) {
           <ul style={{ maxHeight: 160, overflow: 'auto', paddingInlineStart: 20 }}>
             {others.map(({ appId, id, error }) => (
               <li key={`${appId} ${id}`}>
-                <span className="number">{id}</span>: {error.message} <span className="faint">({error.code})</span>
+                <span className="number">{id}</span>: {error.reason} <span className="faint">({error.code})</span>
               </li>
             ))}
           </ul>

@@ -33,7 +33,12 @@ export async function firstRows(id: number, { outcome, most, language, signal }:
   const response = await fetch(resultAddress(id, outcome), { headers, ...(signal && { signal }) })
   if (!response.ok || response.body === null) {
     const { status, statusText } = response
-    throw new ForecourtError(statusText, { code: 0, status, requestId: response.headers.get('x-request-id') })
+    throw new ForecourtError(statusText, {
+      code: 0,
+      status,
+      operation: 'getImportResult',
+      requestId: response.headers.get('x-request-id'),
+    })
   }
   return readRows(response.body, most)
 }

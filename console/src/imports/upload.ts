@@ -26,7 +26,7 @@ export function upload(query: Query, file: Blob, mediaType: string, tell: (sent:
       if (answer?.code === 0) resolve(answer.data as ImportRecord)
       else reject(refusalOf(request, answer))
     }
-    request.onerror = () => reject(new ForecourtError('no answer', { code: 0, status: 0 }))
+    request.onerror = () => reject(new ForecourtError('no answer', { code: 0, status: 0, operation: 'createImport' }))
     request.onabort = () => resolve(undefined)
   })
   request.send(file)
@@ -49,6 +49,7 @@ function envelopeOf(text: string): Envelope | undefined {
 
 function refusalOf(request: XMLHttpRequest, answer: Envelope | undefined): ForecourtError {
   return new ForecourtError(answer?.msg ?? request.statusText, {
+    operation: 'createImport',
     code: answer?.code ?? 0,
     status: request.status,
     errors: (answer?.data as Partial<ForecourtError> | null | undefined)?.errors ?? [],

@@ -40,7 +40,7 @@ export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
           type="error"
           showIcon
           title={t('pointsFailed')}
-          description={error.message}
+          description={error.reason}
           action={<Button onClick={() => void refetch()}>{common('retry')}</Button>}
         />
       )}

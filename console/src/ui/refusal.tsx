@@ -20,7 +20,7 @@ function useWords(error: RefusalProps['error']) {
     known?.requestId ? t('requestId', { id: known.requestId }) : '',
   ].filter((part) => part !== '')
   return {
-    message: hasAnswer ? (known?.message ?? '') : t('noAnswer'),
+    message: hasAnswer ? (known?.reason ?? '') : t('noAnswer'),
     details: details.join(' · '),
     errors: known?.errors ?? [],
   }
