@@ -5,7 +5,7 @@ import { callbacksSwitch, moment, named } from '../values.ts'
 
 const count = Type.Integer()
 
-/** What is counted at most once a minute: it is too much to count at each look. */
+/** What is counted once in a while: it is too much to count at each look. */
 const Counts = named(
   'PlatformCounts',
   Type.Object({
@@ -47,7 +47,7 @@ export type Trouble = Static<typeof Trouble>
 export const getOverview = operation({
   id: 'getOverview',
   summary:
-    'Answers the platform at a glance, as it was at `countTime`. What is older than a minute is then counted anew.',
+    'Answers the platform at a glance, as it was at `countTime`: some seconds ago, a minute where there is much to count.',
   method: 'GET',
   path: '/api/platform/v1/overview/detail',
   callers: ['operator'],

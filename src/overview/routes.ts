@@ -9,7 +9,9 @@ import type { ShowMoment } from '../moments.ts'
 import { getOverview } from './contract.ts'
 import { findCount, lastDay, refreshCount } from './store.ts'
 
-const countEveryMs = 60_000
+/** Counting may take 1 part in 100 of a connection's time, but none is older than a minute. */
+const countShare = 100
+const [youngestMs, oldestMs] = [5_000, 60_000]
 /** A count of a small platform is there by then. */
 const countWaitMs = 1_000
 const shownEvents = 12
@@ -25,12 +27,15 @@ interface Parts {
 /** The platform at a glance. */
 export function overviewRoutes({ sql: counter, log, config, showMoment }: Parts): Handler[] {
   let counting: Promise<void> | undefined
+  let tookMs = 0
 
   function count(): Promise<void> {
+    const beganAt = performance.now()
     counting ??= transaction(counter, (tx) => refreshCount(tx))
       .catch((error) => log.warn({ err: error }, 'the overview could not be counted; the next look tries again'))
       .finally(() => {
         counting = undefined
+        tookMs = performance.now() - beganAt
       })
     return counting
   }
@@ -38,7 +43,8 @@ export function overviewRoutes({ sql: counter, log, config, showMoment }: Parts)
   /** The last count. An old one is replaced first, and shown only where a new one takes longer than a look may. */
   async function lastCount(sql: Sql) {
     const last = await findCount(sql)
-    if (last !== undefined && Date.now() - last.countedAt.getTime() < countEveryMs) return last
+    const everyMs = Math.min(oldestMs, Math.max(youngestMs, tookMs * countShare))
+    if (last !== undefined && Date.now() - last.countedAt.getTime() < everyMs) return last
     await Promise.race([count(), new Promise((resolve) => setTimeout(resolve, countWaitMs))])
     return findCount(sql)
   }

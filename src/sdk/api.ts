@@ -1985,7 +1985,7 @@ export interface Methods {
   handOverOperatorKey: Method<HandOverOperatorKeyRequest, OperatorKey>
   /** Pages through the keys, newest first. */
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
-  /** Answers the platform at a glance, as it was at `countTime`. What is older than a minute is then counted anew. */
+  /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, a minute where there is much to count. */
   getOverview: Method<Record<never, never>, GetOverviewResult>
   /** What operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>

@@ -152,6 +152,16 @@ test('one that fails is noted with why, fails in the doctor, and is over with th
   expect(await look()).toMatchObject({ status: 'warn', todo: expect.stringContaining('--keep') })
 }, 60_000)
 
+test('a database that takes no writes is backed up, and it is told that nothing was noted', async () => {
+  await database.run((sql) => sql`alter database forecourt set default_transaction_read_only = on`)
+  const ended = await forecourt(['backup', '--to', folder], env)
+  await database.run((sql) =>
+    sql.begin('read write', (tx) => tx`alter database forecourt reset default_transaction_read_only`),
+  )
+  expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining(': verified, ')])
+  expect(ended.stderr).toContain('The backup is whole, but the database could not note it')
+}, 60_000)
+
 test('what makes no sense is wrong usage, and makes nothing', async () => {
   const elsewhere = join(place.home, 'elsewhere')
   for (const [options, words] of [

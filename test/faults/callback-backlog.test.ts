@@ -81,6 +81,13 @@ test('a receiver that answers again is no trouble any more', async () => {
   expect(await becomesTrue(async () => !(await isTrouble()))).toBe(true)
 }, 120_000)
 
+test('what was made a few seconds ago is counted, without anybody having asked', async () => {
+  const app = await newApplication(client)
+  const before = (await overview()).counts?.sites ?? 0
+  expect((await client.call(saveSite, siteBody(app.appId), { token: app.token })).code).toBe(0)
+  expect(await becomesTrue(async () => (await overview()).counts?.sites === before + 1, 15_000)).toBe(true)
+}, 60_000)
+
 test('the chart counts the refused writes that the refusal log has, and nothing else', async () => {
   const app = await newApplication(client)
   const refused = async () =>
