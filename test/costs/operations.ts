@@ -275,6 +275,11 @@ export const measured: Record<string, Measured> = {
     const { id } = await made(client.operate(createOperatorKey, { name: newSerial('cost'), role: 'viewer' }))
     return { id }
   }),
+  handOverOperatorKey: asOperator(async (world) => {
+    const { client } = world
+    const { id } = await made(client.operate(createOperatorKey, { name: newSerial('cost'), role: 'viewer' }))
+    return { id, operatorId: await newOperatorId(world) }
+  }),
   pageOperatorKeys: counting(asOperator(none)),
   getOverview: ofEachApplication(asOperator(none)),
   pageAudit: counting(asOperator(none)),
@@ -312,6 +317,7 @@ export const variants: Record<string, Measured> = {
   'createDevice: with a key': { call: ({ owner }) => keyed(owner, deviceBody(owner.appId)) },
   'saveSite: with a key': { call: ({ owner }) => keyed(owner, siteBody(owner.appId)) },
   'unbindDevice: with a key': { call: async (world) => keyed(world.owner, { deviceNo: await newDevice(world) }) },
+  'reportDeviceState: that changes nothing': own(({ device }) => ({ deviceNo: device })),
   'createDevice: of a serial that is held': own(({ owner, device }) => deviceBody(owner.appId, { deviceNo: device })),
 }
 
