@@ -1,13 +1,14 @@
 // What every operation reads beside few rows and beside many, in blocks: the table of docs/performance.md.
 //
 //   bun bench/operation-costs.ts [--devices 30000]
-import { boundOf, type Cost, few, measureOperations, mostOf } from '../test/costs/walk.ts'
+import { boundOf, type Cost, few, manyInGate, measureOperations, mostOf } from '../test/costs/walk.ts'
 import { table } from './report.ts'
 
 const given = process.argv[process.argv.indexOf('--devices') + 1]
-const many = process.argv.includes('--devices') ? Number(given) : 30_000
+const many = process.argv.includes('--devices') ? Number(given) : manyInGate
 
-const noted = (cost: Cost) => cost.isOpen ?? cost.allowed?.because ?? (mostOf(cost) > boundOf(cost) ? 'grows' : '')
+const noted = (cost: Cost) =>
+  cost.isOpen ?? cost.allowed?.because ?? (mostOf(cost) > boundOf(cost, many) ? 'grows' : '')
 const changed = (cost: Cost) => Math.max(cost.small.dirtied, cost.large.dirtied, cost.analysed.dirtied)
 const costs = await measureOperations(many)
 const shown = (count: number) => count.toLocaleString('en')

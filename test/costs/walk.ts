@@ -88,7 +88,11 @@ function all() {
   return [...plain, ...more]
 }
 
+/** What the gate measures with, and what allowances are for. */
+export const manyInGate = 30_000
+
 /** The most that an operation may read beside many rows: a little more than beside few, for indexes are deeper. */
-export const boundOf = ({ small, allowed }: Cost): number => Math.max(1.5 * small.read + 40, allowed?.blocks ?? 0)
+export const boundOf = ({ small, allowed }: Cost, many: number): number =>
+  Math.max(1.5 * small.read + 40, ((allowed?.blocks ?? 0) * many) / manyInGate)
 
 export const mostOf = ({ large, analysed }: Cost): number => Math.max(large.read, analysed.read)
