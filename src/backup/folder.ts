@@ -39,14 +39,12 @@ export interface Pruned {
 
 /**
  * Keeps the newest backups of a folder that are whole, by reading each of them, and removes all that are older. What
- * cannot be verified takes no whole one's place.
+ * cannot be verified takes no whole one's place. `taken` was taken last, whatever its name says: a clock can be set back.
  */
-export function keepNewest(folder: string, keep: number): Promise<Pruned> {
+export function keepNewest(folder: string, taken: string, keep: number): Promise<Pruned> {
   return explained(folder, async () => {
-    const newestFirst = (await readdir(folder))
-      .filter((name) => namePattern.test(name))
-      .sort()
-      .reverse()
+    const others = (await readdir(folder)).filter((name) => namePattern.test(name) && name !== taken)
+    const newestFirst = [taken, ...others.sort().reverse()]
     const pruned: Pruned = { kept: [], removed: [], damaged: [] }
     for (const name of newestFirst) {
       const path = join(folder, name)

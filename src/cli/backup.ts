@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { Place } from '../backup/session.ts'
 import type { Config } from '../config.ts'
 import type { CliCommand } from './command.ts'
@@ -142,13 +142,18 @@ async function take({ path, folder }: Destination, place: Place, context: Contex
   }
 }
 
-async function prune({ folder, keep }: Destination, found: object, words: string, context: Context): Promise<void> {
+async function prune(
+  { path, folder, keep }: Destination,
+  found: object,
+  words: string,
+  context: Context,
+): Promise<void> {
   const { keepNewest } = await import('../backup/folder.ts')
-  if (folder === undefined || keep === undefined) {
+  if (path === undefined || folder === undefined || keep === undefined) {
     context.result({ ...found, verified: true }, words)
     return
   }
-  const { kept, removed, damaged } = await keepNewest(folder, keep)
+  const { kept, removed, damaged } = await keepNewest(folder, basename(path), keep)
   for (const name of damaged) {
     context.remark(`${join(folder, name)} is damaged, and counts for nothing: look at the disk, and remove it.`)
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { forecourt } from '../cli/support.ts'
 import { type OwnDatabase, Workplace } from './support.ts'
@@ -70,6 +70,15 @@ describe('a folder of backups', () => {
     await backup('--keep', '2')
     expect((await backup('--keep', '2')).damaged).toEqual([])
     expect(files()).toHaveLength(2)
+  }, 60_000)
+
+  test('keeps the one that was taken last, also when the clock has been set back', async () => {
+    const [newest] = files().toReversed()
+    const later = 'forecourt-29991231T235959.999Z.fcb'
+    writeFileSync(join(folder, later), readFileSync(join(folder, String(newest))))
+    const { file, kept } = await backup('--keep', '1')
+    expect(kept).toEqual([basename(file)])
+    expect(existsSync(file)).toBe(true)
   }, 60_000)
 
   test('has others’ files left alone, and what a kill left in it removed, but not what is being written', async () => {
