@@ -143,6 +143,14 @@ const faults: Record<string, (bed: Bed, recorder: Recorder) => Promise<void>> = 
     await former.kill()
     await follow(bed)
   },
+  'freeze the standby, kill the primary, and promote the standby': async (bed) => {
+    bed.standby.signalAll('SIGSTOP')
+    // Commits wait, and what waits is not to be seen: it may be lost with the primary.
+    await sleep(6000)
+    await bed.primary.kill()
+    bed.standby.signalAll('SIGCONT')
+    await promote(bed)
+  },
   'kill the primary and a service, and promote the standby': async (bed) => {
     await Promise.all([bed.primary.kill(), bed.processes.killOne()])
     await promote(bed)
