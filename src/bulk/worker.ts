@@ -287,7 +287,7 @@ function wordsOfFailure({ id, line }: store.Job, error: unknown): string {
   const { name = 'Error', code } = error as { name?: string; code?: string }
   const place = line === null ? '' : ` at line ${line}`
   const what = code === undefined ? name : `${name} ${code}`
-  return `The service met the same fault${place} ${mostFailures} times (${what}); its log tells more, by importId ${id}.`
+  return `The import stopped after ${mostFailures} failed attempts${place} (${what}). See the service log, importId ${id}.`
 }
 
 /** A row as it is kept, checked as the operation that creates one checks it. */

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cancelImport, createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
+import { cancelImport, createImport, getImport, getImportResult, pageImports } from '../../src/bulk/contract.ts'
 import { deleteOldImports } from '../../src/bulk/store.ts'
-import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { Client, deviceBody, newApplication, newSerial, prepareDatabase, type TestApplication } from '../harness.ts'
 import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
 
 // What files leave behind: so much for each application, over all processes, and no more.
@@ -50,6 +53,40 @@ async function keptBytes(id: number) {
   expect(row?.noted).toBe(row?.found)
   return row?.noted as number
 }
+
+const tool = (name: string, args: string[]) => spawnSync(name, args)
+
+test.skipIf(process.getuid?.() !== 0)(
+  'the last tenth of the disk of the embedded database is not filled',
+  async () => {
+    const disk = place.newFolder()
+    mkdirSync(disk)
+    // Where nothing can be mounted there is no small disk to fill.
+    if (tool('mount', ['-t', 'tmpfs', '-o', 'size=300m,mode=755', 'tmpfs', disk]).status !== 0) return
+    try {
+      const dataDir = join(disk, 'data')
+      prepareDatabase(dataDir)
+      const service = await place.startService({ dataDir })
+      const own = new Client(service)
+      const application = await newApplication(own)
+      const row = JSON.stringify(deviceBody(''))
+      expect((await send(own, application, row)).code).toBe(0)
+      const { bavail, blocks, bsize } = statfsSync(disk)
+      tool('fallocate', ['-l', String((bavail - Math.floor(blocks / 20)) * bsize), join(disk, 'rest')])
+      const idle = async () => (await own.operate(pageImports, { status: 3 })).data.total === 1
+      expect(await becomesTrue(idle)).toBe(true)
+      const { status, code, data } = await send(own, application, row)
+      expect([status, code]).toEqual([429, 10007])
+      expect(data).toEqual({ errors: [{ field: 'body', reason: 'the disk is nearly full' }] } as never)
+      rmSync(join(disk, 'rest'))
+      expect((await send(own, application, row)).code).toBe(0)
+      await service.stop()
+    } finally {
+      tool('umount', ['-l', disk])
+    }
+  },
+  60_000,
+)
 
 test('a refused row is kept in a few bytes, and its words are made when they are shown', async () => {
   const application = await newApplication(client)
