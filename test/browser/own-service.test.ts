@@ -43,6 +43,24 @@ async function startOwn(env: Record<string, string>): Promise<Service> {
 
 describe('a service of its own', () => {
   longBrowserTest(
+    'that cannot reach a receiver names it where something asks for attention, since when and why',
+    async () => {
+      const through = new Client(await startOwn({ FORECOURT_PRIVATE_CALLBACKS: 'allow' }))
+      // Nothing listens there.
+      const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'http://127.0.0.1:1/callback' }
+      const { appId, token } = await newApplication(through, { thirdPartyConfig })
+      for (let made = 0; made < 4; made++) await through.call(saveSite, siteBody(appId), { token })
+      const visited = await visit('/console', { role: 'viewer', through })
+      const row = visited.page.locator('#troubles').getByRole('row').filter({ hasText: 'Failing since' })
+      await row.getByText(/Failing since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: \S/).waitFor({ timeout: 15_000 })
+      await picture(visited.page, 'overview-failing')
+      await row.getByRole('link', { name: /Failing/ }).click()
+      await visited.page.waitForURL(`**/console/applications/${appId}**`)
+      expect(visited.faults).toEqual([])
+    },
+  )
+
+  longBrowserTest(
     'that wants serials in its inventory says so, and explains the refusal of one that is not',
     async () => {
       const through = new Client(await startOfOtherSettings())
