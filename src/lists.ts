@@ -1,4 +1,5 @@
 import Type, { type TSchema, type TString } from 'typebox'
+import { refusals } from './refusals.ts'
 import {
   described,
   FieldFaults,
@@ -9,6 +10,7 @@ import {
   namedSchemas,
   nameOf,
   nullable,
+  oneOf,
   optional,
   shownKey,
   text,
@@ -71,24 +73,46 @@ export function batchOf(row: TSchema, description?: string) {
   })
 }
 
-/** The answer of every batch: one outcome a row, in order, each with the member that names the row. */
+/** Without 0, so that the code of an outcome tells clients in typed languages which of the two it is. */
+const RefusalCode = named(
+  'RefusalCode',
+  described(oneOf(...Object.values(refusals).map(({ code }) => code)), 'The code of a refusal.'),
+)
+
+/**
+ * The answer of every batch: one outcome a row, in order, each with the member that names the row. It is published as
+ * one of two records by `code`, the row that was carried out and the one that was refused.
+ */
 export function outcomesOf<const Name extends string, Schema extends TSchema>(name: Name, schema: Schema) {
   const key = Type.String({ description: 'Which row it is; null for a row that did not say.' })
   const member = { [name]: nullable(key) } as Record<Name, ReturnType<typeof nullable<TString>>>
-  const outcome = Type.Object({
-    ...member,
-    code: Type.Integer({ description: '0 for a row that was carried out, else the code of its refusal.' }),
-    msg: Type.String({ description: 'For people: success, or why the row was refused.' }),
-    data: Type.Union([schema, Type.Null(), FieldFaults], {
-      description: 'The record of a row that was carried out; the faulty members of one that is faulty; else null.',
-    }),
-  })
-  const outcomes = Type.Object({
-    results: Type.Array(outcome, { description: 'One outcome a row, in the order of the rows.' }),
+  const msg = Type.String({ description: 'For people: success, or why the row was refused.' })
+  const faults = Type.Union([FieldFaults, Type.Null()], {
+    description: 'The faulty members of a row that is faulty; else null.',
   })
   // Several batches tell of the same record.
   const title = `${nameOf(schema)}Outcomes`
-  return (namedSchemas.get(title) as typeof outcomes | undefined) ?? named(title, outcomes)
+  const known = namedSchemas.get(title)
+  const done = () =>
+    named(
+      `${nameOf(schema)}Done`,
+      Type.Object({
+        ...member,
+        code: Type.Literal(0, { description: '0: the row was carried out.' }),
+        msg,
+        data: described(schema, 'The record, as the operation of one row answers it.'),
+      }),
+    )
+  const refused = () =>
+    named(`${nameOf(schema)}Refused`, Type.Object({ ...member, code: RefusalCode, msg, data: faults }))
+  const outcome = Type.Object(
+    { ...member, code: Type.Integer(), msg, data: Type.Union([schema, Type.Null(), FieldFaults]) },
+    known === undefined ? { [shownKey]: Type.Union([done(), refused()]) } : {},
+  )
+  const outcomes = Type.Object({
+    results: Type.Array(outcome, { description: 'One outcome a row, in the order of the rows.' }),
+  })
+  return (known as typeof outcomes | undefined) ?? named(title, outcomes)
 }
 
 /** The largest body of a batch (contract §2): room for a thousand rows, even with long names, remarks and addresses. */

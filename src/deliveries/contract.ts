@@ -35,7 +35,7 @@ const DeliveryRecord = named(
   'Delivery',
   Type.Object({
     id: Type.Integer({ description: 'ascending within an application' }),
-    eventId: nullable(Type.Integer({ description: 'null for a test' })),
+    eventId: nullable(Type.Integer({ description: 'null for a test', examples: [1795422025367000] })),
     appId: Type.String(),
     type: Type.String({ [shownKey]: DeliveryType, description: 'Of the event; test for a test.' }),
     time: Type.String({ description: 'of the event; of a test, when it was sent' }),

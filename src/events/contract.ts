@@ -92,7 +92,7 @@ export const EventTypeName = named('EventType', textOneOf(eventTypes))
 const EventRecord = named(
   'Event',
   Type.Object({
-    id: Type.Integer({ description: 'ascending within an application' }),
+    id: Type.Integer({ description: 'ascending within an application', examples: [1795422025367000] }),
     type: Type.String({ [shownKey]: EventTypeName }),
     appId: Type.String(),
     time: moment,

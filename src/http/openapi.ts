@@ -73,6 +73,7 @@ class DocumentWriter {
     const webhooks = Object.fromEntries(
       this.api.webhooks.map((webhook) => [webhook.type, this.describeWebhook(webhook)]),
     )
+    this.tellEvents()
     const parameters = shareParameters(paths)
     const listed = [...new Set(Object.values(tags))].filter(({ name }) => this.usedTags.has(name))
     return {
@@ -269,6 +270,28 @@ class DocumentWriter {
     return { allOf: [refTo('schemas', 'Refusal'), own, ...oauth] }
   }
 
+  /** An event is one of several by its type, each with the record that it tells of, as its callback has it. */
+  private tellEvents(): void {
+    const { components } = this.schemas
+    const { Event } = components
+    if (Event === undefined) return
+    const { data: _, ...members } = Event.properties as Json
+    components.EventHead = { ...Event, properties: members, required: Object.keys(members) }
+    const known = new Set(JSON.stringify(components.EventType).match(/\w+\.\w+/g))
+    const webhooks = this.api.webhooks.filter(({ type }) => known.has(type))
+    const records = new Map(webhooks.map((webhook) => [webhook.record, webhook.data]))
+    const anyOf = [...records].map(([record, schema]) => {
+      const types = webhooks.filter((webhook) => webhook.record === record).map(({ type }) => type)
+      const type = { type: 'string', enum: types, description: 'What happened.' }
+      const data = this.schemas.publish(schema)
+      const told = data.$ref === undefined ? data : { ...data, description: 'The record as its operation answers it.' }
+      const own = { required: ['type', 'data'], properties: { type, data: told } }
+      components[`${record}Event`] = { allOf: [refTo('schemas', 'EventHead'), own] }
+      return refTo('schemas', `${record}Event`)
+    })
+    components.Event = { anyOf }
+  }
+
   private describeWebhook(webhook: Webhook): Json {
     const { type, summary } = webhook
     this.usedTags.add(webhookTag)
@@ -290,7 +313,7 @@ class DocumentWriter {
     const types = this.api.webhooks.filter((webhook) => webhook.record === record).map(({ type }) => type)
     const name = `${record}Callback`
     const own = {
-      required: ['data'],
+      required: ['type', 'data'],
       properties: {
         type: { type: 'string', enum: types, description: 'What happened.' },
         data: this.schemas.publish(data),

@@ -24,7 +24,14 @@ export interface Application {
 
 export type ApplicationCallback = Callback & {
   /** What happened. */
-  type?: 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen' | undefined
+  type: 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen'
+  data: Application
+}
+
+export type ApplicationEvent = EventHead & {
+  /** What happened. */
+  type: 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen'
+  /** The record as its operation answers it. */
   data: Application
 }
 
@@ -88,7 +95,14 @@ export interface BillingRule {
 
 export type BillingRuleCallback = Callback & {
   /** What happened. */
-  type?: 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted' | undefined
+  type: 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted'
+  data: BillingRule
+}
+
+export type BillingRuleEvent = EventHead & {
+  /** What happened. */
+  type: 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted'
+  /** The record as its operation answers it. */
   data: BillingRule
 }
 
@@ -402,7 +416,25 @@ export interface DeviceBattery {
 
 export type DeviceCallback = Callback & {
   /** What happened. */
-  type?: 'device.bound' | 'device.updated' | 'device.unbound' | 'device.stateChanged' | undefined
+  type: 'device.bound' | 'device.updated' | 'device.unbound' | 'device.stateChanged'
+  data: Device
+}
+
+export interface DeviceDone {
+  /** Which row it is; null for a row that did not say. */
+  deviceNo: string | null
+  /** 0: the row was carried out. */
+  code: 0
+  /** For people: success, or why the row was refused. */
+  msg: string
+  /** The record, as the operation of one row answers it. */
+  data: Device
+}
+
+export type DeviceEvent = EventHead & {
+  /** What happened. */
+  type: 'device.bound' | 'device.updated' | 'device.unbound' | 'device.stateChanged'
+  /** The record as its operation answers it. */
   data: Device
 }
 
@@ -428,21 +460,23 @@ export type DeviceModelPage = Page & {
 
 export interface DeviceOutcomes {
   /** One outcome a row, in the order of the rows. */
-  results: Array<{
-    /** Which row it is; null for a row that did not say. */
-    deviceNo: string | null
-    /** 0 for a row that was carried out, else the code of its refusal. */
-    code: number
-    /** For people: success, or why the row was refused. */
-    msg: string
-    /** The record of a row that was carried out; the faulty members of one that is faulty; else null. */
-    data: Device | FieldFaults | null
-  }>
+  results: Array<DeviceDone | DeviceRefused>
 }
 
 export type DevicePage = Page & {
   /** The rows of this page. */
   list: Array<Device>
+}
+
+export interface DeviceRefused {
+  /** Which row it is; null for a row that did not say. */
+  deviceNo: string | null
+  /** The code of a region. */
+  code: RefusalCode
+  /** For people: success, or why the row was refused. */
+  msg: string
+  /** The faulty members of a row that is faulty; else null. */
+  data: FieldFaults | null
 }
 
 export type DeviceRegistration = DeviceBatchRow & {
@@ -452,7 +486,9 @@ export type DeviceRegistration = DeviceBatchRow & {
 /** 1 normal, 2 fault. */
 export type DeviceStatus = 1 | 2
 
-export interface Event {
+export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | BillingRuleEvent | ApplicationEvent | ThirdPartyConfigEvent
+
+export interface EventHead {
   /** ascending within an application */
   id: number
   /** What happened. */
@@ -463,8 +499,6 @@ export interface Event {
   occurredAt: string
   /** Who did it: application:…, operator:… or operatorKey:…. */
   actor: string
-  /** the record as its operation answers it */
-  data: unknown
 }
 
 export type EventPage = Page & {
@@ -1247,6 +1281,9 @@ export interface PlatformCounts {
   callbacksStopped: number
 }
 
+/** The code of a refusal. */
+export type RefusalCode = 10001 | 10002 | 10003 | 10004 | 10005 | 10006 | 10007 | 10008 | 10009 | 10030 | 10031 | 10040 | 10042 | 10050 | 10051 | 10052 | 10053 | 10054 | 10055 | 20002 | 20013 | 20014 | 20017 | 20021 | 20022 | 30002 | 30003 | 40002 | 40003 | 40004 | 60002 | 60003 | 70002 | 70003 | 49999 | 50003
+
 export interface RefusedWrite {
   time: string
   /** the `X-Request-Id` of the answer */
@@ -1531,27 +1568,47 @@ export interface SiteBatchRow {
 
 export type SiteCallback = Callback & {
   /** What happened. */
-  type?: 'site.created' | 'site.updated' | 'site.deleted' | undefined
+  type: 'site.created' | 'site.updated' | 'site.deleted'
+  data: Site
+}
+
+export interface SiteDone {
+  /** Which row it is; null for a row that did not say. */
+  siteName: string | null
+  /** 0: the row was carried out. */
+  code: 0
+  /** For people: success, or why the row was refused. */
+  msg: string
+  /** The record, as the operation of one row answers it. */
+  data: Site
+}
+
+export type SiteEvent = EventHead & {
+  /** What happened. */
+  type: 'site.created' | 'site.updated' | 'site.deleted'
+  /** The record as its operation answers it. */
   data: Site
 }
 
 export interface SiteOutcomes {
   /** One outcome a row, in the order of the rows. */
-  results: Array<{
-    /** Which row it is; null for a row that did not say. */
-    siteName: string | null
-    /** 0 for a row that was carried out, else the code of its refusal. */
-    code: number
-    /** For people: success, or why the row was refused. */
-    msg: string
-    /** The record of a row that was carried out; the faulty members of one that is faulty; else null. */
-    data: Site | FieldFaults | null
-  }>
+  results: Array<SiteDone | SiteRefused>
 }
 
 export type SitePage = Page & {
   /** The rows of this page. */
   list: Array<Site>
+}
+
+export interface SiteRefused {
+  /** Which row it is; null for a row that did not say. */
+  siteName: string | null
+  /** The code of a region. */
+  code: RefusalCode
+  /** For people: success, or why the row was refused. */
+  msg: string
+  /** The faulty members of a row that is faulty; else null. */
+  data: FieldFaults | null
 }
 
 export type SiteRegistration = SiteBatchRow & {
@@ -1588,7 +1645,7 @@ export interface TakeApplicationOnlineRequest {
 
 export type TestCallback = Callback & {
   /** What happened. */
-  type?: 'test' | undefined
+  type: 'test'
   data: {
     /** Words that say that it is a test. */
     message: string
@@ -1620,7 +1677,14 @@ export interface ThirdPartyConfig {
 
 export type ThirdPartyConfigCallback = Callback & {
   /** What happened. */
-  type?: 'thirdPartyConfig.saved' | undefined
+  type: 'thirdPartyConfig.saved'
+  data: ThirdPartyConfig
+}
+
+export type ThirdPartyConfigEvent = EventHead & {
+  /** What happened. */
+  type: 'thirdPartyConfig.saved'
+  /** The record as its operation answers it. */
   data: ThirdPartyConfig
 }
 
@@ -1648,7 +1712,14 @@ export type TransferredDevice = UnownedDevice & {
 
 export type TransferredDeviceCallback = Callback & {
   /** What happened. */
-  type?: 'device.transferred' | undefined
+  type: 'device.transferred'
+  data: TransferredDevice
+}
+
+export type TransferredDeviceEvent = EventHead & {
+  /** What happened. */
+  type: 'device.transferred'
+  /** The record as its operation answers it. */
   data: TransferredDevice
 }
 

@@ -110,6 +110,22 @@ describe('the SDK', () => {
     }
   })
 
+  test('has events that narrow by their type, and outcomes of batches that narrow by their code', async () => {
+    const { appId, forecourt } = await newSdk()
+    const device = deviceBody(appId)
+    const { results } = await forecourt.createDevices({ appId, devices: [device, { ...device, coordinates: 'x' }] })
+    const [done, refusedRow] = results
+    // What does not narrow does not compile.
+    expect(done?.code === 0 ? done.data.deviceNo : undefined).toBe(device.deviceNo)
+    expect(refusedRow?.code === 0 ? [] : refusedRow?.data?.errors.map(({ field }) => field)).toEqual(['coordinates'])
+    const serials: string[] = []
+    for await (const event of forecourt.pageEvents.all()) {
+      if (event.type === 'device.bound') serials.push(event.data.deviceNo)
+      if (event.type === 'site.created') serials.push(event.data.siteName)
+    }
+    expect(serials).toEqual([device.deviceNo])
+  })
+
   test('sends files and reads them, whole, as a stream and row by row', async () => {
     const { forecourt } = await newSdk()
     const columns = 'deviceNo,deviceName,districtCode,coordinates'
