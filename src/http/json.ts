@@ -58,6 +58,9 @@ class Scan {
   private depth = 0
   private values = 0
   private longEscapes = 0
+  private isInText = false
+  private textStart = 0
+  private textEscapes = 0
   private open: List | undefined
   private readonly bytes: Uint8Array
   private readonly membersAtDepth: Int32Array
@@ -71,11 +74,14 @@ class Scan {
   /** Reads on to about there. Answers whether the end is reached. Throws `JsonFault` at the first limit passed. */
   read(until: number): boolean {
     const { bytes } = this
-    let { at } = this
+    let at = this.isInText ? this.endOfText(this.at, until) : this.at
     for (; at < until; at++) {
       switch (bytes[at]) {
         case 34: // "
-          at = this.endOfString(at)
+          this.isInText = true
+          this.textStart = at
+          this.textEscapes = 0
+          at = this.endOfText(at + 1, until) - 1
           break
         case 58: // :
           this.countMember()
@@ -103,16 +109,23 @@ class Scan {
     return at >= bytes.byteLength
   }
 
-  private endOfString(start: number): number {
+  /** Reads on in a text, behind its end or to about there: a long one takes several slices. */
+  private endOfText(from: number, until: number): number {
     const { bytes } = this
-    let at = start + 1
+    let at = from
     let escapes = 0
-    for (; at < bytes.byteLength && bytes[at] !== 34; at++) {
+    for (; at < until && bytes[at] !== 34; at++) {
       if (bytes[at] !== 92) continue
       at++
       escapes++
     }
-    if (at - start > longText) this.longEscapes += escapes
+    this.textEscapes += escapes
+    if (at < until) {
+      this.isInText = false
+      at++
+    }
+    const isOver = !this.isInText || at >= bytes.byteLength
+    if (isOver && at - this.textStart > longText) this.longEscapes += this.textEscapes
     return at
   }
 
