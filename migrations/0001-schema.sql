@@ -431,6 +431,10 @@ create table import (
   token_hash text,
   token_until timestamptz,
   token_generation integer,
+  -- The account or the key that sent it: it ends with their access. Null for an application's, and for the key that the
+  -- service was started with.
+  operator_id bigint,
+  operator_key_id bigint,
   created_at timestamptz not null default now(),
   finished_at timestamptz,
   -- Why it failed, for people.

@@ -82,7 +82,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         format,
         isDryRun: query.dryRun === 'true',
         actor,
-        tokenHash: caller.kind === 'application' ? caller.tokenHash : null,
+        caller,
       })
       // A piece of a slow file may take longer than a lease. After a renewal that fails comes the next one, and a lease
       // that is lost refuses the next piece.

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Row } from 'postgres'
-import { isLivingAt } from '../callers/store.ts'
+import type { Caller } from '../callers/caller.ts'
+import { rolesOf } from '../callers/roles.ts'
+import { findOperatorAccess, isLivingAt } from '../callers/store.ts'
 import { takeLock } from '../database/advisory-lock.ts'
 import { lockApplication, lowestEventId } from '../database/application-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
@@ -11,6 +13,7 @@ import { readActor } from '../events/rules.ts'
 import type { ShowMoment, TimeRange } from '../moments.ts'
 import { Refusal, type RefusalName, unavailable } from '../refusals.ts'
 import {
+  createImport,
   type ImportFormat,
   type ImportKind,
   type ImportRecord,
@@ -102,8 +105,7 @@ export interface NewImport {
   format: ImportFormat
   isDryRun: boolean
   actor: string
-  /** Of the application's token; null for an operator. */
-  tokenHash: string | null
+  caller: Caller
 }
 
 /** A file that is being taken. */
@@ -118,12 +120,14 @@ const draftLeaseSeconds = 60
 /** Makes an import that nobody sees before its file is whole. */
 export async function insertDraft(sql: Statements, given: NewImport): Promise<Draft> {
   const owner = randomUUID()
-  const { appId, kind, format, isDryRun, actor, tokenHash } = given
+  const { appId, kind, format, isDryRun, actor, caller } = given
+  const tokenHash = caller.kind === 'application' ? caller.tokenHash : null
+  const { operatorId, operatorKeyId } = caller.kind === 'operator' ? caller : { operatorId: null, operatorKeyId: null }
   const [row] = await sql<[{ id: number }]>`
     insert into import (app_id, kind, format, is_dry_run, status, actor, token_hash, token_until, token_generation,
-      lease_owner, lease_until)
+      operator_id, operator_key_id, lease_owner, lease_until)
     select ${appId}, ${kind}, ${format}, ${isDryRun}, 0, ${actor}, ${tokenHash}, t.expires_at, t.generation,
-      ${owner}, now() + ${draftLeaseSeconds} * interval '1 second'
+      ${operatorId}, ${operatorKeyId}, ${owner}, now() + ${draftLeaseSeconds} * interval '1 second'
     from (select 1) as one left join access_token t on t.token_hash = ${tokenHash}
     returning id`
   return { id: row.id, owner }
@@ -370,25 +374,39 @@ export async function leaveJob(sql: Statements, job: Job): Promise<void> {
 }
 
 /**
- * Locks the application of a job, and answers why nothing may be written in its name any more; undefined while it may. A
- * token that has come to its end by itself does not stop what it has begun.
+ * Locks the application of a job, if it has one, and returns why nothing may be written in the name of the caller who
+ * began it any more; undefined while it may. A token that has come to its end by itself does not stop what it has begun.
  */
-export async function lossOfAccess(
-  tx: Statements,
-  { id, appId }: Job & { appId: string },
-): Promise<RefusalName | undefined> {
-  await lockApplication(tx, appId)
-  const [given] = await tx`select token_hash, token_until, token_generation from import where id = ${id}`
+export async function lossOfAccess(tx: Statements, { id, appId }: Job): Promise<RefusalName | undefined> {
+  if (appId !== null) await lockApplication(tx, appId)
+  const [given] = await tx`
+    select token_hash, token_until, token_generation, operator_id, operator_key_id from import where id = ${id}`
+  if (given === undefined) return undefined
+  return given.token_hash === null ? lossOfOperator(tx, given, appId) : lossOfToken(tx, given, appId)
+}
+
+/** Operators may still create for a frozen application. */
+async function lossOfOperator(tx: Statements, given: Row, appId: string | null): Promise<RefusalName | undefined> {
+  if (appId !== null) {
+    const [found] = await tx`select 1 from application where app_id = ${appId}`
+    if (found === undefined) return 'applicationNotFound'
+  }
+  const access = await findOperatorAccess(tx, given.operator_id, given.operator_key_id)
+  if (access === undefined) return 'tokenInvalid'
+  const mayWrite = rolesOf(createImport).includes(access.role)
+  const isOwn = access.applications === null || (appId !== null && access.applications.has(appId))
+  return mayWrite && isOwn ? undefined : 'notPermitted'
+}
+
+async function lossOfToken(tx: Statements, given: Row, appId: string | null): Promise<RefusalName | undefined> {
   const [found] = await tx`
-    select a.status, a.token_generation as generation, ${given?.token_until}::timestamptz <= clock_timestamp() as is_over,
+    select a.status, a.token_generation as generation, ${given.token_until}::timestamptz <= clock_timestamp() as is_over,
       exists (select 1 from access_token t
-        where t.token_hash = ${given?.token_hash} and ${tx.unsafe(isLivingAt('clock_timestamp()'))}) as is_living
+        where t.token_hash = ${given.token_hash} and ${tx.unsafe(isLivingAt('clock_timestamp()'))}) as is_living
     from application a where a.app_id = ${appId}`
   if (found === undefined) return 'applicationNotFound'
-  // Operators may still create for a frozen application.
-  if (given?.token_hash === null) return undefined
   if (found.status === 2) return 'applicationFrozen'
-  const hasAccess = found.is_living || (found.is_over && found.generation === given?.token_generation)
+  const hasAccess = found.is_living || (found.is_over && found.generation === given.token_generation)
   return hasAccess ? undefined : 'tokenInvalid'
 }
 

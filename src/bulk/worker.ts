@@ -7,7 +7,7 @@ import { yielder } from '../event-loop.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
-import { invalidRequest, Refusal } from '../refusals.ts'
+import { invalidRequest, Refusal, type RefusalName, refusals } from '../refusals.ts'
 import { importRows } from './contract.ts'
 import {
   type DecideRows,
@@ -150,7 +150,13 @@ export class ImportWorker {
   /** A step, after a failure from where the database says: what it forgot to answer may have been kept. */
   private async attempt(job: store.Job, isBusy: () => Promise<boolean>, hasFailed: boolean): Promise<boolean> {
     if (hasFailed) Object.assign(job, await store.keepJob(this.parts.sql, job))
-    return this.step(job, isBusy, hasFailed)
+    try {
+      return await this.step(job, isBusy, hasFailed)
+    } catch (error) {
+      if (!(error instanceof AccessLost)) throw error
+      await this.giveUp(job, error, wordsOfLoss(job, error.loss))
+      return true
+    }
   }
 
   /** Decides the rows of one piece, after a failure one by one, to know which it is. Answers whether the job has come to its end. */
@@ -237,7 +243,7 @@ export class ImportWorker {
     const sound = rows.filter(({ refusal }) => refusal === undefined)
     const decideRows = await this.composerOf(job)(sound.map(({ body }) => body))
     const [refused, lastEventId] = await transaction(sql, async (tx) => {
-      const decided = sound.length === 0 ? [] : await this.decideFor(tx, job, decideRows, sound.length)
+      const decided = sound.length === 0 ? [] : await this.decideFor(tx, job, decideRows)
       const outcomeOf = new Map(sound.map((row, place) => [row, decided[place] as RowOutcome]))
       const outcomes = rows.map((row) => toKept(row, outcomeOf.get(row) ?? { refusal: row.refusal as Refusal }))
       const refused = await store.settleRows(tx, job, { outcomes, ...next })
@@ -249,16 +255,10 @@ export class ImportWorker {
     return refused
   }
 
-  private async decideFor(
-    tx: Statements,
-    job: store.Job,
-    decideRows: DecideRows,
-    count: number,
-  ): Promise<RowOutcome[]> {
-    const { appId } = job
-    if (appId === null) return decideRows(tx)
-    const loss = await store.lossOfAccess(tx, { ...job, appId })
-    return loss === undefined ? decideRows(tx) : Array.from({ length: count }, () => ({ refusal: new Refusal(loss) }))
+  private async decideFor(tx: Statements, job: store.Job, decideRows: DecideRows): Promise<RowOutcome[]> {
+    const loss = await store.lossOfAccess(tx, job)
+    if (loss !== undefined) throw new AccessLost(loss)
+    return decideRows(tx)
   }
 
   private composerOf({ kind, isDryRun, appId, actor }: store.Job): Composer {
@@ -276,6 +276,21 @@ function progressTo(job: store.Job, piece: store.StoredPiece, rows: number): Omi
   return nextRow === piece.rows.length
     ? { nextPiece: job.nextPiece + 1, nextRow: 0, bytesRead: piece.bytesRead, freedBytes: piece.keptBytes }
     : { nextPiece: job.nextPiece, nextRow, bytesRead: null, freedBytes: 0 }
+}
+
+/** The caller who began a job may not go on with it. */
+class AccessLost extends Error {
+  readonly loss: RefusalName
+
+  constructor(loss: RefusalName) {
+    super(`access is lost: ${loss}`)
+    this.loss = loss
+  }
+}
+
+function wordsOfLoss({ line }: store.Job, loss: RefusalName): string {
+  const { code, en } = refusals[loss]
+  return `The import stopped at line ${line}, because its sender has lost access (${code}: ${en}). Rows before it are done.`
 }
 
 function wordsOfRefused({ line }: store.Job): string {

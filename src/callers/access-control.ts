@@ -84,7 +84,8 @@ function orRefuse(caller: Caller | undefined): Caller {
   return caller
 }
 
-function permitted(operation: Admission, caller: Caller): Caller {
+/** The caller, when it may call the operation. Throws 10003. */
+export function permitted(operation: Admission, caller: Caller): Caller {
   if (mayCall(operation, caller)) return caller
   throw new Refusal('notPermitted', caller.kind === 'application' ? { appId: caller.appId } : {})
 }

@@ -16,6 +16,18 @@ function mayActFor(caller: Caller, appId: string): boolean {
   return caller.applications === null || caller.applications.has(appId)
 }
 
+/**
+ * Refuses with 10003 a caller who has lost, since a request began, an application that it is about: the one that it
+ * names, else each that the caller had then. What goes on with fewer would look whole to who reads it.
+ */
+export function requireStillActingFor(before: Caller, now: Caller, named: string | null | undefined): void {
+  if (before.kind === 'application' || now.kind === 'application' || now.applications === null) return
+  const appId = given(named)
+  if (appId !== null) requireActingFor(now, appId)
+  else if (before.applications === null) throw new Refusal('notPermitted')
+  else for (const each of before.applications) requireActingFor(now, each)
+}
+
 /** The applications that a caller may see; null for all of them. */
 export function visibleApplications(caller: Caller): readonly string[] | null {
   if (caller.kind === 'application') return [caller.appId]

@@ -215,6 +215,28 @@ export async function findKeys(sql: Statements, hashes: readonly string[]): Prom
   return toOperators(rows)
 }
 
+/**
+ * What an account or a key may do now; undefined when it is gone, disabled or expired. Neither is the key that the
+ * service was started with, which may do all.
+ */
+export async function findOperatorAccess(
+  sql: Statements,
+  operatorId: number | null,
+  operatorKeyId: number | null,
+): Promise<Pick<OperatorCaller, 'role' | 'applications'> | undefined> {
+  if (operatorId === null && operatorKeyId === null) return { role: 'admin', applications: null }
+  const [row] =
+    operatorKeyId === null
+      ? await sql`
+          select o.role, case when o.role = 'developer' then ${sql.unsafe(membershipsOf('o.id'))} end as app_ids
+          from operator o where o.id = ${operatorId} and o.status = 1`
+      : await sql`
+          select ${sql.unsafe(keyRole)} as role, null as app_ids
+          from operator_key k left join operator o on o.id = k.operator_id
+          where k.id = ${operatorKeyId} and ${sql.unsafe(keyRole)} is not null`
+  return row && { role: row.role, applications: row.app_ids === null ? null : new Set<string>(row.app_ids) }
+}
+
 /** How long a session lasts while nobody uses it, and at most. */
 export const idleSessionHours = 12
 export const longestSessionDays = 14

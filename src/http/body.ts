@@ -143,9 +143,14 @@ export class FileBody {
     const { expire } = timeout
     timeout.expire = () => {
       expire()
-      this.givenUp = timeout.late()
-      this.giveUp?.(this.givenUp)
+      this.end(timeout.late())
     }
+  }
+
+  /** Takes no more of it: whoever waits for the next piece is refused at once. */
+  end(refusal: Refusal): void {
+    this.givenUp ??= refusal
+    this.giveUp?.(this.givenUp)
   }
 
   /** Piece by piece. Throws 10001 for what is too large, breaks off or dallies. */

@@ -2,14 +2,16 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import { permitted } from '../callers/access-control.ts'
 import { type ApplicationCaller, actorOf, type Caller } from '../callers/caller.ts'
+import { requireStillActingFor } from '../callers/permissions.ts'
 import { databaseRefusal, failureClass } from '../database/failures.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import type { Reads } from '../database/reads.ts'
 import type { Deadlines } from '../deadlines.ts'
 import type { Metrics } from '../metrics.ts'
-import { type FieldFault, invalidRequest, Refusal, refusals, unavailable } from '../refusals.ts'
+import { type FieldFault, invalidRequest, Refusal, type RefusalName, refusals, unavailable } from '../refusals.ts'
 import { onceKey } from '../values.ts'
 import { compress, isLarge, type JsonText, Replayed, type Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
@@ -50,7 +52,7 @@ export interface FileRequest<Query = unknown> extends OperationRequest<undefined
 
 /** What a handler is given whose answer is made while it is sent: connections for one read after the other. */
 export interface StreamRequest<Query = unknown> extends OperationRequest<undefined, Query> {
-  /** Reads once its turn has come. Throws 10002 and 10005 when the caller has lost its access meanwhile. */
+  /** Reads once its turn has come. Throws 10002, 10003 and 10005 when the caller has lost its access meanwhile. */
   readNext<Answer>(read: (sql: Sql) => Promise<Answer>): Promise<Answer>
 }
 
@@ -161,6 +163,8 @@ interface Pending extends RequestTimeout {
 }
 
 const tokenTrustedForMs = 50
+/** Between two looks at who sends a file: with what is known of callers for 0.9 s it ends within one. */
+const lookAgainMs = 100
 const saneRequestId = /^[\w.:-]{1,128}$/
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
 
@@ -330,18 +334,19 @@ async function answerFor(
   const query = route.readQuery?.(request.query)
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
   options.reads.note(actor)
+  const named = (query as { appId?: string | null } | undefined)?.appId
   if (operation.method === 'GET') {
     const askedAt = performance.now()
     let gone: AbortSignal | undefined
     const readNext: StreamRequest['readNext'] = async (read) => {
       gone ??= abortedWith(request, pending)
-      await requireStill(route, request, options, askedAt)
+      await requireStill(route, request, options, askedAt, caller, named)
       return options.reads.run(actor, gone, read)
     }
     const asked = { caller, actor, body: undefined, query, idempotency: undefined, readNext, ...head }
     const outcome = await answerGet(route.handler, asked, options, () => abortedWith(request, pending))
     // A read may wait for seconds; writes look again under their application's lock.
-    if (caller.kind === 'application') await requireStill(route, request, options, askedAt)
+    if (caller.kind === 'application') await requireStill(route, request, options, askedAt, caller, named)
     return outcome
   }
 
@@ -355,8 +360,8 @@ async function answerFor(
   const bytes = await bodies.read(request, operation, pending)
   pending.at = performance.now() + (operation.answerTimeoutMs ?? options.answerTimeoutMs)
   pending.late = unavailable
-  // A body may take seconds, and a token can lose its access meanwhile.
-  await requireStill(route, request, options, askedAt)
+  // A body may take seconds, and a caller can lose its access meanwhile.
+  await requireStill(route, request, options, askedAt, caller, undefined)
   const read = mediaType === 'form' ? readForm(bytes) : readJson(bytes)
   const sent = read instanceof Promise ? await read : read
   pending.body = sent
@@ -388,10 +393,12 @@ async function answerFile(
     piece: (bytes: Uint8Array) => void hash?.update(bytes),
     async end() {
       if (idempotency && hash) idempotency.bodyHash = hash.digest('base64')
-      await requireStill(route, request, options, askedAt)
+      await still()
     },
   }
   const { caller } = asked
+  const named = (asked.query as { appId?: string | null } | undefined)?.appId
+  const still = () => requireStill(route, request, options, askedAt, caller, named)
   const file = new FileBody(
     request,
     operation,
@@ -399,6 +406,12 @@ async function answerFile(
     hears,
     caller.kind === 'application' ? caller.appId : undefined,
   )
+  // A sender who lets long pauses must end as well. A database that is away ends nobody.
+  const looking = setInterval(() => {
+    still().catch((error: unknown) => {
+      if (error instanceof Refusal && lossesOfAccess.has(error.refusal)) file.end(error)
+    })
+  }, lookAgainMs)
   try {
     const outcome = await run({ ...asked, idempotency, file })
     return idempotency?.isReplayed ? new Replayed(outcome) : outcome
@@ -406,6 +419,7 @@ async function answerFile(
     if (error instanceof Refusal && file.isLeft) error.headers.connection = 'close'
     throw error
   } finally {
+    clearInterval(looking)
     await file.close()
   }
 }
@@ -432,15 +446,24 @@ function abortedWith(request: HttpRequest, timeout: RequestTimeout): AbortSignal
   return controller.signal
 }
 
-/** Looks at the caller anew where it was admitted a while ago. Throws 10002 and 10005. */
+const lossesOfAccess: ReadonlySet<RefusalName> = new Set(['tokenInvalid', 'notPermitted', 'applicationFrozen'])
+
+/**
+ * Looks at the caller anew where it was admitted a while ago: at who it is, what its role may do, and the applications
+ * that the request is about. Throws 10002, 10003 and 10005.
+ */
 async function requireStill(
-  route: Route,
+  { handler: { operation } }: Route,
   request: HttpRequest,
   options: ServeOptions,
   admittedAt: number,
+  before: Caller,
+  named: string | null | undefined,
 ): Promise<void> {
-  const isLongAgo = performance.now() - admittedAt > tokenTrustedForMs
-  if (isLongAgo && route.handler.operation.callers.length > 0) await options.authenticate(request)
+  if (performance.now() - admittedAt <= tokenTrustedForMs || operation.callers.length === 0) return
+  const now = permitted(operation, await options.authenticate(request))
+  // The applications that a JSON body is about are its handler's to look at.
+  if (operation.method === 'GET' || operation.takes !== undefined) requireStillActingFor(before, now, named)
 }
 
 /** The key of a request whose body is still to be read. Throws 10001. */

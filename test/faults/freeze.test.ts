@@ -320,6 +320,6 @@ test('an import is refused after the revocation of its token, also when that wou
     return data.id
   })
   const told = async () => (await a.operate(getImport, { id })).data
-  expect(await becomesTrue(async () => (await told()).status === 3)).toBe(true)
-  expect(await told()).toMatchObject({ created: 0, refused: 3 })
+  expect(await becomesTrue(async () => (await told()).status === 4)).toBe(true)
+  expect(await told()).toMatchObject({ created: 0, refused: 0, error: expect.stringContaining('10002') })
 }, 60_000)
