@@ -25,15 +25,14 @@ export class Lifetime {
     signals: readonly NodeJS.Signals[],
     explain: (error: unknown) => unknown,
   ): Promise<void> {
-    for (const signal of signals) process.on(signal, () => this.endWithin(0))
+    for (const signal of signals) process.on(signal, () => void this.endWithin(0))
     try {
       this.starting = start()
       await this.starting
     } catch (error) {
       if (this.stopping !== undefined) return
       await explain(error)
-      await this.stop()
-      process.exit(1)
+      await this.endWithin(1)
     }
   }
 
@@ -47,13 +46,14 @@ export class Lifetime {
     })
     process.on('uncaughtException', (error) => {
       log.fatal({ err: error }, 'a fault that nothing caught: the service ends and wants to be started again')
-      this.endWithin(1)
+      void this.endWithin(1)
     })
   }
 
-  private endWithin(code: number): void {
+  private async endWithin(code: number): Promise<void> {
     setTimeout(() => process.exit(1), stopWithinMs).unref()
-    void this.stop().then(() => process.exit(code))
+    await this.stop()
+    process.exit(code)
   }
 
   /** Stops everything that was started, the newest first; what is still starting is waited for. */
