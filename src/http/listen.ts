@@ -149,6 +149,7 @@ class Drain {
     const { headers } = answer
     if (isStreamed(answer.body)) answer.body = this.counted(request, answer.body)
     headers['x-content-type-options'] = 'nosniff'
+    if (headers['content-type'] === 'application/json') headers['content-security-policy'] ??= nothingLoaded
     if (request.header(forwardedScheme) === 'https') headers['strict-transport-security'] = oneYear
     if (this.stopping) headers.connection = 'close'
     return answer
@@ -308,6 +309,8 @@ class BunRequest implements HttpRequest {
 
 const json = { 'content-type': 'application/json' }
 const oneYear = 'max-age=31536000'
+/** A browser that is led to an answer of the API loads nothing for it and shows it in no frame. */
+const nothingLoaded = "default-src 'none'; frame-ancestors 'none'"
 const { code, en } = refusals.internalFault
 const faultBody = JSON.stringify({ code, msg: en, data: null })
 
@@ -320,6 +323,7 @@ function malformed(status: string, reason: string): string {
     'content-type: application/json',
     'cache-control: no-store',
     'x-content-type-options: nosniff',
+    `content-security-policy: ${nothingLoaded}`,
     `x-request-id: ${randomUUID()}`,
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',

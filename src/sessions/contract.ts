@@ -51,7 +51,8 @@ export type SessionRecord = Static<typeof SessionRecord>
 
 export const createSession = operation({
   id: 'createSession',
-  summary: 'Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read.',
+  summary:
+    'Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. The session that the browser had until then ends, and of more than 20 sessions of an account the oldest.',
   method: 'POST',
   path: `${folder}/create`,
   callers: [],

@@ -1,4 +1,4 @@
-import { type CallerCache, operators } from '../callers/cache.ts'
+import { operators } from '../callers/cache.ts'
 import { keyOwnerOf, type OperatorCaller } from '../callers/caller.ts'
 import { hashSecret } from '../callers/credentials.ts'
 import { findKeys, noteUse } from '../callers/store.ts'
@@ -17,7 +17,6 @@ import { beginSession, checkPassword, type SessionParts, type Source, withMark, 
 import * as store from './store.ts'
 
 interface Parts extends SessionParts {
-  callers: CallerCache
   metrics: Metrics
   config: Pick<
     Config,

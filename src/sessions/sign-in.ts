@@ -1,3 +1,4 @@
+import { type CallerCache, operators } from '../callers/cache.ts'
 import { actorOf } from '../callers/caller.ts'
 import { isBehindHttps, ownCookie, ownCookieName } from '../callers/cookies.ts'
 import { hashSecret, newSecret } from '../callers/credentials.ts'
@@ -18,6 +19,7 @@ let decoy: Promise<string> | undefined
 
 export interface SessionParts {
   sql: Sql
+  callers: CallerCache
   /** Of the operator key that the service was started with. */
   settingKeyHash: string | null
   showMoment: ShowMoment
@@ -57,9 +59,12 @@ export async function checkPassword(sql: Sql, name: string, password: string, so
   return account
 }
 
-/** Begins a session and answers it, with its cookies. Throws 10031 for a holder that was shut out meanwhile. */
+/**
+ * Begins a session and answers it, with its cookies. The session that the browser had until now ends, and so does the
+ * account's oldest one beyond its bound. Throws 10031 for a holder that was shut out meanwhile.
+ */
 export async function beginSession(
-  { sql, settingKeyHash, showMoment }: SessionParts,
+  { sql, callers, settingKeyHash, showMoment }: SessionParts,
   holder: store.SessionHolder,
   source: Source,
 ): Promise<JsonText> {
@@ -71,15 +76,31 @@ export async function beginSession(
       .header('user-agent')
       ?.replace(/[\p{Cc}\p{Cs}]/gu, '')
       .slice(0, 255) ?? null
+  let hasEnded = false
   const record = await transaction(sql, async (tx) => {
     await store.insertSession(tx, holder, tokenHash, userAgent, address)
     const begun = (await findSessions(tx, [tokenHash], settingKeyHash)).get(tokenHash)?.caller
     if (begun === undefined || begun.sessionId === null) throw new Refusal('signInFailed')
     if (holder.operatorId !== null) await store.keepBrowser(tx, holder.operatorId, tokenHash, browserMarks(source))
     const data = await store.requireSession(tx, begun.sessionId, showMoment)
-    await insertPlatformEvent(tx, { type: 'session.created', actor: actorOf(begun), subject: data.id, address, data })
+    const actor = actorOf(begun)
+    await insertPlatformEvent(tx, { type: 'session.created', actor, subject: data.id, address, data })
+    const former = ownCookie(source, 'session')
+    const replaced = await store.sessionsReplacedBy(
+      tx,
+      data.id,
+      holder,
+      former === undefined ? null : hashSecret(former),
+    )
+    for (const id of replaced) {
+      const ended = await store.deleteSession(tx, id, null, showMoment)
+      if (ended === undefined) continue
+      await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data: ended })
+      hasEnded = true
+    }
     return data
   })
+  if (hasEnded) await callers.noteChange(operators)
   return withCookies(record, [cookie(source, 'session', token, longestSessionDays)])
 }
 

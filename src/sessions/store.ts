@@ -90,6 +90,28 @@ export async function insertSession(
   }
 }
 
+/** How many sessions an account has at most; the oldest ends when it begins another one. */
+const mostSessions = 20
+
+/**
+ * The sessions that end because this one began: the one that the same browser had until now, and the account's oldest
+ * ones beyond its bound. The account's row is locked since its session was stored, so two sign-ins count each other.
+ */
+export async function sessionsReplacedBy(
+  tx: Statements,
+  sessionId: number,
+  { operatorId }: SessionHolder,
+  formerHash: string | null,
+): Promise<number[]> {
+  const rows = await tx`
+    select id from operator_session where token_hash = ${formerHash} and id <> ${sessionId}
+    union
+    select id from (
+      select id from operator_session where operator_id = ${operatorId} and token_hash is distinct from ${formerHash}
+      order by id desc offset ${mostSessions}) as oldest`
+  return rows.map(({ id }) => id)
+}
+
 /** Ends an operator's sessions, but for one that is to go on. */
 export async function deleteSessionsOf(tx: Statements, operatorId: number, except: number | null): Promise<void> {
   await tx`delete from operator_session where operator_id = ${operatorId} and id is distinct from ${except}`

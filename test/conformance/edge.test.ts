@@ -30,6 +30,18 @@ test('every answer says that its type is not to be guessed, and has a request id
   }
 })
 
+test('an answer of the API, refused or not, lets a browser load nothing for it', async () => {
+  for (const path of ['/healthz', '/openapi.json', '/nowhere', createDevice.path]) {
+    const answer = await get(path)
+    expect([path, answer.headers.get('content-security-policy')]).toEqual([
+      path,
+      "default-src 'none'; frame-ancestors 'none'",
+    ])
+  }
+  // A page keeps its own.
+  expect((await get('/docs')).headers.get('content-security-policy') ?? '').not.toContain("default-src 'none'; frame")
+})
+
 // Bun answers them itself, with a bare status.
 test.skipIf(process.env.FORECOURT_TEST_RUNTIME !== 'node')(
   'bytes that are no HTTP have an answer of that kind too',

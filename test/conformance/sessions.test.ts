@@ -132,6 +132,40 @@ describe('a session', () => {
     await withinOneSecond(() => sessionOf(headers), 10002)
   })
 
+  test('ends when its browser signs in anew, and no other session with it', async () => {
+    const [person, other] = await Promise.all([newPerson(client, 'viewer'), newPerson(client, 'viewer')])
+    const [headers, elsewhere] = [await signIn(client, person), await signIn(client, person)]
+    const former = expectSuccess(await sessionOf(headers)).id
+    // Also when somebody else takes the browser over.
+    const again = await client.call(createSession, { name: other.name, password: other.password }, { headers })
+    expectSuccess(again)
+    await withinOneSecond(() => sessionOf(headers), 10002)
+    expectSuccess(await sessionOf(elsewhere))
+    expect(expectSuccess(await sessionOf({ cookie: cookieOf(again) })).name).toBe(other.name)
+    const left = expectSuccess(await client.operate(pageSessions, { operatorId: person.id })).list
+    expect(left).toHaveLength(1)
+    expect(left.map(({ id }) => id)).not.toContain(former)
+    // A sign-in that is refused ends nothing.
+    expectRefusal(
+      await client.call(createSession, { name: person.name, password: 'wrong' }, { headers: elsewhere }),
+      'signInFailed',
+    )
+    expectSuccess(await sessionOf(elsewhere))
+  })
+
+  test('is one of at most 20 of its account, of which the oldest ends', async () => {
+    const person = await newPerson(client, 'viewer')
+    const first = await signIn(client, person)
+    const second = await signIn(client, person)
+    for (let count = 0; count < 18; count++) await signIn(client, person)
+    expectSuccess(await sessionOf(first))
+    await signIn(client, person)
+    await withinOneSecond(() => sessionOf(first), 10002)
+    expectSuccess(await sessionOf(second))
+    const { list } = expectSuccess(await client.operate(pageSessions, { operatorId: person.id, pageSize: 100 }))
+    expect(list).toHaveLength(20)
+  })
+
   test('is listed to its own person, and to an admin', async () => {
     const [person, other] = await Promise.all([newPerson(client, 'viewer'), newPerson(client, 'viewer')])
     const headers = await signIn(client, person)
