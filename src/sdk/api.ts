@@ -2022,7 +2022,7 @@ export interface Methods {
   pageDeviceInventory: PageMethod<PageDeviceInventoryQuery, InventoryEntryPage>
   /** Takes a serial number out of the inventory; a device that is bound stays bound. */
   deleteDeviceInventory: Method<DeleteDeviceInventoryRequest, InventoryEntry>
-  /** Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. */
+  /** Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. The session that the browser had until then ends, and of more than 20 sessions of an account the oldest. */
   createSession: Method<CreateSessionRequest, Session>
   /** Answers who the caller is. */
   getSession: Method<Record<never, never>, Session>
