@@ -88,7 +88,7 @@ export async function beginSession(
     const former = ownCookie(source, 'session')
     const replaced = await store.sessionsReplacedBy(
       tx,
-      data.id,
+      begun.sessionId,
       holder,
       former === undefined ? null : hashSecret(former),
     )
