@@ -431,10 +431,12 @@ create table import (
   token_hash text,
   token_until timestamptz,
   token_generation integer,
-  -- The account or the key that sent it: it ends with their access. Null for an application's, and for the key that the
-  -- service was started with.
+  -- The account or the key that sent it, and its session with the end that this had then: an import outlives a session
+  -- that ends by itself, and nothing else of these. All null for the key of the settings.
   operator_id bigint,
   operator_key_id bigint,
+  session_id bigint,
+  session_until timestamptz,
   created_at timestamptz not null default now(),
   finished_at timestamptz,
   -- Why it failed, for people.

@@ -122,13 +122,15 @@ export async function insertDraft(sql: Statements, given: NewImport): Promise<Dr
   const owner = randomUUID()
   const { appId, kind, format, isDryRun, actor, caller } = given
   const tokenHash = caller.kind === 'application' ? caller.tokenHash : null
-  const { operatorId, operatorKeyId } = caller.kind === 'operator' ? caller : { operatorId: null, operatorKeyId: null }
+  const { operatorId = null, operatorKeyId = null, sessionId = null } = caller.kind === 'operator' ? caller : {}
   const [row] = await sql<[{ id: number }]>`
     insert into import (app_id, kind, format, is_dry_run, status, actor, token_hash, token_until, token_generation,
-      operator_id, operator_key_id, lease_owner, lease_until)
+      operator_id, operator_key_id, session_id, session_until, lease_owner, lease_until)
     select ${appId}, ${kind}, ${format}, ${isDryRun}, 0, ${actor}, ${tokenHash}, t.expires_at, t.generation,
-      ${operatorId}, ${operatorKeyId}, ${owner}, now() + ${draftLeaseSeconds} * interval '1 second'
+      ${operatorId}, ${operatorKeyId}, ${sessionId}, s.expires_at,
+      ${owner}, now() + ${draftLeaseSeconds} * interval '1 second'
     from (select 1) as one left join access_token t on t.token_hash = ${tokenHash}
+      left join operator_session s on s.id = ${sessionId}
     returning id`
   return { id: row.id, owner }
 }
@@ -375,12 +377,14 @@ export async function leaveJob(sql: Statements, job: Job): Promise<void> {
 
 /**
  * Locks the application of a job, if it has one, and returns why nothing may be written in the name of the caller who
- * began it any more; undefined while it may. A token that has come to its end by itself does not stop what it has begun.
+ * began it any more; undefined while it may. A token or a session that has come to its end by itself does not stop what it
+ * has begun.
  */
-export async function lossOfAccess(tx: Statements, { id, appId }: Job): Promise<RefusalName | undefined> {
+export async function lockAndCheckAccess(tx: Statements, { id, appId }: Job): Promise<RefusalName | undefined> {
   if (appId !== null) await lockApplication(tx, appId)
   const [given] = await tx`
-    select token_hash, token_until, token_generation, operator_id, operator_key_id from import where id = ${id}`
+    select token_hash, token_until, token_generation, operator_id, operator_key_id, session_id, session_until
+    from import where id = ${id}`
   if (given === undefined) return undefined
   return given.token_hash === null ? lossOfOperator(tx, given, appId) : lossOfToken(tx, given, appId)
 }
@@ -392,10 +396,19 @@ async function lossOfOperator(tx: Statements, given: Row, appId: string | null):
     if (found === undefined) return 'applicationNotFound'
   }
   const access = await findOperatorAccess(tx, given.operator_id, given.operator_key_id)
-  if (access === undefined) return 'tokenInvalid'
+  if (access === undefined || (await isSessionEnded(tx, given))) return 'tokenInvalid'
   const mayWrite = rolesOf(createImport).includes(access.role)
   const isOwn = access.applications === null || (appId !== null && access.applications.has(appId))
   return mayWrite && isOwn ? undefined : 'notPermitted'
+}
+
+/** Whether the session that sent it was ended; one that ends by itself stops nothing. */
+async function isSessionEnded(tx: Statements, { session_id, session_until }: Row): Promise<boolean> {
+  if (session_id === null) return false
+  const [row] = await tx`
+    select ${session_until}::timestamptz > clock_timestamp()
+      and not exists (select 1 from operator_session where id = ${session_id}) as is_ended`
+  return row?.is_ended === true
 }
 
 async function lossOfToken(tx: Statements, given: Row, appId: string | null): Promise<RefusalName | undefined> {

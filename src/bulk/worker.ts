@@ -243,7 +243,7 @@ export class ImportWorker {
     const sound = rows.filter(({ refusal }) => refusal === undefined)
     const decideRows = await this.composerOf(job)(sound.map(({ body }) => body))
     const [refused, lastEventId] = await transaction(sql, async (tx) => {
-      const decided = sound.length === 0 ? [] : await this.decideFor(tx, job, decideRows)
+      const decided = await this.decideFor(tx, job, decideRows)
       const outcomeOf = new Map(sound.map((row, place) => [row, decided[place] as RowOutcome]))
       const outcomes = rows.map((row) => toKept(row, outcomeOf.get(row) ?? { refusal: row.refusal as Refusal }))
       const refused = await store.settleRows(tx, job, { outcomes, ...next })
@@ -256,7 +256,7 @@ export class ImportWorker {
   }
 
   private async decideFor(tx: Statements, job: store.Job, decideRows: DecideRows): Promise<RowOutcome[]> {
-    const loss = await store.lossOfAccess(tx, job)
+    const loss = await store.lockAndCheckAccess(tx, job)
     if (loss !== undefined) throw new AccessLost(loss)
     return decideRows(tx)
   }
@@ -290,7 +290,7 @@ class AccessLost extends Error {
 
 function wordsOfLoss({ line }: store.Job, loss: RefusalName): string {
   const { code, en } = refusals[loss]
-  return `The import stopped at line ${line}, because its sender has lost access (${code}: ${en}). Rows before it are done.`
+  return `The import stopped at line ${line}, because its sender has lost access (${code} ${loss}: ${en}). Rows before it are done.`
 }
 
 function wordsOfRefused({ line }: store.Job): string {

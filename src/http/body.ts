@@ -81,16 +81,50 @@ export class BodyReader {
 
 /** Files that are being taken at once in this process; each has a share of its memory, and of the processor. */
 const mostFiles = 8
-/** And of them one application’s: some retries at once, and room for others however long they take. */
+/** And of them one caller's or one application’s: some retries at once, and room for others however long they take. */
 const mostFilesOfOne = 4
+/** Places beyond these for those who hold none, so that a few who dally keep nobody else out. */
+const mostFilesInAll = 32
 /** Nothing of a file may come for so long. */
 const fileIdleMs = 30_000
+/** So much must come of a file in so long a wait for it, once it has been waited for a while. */
+const leastBytes = 64 * 1024
+const leastBytesMs = 30_000
+const patienceMs = 60_000
 /** Of a file that is refused before its end, so much is still taken: most clients read no answer before they have sent all. */
 const drainedBytes = 8 * 1024 * 1024
 const drainedMs = 2_000
 
 let filesUnderWay = 0
+/** By caller, and by the application that a file is for. */
 const filesOf = new Map<string, number>()
+
+/** Whose a file is. */
+interface FileOwner {
+  actor: string
+  appId: string | undefined
+}
+
+const holders = ({ actor, appId }: FileOwner) =>
+  appId === undefined || actor === `application:${appId}` ? [actor] : [actor, `application:${appId}`]
+
+/** Takes a place for a file. Throws 10007 where its caller or application has its part, and 50003 where all are taken. */
+function takePlace(names: readonly string[]): void {
+  const held = Math.max(...names.map((name) => filesOf.get(name) ?? 0))
+  if (held >= mostFilesOfOne) throw closing(new Refusal('tooManyRequests', { headers: { 'retry-after': '5' } }))
+  if (filesUnderWay >= (held === 0 ? mostFilesInAll : mostFiles)) throw closing(unavailable(5))
+  filesUnderWay++
+  for (const name of names) filesOf.set(name, (filesOf.get(name) ?? 0) + 1)
+}
+
+function leavePlace(names: readonly string[]): void {
+  filesUnderWay--
+  for (const name of names) {
+    const left = (filesOf.get(name) ?? 1) - 1
+    if (left > 0) filesOf.set(name, left)
+    else filesOf.delete(name)
+  }
+}
 
 /** Is told of a file while it arrives. */
 interface FileListener {
@@ -114,7 +148,10 @@ export class FileBody {
   private giveUp: ((refusal: Refusal) => void) | undefined
   private givenUp: Refusal | undefined
   private isOver = false
-  private readonly appId: string | undefined
+  private readonly owners: readonly string[]
+  /** How long has been waited for it in all, and what had come by when its speed was last looked at. */
+  private waitedMs = 0
+  private lookedAt = { waitedMs: 0, size: 0 }
 
   /** Throws 413, 415, and when too many are under way 50003, or 10007 where they are the application's own. */
   constructor(
@@ -122,7 +159,7 @@ export class FileBody {
     operation: Operation,
     timeout: RequestTimeout,
     hears: FileListener,
-    appId: string | undefined,
+    owner: FileOwner,
   ) {
     const [mediaType, charset] = fileTypeOf(request, operation)
     this.mediaType = mediaType
@@ -131,12 +168,8 @@ export class FileBody {
     const announced = Number(request.header('content-length') ?? 0)
     if (Number.isNaN(announced)) throw lengthTwice()
     if (announced > this.limit) throw closing(tooLarge(this.limit))
-    const own = (appId !== undefined && filesOf.get(appId)) || 0
-    if (own >= mostFilesOfOne) throw closing(new Refusal('tooManyRequests', { headers: { 'retry-after': '5' } }))
-    if (filesUnderWay >= mostFiles) throw closing(unavailable(5))
-    filesUnderWay++
-    if (appId !== undefined) filesOf.set(appId, own + 1)
-    this.appId = appId
+    this.owners = holders(owner)
+    takePlace(this.owners)
     this.pieces = request.stream()[Symbol.asyncIterator]()
     this.timeout = timeout
     this.hears = hears
@@ -167,7 +200,9 @@ export class FileBody {
     const { timeout } = this
     timeout.at = performance.now() + fileIdleMs
     timeout.late = bodyTooSlow
+    const askedAt = performance.now()
     const { done, value } = await this.arrival()
+    this.waitedMs += performance.now() - askedAt
     // What is done with a piece is no fault of its sender.
     timeout.at = performance.now() + fileIdleMs
     timeout.late = unavailable
@@ -177,7 +212,16 @@ export class FileBody {
     }
     this.size += value.byteLength
     if (this.size > this.limit) throw tooLarge(this.limit)
+    this.requireSpeed()
     return value
+  }
+
+  /** A place is for a file that comes. What is done with a piece does not count as waiting for its sender. */
+  private requireSpeed(): void {
+    const { waitedMs, size, lookedAt } = this
+    if (waitedMs > patienceMs && waitedMs - lookedAt.waitedMs < leastBytesMs) return
+    if (waitedMs > patienceMs && size - lookedAt.size < leastBytes) throw bodyTooSlow()
+    this.lookedAt = { waitedMs, size }
   }
 
   /** No race with one promise for the whole file: that would keep every piece until its end. */
@@ -194,12 +238,7 @@ export class FileBody {
 
   /** Lets the rest go, after all else. */
   async close(): Promise<void> {
-    filesUnderWay--
-    if (this.appId !== undefined) {
-      const left = (filesOf.get(this.appId) ?? 1) - 1
-      if (left > 0) filesOf.set(this.appId, left)
-      else filesOf.delete(this.appId)
-    }
+    leavePlace(this.owners)
     const until = performance.now() + drainedMs
     const most = this.size + drainedBytes
     try {

@@ -399,13 +399,8 @@ async function answerFile(
   const { caller } = asked
   const named = (asked.query as { appId?: string | null } | undefined)?.appId
   const still = () => requireStill(route, request, options, askedAt, caller, named)
-  const file = new FileBody(
-    request,
-    operation,
-    pending,
-    hears,
-    caller.kind === 'application' ? caller.appId : undefined,
-  )
+  const appId = named ?? (caller.kind === 'application' ? caller.appId : undefined)
+  const file = new FileBody(request, operation, pending, hears, { actor: asked.actor, appId })
   // A sender who lets long pauses must end as well. A database that is away ends nobody.
   const looking = setInterval(() => {
     still().catch((error: unknown) => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createImport, getImport } from '../../src/bulk/contract.ts'
+import { createImport, getImport, pageImports } from '../../src/bulk/contract.ts'
 import { deleteOldImports } from '../../src/bulk/store.ts'
 import { Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
 import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
 
 // Files that come slowly, and upkeep beside them.
@@ -55,6 +56,38 @@ test('a file of which something comes is taken, however long a piece of it takes
   const { status, text, data } = await file.answer
   expect(status, text).toBe(200)
   expect(data.rows).toBe(10)
+}, 60_000)
+
+test('those who dally with files keep nobody else from theirs', async () => {
+  const dawdlers = await Promise.all([1, 2].map(async () => signIn(client, await newPerson(client, 'operator'))))
+  const writers: WritableStreamDefaultWriter<Uint8Array>[] = []
+  const answers: Promise<unknown>[] = []
+  const begin = async (headers: Record<string, string>) => {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    writers.push(writer)
+    const { appId } = await newApplication(client)
+    const sent = { kind: 'devices', appId, dryRun: 'true', file: readable }
+    const answer = client.call(createImport, sent, { headers: { ...headers, 'content-type': 'application/x-ndjson' } })
+    answers.push(answer)
+    await writer.write(Buffer.from(`${JSON.stringify(deviceBody(''))}\n`))
+    return { answer, isBegun: () => isTaken(appId) }
+  }
+  const isTaken = async (appId: string) =>
+    (await database.run(async (sql) => await sql`select 1 from import where app_id = ${appId}`)).length > 0
+  for (const headers of dawdlers) {
+    for (let place = 0; place < 4; place++) expect(await becomesTrue((await begin(headers)).isBegun)).toBe(true)
+    // Whatever application it is for.
+    const { status, code, headers: told } = await (await begin(headers)).answer
+    expect([status, code, told.get('retry-after')]).toEqual([429, 10007, '5'])
+  }
+  const { appId, token } = await newApplication(client)
+  const file = JSON.stringify(deviceBody('', { deviceNo: newSerial('FREE') }))
+  const headers = { 'content-type': 'application/x-ndjson' }
+  expect((await client.call(createImport, { kind: 'devices', file }, { token, headers })).code).toBe(0)
+  expect((await client.operate(pageImports, { appId })).data.total).toBe(1)
+  await Promise.all(writers.map((writer) => writer.close().catch(() => {})))
+  await Promise.all(answers)
 }, 60_000)
 
 test('a file that upkeep has begun to remove is not taken', async () => {

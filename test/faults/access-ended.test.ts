@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createConnection } from 'node:net'
+import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import { createExport, createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
+import { getDevice, pageDevices } from '../../src/devices/contract.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { createOperatorKey, deleteOperator, deleteOperatorKey, updateOperator } from '../../src/operators/contract.ts'
+import { operations } from '../../src/reference/operations.ts'
+import { deleteSession, getSession } from '../../src/sessions/contract.ts'
+import { revokeToken } from '../../src/tokens/contract.ts'
+import {
+  Client,
+  deviceBody,
+  newApplication,
+  newSerial,
+  newToken,
+  type Service,
+  shownSecret,
+  type TestApplication,
+} from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
+import { becomesTrue, sleep, Workplace } from './support.ts'
+
+// What somebody has begun ends within a second of their access: a file that is being taken, one that is being worked off,
+// and one that is being sent.
+
+const place = new Workplace()
+let service: Service
+let client: Client
+/** An application of many devices, and the import that made them. */
+let full: TestApplication
+let filledBy = 0
+afterAll(() => place.clear(), 120_000)
+
+/** More rows than the buffers of a connection hold. */
+const manyRows = 20_000
+const ndjson = { 'content-type': 'application/x-ndjson' }
+
+/** Somebody who may write for an application, and what takes that away. */
+interface Holder {
+  appId: string
+  headers: Record<string, string>
+  lose(): Promise<unknown>
+}
+
+const ofApplication = async (app: TestApplication, lose: () => Promise<unknown>): Promise<Holder> => {
+  const token = await newToken(client, app.appId, app.appSecret)
+  return { appId: app.appId, headers: { authorization: `Bearer ${token}` }, lose }
+}
+
+const ofPerson = async (
+  { appId }: TestApplication,
+  role: string,
+  lose: (id: number, headers: Record<string, string>) => Promise<unknown>,
+): Promise<Holder> => {
+  const person = await newPerson(client, role, role === 'developer' ? [appId] : [])
+  const headers = await signIn(client, person)
+  return { appId, headers, lose: () => lose(person.id, headers) }
+}
+
+const ofKey = async (
+  { appId }: TestApplication,
+  lose: (id: number, ownerId: number) => Promise<unknown>,
+): Promise<Holder> => {
+  const owner = await newPerson(client, 'admin')
+  const headers = await signIn(client, owner)
+  const made = await client.call(createOperatorKey, { name: newSerial('key'), role: 'operator' }, { headers })
+  const authorization = `Bearer ${shownSecret(made.data.operatorKey)}`
+  return { appId, headers: { authorization }, lose: () => lose(made.data.id, owner.id) }
+}
+
+/** Each gives an application somebody who may write for it; the last ones change the application itself. */
+const losses: Record<string, (app: TestApplication) => Promise<Holder>> = {
+  'the membership of a developer': (app) =>
+    ofPerson(app, 'developer', (id) => client.operate(updateOperator, { id, appIds: [] })),
+  'the role of an operator, who then sees nothing': (app) =>
+    ofPerson(app, 'operator', (id) => client.operate(updateOperator, { id, role: 'developer', appIds: [] })),
+  'an account that is disabled': (app) =>
+    ofPerson(app, 'operator', (id) => client.operate(updateOperator, { id, status: 2 })),
+  'an account that is deleted': (app) => ofPerson(app, 'operator', (id) => client.operate(deleteOperator, { id })),
+  'a session that is ended': (app) =>
+    ofPerson(app, 'operator', async (_, headers) => {
+      const { id } = (await client.call(getSession, {}, { headers })).data
+      return client.operate(deleteSession, { id })
+    }),
+  'a key that is deleted': (app) => ofKey(app, (id) => client.operate(deleteOperatorKey, { id })),
+  'a key whose owner is disabled': (app) =>
+    ofKey(app, (_, ownerId) => client.operate(updateOperator, { id: ownerId, status: 2 })),
+  'a token that is revoked': async ({ appId, appSecret }) => {
+    const token = await newToken(client, appId, appSecret)
+    const revoke = () => client.call(revokeToken, { client_id: appId, client_secret: appSecret, token })
+    return { appId, headers: { authorization: `Bearer ${token}` }, lose: revoke }
+  },
+  'an application that is frozen': (app) =>
+    ofApplication(app, async () => {
+      await client.operate(freezeApplication, { appId: app.appId, reason: 'test' })
+      await sleep(1_100)
+      return client.operate(unfreezeApplication, { appId: app.appId })
+    }),
+  'a secret that is rotated': (app) =>
+    ofApplication(app, () => client.operate(rotateApplicationSecret, { appId: app.appId })),
+}
+
+const refusedAs = [10002, 10003, 10005]
+const rowsOf = (count: number, prefix: string) =>
+  Array.from({ length: count }, () => JSON.stringify(deviceBody('', { deviceNo: newSerial(prefix) }))).join('\n')
+
+async function importRows({ appId, headers }: Omit<Holder, 'lose'>, count: number): Promise<number> {
+  const sent = { kind: 'devices', appId, file: rowsOf(count, 'FILL') }
+  const answer = await client.call(createImport, sent, { headers: { ...headers, ...ndjson } })
+  expect(answer.code, answer.text).toBe(0)
+  return answer.data.id
+}
+
+/** Begins to take what an operation sends, and stands still. */
+async function standStill(path: string, headers: Record<string, string>) {
+  const { hostname: host, port } = new URL(service.url)
+  const socket = createConnection({ host, port: Number(port) })
+  let taken = ''
+  socket.setEncoding('latin1')
+  socket.on('error', () => {})
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n${head.join('')}\r\n`)
+  await new Promise<void>((resolve) => {
+    socket.once('data', () => {
+      socket.pause()
+      resolve()
+    })
+    socket.on('data', (piece) => {
+      taken += piece
+    })
+  })
+  expect(taken).toStartWith('HTTP/1.1 200 ')
+  const ended = new Promise<void>((resolve) => {
+    socket.on('close', () => resolve())
+  })
+  return {
+    /** Takes the rest. */
+    async isWhole() {
+      socket.resume()
+      await ended
+      return taken.endsWith('\r\n0\r\n\r\n')
+    },
+  }
+}
+
+/** What is sent of an operation, begun by a holder who then loses their access; whoever adds one says here how it is begun. */
+const begin: Record<string, (holder: Holder) => Promise<() => Promise<void>>> = {
+  [createImport.id]: async (holder) => {
+    // A file that never ends of itself.
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const deviceNo = newSerial('HALF')
+    const sent = { kind: 'devices', appId: holder.appId, file: readable }
+    const answer = client.call(createImport, sent, { headers: { ...holder.headers, ...ndjson } })
+    await writer.write(Buffer.from(`${JSON.stringify(deviceBody('', { deviceNo }))}\n`))
+    await sleep(100)
+    return async () => {
+      expect(refusedAs).toContain((await answer).code)
+      writer.close().catch(() => {})
+      expect((await client.operate(getDevice, { deviceNo })).code).toBe(20002)
+    }
+  },
+  [createExport.id]: async (holder) => {
+    // With and without the application's name.
+    const path = `${createExport.path}?kind=devices&format=ndjson`
+    const ends = [await beginToTake(`${path}&appId=${holder.appId}`, holder), await beginToTake(path, holder)]
+    return async () => {
+      for (const end of ends) await end()
+    }
+  },
+  [getImportResult.id]: (holder) => beginToTake(`${getImportResult.path}?id=${filledBy}&appId=${holder.appId}`, holder),
+}
+
+async function beginToTake(path: string, { headers }: Holder): Promise<() => Promise<void>> {
+  const read = await standStill(path, headers)
+  return async () => {
+    expect(await read.isWhole()).toBe(false)
+  }
+}
+
+/** Operations that take a file, or send one that is made meanwhile; a template is a line. */
+const lasting = operations.filter(
+  ({ id, takes, answers }: Operation) =>
+    takes !== undefined || (Array.isArray(answers) && id !== 'getTemplate' && !id.startsWith('getOpenApi')),
+)
+
+beforeAll(async () => {
+  service = await place.startService()
+  client = new Client(service)
+  full = await newApplication(client)
+  const operator = { appId: full.appId, headers: { authorization: `Bearer ${client.operatorKey}` } }
+  const isDone = async (id: number) => (await client.operate(getImport, { id })).data.status === 3
+  const ids = [await importRows(operator, manyRows)]
+  expect(await becomesTrue(() => isDone(ids[0] ?? 0), 60_000)).toBe(true)
+  // A refused row tells of each faulty field, so that the result is as long as the file.
+  const sent = { kind: 'devices', appId: full.appId, file: '{}\n'.repeat(manyRows) }
+  const refused = await client.call(createImport, sent, { headers: { ...operator.headers, ...ndjson } })
+  filledBy = refused.data.id
+  expect(await becomesTrue(() => isDone(filledBy), 60_000)).toBe(true)
+}, 120_000)
+
+test('every operation that takes a file or sends one is known here', () => {
+  expect(lasting.map(({ id }) => id).sort()).toEqual(Object.keys(begin).sort())
+})
+
+test('what is sent comes whole to somebody who keeps their access', async () => {
+  const headers = { authorization: `Bearer ${full.token}` }
+  for (const path of [`${createExport.path}?kind=devices&format=ndjson`, `${getImportResult.path}?id=${filledBy}`]) {
+    const read = await standStill(path, headers)
+    await sleep(1_100)
+    expect(await read.isWhole()).toBe(true)
+  }
+}, 60_000)
+
+describe.each(Object.keys(losses))('what has begun ends with %s', (loss) => {
+  const newHolder = losses[loss] as (app: TestApplication) => Promise<Holder>
+
+  test('an import that is worked off', async () => {
+    const holder = await newHolder(await newApplication(client))
+    const id = await importRows(holder, 6_000)
+    await holder.lose()
+    const detail = async () => (await client.operate(getImport, { id })).data
+    expect(await becomesTrue(async () => (await detail()).status > 2)).toBe(true)
+    const { status, created, rows, error } = await detail()
+    expect([status, created < rows], error ?? '').toEqual([4, true])
+    expect(error).toContain('has lost access')
+    expect((await client.operate(pageDevices, { appId: holder.appId })).data.total).toBe(created)
+  }, 60_000)
+
+  test('a file that is being taken, and each that is being sent', async () => {
+    const holder = await newHolder(full)
+    const ends = await Promise.all(lasting.map(({ id }) => begin[id]?.(holder)))
+    await holder.lose()
+    await sleep(1_100)
+    await Promise.all(ends.map((end) => end?.()))
+  }, 60_000)
+})
