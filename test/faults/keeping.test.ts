@@ -204,14 +204,16 @@ test('refusals of an application are bounded by its minute and its thousand, and
   expect(await kept('follows')).toHaveLength(300)
   await keep([...refusalsAt(2, 3, 'behind'), ...refusalsAt(2, 3, 'no-such-application')])
   expect(await kept('behind')).toHaveLength(3)
+  // They are an operator's, and about no application.
   expect(await kept('no-such-application')).toEqual([])
+  expect(await kept('')).toHaveLength(3)
   for (const minute of [2, 3, 4]) await keep(refusalsAt(minute, 300))
   const newest = await kept('follows')
   expect(newest).toHaveLength(1000)
   expect([newest[0], newest.at(-1)]).toEqual(['1 0', '4 299'])
 
   await sql`update refusal set time = now() - interval '8 days' where app_id = 'behind' or request_id like '2 %'`
-  expect(await removeAll(() => deleteOldRefusals(sql, 200, 7))).toEqual([200, 103, 0])
+  expect(await removeAll(() => deleteOldRefusals(sql, 200, 7))).toEqual([200, 106, 0])
   expect(await kept('behind')).toEqual([])
   expect(await kept('follows')).toHaveLength(700)
 })
