@@ -55,7 +55,9 @@ create table third_party_config (
   app_id text collate "C" primary key references application,
   operator_name text not null,
   operator_id text,
+  -- Without its query, which is sealed like the secret: many receivers take a key in it.
   callback_url text,
+  callback_query text,
   callback_events text[] not null,
   -- Sealed, with the id of its key before it (src/secrets).
   callback_secret text,

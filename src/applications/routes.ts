@@ -69,8 +69,8 @@ export function applicationRoutes(parts: Parts): Handler[] {
     await logEvent(tx, 'application.created', actor, show(application))
     const wanted = given(body.thirdPartyConfig)
     const { appId } = application
-    const thirdPartyConfig = wanted === null ? null : await saveConfig(parts, tx, { ...wanted, appId }, actor)
-    return { ...show(application), appSecret, thirdPartyConfig }
+    const saved = wanted === null ? null : await saveConfig(parts, tx, { ...wanted, appId }, actor)
+    return { ...show(application), appSecret, thirdPartyConfig: saved?.record ?? null }
   }
 
   return [

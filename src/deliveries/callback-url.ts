@@ -65,3 +65,15 @@ export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allo
   }
   return undefined
 }
+
+/** What stands for a query that is not shown. Sent back with its address, it leaves the query as it is. */
+export const hiddenQuery = '?…'
+
+/**
+ * A URL without its query, and the query with its question mark; null where there is none. Many receivers take a key in
+ * it, so that it is kept sealed.
+ */
+export function splitQuery(url: string): { address: string; query: string | null } {
+  const mark = url.indexOf('?')
+  return mark === -1 ? { address: url, query: null } : { address: url.slice(0, mark), query: url.slice(mark) }
+}

@@ -12,7 +12,7 @@ import type { Peers } from '../peers.ts'
 import { invalidRequest, Refusal, unavailable } from '../refusals.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import { given } from '../values.ts'
-import { callbackUrlFault } from './callback-url.ts'
+import { callbackUrlFault, hiddenQuery } from './callback-url.ts'
 import type { CallbackClient } from './client.ts'
 import {
   type DeliveryRecord,
@@ -79,7 +79,8 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     const id = await drawEventId(sql, appId, createdAt)
     const fault = callbackUrlFault(configured.url, config.privateCallbacks)
     const opened = configured.secrets.map((sealed) => secrets.open(appId, sealed))
-    const callback = { url: new URL(configured.url), secrets: opened }
+    const query = configured.sealedQuery === null ? '' : secrets.open(appId, configured.sealedQuery)
+    const callback = { url: new URL(configured.url + query), secrets: opened }
     const message = { webhookId: webhookIdOf(testType, id), type: testType, appId, time: createdAt, data: testData }
     const result =
       fault === undefined
@@ -97,7 +98,8 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     return transaction(sql, (tx) =>
       once(tx, idempotency, appId, async () => {
         await store.insertTest(tx, delivery, testData)
-        const data = { appId, id, url: configured.url, status, responseStatus, error }
+        const url = configured.url + (query === '' ? '' : hiddenQuery)
+        const data = { appId, id, url, status, responseStatus, error }
         await insertPlatformEvent(tx, { type: 'delivery.tested', time: createdAt, subject: appId, ...by, data })
         return store.showDelivery(delivery, showMoment)
       }),

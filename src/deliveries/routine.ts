@@ -193,7 +193,10 @@ export interface Item {
 }
 
 export interface Work {
+  /** Without its query. */
   callbackUrl: string
+  /** The rest, as the database holds it; null where there is none. */
+  sealedQuery: string | null
   /** As the database holds them. */
   secrets: string[]
   /** Which state of the configuration this is. */
@@ -217,7 +220,7 @@ export const readWorkRoutine = routine(
   `  for v_request in select * from json_to_recordset(p_batch::json) as i (app_id text, through bigint, size integer) loop
     return query
     with e as materialized (
-      select c.callback_events, json_build_object('callbackUrl', c.callback_url, 'version', c.updated_at::text,
+      select c.callback_events, json_build_object('callbackUrl', c.callback_url, 'sealedQuery', c.callback_query, 'version', c.updated_at::text,
         'secrets', json_build_array(c.callback_secret, ${previousSecret}))::text as endpoint
       from callback_endpoint e join third_party_config c on c.app_id = v_request.app_id
       where e.app_id = v_request.app_id and e.lease_owner = p_owner and e.stopped_at is null and c.callback_url is not null)
@@ -254,8 +257,13 @@ export async function readWork(sql: Sql, owner: string, requests: WorkRequest[])
   const byApplication = new Map<string, Work>()
   for (const { app_id, id, type, time, data, is_retry, attempts, attempt_log } of rows) {
     if (id === null) {
-      const { callbackUrl, version, secrets } = JSON.parse(data ?? '')
-      const work = { callbackUrl, version, secrets: secrets.filter((secret: string | null) => secret !== null) }
+      const { callbackUrl, sealedQuery, version, secrets } = JSON.parse(data ?? '')
+      const work = {
+        callbackUrl,
+        sealedQuery,
+        version,
+        secrets: secrets.filter((secret: string | null) => secret !== null),
+      }
       byApplication.set(app_id, { ...work, retries: [], events: [] })
       continue
     }

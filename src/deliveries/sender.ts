@@ -144,12 +144,13 @@ export class Sender {
   }
 
   /** The callback, or why it may not be sent to: the setting can be another one than when it was saved. */
-  private targetOf({ callbackUrl, secrets }: Work): Callback | string {
+  private targetOf({ callbackUrl, sealedQuery, secrets }: Work): Callback | string {
     const fault = callbackUrlFault(callbackUrl, this.tools.privateCallbacks)
     if (fault !== undefined) return `the URL ${fault.en}`
     try {
-      const opened = secrets.map((sealed) => this.tools.secrets.open(this.appId, sealed))
-      return { url: new URL(callbackUrl), secrets: opened }
+      const open = (sealed: string) => this.tools.secrets.open(this.appId, sealed)
+      const query = sealedQuery === null ? '' : open(sealedQuery)
+      return { url: new URL(callbackUrl + query), secrets: secrets.map(open) }
     } catch (error) {
       this.tools.log.error({ err: error, appId: this.appId }, 'a callback secret cannot be opened')
       return 'the callback secret cannot be opened'

@@ -143,13 +143,14 @@ export async function findWaiting(sql: Sql, appIds: readonly string[] | null, sh
 export async function findCallback(
   sql: Statements,
   appId: string,
-): Promise<{ url: string; secrets: string[] } | undefined> {
+): Promise<{ url: string; sealedQuery: string | null; secrets: string[] } | undefined> {
   const [row] = await sql`
-    select callback_url, callback_secret,
+    select callback_url, callback_query, callback_secret,
       case when secret_rotated_at > now() - interval '24 hours' then previous_callback_secret end as previous
     from third_party_config where app_id = ${appId} and callback_url is not null`
   if (row === undefined) return undefined
-  return { url: row.callback_url, secrets: [row.callback_secret, ...(row.previous === null ? [] : [row.previous])] }
+  const { callback_url: url, callback_query: sealedQuery } = row
+  return { url, sealedQuery, secrets: [row.callback_secret, ...(row.previous === null ? [] : [row.previous])] }
 }
 
 /** Keeps a test that has been sent, with what it sent. */

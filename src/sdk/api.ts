@@ -158,7 +158,7 @@ export interface CreateApplicationRequest {
     operatorName: string
     /** The company’s id: 9 letters or digits. */
     operatorId?: string | null | undefined
-    /** https; http only where the setting allows it */
+    /** https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole, others and events see `?…`, which leaves it as it is when it is sent back. */
     callbackUrl?: string | null | undefined
     /** The types of event that are sent. */
     callbackEvents?: Array<EventType> | null | undefined
@@ -1428,7 +1428,7 @@ export interface SaveThirdPartyConfigRequest {
   operatorName: string
   /** The company’s id: 9 letters or digits. */
   operatorId?: string | null | undefined
-  /** https; http only where the setting allows it */
+  /** https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole, others and events see `?…`, which leaves it as it is when it is sent back. */
   callbackUrl?: string | null | undefined
   /** The types of event that are sent. */
   callbackEvents?: Array<EventType> | null | undefined
@@ -1662,7 +1662,7 @@ export interface ThirdPartyConfig {
   operatorName: string
   /** The company’s id: 9 letters or digits. */
   operatorId: string | null
-  /** Where its events are sent; https, unless the service allows http. */
+  /** its query whole or as `?…` */
   callbackUrl: string | null
   /** The types of event that are sent. */
   callbackEvents: Array<EventType>

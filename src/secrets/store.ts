@@ -7,6 +7,7 @@ export async function keysOfSecrets(sql: Statements): Promise<string[]> {
     select split_part(callback_secret, ':', 1) as key_id from third_party_config where callback_secret is not null
     union select split_part(previous_callback_secret, ':', 1) from third_party_config
       where previous_callback_secret is not null
+    union select split_part(callback_query, ':', 1) from third_party_config where callback_query is not null
     order by key_id`
   return rows.map((row) => row.key_id)
 }
@@ -41,29 +42,38 @@ export async function noteKey(sql: Statements, box: SecretBox, lockedKey: string
 /** Few enough that no step holds up those who save a configuration. */
 const stepRows = 200
 
+/** What of a configuration is sealed. */
+interface SealedRow {
+  app_id: string
+  callback_secret: string | null
+  previous: string | null
+  query: string | null
+}
+
 /** Seals, in steps, what was sealed with an older key anew. Answers how many configurations that were. */
 export async function sealAnew(sql: Statements, box: SecretBox): Promise<number> {
   const isOlder = (sealed: string | null): sealed is string => sealed !== null && keyIdOf(sealed) !== box.keyId
   let count = 0
   for (let after = ''; ; ) {
-    const rows = await sql<{ app_id: string; callback_secret: string | null; previous: string | null }[]>`
-      select app_id, callback_secret, previous_callback_secret as previous from third_party_config
-      where app_id > ${after} order by app_id limit ${stepRows}`
+    const rows = await sql<SealedRow[]>`
+      select app_id, callback_secret, previous_callback_secret as previous, callback_query as query
+      from third_party_config where app_id > ${after} order by app_id limit ${stepRows}`
     const renewed = rows
-      .filter((row) => isOlder(row.callback_secret) || isOlder(row.previous))
+      .filter((row) => isOlder(row.callback_secret) || isOlder(row.previous) || isOlder(row.query))
       .map((row) => {
         const anew = (sealed: string | null) =>
           isOlder(sealed) ? box.seal(row.app_id, box.open(row.app_id, sealed)) : sealed
-        return { ...row, new_secret: anew(row.callback_secret), new_previous: anew(row.previous) }
+        const { callback_secret, previous, query } = row
+        return { ...row, new_secret: anew(callback_secret), new_previous: anew(previous), new_query: anew(query) }
       })
-    // Not what was rotated meanwhile.
+    // Not what was rotated or saved meanwhile.
     const written = await sql`
-      update third_party_config c
-      set callback_secret = r.new_secret, previous_callback_secret = r.new_previous
-      from json_to_recordset(${JSON.stringify(renewed)}::text::json)
-        as r (app_id text, callback_secret text, previous text, new_secret text, new_previous text)
+      update third_party_config c set callback_secret = r.new_secret, previous_callback_secret = r.new_previous,
+        callback_query = r.new_query
+      from json_to_recordset(${JSON.stringify(renewed)}::text::json) as r (app_id text, callback_secret text,
+        previous text, query text, new_secret text, new_previous text, new_query text)
       where c.app_id = r.app_id and c.callback_secret is not distinct from r.callback_secret
-        and c.previous_callback_secret is not distinct from r.previous`
+        and c.previous_callback_secret is not distinct from r.previous and c.callback_query is not distinct from r.query`
     count += written.count
     const last = rows.at(-1)
     if (last === undefined || rows.length < stepRows) return count

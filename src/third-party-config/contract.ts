@@ -28,7 +28,12 @@ export const thirdPartyConfigMembers = {
       [reasonKey]: { en: 'must be 9 letters or digits', zh: '必须是 9 位字母或数字' },
     }),
   ),
-  callbackUrl: optional(text(lengths.url, 'https; http only where the setting allows it')),
+  callbackUrl: optional(
+    text(
+      lengths.url,
+      'https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole, others and events see `?…`, which leaves it as it is when it is sent back.',
+    ),
+  ),
   callbackEvents: optional(Type.Array(EventTypeName, { minItems: 1, maxItems: eventTypes.length })),
 }
 
@@ -38,7 +43,7 @@ export const ThirdPartyConfigRecord = named(
     appId: Type.String(),
     operatorName: Type.String(),
     operatorId: nullable(Type.String()),
-    callbackUrl: nullable(Type.String()),
+    callbackUrl: nullable(Type.String({ description: 'its query whole or as `?…`' })),
     callbackEvents: Type.Array(Type.String({ [shownKey]: EventTypeName })),
     callbackSecret: shownOnce('shown when it is made or rotated; null from then on'),
     callbackStopTime: nullable(

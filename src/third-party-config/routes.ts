@@ -1,9 +1,10 @@
+import type { Caller } from '../callers/caller.ts'
 import { applicationOf, lockApplicationFor, requireApplicationOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
 import { once } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
-import { etagOf, requireMatch, tagged } from '../http/etag.ts'
+import { requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
 import { Refusal } from '../refusals.ts'
 import {
@@ -12,8 +13,17 @@ import {
   saveThirdPartyConfig,
   type ThirdPartyConfigRecord,
 } from './contract.ts'
-import { type ConfigParts, configFaults, requireConfig, rotateSecret, saveConfig, showConfig } from './save.ts'
-import { findConfig } from './store.ts'
+import {
+  type ConfigParts,
+  configFaults,
+  requireConfig,
+  rotateSecret,
+  saveConfig,
+  showConfig,
+  tagOf,
+  wholeUrl,
+} from './save.ts'
+import { findConfig, type ThirdPartyConfig } from './store.ts'
 
 interface Parts extends ConfigParts {
   sql: Sql
@@ -22,8 +32,9 @@ interface Parts extends ConfigParts {
 
 export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
   const { sql } = parts
-  /** Of the record as its detail answers it: the secret is shown once and is no part of its state. */
-  const tagOf = (record: ThirdPartyConfigRecord) => etagOf({ ...record, callbackSecret: null })
+  /** The record for its reader. Nothing was written for a retry, which is answered as the log has it. */
+  const shownTo = (caller: Caller, record: ThirdPartyConfigRecord, config: ThirdPartyConfig | undefined) =>
+    config === undefined || !mayReadQuery(caller) ? record : { ...record, callbackUrl: wholeUrl(parts, config) }
 
   return [
     handle(
@@ -31,34 +42,49 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
       async ({ caller, actor, body, header, idempotency }) => {
         const appId = applicationOf(caller, body.appId)
         const ifMatch = header('if-match')
+        let saved: ThirdPartyConfig | undefined
         const record = await transaction(sql, async (tx) => {
           await lockApplicationFor(tx, caller, appId)
           return once(tx, idempotency, appId, async () => {
             if (ifMatch !== null) {
               const config = await findConfig(tx, appId)
               if (config === undefined) throw new Refusal('preconditionFailed')
-              requireMatch(ifMatch, tagOf(showConfig(parts, config, null)))
+              requireMatch(ifMatch, tagOf(parts, config))
             }
-            return saveConfig(parts, tx, { ...body, appId }, actor)
+            const { config, record } = await saveConfig(parts, tx, { ...body, appId }, actor)
+            saved = config
+            return record
           })
         })
-        return tagged(record, tagOf(record))
+        const now = saved ?? (await requireConfig(sql, appId))
+        return tagged(shownTo(caller, record, saved), tagOf(parts, now))
       },
       { check: (body) => configFaults(body, parts.config) },
     ),
 
     handle(rotateCallbackSecret, async ({ caller, body, actor, sourceAddress, idempotency }) => {
       const appId = applicationOf(caller, body.appId)
-      return transaction(sql, async (tx) => {
+      let rotated: ThirdPartyConfig | undefined
+      const record = await transaction(sql, async (tx) => {
         await lockApplicationFor(tx, caller, appId)
-        const rotate = () => rotateSecret(parts, tx, appId, { actor, address: sourceAddress() })
-        return once(tx, idempotency, appId, rotate)
+        return once(tx, idempotency, appId, async () => {
+          const { config, record } = await rotateSecret(parts, tx, appId, { actor, address: sourceAddress() })
+          rotated = config
+          return record
+        })
       })
+      return shownTo(caller, record, rotated)
     }),
 
     read(getThirdPartyConfig, async ({ sql, caller, query }) => {
       const appId = await requireApplicationOf(sql, caller, query.appId)
-      return tagged(showConfig(parts, await requireConfig(sql, appId), null))
+      const config = await requireConfig(sql, appId)
+      return tagged(shownTo(caller, showConfig(parts, config, null), config), tagOf(parts, config))
     }),
   ]
+}
+
+/** Whole URLs are the application's own and the admins'. */
+function mayReadQuery(caller: Caller): boolean {
+  return caller.kind === 'application' || caller.role === 'admin'
 }

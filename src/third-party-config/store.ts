@@ -5,7 +5,10 @@ export interface ThirdPartyConfig {
   appId: string
   operatorName: string
   operatorId: string | null
+  /** Without its query. */
   callbackUrl: string | null
+  /** Sealed, with its question mark; null where there is none. */
+  callbackQuery: string | null
   callbackEvents: string[]
   updatedAt: Date
   /** When the callback said that it is gone, and how; null while it is sent to. */
@@ -19,6 +22,7 @@ function toConfig(row: Row): ThirdPartyConfig {
     operatorName: row.operator_name,
     operatorId: row.operator_id,
     callbackUrl: row.callback_url,
+    callbackQuery: row.callback_query,
     callbackEvents: row.callback_events,
     updatedAt: row.updated_at,
     stoppedAt: row.stopped_at,
@@ -26,7 +30,7 @@ function toConfig(row: Row): ThirdPartyConfig {
   }
 }
 
-const columns = `app_id, operator_name, operator_id, callback_url, to_json(callback_events) as callback_events, updated_at,
+const columns = `app_id, operator_name, operator_id, callback_url, callback_query, to_json(callback_events) as callback_events, updated_at,
   stopped_at, stopped_reason`
 
 /** A callback that appears gets a secret that is shown; the one before it, if anybody noted it, goes on for a day. */
@@ -51,12 +55,12 @@ export async function upsertConfig(
   sealedSecret: string,
 ): Promise<{ config: ThirdPartyConfig; isNew: boolean }> {
   const [row] = await tx`
-    insert into third_party_config as c (app_id, operator_name, operator_id, callback_url, callback_events,
+    insert into third_party_config as c (app_id, operator_name, operator_id, callback_url, callback_query, callback_events,
       callback_secret, updated_at)
-    values (${config.appId}, ${config.operatorName}, ${config.operatorId}, ${config.callbackUrl},
+    values (${config.appId}, ${config.operatorName}, ${config.operatorId}, ${config.callbackUrl}, ${config.callbackQuery},
       string_to_array(${config.callbackEvents.join(',')}, ','), ${sealedSecret}, now())
     on conflict (app_id) do update set operator_name = excluded.operator_name, operator_id = excluded.operator_id,
-      callback_url = excluded.callback_url, callback_events = excluded.callback_events, updated_at = excluded.updated_at,
+      callback_url = excluded.callback_url, callback_query = excluded.callback_query, callback_events = excluded.callback_events, updated_at = excluded.updated_at,
       ${tx.unsafe(secretOfNewCallback)}
     returning updated_at, callback_secret = ${sealedSecret} as is_new`
   const { updated_at: updatedAt, is_new: isNew } = row as Row

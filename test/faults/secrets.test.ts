@@ -2,9 +2,16 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createExport } from '../../src/bulk/contract.ts'
+import type { Sql } from '../../src/database/open.ts'
 import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { pageAudit, pageEvents } from '../../src/events/contract.ts'
+import {
+  getThirdPartyConfig,
+  rotateCallbackSecret,
+  saveThirdPartyConfig,
+} from '../../src/third-party-config/contract.ts'
 import {
   Client,
   deviceBody,
@@ -15,6 +22,7 @@ import {
   type TestApplication,
 } from '../harness.ts'
 import { longTest } from '../long.ts'
+import { newPerson, signIn } from '../people.ts'
 import { Receiver, verify } from './receiver.ts'
 import { becomesTrue, embeddedConnection, type OwnDatabase, sleep, Workplace, withSql } from './support.ts'
 
@@ -67,7 +75,7 @@ interface Endpoint extends TestApplication {
 async function newEndpoint(service: Service): Promise<Endpoint> {
   const client = new Client(service)
   const app = await newApplication(client, { thirdPartyConfig: null })
-  const path = `/${app.appId}`
+  const path = `/${app.appId}?key=1`
   const members = { appId: app.appId, operatorName: 'Operator', callbackUrl: receiver.url(path) }
   const saved = await client.call(saveThirdPartyConfig, members, { token: app.token })
   expect(saved.code, saved.text).toBe(0)
@@ -94,12 +102,91 @@ const keysInUse = () =>
   withDatabase(async (sql) => {
     const rows = await sql`
       select distinct split_part(s, ':', 1) as key_id from third_party_config,
-        unnest(array[callback_secret, previous_callback_secret]) as s where s is not null`
+        unnest(array[callback_secret, previous_callback_secret, callback_query]) as s where s is not null`
     return rows.map((row) => row.key_id as string)
   })
 
 const withDatabase: OwnDatabase['run'] = (use) =>
   withSql({ ...database.connection, database: `secrets_${databases}` }, use)
+
+/** Every row of every table, as text. */
+async function allTexts(sql: Sql): Promise<string[]> {
+  const tables = await sql`select table_name::text as name from information_schema.tables where table_schema = 'public'`
+  expect(tables.length).toBeGreaterThan(15)
+  const texts: string[] = []
+  for (const { name } of tables)
+    for (const row of await sql`select t::text as text from ${sql(name)} t`) texts.push(row.text)
+  return texts
+}
+
+test('the query of a callback reaches its receiver, and only its application and admins read it', async () => {
+  const service = await place.startService({ env: settings() })
+  const client = new Client(service)
+  const app = await newApplication(client, { thirdPartyConfig: null })
+  const { appId } = app
+  const marker = `KEY${randomBytes(8).toString('hex')}`
+  const path = `/${appId}?key=${marker}&x=1`
+  const callbackUrl = receiver.url(path)
+  const shown = callbackUrl.replace(/\?.*/, '?…')
+  const own = { token: app.token }
+  const save = (members: object, options: object = own) =>
+    client.call(saveThirdPartyConfig, { appId, operatorName: 'Operator', ...members }, options)
+  const idempotent = { ...own, headers: { 'idempotency-key': marker.toLowerCase() } }
+  expect((await save({ callbackUrl }, idempotent)).data.callbackUrl).toBe(callbackUrl)
+  // What is kept for a retry is what everybody may read.
+  expect((await save({ callbackUrl }, idempotent)).data.callbackUrl).toBe(shown)
+
+  const people = await Promise.all(
+    (['admin', 'operator', 'viewer', 'developer'] as const).map(async (role) => {
+      const person = await newPerson(client, role, role === 'developer' ? [appId] : [])
+      return [role, await signIn(client, person)] as const
+    }),
+  )
+  const detail = async (options: object) => client.call(getThirdPartyConfig, { appId }, options)
+  expect((await detail(own)).data.callbackUrl).toBe(callbackUrl)
+  for (const [role, headers] of people) {
+    expect([role, (await detail({ headers })).data.callbackUrl]).toEqual([role, role === 'admin' ? callbackUrl : shown])
+  }
+
+  // Who edits what they see takes nothing away, and changes nothing that is the same.
+  const operator = { headers: Object.fromEntries(people).operator ?? {} }
+  const before = await detail(operator)
+  const edited = await save(
+    { callbackUrl: shown, operatorName: 'Renamed' },
+    { headers: { ...operator.headers, 'if-match': before.headers.get('etag') ?? '' } },
+  )
+  expect([edited.code, edited.data.callbackUrl], edited.text).toEqual([0, shown])
+  expect((await detail(own)).data).toMatchObject({ operatorName: 'Renamed', callbackUrl })
+  expect((await detail(own)).headers.get('etag')).toBe(edited.headers.get('etag'))
+  // It stands for the query of this address, and of no other.
+  for (const other of ['https://example.com/other?…', `${shown}x`.replace('?…x', '/?…')]) {
+    const refused = await save({ callbackUrl: other })
+    expect([refused.code, refused.data]).toEqual([10001, expect.anything()])
+  }
+
+  expect((await client.operate(testDelivery, { appId })).data.status).toBe(2)
+  await client.call(createDevice, deviceBody(appId), own)
+  expect((await receiver.waitFor(path, 2)).length).toBeGreaterThanOrEqual(2)
+  const rotated = await client.call(rotateCallbackSecret, { appId }, operator)
+  expect(rotated.data.callbackUrl).toBe(shown)
+  const told = [
+    await client.call(pageEvents, {}, own),
+    await client.operate(pageAudit, { appId }),
+    await client.operate(pageAudit, { subject: appId }),
+    await client.call(createExport, { kind: 'events' }, own),
+    await client.call(pageDeliveries, {}, own),
+  ]
+  expect(told[0]?.text).toContain(shown)
+  expect(told.filter(({ text }) => text.includes(marker))).toEqual([])
+  expect(told[2]?.text).toContain('delivery.tested')
+  expect((await withDatabase(allTexts)).filter((text) => text.includes(marker))).toEqual([])
+  expect(service.stderr()).not.toContain(marker)
+
+  // Without a query there is none any more.
+  await save({ callbackUrl: callbackUrl.replace(/\?.*/, '') })
+  expect((await detail(operator)).data.callbackUrl).toBe(callbackUrl.replace(/\?.*/, ''))
+  await service.stop()
+}, 60_000)
 
 test('no table holds a callback secret as it was shown, and what is held survives a restart', async () => {
   const dataDir = place.preparedFolder()
@@ -111,15 +198,7 @@ test('no table holds a callback secret as it was shown, and what is held survive
   await expectSigned(first, endpoint)
   expect(statSync(join(dataDir, 'secrets.key')).mode & 0o777).toBe(0o600)
   const connection = embeddedConnection(dataDir)
-  const found = await withSql(connection, async (sql) => {
-    const tables =
-      await sql`select table_name::text as name from information_schema.tables where table_schema = 'public'`
-    expect(tables.length).toBeGreaterThan(15)
-    const texts: string[] = []
-    for (const { name } of tables)
-      for (const row of await sql`select t::text as text from ${sql(name)} t`) texts.push(row.text)
-    return texts
-  })
+  const found = await withSql(connection, allTexts)
   for (const piece of ['whsec_', ...endpoint.secrets.map((secret) => secret.slice('whsec_'.length))]) {
     expect(found.filter((text) => text.includes(piece))).toEqual([])
   }

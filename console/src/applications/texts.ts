@@ -85,7 +85,8 @@ export const useTexts = defineTexts(
     operatorIdHint: '9 letters or digits, where there is one.',
     operatorIdWrong: 'Exactly 9 letters or digits.',
     callbackUrl: 'Callback URL',
-    callbackUrlHint: 'Public and https. Events are sent to it; without it, none are.',
+    callbackUrlHint:
+      'Public and https. Events are sent to it; without it, none are. A query is kept sealed: ?… stands for it, and leaves it as it is.',
     callbackEvents: 'Events sent',
     callbackEventsHint: 'Choose none to send all of them.',
     allEvents: 'All events',
@@ -239,7 +240,7 @@ export const useTexts = defineTexts(
     operatorIdHint: '如有，填写 9 位字母或数字。',
     operatorIdWrong: '必须是 9 位字母或数字。',
     callbackUrl: '回调地址',
-    callbackUrlHint: '公网 https 地址。事件推送到此地址；不填则不推送。',
+    callbackUrlHint: '公网 https 地址。事件推送到此地址；不填则不推送。查询参数加密保存：?… 代表原有参数，保留不变。',
     callbackEvents: '推送的事件',
     callbackEventsHint: '不选即推送全部事件。',
     allEvents: '全部事件',
