@@ -132,10 +132,10 @@ create index site_by_content on site (app_id, hashtext(
   || '/' || coalesce(district_name::text, '') || '/' || coalesce(detail_address::text, '')
   || '/' || coalesce(coordinates::text, '')));
 -- Every filter of a site page but names and billing rules, behind the page's own order: what does not fit is passed
--- over within the index, and only the sites that fit are fetched. One index whose entries mostly come at the end of
--- their application's costs a create less than one for each filter.
+-- over within the index, and only the sites that fit are fetched. One index costs a create less than one for each
+-- filter. Newest first within each application, as a page over several has them: none is sorted.
 create index site_by_filter on site
-  (app_id, id, province_code, city_code, district_code, created_at, longitude, latitude);
+  (app_id, id desc, province_code, city_code, district_code, created_at, longitude, latitude);
 
 -- The primary key is the promise that a serial has one owner. With the application and the moment it names the device;
 -- in whole milliseconds, which programs can say again.

@@ -19,6 +19,7 @@ import {
   createOperatorKey,
   deleteOperator,
   deleteOperatorKey,
+  handOverOperatorKey,
   resetOperator,
 } from '../../src/operators/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
@@ -164,6 +165,13 @@ const cases: Case[] = [
     async prepare() {
       const { id } = expectSuccess(await client.operate(createOperatorKey, { name: newSerial('k'), role: 'viewer' }))
       return { id }
+    },
+  },
+  {
+    operation: handOverOperatorKey,
+    async prepare() {
+      const { id } = expectSuccess(await client.operate(createOperatorKey, { name: newSerial('k'), role: 'viewer' }))
+      return { id, operatorId: (await newPerson(client, 'viewer')).id }
     },
   },
   {

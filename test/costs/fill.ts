@@ -7,7 +7,8 @@ export interface Owner {
 
 /**
  * Fills every table through SQL: `count` devices of one application with all that belongs to them, and beside it other
- * applications, sites, people and files in proportion. Rows of a call before stay: `from` is where it goes on.
+ * applications, sites, people and files in proportion. Rows of a call before stay: `from` is where it goes on. Events
+ * hold what one of their type holds that really happened: it must be there.
  */
 export async function fill(sql: postgres.Sql, { appId }: Owner, from: number, to: number): Promise<void> {
   const some = (share: number) =>
@@ -44,17 +45,19 @@ export async function fill(sql: postgres.Sql, { appId }: Owner, from: number, to
     select 'FILL-' || md5(i::text), ${other}, ${bound} - interval '2 days', ${bound} - interval '1 day', 'operatorKey'
     from ${all}`
   await sql`
+    with happened as (select distinct on (type) type, data from event),
+    filled as (
+      select ${appId} as app_id, ${id} as id,
+        case i % 4 when 0 then 'site.updated' when 1 then 'device.bound' else 'device.stateChanged' end as type,
+        'application:' || ${appId}::text as actor,
+        case i % 4 when 0 then (1000000 + i)::text else 'FILL-' || md5(i::text) end as subject from ${all}
+      union all
+      select '', ${id}, 'session.created', 'operator:Somebody#' || i, i::text from ${all} where i % 10 = 0
+      union all
+      select ${other}, ${id} + ${to}::int, case when i % 5 = 0 then 'site.created' else 'device.bound' end,
+        'operator:Somebody#7', i::text from ${all})
     insert into event (app_id, id, type, time, actor, subject, data)
-    select ${appId}, ${id}, case i % 4 when 0 then 'site.updated' when 1 then 'device.bound' else 'device.stateChanged' end,
-      now() - interval '1 hour', 'application:' || ${appId}::text,
-      case i % 4 when 0 then (1000000 + i)::text else 'FILL-' || md5(i::text) end, '{}' from ${all}
-    union all
-    select '', ${id}, 'session.created', now() - interval '1 hour', 'operator:Somebody#' || i, i::text, '{}' from ${all}
-    where i % 10 = 0`
-  await sql`
-    insert into event (app_id, id, type, time, actor, subject, data)
-    select ${other}, ${id} + ${to}::int, case when i % 5 = 0 then 'site.created' else 'device.bound' end, now() - interval '1 hour',
-      'operator:Somebody#7', i::text, '{}' from ${all}`
+    select app_id, id, type, now() - interval '1 hour', actor, subject, data from filled join happened using (type)`
   await sql`
     insert into site (app_id, id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day,
       business_start_time, business_closing_time, fast_rule_id, province_code, province_name, city_code, city_name,

@@ -108,7 +108,7 @@ async function write(client: Client, app: TestApplication): Promise<void> {
   if (kind === 4) await done(client.call(createDevices, { devices: [deviceBody(appId), deviceBody(appId)] }, { token }))
 }
 
-/** A transaction that draws an event's id and commits a second later; with the lock, as every writer does. */
+/** A transaction that draws an event's id and commits a second later; with the lock, as every writer does. Its event says what a former one said. */
 function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLocked: boolean): Promise<number> {
   return connection.begin(async (tx) => {
     const now = new Date()
@@ -117,7 +117,8 @@ function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLoc
     const id = isLocked ? await drawEventId(tx, appId, now) : lowestEventId(now) + 500
     await tx`
       insert into event (app_id, id, type, time, actor, subject, data)
-      values (${appId}, ${id}, 'application.online', ${now}, 'operator:slow', null, '{}')`
+      select ${appId}, ${id}, type, ${now}, 'operator:slow', null, data from event
+      where app_id = ${appId} and type = 'device.bound' limit 1`
     await sleep(slowMs)
     return id
   }) as Promise<number>
@@ -129,6 +130,8 @@ async function followWhileWritten(isLocked: boolean) {
     TestApplication,
     TestApplication,
   ]
+  // What the slow ones say again.
+  await write(each(0), app)
   const following = [app, neighbour].map((one) => ({ one, feed: follow(one) }))
   let running = true
   const writers = Array.from({ length: 8 }, async (_, index) => {
