@@ -11,7 +11,16 @@ import { createDevice, createDevices, getDevice } from '../../src/devices/contra
 import { pageRefusals, type RefusalRecord } from '../../src/refusal-log/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
 import { issueToken } from '../../src/tokens/contract.ts'
-import { deviceBody, newApplication, newSerial, siteBody, type TestApplication, takeOffline } from '../harness.ts'
+import {
+  Client,
+  deviceBody,
+  newApplication,
+  newSerial,
+  siteBody,
+  startService,
+  type TestApplication,
+  takeOffline,
+} from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import {
   bearer,
@@ -219,34 +228,41 @@ describe('pageRefusals', () => {
   })
 
   test('tells operators alone of their own writes that name no application', async () => {
-    const app = await newApplication(client)
-    const person = await newPerson(client, 'operator')
-    const requestId = newSerial('req')
-    const headers = { ...(await signIn(client, person)), 'x-request-id': requestId }
-    const deviceNo = newSerial()
-    const sent = [
-      await client.call(transferDevice, { deviceNo, targetAppId: app.appId }, { headers }),
-      await client.call(transferDevice, { deviceNo, targetAppId: app.appId, reason: 'moved' }, { headers }),
-      await client.call(createApplication, { appName: '' }, { headers }),
-      await client.call(freezeApplication, { appId: 'not-there', reason: 'x' }, { headers }),
-    ]
-    expect(sent.map(({ code }) => code)).toEqual([10001, 20002, 10001, 10004])
-    const seen = async (as: Record<string, string>) =>
-      expectSuccess(await client.call(pageRefusals, { requestId }, { headers: as })).list
-    const deadline = performance.now() + 20_000
-    while ((await seen(headers)).length < sent.length && performance.now() < deadline) await Bun.sleep(100)
-    const told = (await seen(headers)).map(({ operation, code, subject }) => [operation, code, subject])
-    expect(told.reverse()).toEqual([
-      ['transferDevice', 10001, deviceNo],
-      ['transferDevice', 20002, deviceNo],
-      ['createApplication', 10001, ''],
-      ['freezeApplication', 10004, null],
-    ])
-    // A person's id, which stands behind the name in the log, is the audit trail's business.
-    const actor = `operator:${person.name}`
-    expect(new Set((await seen(headers)).map((row) => [row.appId, row.actor].join()))).toEqual(new Set([`,${actor}`]))
-    expect(await seen(await signIn(client, await newPerson(client, 'viewer')))).toHaveLength(sent.length)
-    expect(await seen(await signIn(client, await newPerson(client, 'developer', [app.appId])))).toEqual([])
-    expect(expectSuccess(await client.call(pageRefusals, { requestId }, { token: app.token })).list).toEqual([])
+    // A service of its own: those of all tests together are more than its log keeps of one minute.
+    const service = await startService()
+    try {
+      const own = new Client(service)
+      const app = await newApplication(own)
+      const person = await newPerson(own, 'operator')
+      const requestId = newSerial('req')
+      const headers = { ...(await signIn(own, person)), 'x-request-id': requestId }
+      const deviceNo = newSerial()
+      const sent = [
+        await own.call(transferDevice, { deviceNo, targetAppId: app.appId }, { headers }),
+        await own.call(transferDevice, { deviceNo, targetAppId: app.appId, reason: 'moved' }, { headers }),
+        await own.call(createApplication, { appName: '' }, { headers }),
+        await own.call(freezeApplication, { appId: 'not-there', reason: 'x' }, { headers }),
+      ]
+      expect(sent.map(({ code }) => code)).toEqual([10001, 20002, 10001, 10004])
+      const seen = async (as: Record<string, string>) =>
+        expectSuccess(await own.call(pageRefusals, { requestId }, { headers: as })).list
+      const deadline = performance.now() + 20_000
+      while ((await seen(headers)).length < sent.length && performance.now() < deadline) await Bun.sleep(100)
+      const told = (await seen(headers)).map(({ operation, code, subject }) => [operation, code, subject])
+      expect(told.reverse()).toEqual([
+        ['transferDevice', 10001, deviceNo],
+        ['transferDevice', 20002, deviceNo],
+        ['createApplication', 10001, ''],
+        ['freezeApplication', 10004, null],
+      ])
+      // A person's id, which stands behind the name in the log, is the audit trail's business.
+      const actor = `operator:${person.name}`
+      expect(new Set((await seen(headers)).map((row) => [row.appId, row.actor].join()))).toEqual(new Set([`,${actor}`]))
+      expect(await seen(await signIn(own, await newPerson(own, 'viewer')))).toHaveLength(sent.length)
+      expect(await seen(await signIn(own, await newPerson(own, 'developer', [app.appId])))).toEqual([])
+      expect(expectSuccess(await own.call(pageRefusals, { requestId }, { token: app.token })).list).toEqual([])
+    } finally {
+      await service.stop()
+    }
   })
 })

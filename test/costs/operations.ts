@@ -313,7 +313,7 @@ export const variants: Record<string, Measured> = {
   'pageAudit: of one application': counting(asOperator(({ spare }) => ({ appId: spare.appId }))),
   'pageDeliveries: that wait': own(() => ({ status: 1 })),
   'pageDeliveries: over all applications': acrossAll(asOperator(none)),
-  'pageSites: over all applications': asOperator(none),
+  'pageSites: over all applications': counting(asOperator(none)),
   'createDevice: with a key': { call: ({ owner }) => keyed(owner, deviceBody(owner.appId)) },
   'saveSite: with a key': { call: ({ owner }) => keyed(owner, siteBody(owner.appId)) },
   'unbindDevice: with a key': { call: async (world) => keyed(world.owner, { deviceNo: await newDevice(world) }) },

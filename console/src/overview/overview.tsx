@@ -158,6 +158,7 @@ function Troubles({ troubles }: { troubles: Trouble[] }) {
         {
           key: 'callback',
           title: t('callback'),
+          most: 160,
           render: (_, { appId, isCallbackStopped, callbackFailingSince: since, callbackFailingReason: reason }) =>
             (isCallbackStopped || since !== null) && (
               <Link to={paths.application(appId, 'callback')}>
