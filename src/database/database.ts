@@ -1,4 +1,5 @@
-import { type Address, Hosts } from './hosts.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Address, Hosts, silence } from './hosts.ts'
 import { addressesOf, connectionsOf, openDatabase, type Sql, type Target } from './open.ts'
 import { SilenceWatch } from './silence.ts'
 
@@ -16,6 +17,17 @@ export interface PoolOptions {
 /** How long a host is waited for that is asked whether it is the primary. */
 const hostAnswersWithinMs = 1_000
 
+/** In how many steps it is waited for: while the event loop was held up, nothing was listened to either. */
+const patienceSteps = 4
+
+/** Rejects with `silence` when a host was waited for long enough. */
+async function patience(signal: AbortSignal): Promise<never> {
+  for (let step = 0; step < patienceSteps; step++) {
+    await sleep(hostAnswersWithinMs / patienceSteps, undefined, { signal, ref: false })
+  }
+  throw silence
+}
+
 /** The database as a process uses it: pools that lead to the primary, and none of whose connections stays silent. */
 export class Database {
   readonly isDistributed: boolean
@@ -24,6 +36,8 @@ export class Database {
   private readonly silence = new SilenceWatch()
   private readonly hosts: Hosts | undefined
   private readonly pools: Sql[] = []
+  /** With one connection to each of several hosts. */
+  private readonly askers = new Map<Address, Sql>()
 
   /** `isDistributed`: over the nodes of a Citus cluster. */
   constructor(target: Target, statementTimeoutMs: number, isDistributed = false) {
@@ -54,7 +68,7 @@ export class Database {
       statementTimeoutMs,
       isDistributed,
       ...options,
-      ...(hosts === undefined ? {} : { socket: () => hosts.connect() }),
+      ...(hosts === undefined ? {} : { socket: () => hosts.connect(), doubt: () => hosts.doubt() }),
     })
     // The database ends a statement by itself; a second later it must have said so.
     this.silence.watch(sql, (longestStatementMs ?? statementTimeoutMs) + 1000)
@@ -64,22 +78,28 @@ export class Database {
 
   async close(): Promise<void> {
     this.silence.stop()
-    await Promise.all(this.pools.map((sql) => sql.end({ timeout: 1 })))
+    this.hosts?.stop()
+    await Promise.all([...this.pools, ...this.askers.values()].map((sql) => sql.end({ timeout: 1 })))
   }
 
   private async askTimeline(address: Address): Promise<string | null> {
+    const { askers, target } = this
     const statementTimeoutMs = hostAnswersWithinMs
-    const sql = openDatabase({ target: this.target, address, connections: 1, statementTimeoutMs })
+    const sql = askers.get(address) ?? openDatabase({ target, address, connections: 1, statementTimeoutMs })
+    askers.set(address, sql)
+    const answered = new AbortController()
     try {
       const asked = sql<[{ timeline: string | null }]>`
         select case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`
-      const late = new Promise<[{ timeline: null }]>((resolve) => {
-        setTimeout(resolve, hostAnswersWithinMs, [{ timeline: null }])
-      })
-      const [{ timeline }] = await Promise.race([asked, late])
+      const [{ timeline }] = await Promise.race([asked, patience(answered.signal)])
       return timeline
-    } finally {
+    } catch (error) {
+      // The next question has a connection of its own, which does not wait for one that is lost.
+      askers.delete(address)
       void sql.end({ timeout: 0 })
+      throw error
+    } finally {
+      answered.abort()
     }
   }
 }

@@ -8,73 +8,169 @@ export interface Address {
 
 export interface HostsOptions {
   addresses: readonly Address[]
-  /** Answers a primary's timeline; null for a standby. Rejects when there is no answer in time. */
+  /** Returns a primary's timeline; null for a standby. Rejects with `silence` when there is no answer in time. */
   askTimeline(address: Address): Promise<string | null>
-  /** What is connected leads to a host that is the primary no more. */
+  /** The primary is another host than before. */
   onMove(): void
 }
 
-/** Connections that are opened together ask the hosts once. */
-const trustedForMs = 500
+/** The rejection for a host that does not answer. */
+export const silence = Object.assign(new Error('the host does not answer'), { code: 'ETIMEDOUT' })
 
-/**
- * Leads connections to the primary among several hosts. All are asked at once, so one that has vanished holds up
- * nobody for longer than its answer is waited for. Of two that both say primary, the one that was promoted last is
- * meant: the other woke up and does not know yet.
- */
-export class Hosts {
-  private readonly options: HostsOptions
-  private primary: Address | undefined
-  /** Why there is no connection to a primary; undefined while there is. */
-  private fault: Error | undefined = noPrimary()
-  private askedAt = Number.NEGATIVE_INFINITY
+/** How often each host is asked whether it is the primary. */
+const askEveryMs = 500
+/** A reply of the database that is heard later than this after the hosts were last asked is not believed unchecked. */
+const believedForMs = 1_000
+
+/** One of the hosts, and what it last said. */
+class Host {
+  readonly address: Address
+  /** Connections that lead to it. */
+  readonly sockets = new Set<Socket>()
+  /** Its timeline when it last answered that it is the primary. It stays while the host does not answer. */
+  timeline: string | null = null
+  /** Whether its last answer, and not an earlier one, was that it is the primary. */
+  isPrimary = false
+  /** Why it gave no answer, where waiting does not mend that. */
+  fault: Error | undefined
+  /** It let the last question wait for too long: nothing can be learned from it, so nothing waits for it. */
+  isSilent = false
+  /** When the last question began that was settled. */
+  askedAt = Number.NEGATIVE_INFINITY
   private asking: Promise<void> | undefined
+  private readonly askTimeline: HostsOptions['askTimeline']
 
-  constructor(options: HostsOptions) {
-    this.options = options
+  constructor(address: Address, askTimeline: HostsOptions['askTimeline']) {
+    this.address = address
+    this.askTimeline = askTimeline
   }
 
-  /** A connection to the primary, for the driver. It takes failures from connections only, so that is how it is told. */
-  async connect(): Promise<Socket> {
-    if (performance.now() - this.askedAt > trustedForMs) {
-      this.asking ??= this.ask().finally(() => {
-        this.asking = undefined
-      })
+  /** Asks it, unless a question is under way. Never rejects. */
+  ask(onAnswer: () => void): Promise<void> {
+    this.asking ??= this.askNow().then(() => {
+      this.asking = undefined
+      onAnswer()
+    })
+    return this.asking
+  }
+
+  private async askNow(): Promise<void> {
+    const beganAt = performance.now()
+    this.fault = undefined
+    try {
+      this.timeline = await this.askTimeline(this.address)
+      this.isPrimary = this.timeline !== null
+      this.isSilent = false
+    } catch (error) {
+      this.isPrimary = false
+      this.isSilent = error === silence
+      // A wrong password, for example, which would be looked for in vain among hosts without a primary.
+      if (!mayPass(error)) this.fault = error as Error
     }
-    await this.asking
+    this.askedAt = beganAt
+  }
+}
+
+/**
+ * Leads connections to the primary among several hosts. Each is asked twice a second, so a move is noticed also where no
+ * connection is opened. Of two that both say primary, the one that was promoted last is meant: the other woke up and does
+ * not know yet, and it is not returned to while the newer one is away.
+ */
+export class Hosts {
+  private readonly hosts: readonly Host[]
+  private readonly onMove: () => void
+  private primary: Host | undefined
+  private moves = 0
+  /** When the others were last asked because of a reply. */
+  private checkedAt = Number.NEGATIVE_INFINITY
+  private timer: ReturnType<typeof setInterval> | undefined
+
+  constructor({ addresses, askTimeline, onMove }: HostsOptions) {
+    this.hosts = addresses.map((address) => new Host(address, askTimeline))
+    this.onMove = onMove
+  }
+
+  /** A connection to the primary, for the driver. It accepts failures from connections only. */
+  async connect(): Promise<Socket> {
+    this.timer ??= setInterval(() => this.askAll(), askEveryMs)
+    this.timer.unref()
+    await this.heardSince(performance.now() - askEveryMs, ({ isSilent }) => !isSilent)
     const socket = new Socket()
-    const { primary, fault } = this
-    if (primary === undefined || fault !== undefined) {
+    const { primary } = this
+    if (primary?.isPrimary !== true) {
+      const fault = this.hosts.find((host) => host.fault !== undefined)?.fault ?? noPrimary()
       setImmediate(() => socket.destroy(fault))
       return socket
     }
-    socket.connect(primary.port, primary.host)
+    primary.sockets.add(socket)
+    socket.once('close', () => primary.sockets.delete(socket))
+    socket.connect(primary.address.port, primary.address.host)
     // The driver names its host in a TLS handshake.
-    return Object.assign(socket, { host: primary.host })
+    return Object.assign(socket, { host: primary.address.host })
   }
 
-  private async ask(): Promise<void> {
-    const { addresses, askTimeline, onMove } = this.options
-    let lasting: Error | undefined
-    const unanswered = (error: Error) => {
-      // A wrong password, for example, which would be looked for in vain among hosts without a primary.
-      if (!mayPass(error)) lasting ??= error
-      return null
-    }
-    const answers = await Promise.all(
-      addresses.map(async (address) => ({ address, timeline: await askTimeline(address).catch(unanswered) })),
+  /**
+   * Is asked when the database has replied. Undefined when the reply is to be believed; else whether it is, once the other
+   * hosts were asked again: this one or this process may have stood still while another host became the primary.
+   */
+  doubt(): Promise<boolean> | undefined {
+    const { primary, moves } = this
+    if (!this.isDoubtful()) return undefined
+    const isAlone = primary?.isSilent === true
+    const others = (host: Host) => host !== primary && (isAlone || !host.isSilent)
+    return this.heardSince(performance.now(), others).then(() => {
+      this.checkedAt = performance.now()
+      return this.moves === moves
+    })
+  }
+
+  stop(): void {
+    clearInterval(this.timer)
+  }
+
+  /** Whether another host may have become the primary without this process having had the chance to hear of it. */
+  private isDoubtful(): boolean {
+    const since = performance.now() - believedForMs
+    if (this.primary?.isSilent !== false) return this.checkedAt < since
+    for (const { isSilent, askedAt } of this.hosts) if (!isSilent && askedAt < since) return true
+    return false
+  }
+
+  /** Asks every host whose last question is older than that. Resolves when those that are waited for have settled one. */
+  private async heardSince(moment: number, isWaitedFor: (host: Host) => boolean): Promise<void> {
+    await Promise.all(
+      this.hosts.map(async (host) => {
+        const waits = isWaitedFor(host)
+        while (host.askedAt < moment) {
+          const settled = host.ask(() => this.choose())
+          if (!waits) return
+          await settled
+        }
+      }),
     )
-    let best: { address: Address; timeline: string } | undefined
-    for (const { address, timeline } of answers) {
-      if (timeline === null) continue
-      const isNewer = best === undefined || timeline > best.timeline
-      if (isNewer || (timeline === best?.timeline && address === this.primary)) best = { address, timeline }
-    }
+  }
+
+  private askAll(): void {
+    for (const host of this.hosts) void host.ask(() => this.choose())
+  }
+
+  /** Looks which host is the primary, after one has answered or has not. */
+  private choose(): void {
+    const newest = this.hosts.reduce(
+      (most, { timeline }) => (timeline !== null && timeline > most ? timeline : most),
+      '',
+    )
+    const leads = (host: Host | undefined) => host?.isPrimary === true && host.timeline === newest
     const before = this.primary
-    this.askedAt = performance.now()
-    this.fault = best === undefined ? (lasting ?? noPrimary()) : undefined
-    this.primary = best?.address ?? before
-    if (before !== undefined && this.primary !== before) onMove()
+    if (leads(before)) return
+    const next = this.hosts.find(leads)
+    if (next === undefined) return
+    this.primary = next
+    if (before === undefined) return
+    this.moves++
+    this.onMove()
+    // Also those that are still being opened.
+    for (const socket of before.sockets) socket.destroy()
   }
 }
 

@@ -28,6 +28,8 @@ export interface OpenOptions {
   address?: Address
   /** Makes the connections themselves, where they must find their host. */
   socket?: () => Promise<Socket>
+  /** Is asked at each reply: undefined to believe it, else whether it is to be believed once that is known. */
+  doubt?: () => Promise<boolean> | undefined
 }
 
 /** Tells this process's connections from those of other processes on the same database. */
@@ -86,7 +88,7 @@ export function connectionsOf(sql: Sql): readonly DriverConnection[] {
 
 /** Opens a pool that nobody watches. No connection is made before the first statement. */
 export function openDatabase(options: OpenOptions): Sql {
-  const settings: postgres.Options<Record<string, postgres.PostgresType>> = {
+  const settings: Settings = {
     max: options.connections,
     // Types of arrays are not asked for at each connection: every array that we send or read is cast in the SQL, and
     // a connection that is cut while the driver asks would end the process.
@@ -113,15 +115,24 @@ export function openDatabase(options: OpenOptions): Sql {
       ...(options.isDistributed ? { plan_cache_mode: 'auto' } : {}),
     } as Record<string, string | number>,
   }
-  const { target, address, socket } = options
+  const { target, address, socket, doubt } = options
   // The driver takes a function that makes connections, though its types don't say so.
   const own = { ...settings, ...(socket === undefined ? {} : { socket }) }
-  if (typeof target !== 'string') return postgres({ ...own, ...target })
+  const sql =
+    typeof target === 'string' ? openUrl(target, own, address, socket !== undefined) : postgres({ ...own, ...target })
+  // Our patch of the driver asks it.
+  if (doubt !== undefined) Object.assign(sql.options, { doubt })
+  return sql
+}
+
+type Settings = postgres.Options<Record<string, postgres.PostgresType>>
+
+function openUrl(target: string, settings: Settings, address: Address | undefined, findsHost: boolean): Sql {
   const { url, tls, ...place } = readUrl(target)
-  // Of several hosts the function finds the right one, and the driver must not look for another.
-  const chosen = address ?? (socket === undefined ? place : addressesOf(target)[0])
+  // Of several hosts a function finds the right one, and the driver must not look for another.
+  const chosen = address ?? (findsHost ? addressesOf(target)[0] : place)
   try {
-    return postgres(url, { ...own, ...tls, ...chosen })
+    return postgres(url, { ...settings, ...tls, ...chosen })
   } catch {
     // The driver's own words could repeat the URL, and with it the password.
     throw new StartError('DATABASE_URL is not a URL that PostgreSQL understands.')

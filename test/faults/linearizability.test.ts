@@ -137,6 +137,8 @@ const faults: Record<string, (bed: Bed, recorder: Recorder) => Promise<void>> = 
     former.signalAll('SIGSTOP')
     await sleep(random() * 2000)
     await bed.standby.promote()
+    // For a second reads may still show what the former primary holds, where nothing fences it.
+    await sleep(1000)
     if (random() < 0.5) await goesOn(recorder, 100, 'of the new primary')
     former.signalAll('SIGCONT')
     await goesOn(recorder, 200, 'beside the former primary')
