@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { ExplainedError } from './explained-error.ts'
 import type { Reason } from './refusals.ts'
+import { UserError } from './user-error.ts'
 
 /** Addresses that begin with the same bits. */
 export interface Network {
@@ -10,9 +10,6 @@ export interface Network {
   bits: number
   family: 'ipv4' | 'ipv6'
 }
-
-/** A setting that cannot be used: one clear sentence, for the person who starts the service. */
-export class ConfigError extends ExplainedError {}
 
 /** What is wrong with a setting, behind its name. */
 class SettingFault extends Error {}
@@ -25,7 +22,7 @@ export interface Setting<Value> {
   meaning: Reason
   /** It may stand in a file as well, which the same setting with `_FILE` names. */
   isSecret?: true
-  /** Of what is set, or the default. Throws `ConfigError`. */
+  /** Of what is set, or the default. Throws `UserError`. */
   parse(text: string | undefined): Value
 }
 
@@ -221,14 +218,14 @@ export type Config = { [Member in keyof typeof settings]: ReturnType<(typeof set
 
 type Environment = Record<string, string | undefined>
 
-/** Reads the settings. Throws `ConfigError` at the first one that cannot be used. */
+/** Reads the settings. Throws `UserError` at the first one that cannot be used. */
 export function readConfig(environment: Environment): Config {
   const values = Object.entries<Setting<unknown>>(settings).map(([member, { name, isSecret, parse }]) => {
     const text = isSecret ? readSecret(environment, name) : environment[name]?.trim() || undefined
     try {
       return [member, parse(text)]
     } catch (error) {
-      throw error instanceof SettingFault ? new ConfigError(`${name} ${error.message}.`) : error
+      throw error instanceof SettingFault ? new UserError(`${name} ${error.message}.`) : error
     }
   })
   return Object.fromEntries(values)
@@ -305,7 +302,7 @@ export function readSecret(environment: Environment, name: string): string | und
   const value = environment[name]?.trim() || undefined
   const file = environment[`${name}_FILE`]?.trim() || undefined
   if (file === undefined) return value
-  if (value !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set; one must go.`)
+  if (value !== undefined) throw new UserError(`${name} and ${name}_FILE are both set; one must go.`)
   return readSecretFile(`${name}_FILE`, file)
 }
 
@@ -315,9 +312,9 @@ function readSecretFile(name: string, file: string): string {
   try {
     text = readFileSync(file, 'utf8').trim()
   } catch (error) {
-    throw new ConfigError(`${name} names ${file}, which cannot be read (${(error as { code?: string }).code}).`)
+    throw new UserError(`${name} names ${file}, which cannot be read (${(error as { code?: string }).code}).`)
   }
-  if (text === '') throw new ConfigError(`${name} names ${file}, which is empty.`)
+  if (text === '') throw new UserError(`${name} names ${file}, which is empty.`)
   return text
 }
 

@@ -14,7 +14,6 @@ import { installRoutines } from './database/routine.ts'
 import { prepareSchema, waitForDatabase } from './database/start.ts'
 import { createDemoOnce } from './demo.ts'
 import { installEventPruning } from './events/store.ts'
-import { ExplainedError } from './explained-error.ts'
 import { findPort, urlOf } from './http/listen.ts'
 import { openLog } from './log.ts'
 import { momentFormat } from './moments.ts'
@@ -24,6 +23,7 @@ import { Lifetime } from './process/lifetime.ts'
 import type { ServeOrder } from './process/messages.ts'
 import { Workers } from './process/workers.ts'
 import { openSecrets } from './secrets/open.ts'
+import { UserError } from './user-error.ts'
 import { runtime, version } from './version.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', 'migrations')
@@ -40,7 +40,7 @@ export function runService(environment: Record<string, string | undefined>): Pro
     () => start(readConfig(environment), findUnknownSettings(environment), life),
     ['SIGTERM', 'SIGINT'],
     (error) => {
-      process.stderr.write(`${error instanceof ExplainedError ? error.message : (error as Error).stack}\n`)
+      process.stderr.write(`${error instanceof UserError ? error.message : (error as Error).stack}\n`)
     },
   )
 }

@@ -1,9 +1,9 @@
 import { findDistributed } from '../database/distribute.ts'
 import { readMigrations } from '../database/migrate.ts'
 import { passwordOf, type Statements } from '../database/open.ts'
-import { StartError } from '../database/start-error.ts'
 import { transaction } from '../database/transaction.ts'
 import { exportKeys } from '../secrets/open.ts'
+import { UserError } from '../user-error.ts'
 import { BackupWriter } from './format.ts'
 import { inOrder, isKept } from './rules.ts'
 import { inSession, type OnProgress, type Place } from './session.ts'
@@ -66,9 +66,9 @@ export function takeBackup({ write, onProgress, ...place }: BackupOptions): Prom
 
 async function findKnownMigrations(tx: Statements, migrationsFolder: string) {
   const migrations = await store.findMigrations(tx)
-  if (migrations.length === 0) throw new StartError('The database holds no Forecourt yet: there is nothing to back up.')
+  if (migrations.length === 0) throw new UserError('The database holds no Forecourt yet: there is nothing to back up.')
   if (migrations.length > readMigrations(migrationsFolder).length) {
-    throw new StartError('The database is newer than this program: take the backup with the program that runs on it.')
+    throw new UserError('The database is newer than this program: take the backup with the program that runs on it.')
   }
   return migrations
 }

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { StartError } from '../database/start-error.ts'
+import { UserError } from '../user-error.ts'
 
 /** A file that has its name only when all of it is on the disk; until then it is `<name>.partial`. Others cannot read it. */
 export class PartialFile {
@@ -22,7 +22,7 @@ export class PartialFile {
     const partial = `${path}.partial`
     return explained(path, async () => {
       const there = await stat(path).catch(() => undefined)
-      if (there?.isDirectory()) throw new StartError(`${path} is a folder: name a file in it.`)
+      if (there?.isDirectory()) throw new UserError(`${path} is a folder: name a file in it.`)
       // One that another left: its mode could be another, and its owner still at it.
       await rm(partial, { force: true })
       return new PartialFile(path, partial, await open(partial, 'wx', 0o600))
@@ -56,7 +56,7 @@ export class PartialFile {
       await this.file.sync()
       const [ours, named] = await Promise.all([this.file.stat(), stat(this.partial).catch(() => undefined)])
       if (named?.ino !== ours.ino)
-        throw new StartError(`Another backup writes ${this.path}: give each a file of its own.`)
+        throw new UserError(`Another backup writes ${this.path}: give each a file of its own.`)
       await this.file.close()
       await rename(this.partial, this.path)
       const folder = await open(dirname(this.path), constants.O_RDONLY)
@@ -77,7 +77,7 @@ export function openBackup(path: string): Promise<FileHandle> {
     const file = await open(path, 'r')
     if ((await file.stat()).isFile()) return file
     await file.close()
-    throw new StartError(`${path} is no file; \`-\` takes a backup from standard input.`)
+    throw new UserError(`${path} is no file; \`-\` takes a backup from standard input.`)
   })
 }
 
@@ -101,10 +101,9 @@ export async function explained<Answer>(path: string, run: () => Promise<Answer>
   try {
     return await run()
   } catch (fault) {
-    const { code } = fault as NodeJS.ErrnoException
-    const words = code === undefined ? undefined : faultWords[code]
-    if (words === undefined) throw fault
-    throw new StartError(`${path} ${words}.`)
+    const { code, syscall, message } = fault as NodeJS.ErrnoException
+    if (code === undefined || syscall === undefined) throw fault
+    throw new UserError(`${path} ${faultWords[code] ?? `cannot be used: ${message}`}.`)
   }
 }
 

@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ExplainedError } from '../explained-error.ts'
+import { UserError } from '../user-error.ts'
 import { explained } from './file.ts'
 import { verifyBackup } from './format.ts'
 
@@ -67,7 +67,7 @@ async function isWhole(path: string): Promise<boolean> {
     await verifyBackup(file, () => {})
     return true
   } catch (error) {
-    if (error instanceof ExplainedError || (error as NodeJS.ErrnoException).code !== undefined) return false
+    if (error instanceof UserError || (error as NodeJS.ErrnoException).code !== undefined) return false
     throw error
   } finally {
     await file?.close()

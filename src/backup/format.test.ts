@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { StartError } from '../database/start-error.ts'
+import { UserError } from '../user-error.ts'
 import { BackupReader, BackupWriter, verifyBackup } from './format.ts'
 
 // Files that somebody made by hand, whose checksums are all right: each is refused in one sentence, and soon.
@@ -50,7 +50,7 @@ async function outcomeOf(first: string | Buffer, rows: string | Buffer = 'a\n\\.
     for await (const piece of new BackupReader(file, verified, () => {}).nextTable()) read.push(piece)
     return Buffer.concat(read).toString()
   } catch (error) {
-    expect(error).toBeInstanceOf(StartError)
+    expect(error).toBeInstanceOf(UserError)
     return (error as Error).message
   } finally {
     await file.close()

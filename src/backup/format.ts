@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { StartError } from '../database/start-error.ts'
+import { UserError } from '../user-error.ts'
 import { type Head, isHead, isTail, type Section, type TableHead, type Tail } from './head.ts'
 
 // A backup is text that gzip has packed (decision 0021): the head as a line of JSON, each table's rows as COPY writes
@@ -90,7 +90,7 @@ export class BackupWriter {
     await this.add(Buffer.concat([...pieces, endOfTable]))
     const section = count.end(table.name)
     if (section.rows !== table.rows) {
-      throw new StartError(`The table ${table.name} gave ${section.rows} rows, but it has ${table.rows}.`)
+      throw new UserError(`The table ${table.name} gave ${section.rows} rows, but it has ${table.rows}.`)
     }
     this.sections.push(section)
   }
@@ -102,7 +102,7 @@ export class BackupWriter {
   }
 
   private async add(content: Buffer): Promise<void> {
-    if (content.length > mostPieceBytes) throw new StartError('A row is longer than a backup can hold.')
+    if (content.length > mostPieceBytes) throw new UserError('A row is longer than a backup can hold.')
     const packing = toMember(content)
     // Its failure is heard of when its turn comes.
     packing.catch(() => {})
@@ -135,10 +135,10 @@ export interface Verified {
 }
 
 const damaged = (why: string) =>
-  new StartError(`The backup is damaged, and nothing was written: ${why}. Take another one.`)
+  new UserError(`The backup is damaged, and nothing was written: ${why}. Take another one.`)
 
 /**
- * Reads a backup from its first byte to its last. Throws `StartError` when it was cut or altered anywhere, and when it
+ * Reads a backup from its first byte to its last. Throws `UserError` when it was cut or altered anywhere, and when it
  * is none or of a newer program.
  */
 export async function verifyBackup(file: FileHandle, onBytes: (bytes: number) => void): Promise<Verified> {
@@ -152,11 +152,11 @@ export async function verifyBackup(file: FileHandle, onBytes: (bytes: number) =>
     if (end === size) last = member
     else whole.update(member)
   }
-  if (first === undefined || last === undefined) throw new StartError('The file is empty: it is no backup.')
+  if (first === undefined || last === undefined) throw new UserError('The file is empty: it is no backup.')
   const head = await lineIn(first)
-  if (!isOfFormat(head)) throw new StartError('The file is no backup of Forecourt.')
+  if (!isOfFormat(head)) throw new UserError('The file is no backup of Forecourt.')
   if (head.forecourtBackup > formatVersion) {
-    throw new StartError('The backup was made by a newer Forecourt: restore it with that one.')
+    throw new UserError('The backup was made by a newer Forecourt: restore it with that one.')
   }
   if (!isHead(head)) throw damaged('its first line is none that Forecourt writes')
   const tail = await lineIn(last)
@@ -196,7 +196,7 @@ async function* membersOf(file: FileHandle, size: number): AsyncGenerator<Placed
   for (let at = 0; at < size; ) {
     const header = await readAt(file, at, Math.min(headerBytes, size - at))
     const isOurs = memberStart.equals(header.subarray(0, memberStart.length)) && header.length === headerBytes
-    if (!isOurs && at === 0) throw new StartError('The file is no backup of Forecourt.')
+    if (!isOurs && at === 0) throw new UserError('The file is no backup of Forecourt.')
     if (!isOurs) throw damaged(`what is at byte ${at} does not belong there`)
     const length = header.readUInt32LE(memberStart.length)
     if (length <= headerBytes || length > mostPieceBytes) throw damaged(`what is at byte ${at} does not belong there`)

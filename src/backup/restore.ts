@@ -5,10 +5,10 @@ import { findDistributed } from '../database/distribute.ts'
 import { readMigrations } from '../database/migrate.ts'
 import { passwordOf, type Statements } from '../database/open.ts'
 import { prepareSchema } from '../database/start.ts'
-import { StartError } from '../database/start-error.ts'
 import { transaction } from '../database/transaction.ts'
 import { idOfKey } from '../secrets/box.ts'
 import { findKeys, openSecrets } from '../secrets/open.ts'
+import { UserError } from '../user-error.ts'
 import { BackupReader, type Verified, verifyBackup } from './format.ts'
 import type { Head, TableHead } from './head.ts'
 import { isReplaced, isWrittenAtStart } from './rules.ts'
@@ -40,13 +40,13 @@ export async function requireRestorable(
 function requireKnownSchema({ migrations }: Head, migrationsFolder: string): void {
   const known = readMigrations(migrationsFolder)
   if (migrations.length > known.length) {
-    throw new StartError(
+    throw new UserError(
       `The backup is newer than this program: its schema is version ${migrations.length}, and this program knows ${known.length}. Nothing was written.`,
     )
   }
   const other = migrations.find(({ version, checksum }) => known[version - 1]?.checksum !== checksum)
   if (other === undefined) return
-  throw new StartError(
+  throw new UserError(
     `The backup was taken of a schema that another ${other.file} has made than this program's: restore it with the program that took it. Nothing was written.`,
   )
 }
@@ -58,7 +58,7 @@ function requireKeys({ secrets }: Head, settings: Pick<Place, 'keyFile' | 'dataD
   ])
   const missing = secrets.keyIds.find((keyId) => !held.has(keyId))
   if (missing === undefined) return
-  throw new StartError(
+  throw new UserError(
     `The callback secrets in the backup are encrypted with the key ${missing}, which was in a file of its own: name that file in FORECOURT_SECRETS_KEY_FILE. Nothing was written.`,
   )
 }
@@ -127,11 +127,11 @@ async function load(tx: Statements, options: RestoreOptions): Promise<void> {
   )
   for (const [name, last] of Object.entries(head.sequences)) {
     if (await store.setSequence(tx, name, last)) continue
-    throw new StartError(`The backup numbers by a sequence ${name} that its schema does not have.`)
+    throw new UserError(`The backup numbers by a sequence ${name} that its schema does not have.`)
   }
 }
 
-/** Throws `StartError` for a table or a column that the schema does not have: nothing else is named in a statement. */
+/** Throws `UserError` for a table or a column that the schema does not have: nothing else is named in a statement. */
 function requireKnownTables(head: Head, known: readonly store.Table[]): void {
   const seen = new Set<string>()
   for (const { name, columns } of head.tables) {
@@ -140,12 +140,12 @@ function requireKnownTables(head: Head, known: readonly store.Table[]): void {
     if (table !== undefined && column === undefined && !seen.has(name)) seen.add(name)
     else {
       const what = table === undefined || seen.has(name) ? `the table ${name}` : `the column ${column} of ${name}`
-      throw new StartError(`The backup holds ${what}, which its schema does not have. Nothing was written.`)
+      throw new UserError(`The backup holds ${what}, which its schema does not have. Nothing was written.`)
     }
   }
 }
 
-/** Locks all tables and answers them. Throws `StartError` when they hold more than what a first start writes. */
+/** Locks all tables and answers them. Throws `UserError` when they hold more than what a first start writes. */
 async function requireEmpty(tx: Statements): Promise<string[]> {
   const tables = await store.findTables(tx)
   await store.lockTables(
@@ -160,7 +160,7 @@ async function requireEmpty(tx: Statements): Promise<string[]> {
   }
   const held = await inUse()
   if (held === undefined) return tables.map(({ name }) => name)
-  throw new StartError(
+  throw new UserError(
     `The database holds data already (in ${held}), and a backup is restored into an empty one only: name a new database, or a new data folder. Nothing was written.`,
   )
 }
@@ -169,7 +169,7 @@ async function requireEmpty(tx: Statements): Promise<string[]> {
 async function dropNewerSchema(tx: Statements): Promise<void> {
   const tables = await requireEmpty(tx)
   if (await findDistributed(tx)) {
-    throw new StartError(
+    throw new UserError(
       'The database is distributed, and its schema is newer than the backup’s: distribute a new one with the program that took the backup. Nothing was written.',
     )
   }
@@ -197,7 +197,7 @@ async function loadTable(
 async function requireEqual(tx: Statements, table: TableHead): Promise<void> {
   const { rows, digest } = await store.countTable(tx, table)
   if (rows === table.rows && digest === table.digest) return
-  throw new StartError(
+  throw new UserError(
     `What was written to ${table.name} is not what was read (${rows} rows of ${table.rows}): nothing is kept of it.`,
   )
 }

@@ -3,7 +3,7 @@ import { Database } from '../database/database.ts'
 import { isConnectionLost } from '../database/failures.ts'
 import type { Sql, Target } from '../database/open.ts'
 import { waitForDatabase } from '../database/start.ts'
-import { StartError } from '../database/start-error.ts'
+import { UserError } from '../user-error.ts'
 
 /** The database that a backup is taken of, or restored into. */
 export interface Place {
@@ -45,9 +45,9 @@ export async function inSession<Answer>(
     return await run({ sql, openAlone })
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    if (isConnectionLost(error)) throw new StartError('The connection to the database was lost: try it again.')
+    if (isConnectionLost(error)) throw new UserError('The connection to the database was lost: try it again.')
     const { name, message } = error as Error
-    throw name === 'PostgresError' ? new StartError(`The database refused it: ${message}.`) : error
+    throw name === 'PostgresError' ? new UserError(`The database refused it: ${message}.`) : error
   } finally {
     signal.removeEventListener('abort', close)
     await database.close()

@@ -1,6 +1,7 @@
 import { basename, join, resolve } from 'node:path'
 import type { Place } from '../backup/session.ts'
 import type { Config } from '../config.ts'
+import { UserError } from '../user-error.ts'
 import type { CliCommand } from './command.ts'
 import { type Context, UsageError } from './context.ts'
 import { progressBar } from './progress.ts'
@@ -162,15 +163,16 @@ async function prune(
 }
 
 async function restore(path: string, context: Context): Promise<void> {
-  const { openBackup, spool } = await import('../backup/file.ts')
+  const { explained, openBackup, spool } = await import('../backup/file.ts')
   const { requireRestorable, restoreBackup } = await import('../backup/restore.ts')
   const began = performance.now()
   const { secretsKeyFile: keyFile, dataDir } = context.config()
   const file = path === '-' ? await spool(context.stdin) : await openBackup(path)
   try {
     const onProgress = progressBar(context)
-    const verified = await requireRestorable(file, { keyFile, dataDir, migrationsFolder }, onProgress)
-    await atPlace(context, (place) => restoreBackup({ ...place, file, verified, onProgress }))
+    const keys = { keyFile, dataDir, migrationsFolder }
+    const verified = await explained(path, () => requireRestorable(file, keys, onProgress))
+    await atPlace(context, (place) => explained(path, () => restoreBackup({ ...place, file, verified, onProgress })))
     const { tables, takenAt } = verified.head
     const rows = tables.reduce((sum, table) => sum + table.rows, 0)
     const seconds = (performance.now() - began) / 1000
@@ -197,11 +199,10 @@ async function resume(context: Context): Promise<void> {
 /** Runs on the database of the settings, whether the service does or not. A signal ends it with nothing written. */
 async function atPlace<Answer>(context: Context, run: (place: Place) => Promise<Answer>): Promise<Answer> {
   const { openBesideService } = await import('../database/beside.ts')
-  const { StartError } = await import('../database/start-error.ts')
   const { openLog } = await import('../log.ts')
   const { databaseWaitSeconds: waitSeconds, statementTimeoutMs, secretsKeyFile: keyFile, ...config } = context.config()
   const stopping = new AbortController()
-  const stop = (name: string) => stopping.abort(new StartError(`${name} ended it, and nothing was written.`))
+  const stop = (name: string) => stopping.abort(new UserError(`${name} ended it, and nothing was written.`))
   process.on('SIGINT', stop).on('SIGTERM', stop)
   // What helps people is thrown or told; the rest is for those who ask for it.
   const log = openLog(config.logLevel === 'info' ? 'error' : config.logLevel)
@@ -227,9 +228,8 @@ async function atPlace<Answer>(context: Context, run: (place: Place) => Promise<
 async function requireEmbedded({ databaseUrl, dataDir }: Config): Promise<void> {
   if (databaseUrl !== undefined) return
   const { readRecord } = await import('../database/embedded/record.ts')
-  const { StartError } = await import('../database/start-error.ts')
   if (readRecord(dataDir)?.complete) return
-  throw new StartError(
+  throw new UserError(
     `There is no database in ${dataDir}: name its folder in FORECOURT_DATA_DIR, or its server in DATABASE_URL.`,
   )
 }
@@ -238,10 +238,9 @@ async function requireEmbedded({ databaseUrl, dataDir }: Config): Promise<void> 
 async function writeOut({ stdout }: Context, piece: Buffer): Promise<void> {
   const fault = await new Promise<Error | null | undefined>((resolve) => stdout.write(piece, resolve))
   if (!fault) return
-  const { StartError } = await import('../database/start-error.ts')
   const { code, message } = fault as NodeJS.ErrnoException
   const why = code === 'EPIPE' ? 'was closed' : `cannot be written (${message})`
-  throw new StartError(`Standard output ${why}, and the backup is not whole.`)
+  throw new UserError(`Standard output ${why}, and the backup is not whole.`)
 }
 
 function megabytes(bytes: number): string {

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Argument, Option } from 'commander'
-import { ExplainedError } from '../explained-error.ts'
 import type { Import } from '../sdk/api.ts'
 import { ForecourtError } from '../sdk/error.ts'
+import { UserError } from '../user-error.ts'
 import { collect, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
 import { type Context, exitCodes, UsageError } from './context.ts'
@@ -99,7 +99,7 @@ export function bulkCommands(program: CliCommand, context: Context): void {
 /** Does something that Ctrl-C ends. */
 async function watch(context: Context, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const ending = new AbortController()
-  const interrupt = () => ending.abort(new ExplainedError('It was ended.'))
+  const interrupt = () => ending.abort(new UserError('It was ended.'))
   process.once('SIGINT', interrupt)
   try {
     await act(ending.signal)
@@ -141,7 +141,7 @@ async function importFile(
     const begun = await client.createImport({ ...rows, file: streamOf(counted()) }, { signal }).catch((error) => {
       if (fault !== undefined) throw unreadable(file, fault)
       if (!signal.aborted) throw error
-      throw new ExplainedError('The file was not sent to its end, and nothing of it is imported: send it again.')
+      throw new UserError('The file was not sent to its end, and nothing of it is imported: send it again.')
     })
     draw('sent', 1, 1)
     await waitFor(begun.id, signal, context)
@@ -160,8 +160,8 @@ function openInput(file: string, { stdin }: Context): { pieces: AsyncIterable<Ui
   }
 }
 
-function unreadable(file: string, error: unknown): ExplainedError {
-  return new ExplainedError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+function unreadable(file: string, error: unknown): UserError {
+  return new UserError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
 }
 
 /** Read no faster than it is sent. */
@@ -187,8 +187,8 @@ async function waitFor(id: number, signal: AbortSignal, context: Context): Promi
   const more = found.refused > told.length ? [`… and ${found.refused - told.length} more`] : []
   context.result({ ...found, refusals }, [sheetOf(found), ...told, ...more].join('\n'))
   const { status, error, refused } = found
-  if (status === done.failed) throw new ExplainedError(`${error} What was written stays: send the file again.`)
-  if (status === done.cancelled) throw new ExplainedError('It was cancelled. What was written stays.')
+  if (status === done.failed) throw new UserError(`${error} What was written stays: send the file again.`)
+  if (status === done.cancelled) throw new UserError('It was cancelled. What was written stays.')
   if (refused > 0) context.exitCode = exitCodes.someRefused
 }
 
@@ -205,7 +205,7 @@ async function untilEnded(id: number, signal: AbortSignal, context: Context): Pr
       await pause(lookEveryMs, undefined, { signal })
     }
   } catch (error) {
-    if (signal.aborted) throw new ExplainedError(goesOn)
+    if (signal.aborted) throw new UserError(goesOn)
     if (error instanceof ForecourtError && error.status === 0) context.remark(goesOn)
     throw error
   }
@@ -260,8 +260,8 @@ async function exportFile(kind: ExportKind, options: ExportOptions, context: Con
       if (output === undefined) await pipeline(Readable.from(counted()), context.stdout, { end: false })
       else await saveWhole(output, counted())
     } catch (error) {
-      if (error instanceof ExplainedError || (bytes === 0 && !signal.aborted)) throw error
-      throw new ExplainedError(`The export broke off after ${bytes} bytes: ask for it again.`)
+      if (error instanceof UserError || (bytes === 0 && !signal.aborted)) throw error
+      throw new UserError(`The export broke off after ${bytes} bytes: ask for it again.`)
     }
     if (output !== undefined) context.result({ kind, format, file: output, bytes }, `${output}: ${bytes} bytes`)
   })
@@ -277,7 +277,7 @@ async function saveWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promi
   } catch (error) {
     rmSync(draft, { force: true })
     const { code, syscall } = error as NodeJS.ErrnoException
-    if (syscall === 'open' || syscall === 'rename') throw new ExplainedError(`${path} cannot be written (${code}).`)
+    if (syscall === 'open' || syscall === 'rename') throw new UserError(`${path} cannot be written (${code}).`)
     throw error
   }
 }

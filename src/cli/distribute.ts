@@ -3,8 +3,8 @@ import type { Config } from '../config.ts'
 import { Database } from '../database/database.ts'
 import { distribute, requireDistributable } from '../database/distribute.ts'
 import { prepareSchema, waitForDatabase } from '../database/start.ts'
-import { StartError } from '../database/start-error.ts'
 import { openLog } from '../log.ts'
+import { UserError } from '../user-error.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
@@ -12,7 +12,7 @@ const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 export async function distributeDatabase(config: Config): Promise<void> {
   const { databaseUrl: target } = config
   if (target === undefined) {
-    throw new StartError(
+    throw new UserError(
       'The embedded database is one machine: name the database of a Citus coordinator in DATABASE_URL.',
     )
   }

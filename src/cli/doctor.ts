@@ -12,10 +12,10 @@ import { readStatus } from '../database/migrate.ts'
 import { passwordOf, type Sql, type Target } from '../database/open.ts'
 import { findMissingRight, placeOf, waitForDatabase } from '../database/start.ts'
 import { callbacksNow, countDeliveries, countEndpoints, readBacklog } from '../deliveries/store.ts'
-import { ExplainedError } from '../explained-error.ts'
 import { openLog } from '../log.ts'
 import { requireKeys } from '../secrets/open.ts'
 import { readDatabaseSize } from '../service/store.ts'
+import { UserError } from '../user-error.ts'
 import { version } from '../version.ts'
 import { findPortUse } from './listeners.ts'
 import { migrationsFolder } from './migrate.ts'
@@ -54,7 +54,7 @@ export async function examine(environment: Record<string, string | undefined>): 
   try {
     config = readConfig(environment)
   } catch (error) {
-    if (!(error instanceof ExplainedError)) throw error
+    if (!(error instanceof UserError)) throw error
     const wrong = fail('settings', error.message, 'Correct it: docs/guides/en/settings.md has them all.')
     return [lookAtProgram(), wrong, ...lookForUnknown(environment)]
   }
@@ -158,7 +158,7 @@ async function lookIntoDatabase(config: Config, target: Target): Promise<Finding
     return await lookAtAll(config, target, sql)
   } catch (error) {
     const { message } = error as Error
-    if (!(error instanceof ExplainedError)) throw error
+    if (!(error instanceof UserError)) throw error
     return [fail('database', message, 'See that it runs and that DATABASE_URL is right: its host, user and password.')]
   } finally {
     await database.close()
@@ -362,7 +362,7 @@ async function lookAtSecrets(sql: Sql, { secretsKeyFile: keyFile, dataDir }: Con
     }
     return ok('secrets key', `${path} holds what the database needs; keep a copy apart from the database`)
   } catch (error) {
-    if (!(error instanceof ExplainedError)) throw error
+    if (!(error instanceof UserError)) throw error
     return fail('secrets key', error.message, 'Put the file back: without it callback secrets cannot be read.')
   }
 }

@@ -2,9 +2,9 @@ import type { Config } from '../config.ts'
 import { openBesideService } from '../database/beside.ts'
 import { Database } from '../database/database.ts'
 import { waitForDatabase } from '../database/start.ts'
-import { StartError } from '../database/start-error.ts'
 import { type Erasure, eraseSites, findDeletedSite, findDeletedSites } from '../erasure/store.ts'
 import { openLog } from '../log.ts'
+import { UserError } from '../user-error.ts'
 
 /** One site, or all that were deleted so many days ago. */
 type What = { appId: string; siteId: number } | { appId: string | null; days: number }
@@ -21,7 +21,7 @@ export async function eraseFromDatabase(config: Config, what: What, isDryRun: bo
     if ('days' in what) return await eraseSites(sql, await findDeletedSites(sql, what.days, what.appId), isDryRun)
     const site = await findDeletedSite(sql, what.appId, what.siteId)
     if (site === undefined) {
-      throw new StartError(
+      throw new UserError(
         'No event tells that this application deleted such a site: delete it first, or look at the ids.',
       )
     }

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
-import { ExplainedError } from '../explained-error.ts'
 import { ForecourtError } from '../sdk/error.ts'
+import { UserError } from '../user-error.ts'
 import { type Context, exitCodes, UsageError } from './context.ts'
 import { createProgram } from './program.ts'
 
@@ -22,7 +22,7 @@ export async function run(args: string[], context: Context): Promise<number> {
 function explain(error: unknown, { url }: Context): string {
   if (error instanceof ForecourtError) return explainAnswer(error, url)
   if (error instanceof UsageError) return `error: ${error.message}`
-  if (error instanceof ExplainedError) return error.message
+  if (error instanceof UserError) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 

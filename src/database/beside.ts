@@ -25,7 +25,7 @@ export function findRunning(dataDir: string): BesideService | undefined {
 
 /**
  * Finds the database of the settings for a command: the embedded one is used as it runs, or else locked and started for
- * as long as the command takes. Refusals are a StartError.
+ * as long as the command takes. Refusals are a UserError.
  */
 export async function openBesideService(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,

@@ -1,5 +1,5 @@
+import { UserError } from '../user-error.ts'
 import { answerSettings, type Sql, type Statements } from './open.ts'
-import { StartError } from './start-error.ts'
 import { transaction } from './transaction.ts'
 
 // Where the tables lie on a Citus cluster. What an application owns lies together on one node, so that a request about it
@@ -63,10 +63,10 @@ async function hasCitus(sql: Statements): Promise<boolean> {
   return row !== undefined
 }
 
-/** Throws `StartError` for a database that cannot be distributed, whatever its schema. */
+/** Throws `UserError` for a database that cannot be distributed, whatever its schema. */
 export async function requireDistributable(sql: Statements): Promise<void> {
   if (!(await hasCitus(sql))) {
-    throw new StartError(
+    throw new UserError(
       'The database has no Citus extension: create it on the coordinator and on every worker, and add the workers.',
     )
   }
@@ -74,17 +74,17 @@ export async function requireDistributable(sql: Statements): Promise<void> {
   const [nodes] = await sql<[{ count: number }]>`
     select count(*)::int as count from pg_dist_node where isactive and shouldhaveshards`
   if (nodes.count === 0) {
-    throw new StartError('The Citus cluster has no node that may hold shards: add the workers with citus_add_node.')
+    throw new UserError('The Citus cluster has no node that may hold shards: add the workers with citus_add_node.')
   }
 }
 
 async function requireUndistributed(sql: Statements): Promise<void> {
-  if (await findDistributed(sql)) throw new StartError('The database is distributed already.')
+  if (await findDistributed(sql)) throw new UserError('The database is distributed already.')
 }
 
 /**
  * Spreads the tables over the nodes of a Citus cluster, all or none. The schema must be this program's, and empty but for
- * what a first start writes. Throws `StartError` for a database that holds data.
+ * what a first start writes. Throws `UserError` for a database that holds data.
  */
 export async function distribute(sql: Sql): Promise<void> {
   await transaction(sql, async (tx) => {
@@ -96,7 +96,7 @@ export async function distribute(sql: Sql): Promise<void> {
     await requireUndistributed(tx)
     const [held] = await tx`select 1 from application limit 1`
     if (held !== undefined) {
-      throw new StartError('The database holds data, and only an empty one can be distributed: name a new one.')
+      throw new UserError('The database holds data, and only an empty one can be distributed: name a new one.')
     }
     for (const table of referenceTables) await tx`select create_reference_table(${table})`
     await distributeBy(tx, 'app_id', applicationTables)
@@ -120,7 +120,7 @@ async function setForNodes(tx: Statements): Promise<void> {
   await tx.unsafe(row.statements)
 }
 
-/** Throws `StartError` for a Citus cluster on whose nodes the role lacks settings: it is not who distributed, or they changed. */
+/** Throws `UserError` for a Citus cluster on whose nodes the role lacks settings: it is not who distributed, or they changed. */
 export async function requireNodeSettings(sql: Statements): Promise<void> {
   if (!(await findDistributed(sql))) return
   const lacking = `
@@ -131,7 +131,7 @@ export async function requireNodeSettings(sql: Statements): Promise<void> {
     select string_agg(distinct result, ' ') as statements from run_command_on_all_nodes(${lacking})
     where success and result <> ''`
   if (row.statements === null) return
-  throw new StartError(
+  throw new UserError(
     `Sessions on the nodes of the cluster lack settings; set them at the coordinator: ${row.statements}`,
   )
 }

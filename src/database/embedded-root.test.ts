@@ -59,7 +59,7 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     mkdirSync(trap)
     chmodSync(trap, 0o777)
     const options = { binaries: await closedBinaries(), systemFolders: [trap] }
-    expect(await refusal(join(closed, 'three'), options)).toMatch(/^StartError: The user \w+, .* can use neither/)
+    expect(await refusal(join(closed, 'three'), options)).toMatch(/^UserError: The user \w+, .* can use neither/)
   })
 
   test.skipIf(closedToNobody)(
@@ -95,12 +95,12 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     const told = async (dataDir: string, options: EmbeddedOptions) =>
       (await (await startInProcess(dataDir, options, nobody)).started).refused
     expect(await told(join(home, 'mine', 'other'), { binaries })).toMatch(
-      /^StartError: Forecourt may not use .*: permission denied\.$/,
+      /^UserError: Forecourt may not use .*: permission denied\.$/,
     )
     const roots = join(home, 'roots')
     mkdirSync(roots)
     expect(await told(join(roots, 'data'), {})).toBe(
-      `StartError: Forecourt may not use ${roots}/data: permission denied.`,
+      `UserError: Forecourt may not use ${roots}/data: permission denied.`,
     )
   })
 
@@ -110,12 +110,12 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     // Where nothing can be mounted there is no small disk to fill.
     if (tool('mount', ['-t', 'tmpfs', '-o', 'size=20m,mode=755', 'tmpfs', disk]).status !== 0) return
     try {
-      expect(await refusal(join(disk, 'data'))).toMatch(/^StartError: The disk that holds .* is full\.$/)
+      expect(await refusal(join(disk, 'data'))).toMatch(/^UserError: The disk that holds .* is full\.$/)
       expect(readdirSync(join(disk, 'data'))).toEqual(['embedded.json'])
       tool('mount', ['-o', 'remount,size=120m', disk])
       expect(await refusal(join(disk, 'data'))).toBe('it started')
       tool('dd', ['if=/dev/zero', `of=${join(disk, 'rest')}`, 'bs=64k'])
-      expect(await refusal(join(disk, 'data'))).toMatch(/^StartError: The disk that holds .* is full\.$/)
+      expect(await refusal(join(disk, 'data'))).toMatch(/^UserError: The disk that holds .* is full\.$/)
       rmSync(join(disk, 'rest'))
       expect(await refusal(join(disk, 'data'))).toBe('it started')
     } finally {

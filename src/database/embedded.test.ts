@@ -144,7 +144,7 @@ describe('one data folder', () => {
     const version = join(dataDir, 'postgres', 'PG_VERSION')
     writeFileSync(version, '19\n')
     expect(await refusal(dataDir)).toMatch(
-      /^StartError: The database in .* was made by PostgreSQL 19 and .* PostgreSQL 18:/,
+      /^UserError: The database in .* was made by PostgreSQL 19 and .* PostgreSQL 18:/,
     )
     writeFileSync(version, '18\n')
   })
@@ -154,11 +154,11 @@ describe('one data folder', () => {
     const cluster = join(dataDir, 'postgres')
     renameSync(cluster, `${cluster}.away`)
     expect(await refusal(dataDir)).toBe(
-      `StartError: The database in ${cluster} is gone: put it back, or remove ${record} to begin with an empty one.`,
+      `UserError: The database in ${cluster} is gone: put it back, or remove ${record} to begin with an empty one.`,
     )
     renameSync(`${cluster}.away`, cluster)
     renameSync(record, `${record}.away`)
-    expect(await refusal(dataDir)).toMatch(/^StartError: .* holds a database but its password is missing/)
+    expect(await refusal(dataDir)).toMatch(/^UserError: .* holds a database but its password is missing/)
     renameSync(`${record}.away`, record)
     expect(await refusal(dataDir)).toBe('it started')
   })
@@ -194,5 +194,5 @@ test('a first start that was killed half-way is made anew', async () => {
 test('a data folder that is a file is refused', async () => {
   const dataDir = join(home, 'file')
   writeFileSync(dataDir, '')
-  expect(await refusal(dataDir)).toBe(`StartError: The data folder ${dataDir} is not a folder.`)
+  expect(await refusal(dataDir)).toBe(`UserError: The data folder ${dataDir} is not a folder.`)
 })

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import postgres from 'postgres'
+import { UserError } from '../user-error.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { type Binaries, defaultSystemFolders, findBinaries, usableBinaries } from './embedded/binaries.ts'
 import { makeCluster, removeHalfMade, requireSameMajor } from './embedded/cluster.ts'
@@ -8,7 +9,7 @@ import { type Place, removeSocketFolder, requireReachable, settle, socketFolder 
 import { type EmbeddedRecord, readRecord, writeRecord } from './embedded/record.ts'
 import { becomesReady, findServer, isAsWeStartIt, launch, serverFailure, stopServer } from './embedded/server.ts'
 import { isRunning, type ProcessId } from './processes.ts'
-import { explainFault, StartError } from './start-error.ts'
+import { explainFault } from './system-fault.ts'
 
 interface Connection {
   host: string
@@ -49,7 +50,7 @@ const logCheckSeconds = 60
 
 /**
  * Starts the PostgreSQL that lives in the data folder, making it at the first start, or takes over one that a killed
- * Forecourt left running. The caller holds the folder's lock (`lockDataDir`). Refusals are a StartError.
+ * Forecourt left running. The caller holds the folder's lock (`lockDataDir`). Refusals are a UserError.
  */
 export async function startEmbeddedDatabase(
   dataDir: string,
@@ -58,7 +59,7 @@ export async function startEmbeddedDatabase(
 ): Promise<EmbeddedDatabase> {
   try {
     if (process.platform === 'win32') {
-      throw new StartError('The embedded database does not run on Windows: set DATABASE_URL.')
+      throw new UserError('The embedded database does not run on Windows: set DATABASE_URL.')
     }
     makeDataFolder(dataDir)
     return await start(realpathSync(dataDir), log, options)

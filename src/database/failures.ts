@@ -13,6 +13,8 @@ const lastingClasses = ['28', '3D']
 const awayClasses = new Set(['08', '53', '57', '58', ...lastingClasses])
 /** A certificate that does not fit. */
 const certificateCodes = /^UNABLE_TO_|(^|_)CERT(_|$)/
+/** The driver's own words for a connection that is not there. */
+const connectionCodes = /^CONNECT(ION)?_/
 /** Of the driver, of the network, and of TLS: a certificate that does not fit leads to no database. */
 const driverCodes = /^(CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$|ERR_(TLS|SSL)_|UNABLE_TO_|([A-Z_]+_)?CERT(_|$))/
 
@@ -27,7 +29,7 @@ export function databaseRefusal(error: unknown): Refusal | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { code, routine } = error as DatabaseError
   if (typeof code !== 'string') return undefined
-  if (!isStatementError(error)) return driverCodes.test(code) ? unavailable() : undefined
+  if (!isStatementError(error)) return isOfConnection(error, code) ? unavailable() : undefined
   const isAway = awayClasses.has(code.slice(0, 2)) || code === '25006' || code.startsWith('40')
   const isNodeLost = code === 'XX000' && nodeLost.has(routine ?? '')
   return isAway || isNodeLost ? unavailable() : undefined
@@ -61,5 +63,13 @@ export function isRolledBack(error: unknown): boolean {
 export function isConnectionLost(error: unknown): boolean {
   const code = (error as DatabaseError | undefined)?.code
   if (typeof code !== 'string') return false
-  return isStatementError(error) ? /^(57P|08|25006)/.test(code) : driverCodes.test(code)
+  return isStatementError(error) ? /^(57P|08|25006)/.test(code) : isOfConnection(error as object, code)
+}
+
+/**
+ * Whether a connection to the database failed. The driver adds the query that it ended to such an error; a code alone
+ * tells nothing, for the file system has the same ones.
+ */
+function isOfConnection(error: object, code: string): boolean {
+  return connectionCodes.test(code) || ('query' in error && driverCodes.test(code))
 }

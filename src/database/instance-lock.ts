@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { UserError } from '../user-error.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { findProcess, isRunning, type ProcessId } from './processes.ts'
-import { explainFault, StartError } from './start-error.ts'
+import { explainFault } from './system-fault.ts'
 
 interface Holder extends ProcessId {
   /** One of its own for every attempt, so that a holder is never confused with an earlier one. */
   nonce: string
 }
 
-/** Claims the data folder, which it creates when needed, for this process; another live one is a StartError. */
+/** Claims the data folder, which it creates when needed, for this process; another live one is a UserError. */
 export async function lockDataDir(dataDir: string): Promise<{ release(): void }> {
   const folder = resolve(dataDir)
   const path = join(folder, 'forecourt.lock')
@@ -23,7 +24,7 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): void }>
     throw explainFault(fault, folder)
   }
   if (other) {
-    throw new StartError(`Another Forecourt (process ${other.pid}) already uses the data folder ${folder}.`)
+    throw new UserError(`Another Forecourt (process ${other.pid}) already uses the data folder ${folder}.`)
   }
   return { release: () => release(path, mine) }
 }
@@ -98,7 +99,7 @@ function release(path: string, mine: Holder): void {
 
 function thisProcess(): ProcessId {
   const found = findProcess(process.pid)
-  if (!found) throw new StartError('Forecourt cannot read when its own process started, which its lock needs.')
+  if (!found) throw new UserError('Forecourt cannot read when its own process started, which its lock needs.')
   return found
 }
 

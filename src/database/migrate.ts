@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { UserError } from '../user-error.ts'
 import type { Sql, Statements } from './open.ts'
-import { StartError } from './start-error.ts'
 import { transaction } from './transaction.ts'
 
 interface Migration {
@@ -128,13 +128,13 @@ async function readApplied(tx: Statements): Promise<Applied[]> {
 function requireKnown(applied: Applied[], migrations: Migration[]): number {
   const newest = applied.at(-1)?.version ?? 0
   if (newest > migrations.length) {
-    throw new StartError(
+    throw new UserError(
       `The database is newer than this program: its schema is version ${newest}, and this program knows ${migrations.length}.`,
     )
   }
   for (const { version, file, checksum } of applied) {
     if (migrations[version - 1]?.checksum === checksum) continue
-    throw new StartError(
+    throw new UserError(
       `The migration ${file} is not the one that was applied to the database: put the file back as it was, and make the change in a new one.`,
     )
   }

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import postgres from 'postgres'
+import { UserError } from '../user-error.ts'
 import type { Address } from './hosts.ts'
-import { StartError } from './start-error.ts'
 import { type Tls, takeTls } from './tls.ts'
 
 export type Sql = postgres.Sql
@@ -135,7 +135,7 @@ function openUrl(target: string, settings: Settings, address: Address | undefine
     return postgres(url, { ...settings, ...tls, ...chosen })
   } catch {
     // The driver's own words could repeat the URL, and with it the password.
-    throw new StartError('DATABASE_URL is not a URL that PostgreSQL understands.')
+    throw new UserError('DATABASE_URL is not a URL that PostgreSQL understands.')
   }
 }
 

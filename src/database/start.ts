@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { UserError } from '../user-error.ts'
 import { requireNodeSettings } from './distribute.ts'
 import { mayPass } from './failures.ts'
 import { migrate } from './migrate.ts'
 import { openDatabase, type Sql, type Target } from './open.ts'
-import { StartError } from './start-error.ts'
 
 export interface WaitOptions {
   target: Target
@@ -46,7 +46,7 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
       const fault = await look(sql, Math.max(end - performance.now(), lookMs), log, signal)
       if (fault === undefined) return
       if (signal.aborted || !fault.mayPass || performance.now() + lookEveryMs > end) {
-        throw new StartError(`The database cannot be reached: ${fault.reason} (${place}).`)
+        throw new UserError(`The database cannot be reached: ${fault.reason} (${place}).`)
       }
       tell(fault.reason)
       await sleep(lookEveryMs, undefined, { signal }).catch(() => {})
@@ -84,7 +84,7 @@ async function ask(sql: Sql, log: Logger): Promise<Fault | undefined> {
     select current_setting('server_version_num')::int as version, pg_is_in_recovery() as is_standby,
       extract(epoch from clock_timestamp())::float8 * 1000 as now`
   if (row.version < 150000) {
-    throw new StartError(`Forecourt needs PostgreSQL 15 or newer, but this one is ${Math.floor(row.version / 10000)}.`)
+    throw new UserError(`Forecourt needs PostgreSQL 15 or newer, but this one is ${Math.floor(row.version / 10000)}.`)
   }
   if (row.is_standby) return { reason: 'it is a standby and cannot be written', mayPass: true }
   await requireSettings(sql)
@@ -107,13 +107,13 @@ async function requireSettings(sql: Sql): Promise<void> {
   const [first] = missing
   if (first === undefined) return
   const statements = missing.map(({ role, name, value }) => `alter role ${role} set ${name} = ${value};`)
-  throw new StartError(
+  throw new UserError(
     `Sessions lack settings that were asked for, as behind a pooler; have it reconnect after: ${statements.join(' ')}`,
   )
 }
 
 function explainFailure(error: Error & { code?: string }): Fault {
-  if (error instanceof StartError) throw error
+  if (error instanceof UserError) throw error
   return { reason: error.message || `${error.code}`, mayPass: mayPass(error) }
 }
 
@@ -135,10 +135,10 @@ export async function prepareSchema(sql: Sql, options: SchemaOptions): Promise<v
     await migrate(sql, options.openAlone, options.migrationsFolder, options.log, options.upTo)
     await options.install()
   } catch (error) {
-    if (error instanceof StartError) throw error
+    if (error instanceof UserError) throw error
     const { code, message } = error as Error & { code?: string }
     const missing = code === '42501' || code === '3F000' ? await findMissingRight(sql) : undefined
-    throw new StartError(missing ?? `The schema cannot be brought up to date: ${message} (${placeOf(options.target)}).`)
+    throw new UserError(missing ?? `The schema cannot be brought up to date: ${message} (${placeOf(options.target)}).`)
   }
 }
 

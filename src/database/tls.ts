@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
-import { StartError } from './start-error.ts'
+import { UserError } from '../user-error.ts'
 
 /** What the driver takes as `ssl`: nothing of the server is verified under the words, everything that an object says. */
 export type Tls = false | 'allow' | 'prefer' | 'require' | ConnectionOptions
@@ -31,7 +31,7 @@ export function takeTls(parameters: URLSearchParams): Tls | undefined {
     case 'verify-full':
       return ca
     default:
-      throw new StartError(
+      throw new UserError(
         'The sslmode of DATABASE_URL must be one of disable, allow, prefer, require, verify-ca, verify-full.',
       )
   }
@@ -42,6 +42,6 @@ function readCertificates(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (fault) {
     const { code } = fault as NodeJS.ErrnoException
-    throw new StartError(`The sslrootcert of DATABASE_URL names ${file}, which cannot be read (${code}).`)
+    throw new UserError(`The sslrootcert of DATABASE_URL names ${file}, which cannot be read (${code}).`)
   }
 }

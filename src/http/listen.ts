@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
-import { ExplainedError } from '../explained-error.ts'
 import { refusals } from '../refusals.ts'
+import { UserError } from '../user-error.ts'
 import {
   BodyTooLarge,
   type HttpAnswer,
@@ -26,7 +26,6 @@ export interface Listener {
 }
 
 /** A port that cannot be had: one clear sentence. */
-class ListenError extends ExplainedError {}
 
 /**
  * To stop listening closes kept-alive connections at once, also those on which a request is just arriving. So clients
@@ -89,9 +88,9 @@ async function explained<Result>(host: string, port: number, attempt: () => Resu
     return await attempt()
   } catch (error) {
     const code = (error as { code?: string }).code
-    if (code === 'EADDRINUSE') throw new ListenError(`Port ${port} on ${host} is taken by another program.`)
-    if (code === 'EACCES') throw new ListenError(`Port ${port} on ${host} may not be opened by this user.`)
-    throw new ListenError(`Forecourt cannot listen on ${host}:${port} (${code ?? (error as Error).message}).`)
+    if (code === 'EADDRINUSE') throw new UserError(`Port ${port} on ${host} is taken by another program.`)
+    if (code === 'EACCES') throw new UserError(`Port ${port} on ${host} may not be opened by this user.`)
+    throw new UserError(`Forecourt cannot listen on ${host}:${port} (${code ?? (error as Error).message}).`)
   }
 }
 

@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { StartError } from '../database/start-error.ts'
 import { type MetricsSnapshot, mergeMetrics, withoutGauges } from '../metrics.ts'
 import { Claims, type Topic, type WorkerStatus } from '../peers.ts'
+import { UserError } from '../user-error.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
 
 /** For how long an answer is waited for that others need; a process that is stopped gives none. */
@@ -93,13 +93,13 @@ export class Workers {
           member.isServing = true
           this.tellStatus()
           resolve()
-        } else if (message.kind === 'failed') reject(new StartError(message.reason))
+        } else if (message.kind === 'failed') reject(new UserError(message.reason))
         else void this.hear(member, message)
       })
       worker.on('error', (error) => this.log.warn({ err: error, pid: member.pid }, 'a worker cannot be reached'))
       worker.once('exit', (code, signal) => {
         this.lose(member, code, signal)
-        reject(new StartError(`A worker ended with ${signal || code} before it served.`))
+        reject(new UserError(`A worker ended with ${signal || code} before it served.`))
       })
     })
   }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { makeDataFolder } from '../database/data-folder.ts'
 import { sync } from '../database/embedded/record.ts'
 import type { Statements } from '../database/open.ts'
-import { StartError } from '../database/start-error.ts'
+import { UserError } from '../user-error.ts'
 import { idOfKey, newKey, readKey, SecretBox } from './box.ts'
 import { lockKey, unlockKey } from './lock.ts'
 import { findNotedKey, keysOfSecrets, neededKeys, noteKey, sealAnew } from './store.ts'
@@ -50,7 +50,7 @@ export async function openSecrets(sql: Statements, options: SecretsOptions, isRe
   return box
 }
 
-/** Whether a start would find the keys that the database needs: a StartError where it would not. Writes nothing. */
+/** Whether a start would find the keys that the database needs: a UserError where it would not. Writes nothing. */
 export async function requireKeys(sql: Statements, options: Omit<SecretsOptions, 'log'>): Promise<{ path: string }> {
   const path = options.keyFile ?? join(options.dataDir, 'secrets.key')
   const isThere = options.keyFile !== undefined || existsSync(path)
@@ -89,7 +89,7 @@ export function findKeys({ keyFile, dataDir }: Pick<SecretsOptions, 'keyFile' | 
 
 /**
  * What a backup needs to say of the secrets: the keys that they are sealed with and, where no file was named for them,
- * these keys, in base64. Throws `StartError` where one of those is not to be had.
+ * these keys, in base64. Throws `UserError` where one of those is not to be had.
  */
 export async function exportKeys(
   sql: Statements,
@@ -110,8 +110,8 @@ export async function exportKeys(
   return { keyIds, keys }
 }
 
-function missingKey(keyId: string, where: string): StartError {
-  return new StartError(
+function missingKey(keyId: string, where: string): UserError {
+  return new UserError(
     `The callback secrets in the database are encrypted with the key ${keyId}, ${where}: ` +
       'give every process on this database the same file, with FORECOURT_SECRETS_KEY_FILE.',
   )
@@ -123,7 +123,7 @@ function readKeyFile(path: string): [Buffer, ...Buffer[]] {
   try {
     text = readFileSync(path, 'utf8')
   } catch (fault) {
-    throw new StartError(`The file ${path} with the key for secrets cannot be read (${codeOf(fault)}).`)
+    throw new UserError(`The file ${path} with the key for secrets cannot be read (${codeOf(fault)}).`)
   }
   const lines = text.split('\n').map((line, index) => ({ written: line.trim(), number: index + 1 }))
   const [first, ...others] = lines
@@ -131,9 +131,9 @@ function readKeyFile(path: string): [Buffer, ...Buffer[]] {
     .map(({ written, number }) => {
       const key = readKey(written)
       if (key !== undefined) return key
-      throw new StartError(`Line ${number} of ${path} must be a key: 32 bytes as base64 or hexadecimal.`)
+      throw new UserError(`Line ${number} of ${path} must be a key: 32 bytes as base64 or hexadecimal.`)
     })
-  if (first === undefined) throw new StartError(`The file ${path} with the key for secrets is empty.`)
+  if (first === undefined) throw new UserError(`The file ${path} with the key for secrets is empty.`)
   return [first, ...others]
 }
 
@@ -148,7 +148,7 @@ function writeKeyFile(dataDir: string, path: string, lines: string[]): void {
     else makeOnce(draft, path)
     sync(dataDir)
   } catch (fault) {
-    throw new StartError(
+    throw new UserError(
       `No key for secrets can be made in ${dataDir} (${codeOf(fault)}): name a file with FORECOURT_SECRETS_KEY_FILE.`,
     )
   }

@@ -78,7 +78,7 @@ describe('migrate', () => {
     await migrate(sql, open, folder, log)
     write({ '0001-first.sql': 'create table first (n bigint);', '0003-third.sql': 'create table third (n int);' })
     expect(await refusalOf(migrate(sql, open, folder, log))).toBe(
-      'StartError: The migration 0001-first.sql is not the one that was applied to the database: put the file back as it was, and make the change in a new one.',
+      'UserError: The migration 0001-first.sql is not the one that was applied to the database: put the file back as it was, and make the change in a new one.',
     )
     expect(await sql`select to_regclass('third') as third`).toEqual([{ third: null }] as never)
     write({ '0001-first.sql': 'create table first (n int);' })

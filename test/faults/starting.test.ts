@@ -3,9 +3,10 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { ConfigError, readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getReadiness } from '../../src/service/contract.ts'
+import { UserError } from '../../src/user-error.ts'
 import {
   Client,
   deviceBody,
@@ -242,7 +243,7 @@ describe('a setting that cannot be used is named in one sentence:', () => {
     try {
       readConfig(env)
     } catch (error) {
-      expect(error).toBeInstanceOf(ConfigError)
+      expect(error).toBeInstanceOf(UserError)
       expect((error as Error).message).toMatch(/^[A-Z][^\n]{10,300}\.$/)
       return (error as Error).message
     }

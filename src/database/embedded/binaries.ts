@@ -22,7 +22,8 @@ import {
 import { createRequire } from 'node:module'
 import { basename, dirname, extname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { explainFault, StartError } from '../start-error.ts'
+import { UserError } from '../../user-error.ts'
+import { explainFault } from '../system-fault.ts'
 import { allows, closedFolder, execute, read, type ServerUser } from './user.ts'
 
 export interface Binaries {
@@ -48,7 +49,7 @@ export async function findBinaries(): Promise<Binaries> {
     const { version } = JSON.parse(readFileSync(join(dirname(index), '..', 'package.json'), 'utf8'))
     return { folder: dirname(dirname(postgres)), version }
   } catch {
-    throw new StartError(`There is no embedded PostgreSQL in ${name}: run npm ci again, or set DATABASE_URL.`)
+    throw new UserError(`There is no embedded PostgreSQL in ${name}: run npm ci again, or set DATABASE_URL.`)
   }
 }
 
@@ -113,7 +114,7 @@ export function systemFolder(candidates: string[], user: ServerUser): string {
     }
   })
   if (!found) {
-    throw new StartError(
+    throw new UserError(
       `The user ${user.name}, as which PostgreSQL runs, can use neither this folder nor ${candidates.join(' nor ')}: ` +
         'start Forecourt as an ordinary user, or set DATABASE_URL.',
     )

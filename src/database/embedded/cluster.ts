@@ -14,8 +14,9 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { UserError } from '../../user-error.ts'
 import { goneWithin, postgresProcessesIn, signal } from '../processes.ts'
-import { diskFull, StartError } from '../start-error.ts'
+import { diskFull } from '../system-fault.ts'
 import { give, type Place } from './place.ts'
 import { sync } from './record.ts'
 import type { ServerUser } from './user.ts'
@@ -84,7 +85,7 @@ export function requireSameMajor({ cluster }: Place, version: string): void {
   const found = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()
   const ours = String(Number.parseInt(version, 10))
   if (found === ours) return
-  throw new StartError(
+  throw new UserError(
     `The database in ${cluster} was made by PostgreSQL ${found} and this Forecourt brings PostgreSQL ${ours}: ` +
       'take a backup with the Forecourt that made it (forecourt backup FILE), and restore it into a new data folder with this one (forecourt restore FILE).',
   )
@@ -115,7 +116,7 @@ async function runInitdb(initdb: string, draft: string, passwordFile: string, pl
   if (code === 0) return
   if (/No space left|quota exceeded/i.test(said)) throw diskFull(dirname(place.cluster))
   const reason = said.match(/(?:error|FATAL|PANIC):\s+(.+)/)?.[1] ?? said.trim().split('\n')[0]
-  throw new StartError(
+  throw new UserError(
     `The embedded database could not be made in ${place.cluster}: ${reason || `initdb ended with ${code}`}.`,
   )
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, lstatSync, mkdtempSync, readFileSync, realpathSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UserError } from '../../user-error.ts'
 import { findProcess } from '../processes.ts'
-import { StartError } from '../start-error.ts'
 import { makeOpenFolder, systemFolder } from './binaries.ts'
 import { type EmbeddedRecord, newRecord, readRecord, recordPath, writeRecord } from './record.ts'
 import { closedFolder, clusterUser, type ServerUser, serverUser } from './user.ts'
@@ -28,7 +28,7 @@ export function settle(dataDir: string, systemFolders: string[], log: (message: 
     return { dataDir, cluster, user: clusterUser(cluster), record }
   }
   if (record?.complete) {
-    throw new StartError(
+    throw new UserError(
       `The database in ${record.cluster} is gone: put it back, or remove ${recordPath(dataDir)} to begin with an empty one.`,
     )
   }
@@ -38,7 +38,7 @@ export function settle(dataDir: string, systemFolders: string[], log: (message: 
 function newPlace(dataDir: string, systemFolders: string[], log: (message: string) => void): Place {
   const inside = join(dataDir, 'postgres')
   if (existsSync(inside)) {
-    throw new StartError(
+    throw new UserError(
       `${inside} holds a database but its password is missing: put ${recordPath(dataDir)} back, or move the folder away.`,
     )
   }
@@ -63,7 +63,7 @@ function outsideCluster(systemFolders: string[], user: ServerUser): string {
 export function requireReachable({ cluster, user }: Place): void {
   const closed = user && closedFolder(cluster, user)
   if (closed)
-    throw new StartError(`The user ${user.name}, as which the database in ${cluster} runs, cannot enter ${closed}.`)
+    throw new UserError(`The user ${user.name}, as which the database in ${cluster} runs, cannot enter ${closed}.`)
 }
 
 /** Gives a file or folder to the user as which the server runs. */

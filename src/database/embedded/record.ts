@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
-import { StartError } from '../start-error.ts'
+import { UserError } from '../../user-error.ts'
 
 /** What `<dataDir>/embedded.json` keeps. */
 export interface EmbeddedRecord {
@@ -48,7 +48,7 @@ export function readRecord(dataDir: string): EmbeddedRecord | undefined {
   } catch (fault) {
     if (!(fault instanceof SyntaxError)) throw fault
   }
-  throw new StartError(`${path} is damaged: put a good copy back, because the database's password is in it.`)
+  throw new UserError(`${path} is damaged: put a good copy back, because the database's password is in it.`)
 }
 
 /** Replaces the record as a whole and durably: it is the only copy of the password. */

@@ -4,8 +4,9 @@ import { closeSync, existsSync, fstatSync, readFileSync, rmSync, statfsSync } fr
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { UserError } from '../../user-error.ts'
 import { findProcess, goneWithin, isPostgresIn, isRunning, type ProcessId, serverName, signal } from '../processes.ts'
-import { diskFull, StartError } from '../start-error.ts'
+import { diskFull } from '../system-fault.ts'
 import { endOrphansIn, runAs } from './cluster.ts'
 import { keepLogSmall, lastComplaint, openServerLog } from './log.ts'
 import { type Place, socketPath } from './place.ts'
@@ -90,7 +91,7 @@ async function clearRemains(place: Place): Promise<void> {
   await endOrphansIn(cluster)
   const socket = socketPath(record.socketDir, record.port)
   if (await somebodyAnswers(socket)) {
-    throw new StartError(`Another server, in another container perhaps, already runs the database in ${cluster}.`)
+    throw new UserError(`Another server, in another container perhaps, already runs the database in ${cluster}.`)
   }
   // PostgreSQL removes these by itself, unless another process has got their number: it would take that for a server.
   if (findStrayPid(cluster)) {
@@ -161,11 +162,11 @@ function serverArguments({ cluster, record }: Place, processes: number): string[
 }
 
 /** Why the server of this cluster cannot be used, as far as we or it can tell. */
-export function serverFailure(cluster: string, complaint: string | undefined): StartError {
+export function serverFailure(cluster: string, complaint: string | undefined): UserError {
   const { bavail, bsize } = statfsSync(cluster)
   // On a full disk not even the complaint can be written.
   if (/No space left|quota exceeded/i.test(complaint ?? '') || bavail * bsize < 1_000_000) return diskFull(cluster)
-  return new StartError(`The embedded database in ${cluster} cannot be used: ${complaint ?? 'it gave no reason'}.`)
+  return new UserError(`The embedded database in ${cluster} cannot be used: ${complaint ?? 'it gave no reason'}.`)
 }
 
 /** The lines of postmaster.pid: process, folder, start, port, socket folder, address, shared memory, status. */

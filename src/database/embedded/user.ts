@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { StartError } from '../start-error.ts'
+import { UserError } from '../../user-error.ts'
 
 /** The system user as which root runs PostgreSQL, because PostgreSQL refuses to run as root. */
 export interface ServerUser {
@@ -15,7 +15,7 @@ export function serverUser(): ServerUser | undefined {
   const users = systemUsers()
   const user = users.find(({ name }) => name === 'postgres') ?? users.find(({ name }) => name === 'nobody')
   if (!user) {
-    throw new StartError(
+    throw new UserError(
       'PostgreSQL refuses to run as root and this system has neither a user postgres nor a user nobody: ' +
         'start Forecourt as an ordinary user, or set DATABASE_URL.',
     )
@@ -29,13 +29,13 @@ export function clusterUser(cluster: string): ServerUser | undefined {
   const own = process.getuid?.()
   const name = systemUsers().find((user) => user.uid === uid)?.name ?? `number ${uid}`
   if (own !== 0 && uid !== own) {
-    throw new StartError(
+    throw new UserError(
       `The database in ${cluster} belongs to the user ${name}: start Forecourt as root or as ${name}.`,
     )
   }
   if (own === 0 && uid === 0) {
     const { name: needed } = serverUser() ?? { name: 'nobody' }
-    throw new StartError(`PostgreSQL refuses to run as root: give ${cluster} to its user with chown -R ${needed}.`)
+    throw new UserError(`PostgreSQL refuses to run as root: give ${cluster} to its user with chown -R ${needed}.`)
   }
   return own === 0 ? { name, uid, gid } : undefined
 }

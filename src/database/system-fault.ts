@@ -1,0 +1,27 @@
+import { UserError } from '../user-error.ts'
+
+interface SystemFault {
+  code?: string
+  path?: string
+  syscall?: string
+  message: string
+}
+
+/** Turns a fault of the file system into one clear sentence. Everything else, a mistake of ours say, stays as it is. */
+export function explainFault(fault: unknown, folder: string): unknown {
+  if (fault instanceof UserError || !(fault instanceof Error)) return fault
+  const { code, path, syscall, message }: SystemFault = fault
+  if (!code || !/^E[A-Z0-9]+$/.test(code)) return fault
+  const place = path ?? folder
+  if (syscall?.startsWith('spawn')) return new UserError(`The embedded PostgreSQL cannot be run here: ${message}.`)
+  if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(place)
+  if (code === 'EROFS') return new UserError(`Forecourt cannot write ${place}: the disk is read-only.`)
+  if (code === 'EACCES' || code === 'EPERM') return new UserError(`Forecourt may not use ${place}: permission denied.`)
+  if (code === 'ENOTDIR' || code === 'EEXIST') return new UserError(`The data folder ${folder} is not a folder.`)
+  return new UserError(`The data folder ${folder} cannot be used: ${message}.`)
+}
+
+/** The same sentence wherever the space ran out: in our own files, in initdb, in the server. */
+export function diskFull(place: string): UserError {
+  return new UserError(`The disk that holds ${place} is full.`)
+}
