@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { hasOldestPostgres } from '../test/harness.ts'
+import { staleFiles } from './generated-files.ts'
+import { installationOf, programsOf } from './nodes.ts'
 
-// Everything that CI runs: `npm run check`. The stages follow each other; the steps of a stage need nothing of each
+// Everything that CI runs: `npm run check`; `npm run check:quick` is the first stage, without tests. The stages follow each other; the steps of a stage need nothing of each
 // other and run two at a time, on the two processors that CI has. Ends with the first stage of which a step fails.
 
 const root = join(import.meta.dirname, '..')
@@ -20,10 +22,16 @@ interface Step {
 const faultsOnNode = ['edge-connections', 'silent-connections', 'outages', 'stopping'].map(
   (name) => `test/faults/${name}.test.ts`,
 )
-/** Node 20 is what starts all of this; the newest supported one is installed for the conformance suite (Linux only). */
-const node24 = join(root, 'test', 'node24')
-const onNewestNode = { programs: join(node24, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin') }
+/** The lowest and the newest supported Node are installed; what starts all of this is a third one. */
 const onNode = { FORECOURT_TEST_RUNTIME: 'node', FORECOURT_TEST_SIDE_BY_SIDE: '3' }
+
+const quickSteps: Step[] = [
+  { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
+  { name: 'types of the console', command: ['tsc', '-p', 'console/tsconfig.json'] },
+  { name: 'types of the browser tests', command: ['tsc', '-p', 'test/browser/tsconfig.json'] },
+  { name: 'format, lint and import rules', command: ['biome', 'ci', '.'] },
+  { name: 'dead code', command: ['knip'] },
+]
 
 const stages: Step[][] = [
   [
@@ -31,16 +39,10 @@ const stages: Step[][] = [
     ...(process.env.CI === 'true'
       ? []
       : [{ name: 'build of the console', command: ['npm', 'run', '--silent', 'build:console'] }]),
-    {
-      name: 'Node 24',
-      command: ['npm', 'ci', '--prefix', node24, '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'],
-    },
+    { name: 'the lowest Node', command: installationOf('lowest') },
+    { name: 'the newest Node', command: installationOf('newest') },
     { name: 'build for Node', command: ['npm', 'run', '--silent', 'build'] },
-    { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
-    { name: 'types of the console', command: ['tsc', '-p', 'console/tsconfig.json'] },
-    { name: 'types of the browser tests', command: ['tsc', '-p', 'test/browser/tsconfig.json'] },
-    { name: 'format, lint and import rules', command: ['biome', 'ci', '.'] },
-    { name: 'dead code', command: ['knip'] },
+    ...quickSteps,
   ],
   [{ name: 'size of the console’s first load', command: ['bun', 'scripts/console-size.ts'] }],
   [{ name: 'tests on Bun', command: ['npm', 'test'] }],
@@ -51,19 +53,30 @@ const stages: Step[][] = [
       env: { FORECOURT_TEST_LONG: '1' },
     },
     { name: 'other people’s tools', command: ['bun', 'scripts/other-tools.ts'] },
-    { name: 'fault tests on Node', command: ['bun', 'scripts/test.ts', ...faultsOnNode], env: onNode },
+    {
+      name: 'fault tests on the newest Node',
+      command: ['bun', 'scripts/test.ts', ...faultsOnNode],
+      env: onNode,
+      programs: programsOf('newest'),
+    },
+    {
+      name: 'fault tests on the lowest Node',
+      command: ['bun', 'scripts/test.ts', ...faultsOnNode],
+      env: onNode,
+      programs: programsOf('lowest'),
+    },
     hasOldestPostgres
       ? {
-          name: 'conformance suite on Node 24 and PostgreSQL 15',
+          name: 'conformance suite on the lowest Node and PostgreSQL 15',
           command: ['bun', 'scripts/conformance-on-oldest-postgres.ts'],
           env: onNode,
-          ...onNewestNode,
+          programs: programsOf('lowest'),
         }
       : {
-          name: 'conformance suite on Node 24; not on PostgreSQL 15, whose binaries are not on this machine',
+          name: 'conformance suite on the lowest Node; not on PostgreSQL 15, whose binaries are not on this machine',
           command: ['bun', 'scripts/test.ts', 'test/conformance'],
           env: onNode,
-          ...onNewestNode,
+          programs: programsOf('lowest'),
         },
   ],
 ]
@@ -89,7 +102,13 @@ async function passes({ name, command, env, programs }: Step, isAlone: boolean):
   return code === 0
 }
 
-for (const stage of stages) {
+const isQuick = process.argv[2] === 'quick'
+const stale = staleFiles()
+if (stale.length > 0) {
+  console.log(`${stale.join(', ')}: not what the source makes. Run \`npm run generate\`.`)
+  process.exit(1)
+}
+for (const stage of isQuick ? [quickSteps] : stages) {
   const waiting = stage.values()
   const failed: string[] = []
   const runner = async () => {

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { Context } from '../src/cli/context.ts'
 import { commandReference } from '../src/cli/help-page.ts'
@@ -127,4 +129,15 @@ function settingsGuide(language: 'en' | 'zh'): string {
 function table(columns: readonly string[], rows: readonly string[]): string {
   const lines = [columns.join(' | '), columns.map(() => '---').join(' | '), ...rows]
   return lines.map((line) => `| ${line} |\n`).join('')
+}
+
+/** Those that are not what the source makes of them. */
+export function staleFiles(): string[] {
+  const isStale = ([path, text]: [string, string]) => {
+    const file = join(import.meta.dirname, '..', path)
+    return !existsSync(file) || readFileSync(file, 'utf8') !== text
+  }
+  return Object.entries(generatedFiles())
+    .filter(isStale)
+    .map(([path]) => path)
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { makeTemplate, projectFolder, startService } from '../test/harness.ts'
 import { bunTest } from './bun-test.ts'
+import { staleFiles } from './generated-files.ts'
 
 // Runs the test files, on one service that is started here, once for all; those that kill, starve and time processes
 // start their own.
@@ -11,6 +12,13 @@ import { bunTest } from './bun-test.ts'
 //   npm test -- test/conformance  the files of a folder, or whatever else `bun test` takes
 //   npm test -- --update-timings  every file, and notes how long each took, so that the longest begin first
 //   npm run test:long             every file at its full size (FORECOURT_TEST_LONG), the service's own also on Node and with 3 workers
+
+// Each test that asks the service anything compares it with these.
+const stale = staleFiles()
+if (stale.length > 0) {
+  console.error(`${stale.join(', ')}: not what the source makes. Run \`npm run generate\`.`)
+  process.exit(1)
+}
 
 // What processes leave unwritten when they are killed is the same in memory as on a disk, and there a new database
 // takes a fraction of the processor time. The long run stays on the disk, where a commit takes its time.
