@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newDataDir, projectFolder } from './harness.ts'
+import { newDataDir, projectFolder, startService } from './harness.ts'
 
 // The README is there in two languages, of which both say the same.
 
@@ -47,7 +47,10 @@ test('“A token again” works as it is pasted: a new service, a key, and a sec
   const [block = ''] = all(/^```sh\n(export FORECOURT_OPERATOR_KEY[\s\S]*?)^```$/gm, english)
   expect(block).toContain('npm start &\n')
   const port = await freePort()
-  const env = { ...process.env, FORECOURT_PORT: String(port), FORECOURT_DATA_DIR: newDataDir(), NODE_ENV: undefined }
+  const dataDir = newDataDir()
+  const env = { ...process.env, FORECOURT_PORT: String(port), FORECOURT_DATA_DIR: dataDir, NODE_ENV: undefined }
+  // The first terminal, which is gone.
+  await (await startService({ dataDir })).stop()
   // What the service says goes to standard error, and its process is told so that it can be ended.
   const text = block.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`).replace('npm start &', 'npm start >&2 &')
   const shell = Bun.spawn(['bash', '-c', `${text}\nkill -TERM $!\nwait $!`], {
