@@ -7,13 +7,15 @@ import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
 const slots = 5
 const mostRunning = 2
 /**
- * Beside others, an owner's reads may take a quarter of one connection's time, and a second of theirs ahead of it, the latter
- * half of that second one at a time: so a few slow ones wait for nothing, and one that never stops searching leaves the
- * processors to the others.
+ * What a read costs its owner: the time that it holds its connection, of which what exceeds the first milliseconds counts
+ * four times. So beside others, reads that never stop take a quarter of one connection's time where they are long, and
+ * all of one connection's where they are short, over however many connections they come.
  */
-const dueTimes = 4
-const aheadMs = 1000 * dueTimes
-/** Nobody's next read waits longer than that for their own. */
+const shortMs = 20
+const longTimes = 4
+/** An owner may be ahead by so much cost, a second of long reads, of which the latter half goes one at a time: a few slow reads don't wait. */
+const aheadMs = 1000 * longTimes
+/** An owner's next read waits no longer than that for those before it, so reads of over 300 ms get more than a quarter. */
 const mostRestMs = 1000
 /** So long after somebody asked, an owner is not alone. */
 const companyMs = 1000
@@ -21,6 +23,8 @@ const companyMs = 1000
 const mostWaiting = 128
 /** How soon a read is told again to end, when it went on with its next statement. */
 const endAgainMs = 20
+/** How often owners are looked for that have not read for a while. */
+const sweepAfterMs = 5_000
 
 /** A connection that one read has for itself, so that nobody else's statement is cancelled with its own. */
 interface Slot {
@@ -31,7 +35,7 @@ interface Slot {
 /** Whoever reads: an application or an operator. */
 interface Owner {
   running: number
-  /** When its reads so far have been made up for, by this process's monotonic clock. */
+  /** When the cost of its reads so far has passed, by this process's monotonic clock. */
   dueAt: number
   /** Looks again when they have. */
   timer: ReturnType<typeof setTimeout> | undefined
@@ -45,6 +49,9 @@ interface Owner {
 export class Reads {
   private readonly free: Slot[]
   private readonly owners = new Map<string, Owner>()
+  /** Those of whom a read waits, in turns. */
+  private readonly queue = new Set<Owner>()
+  private sweep: ReturnType<typeof setTimeout> | undefined
   private lastCaller = ''
   private companyUntil = 0
 
@@ -58,7 +65,7 @@ export class Reads {
   /** Reads that wait for a connection. */
   get waiting(): number {
     let count = 0
-    for (const { waiting } of this.owners.values()) count += waiting.size
+    for (const { waiting } of this.queue) count += waiting.size
     return count
   }
 
@@ -72,14 +79,8 @@ export class Reads {
   /** Reads once there is a slot. Throws 10007 when too many of the owner's wait, and 50003 when nobody waits for it any more. */
   async run<Answer>(name: string, signal: AbortSignal, read: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     if (signal.aborted) throw unavailable()
-    const owner = this.owners.get(name) ?? {
-      running: 0,
-      dueAt: Number.NEGATIVE_INFINITY,
-      timer: undefined,
-      waiting: new Set(),
-    }
-    this.owners.set(name, owner)
-    const slot = this.take(owner) ?? (await this.wait(name, owner, signal))
+    const owner = this.ownerOf(name)
+    const slot = this.take(owner) ?? (await this.wait(owner, signal))
     const beganAt = performance.now()
     let isDone = false
     let ending: Promise<void> | undefined
@@ -96,12 +97,20 @@ export class Reads {
       await ending
       signal.removeEventListener('abort', cancel)
       const now = performance.now()
-      owner.dueAt = Math.min(Math.max(owner.dueAt, now - aheadMs) + (now - beganAt) * dueTimes, now + mostRestMs)
+      owner.dueAt = Math.min(Math.max(owner.dueAt, now - aheadMs) + costOf(now - beganAt), now + mostRestMs)
       owner.running--
       this.free.push(slot)
       this.letNextIn()
-      this.forgetIdle(name, owner)
     }
+  }
+
+  private ownerOf(name: string): Owner {
+    const known = this.owners.get(name)
+    if (known !== undefined) return known
+    const owner: Owner = { running: 0, dueAt: Number.NEGATIVE_INFINITY, timer: undefined, waiting: new Set() }
+    this.owners.set(name, owner)
+    this.sweep ??= setTimeout(() => this.forgetIdle(), sweepAfterMs).unref()
+    return owner
   }
 
   private take(owner: Owner): Slot | undefined {
@@ -125,33 +134,38 @@ export class Reads {
     return true
   }
 
-  private wait(name: string, owner: Owner, signal: AbortSignal): Promise<Slot> {
+  private wait(owner: Owner, signal: AbortSignal): Promise<Slot> {
     if (owner.waiting.size >= mostWaiting) throw new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
     return new Promise((resolve, reject) => {
       owner.waiting.add(resolve)
+      this.queue.add(owner)
       signal.addEventListener('abort', () => {
         if (!owner.waiting.delete(resolve)) return
+        if (owner.waiting.size === 0) this.queue.delete(owner)
         reject(unavailable())
-        this.forgetIdle(name, owner)
       })
     })
   }
 
-  private forgetIdle(name: string, owner: Owner): void {
-    if (owner.running > 0 || owner.waiting.size > 0) return
-    clearTimeout(owner.timer)
-    this.owners.delete(name)
+  /** Forgets owners who are as good as new. One that has only paused between two reads is not. */
+  private forgetIdle(): void {
+    const newSince = performance.now() - aheadMs
+    for (const [name, { running, waiting, dueAt }] of this.owners) {
+      if (running === 0 && waiting.size === 0 && dueAt <= newSince) this.owners.delete(name)
+    }
+    this.sweep = this.owners.size === 0 ? undefined : setTimeout(() => this.forgetIdle(), sweepAfterMs).unref()
   }
 
   private letNextIn(): void {
-    for (const [name, owner] of this.owners) {
+    for (const owner of this.queue) {
+      if (this.free.length === 0) return
       const [next] = owner.waiting
       const slot = next && this.take(owner)
       if (next === undefined || slot === undefined) continue
       owner.waiting.delete(next)
       // Behind the others that wait, where it is looked at again.
-      this.owners.delete(name)
-      this.owners.set(name, owner)
+      this.queue.delete(owner)
+      if (owner.waiting.size > 0) this.queue.add(owner)
       next(slot)
     }
   }
@@ -164,4 +178,8 @@ export class Reads {
       await pause(endAgainMs)
     }
   }
+}
+
+function costOf(tookMs: number): number {
+  return tookMs <= shortMs ? tookMs : shortMs + (tookMs - shortMs) * longTimes
 }

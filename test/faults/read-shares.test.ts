@@ -1,0 +1,66 @@
+import { afterAll, expect, test } from 'bun:test'
+import { Database } from '../../src/database/database.ts'
+import { Reads } from '../../src/database/reads.ts'
+import { sleep, tell, Workplace } from './support.ts'
+
+// What an owner's reads have of the connections for reads while others are there. The database sleeps for a read, so that
+// what else the machine does changes little.
+
+const place = new Workplace()
+afterAll(() => place.clear(), 60_000)
+
+/** After it, nobody is ahead any more. */
+const settleMs = 2_500
+const measuredMs = 4_000
+
+/** Reads again and again, on so many connections, with a pause between two. Returns the part of one connection's time. */
+async function shareOf(reads: Reads, name: string, { connections = 1, seconds = 0.1, pauseMs = 0 }): Promise<number> {
+  const { signal } = new AbortController()
+  const beginAt = performance.now() + settleMs
+  const endAt = beginAt + measuredMs
+  let heldMs = 0
+  const readOn = async () => {
+    while (performance.now() < endAt) {
+      reads.note(name)
+      await reads.run(name, signal, async (sql) => {
+        const from = Math.max(performance.now(), beginAt)
+        await sql`select pg_sleep(${seconds})`
+        heldMs += Math.max(0, Math.min(performance.now(), endAt) - from)
+      })
+      await sleep(pauseMs)
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, readOn))
+  return heldMs / measuredMs
+}
+
+test('beside others, reads without an end have the same share over one connection as over several', async () => {
+  const own = await place.findDatabase()
+  const database = new Database(own.url(), 20_000)
+  const [alone, beside] = [new Reads(database), new Reads(database)]
+  try {
+    const [all, one, paused, several, short] = await Promise.all([
+      shareOf(alone, 'alone', {}),
+      shareOf(beside, 'one', {}),
+      shareOf(beside, 'paused', { pauseMs: 5 }),
+      shareOf(beside, 'several', { connections: 3 }),
+      shareOf(beside, 'short', { seconds: 0.003, pauseMs: 1 }),
+    ])
+    const shares = { all, one, paused, several, short }
+    tell(
+      Object.entries(shares)
+        .map(([name, share]) => `${name}: ${share.toFixed(2)}`)
+        .join(', '),
+    )
+    expect(all).toBeGreaterThan(0.8)
+    for (const share of [one, paused, several]) {
+      expect(share).toBeLessThan(0.45)
+      expect(share).toBeGreaterThan(0.1)
+    }
+    // Pages one after the other are no hog.
+    expect(short).toBeGreaterThan(0.4)
+  } finally {
+    await database.close()
+    await own.stop()
+  }
+}, 60_000)
