@@ -23,6 +23,8 @@ export interface ServiceOptions {
    * FORECOURT_TEST_RUNTIME, else bun.
    */
   runtime?: 'bun' | 'node'
+  /** How many files it may open; else as many as this process. */
+  openFiles?: number
   /** Settings beside the port, the data folder and the operator key. */
   env?: Record<string, string>
   /** On Bun: the source itself, whatever was made of it. */
@@ -122,7 +124,9 @@ function spawnService(options: ServiceOptions) {
     // Services on one database share the key for its secrets, as they must.
     ...options.env,
   }
-  const child = spawn(command as string, args, {
+  const limited = ['-c', `ulimit -n ${options.openFiles} && exec "$@"`, 'sh', command as string, ...args]
+  const [program, rest] = options.openFiles === undefined ? [command as string, args] : ['sh', limited]
+  const child = spawn(program, rest, {
     env: environment as NodeJS.ProcessEnv,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

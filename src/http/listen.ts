@@ -5,6 +5,7 @@ import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import { refusals } from '../refusals.ts'
 import { UserError } from '../user-error.ts'
+import { boundConnections } from './idle-connections.ts'
 import {
   BodyTooLarge,
   type HttpAnswer,
@@ -355,7 +356,7 @@ async function listenOnNode(
       request.giveUpBody()
     })
   })
-  server.maxConnections = mostConnections()
+  boundConnections(server, mostConnections())
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable) return
     const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
@@ -485,7 +486,7 @@ class NodeRequest implements HttpRequest {
 /** Of the files that the process may open, some are the database's, the callbacks' and the log's. */
 const filesKeptFree = 256
 
-/** Node refuses further connections itself; without a limit it would have no file left for anything else. */
+/** Without a limit Node would have no file left for anything else. */
 function mostConnections(): number {
   let limits = ''
   try {

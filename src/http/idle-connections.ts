@@ -1,0 +1,34 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+
+/**
+ * Bounds the connections of a Node server: past `most`, the one that has been without a request for longest is closed for
+ * a new one. Whoever opens thousands and says nothing then closes their own, where refusing the newest would keep others
+ * out. Where every connection has a request, the new one is refused.
+ */
+export function boundConnections(server: Server, most: number): void {
+  let open = 0
+  /** The longest idle first. */
+  const idle = new Set<Socket>()
+  /** How many requests of a connection are not answered yet: several, where the next is sent before the answer. */
+  const unanswered = new WeakMap<Socket, number>()
+  server.on('connection', (socket: Socket) => {
+    open++
+    idle.add(socket)
+    socket.once('close', () => {
+      open--
+      idle.delete(socket)
+    })
+    const [oldest = socket] = idle
+    if (open > most) oldest.destroy()
+  })
+  server.on('request', ({ socket }, answer) => {
+    idle.delete(socket)
+    unanswered.set(socket, (unanswered.get(socket) ?? 0) + 1)
+    answer.once('close', () => {
+      const left = (unanswered.get(socket) ?? 1) - 1
+      unanswered.set(socket, left)
+      if (left === 0 && !socket.destroyed) idle.add(socket)
+    })
+  })
+}
