@@ -11,7 +11,7 @@ import { lockDataDir } from './database/instance-lock.ts'
 import { readMigrations } from './database/migrate.ts'
 import { passwordOf, type Target } from './database/open.ts'
 import { installRoutines } from './database/routine.ts'
-import { prepareSchema, waitForDatabase } from './database/start.ts'
+import { prepareSchema, requireWrites, waitForDatabase } from './database/start.ts'
 import { createDemoOnce } from './demo.ts'
 import { installEventPruning } from './events/store.ts'
 import { findPort, urlOf } from './http/listen.ts'
@@ -143,6 +143,7 @@ export async function prepareDatabase(
   }
   try {
     await waitForDatabase(owner, { target, seconds: config.databaseWaitSeconds, log, signal })
+    await requireWrites(owner)
     await prepareSchema(owner, { target, openAlone: () => open(1), migrationsFolder, install, log })
     return await findDistributed(owner)
   } finally {

@@ -1,6 +1,7 @@
 import { findDistributed } from '../database/distribute.ts'
 import { readMigrations } from '../database/migrate.ts'
 import { passwordOf, type Statements } from '../database/open.ts'
+import { requireForecourt } from '../database/start.ts'
 import { transaction } from '../database/transaction.ts'
 import { exportKeys } from '../secrets/open.ts'
 import { UserError } from '../user-error.ts'
@@ -27,6 +28,7 @@ export interface BackupSummary {
 export function takeBackup({ write, onProgress, ...place }: BackupOptions): Promise<BackupSummary> {
   const { target, keyFile, dataDir, migrationsFolder } = place
   return inSession(place, async ({ sql, openAlone }) => {
+    await requireForecourt(sql, target)
     const isDistributed = await findDistributed(sql)
     return transaction(
       sql,

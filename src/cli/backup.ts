@@ -1,6 +1,5 @@
 import { basename, join, resolve } from 'node:path'
 import type { Place } from '../backup/session.ts'
-import type { Config } from '../config.ts'
 import { UserError } from '../user-error.ts'
 import type { CliCommand } from './command.ts'
 import { type Context, UsageError } from './context.ts'
@@ -71,8 +70,9 @@ async function destinationOf(path: string | undefined, { to, keep }: FolderOptio
 
 async function backup(given: string | undefined, options: FolderOptions, context: Context): Promise<void> {
   context.outlivesReader = given === '-'
-  const config = context.config()
-  await requireEmbedded(config)
+  const { requireDatabase } = await import('../database/beside.ts')
+  // Before a folder is made for it.
+  requireDatabase(context.config())
   const destination = await destinationOf(given, options)
   const {
     tables,
@@ -80,7 +80,7 @@ async function backup(given: string | undefined, options: FolderOptions, context
     bytes,
     missingKeys,
     seconds: lasted,
-  } = await atPlace(context, (place) => takeAndNote(destination, place, context))
+  } = await atPlace(context, {}, (place) => takeAndNote(destination, place, context))
   if (missingKeys.length > 0) {
     context.remark(
       `The key for callback secrets is not in it: keep the file of FORECOURT_SECRETS_KEY_FILE with the key ${missingKeys.join(' and ')} as well.`,
@@ -172,7 +172,9 @@ async function restore(path: string, context: Context): Promise<void> {
     const onProgress = progressBar(context)
     const keys = { keyFile, dataDir, migrationsFolder }
     const verified = await explained(path, () => requireRestorable(file, keys, onProgress))
-    await atPlace(context, (place) => explained(path, () => restoreBackup({ ...place, file, verified, onProgress })))
+    await atPlace(context, { mayMake: true }, (place) =>
+      explained(path, () => restoreBackup({ ...place, file, verified, onProgress })),
+    )
     const { tables, takenAt } = verified.head
     const rows = tables.reduce((sum, table) => sum + table.rows, 0)
     const seconds = (performance.now() - began) / 1000
@@ -187,17 +189,26 @@ async function restore(path: string, context: Context): Promise<void> {
 }
 
 async function resume(context: Context): Promise<void> {
-  await requireEmbedded(context.config())
   const { inSession } = await import('../backup/session.ts')
+  const { requireForecourt } = await import('../database/start.ts')
   const { endPause } = await import('../deliveries/store.ts')
-  const wasPaused = await atPlace(context, (place) => inSession(place, ({ sql }) => endPause(sql)))
+  const wasPaused = await atPlace(context, {}, (place) =>
+    inSession(place, async ({ sql }) => {
+      await requireForecourt(sql, place.target)
+      return endPause(sql)
+    }),
+  )
   const setting = context.config().callbacks
   const isOn = setting === 'on' ? 'Callbacks are sent.' : 'Callbacks stay paused by FORECOURT_CALLBACKS.'
   context.result({ wasPaused, callbacks: setting }, `${wasPaused ? '' : 'No restore had paused them. '}${isOn}`)
 }
 
 /** Runs on the database of the settings, whether the service does or not. A signal ends it with nothing written. */
-async function atPlace<Answer>(context: Context, run: (place: Place) => Promise<Answer>): Promise<Answer> {
+async function atPlace<Answer>(
+  context: Context,
+  options: { mayMake?: true },
+  run: (place: Place) => Promise<Answer>,
+): Promise<Answer> {
   const { openBesideService } = await import('../database/beside.ts')
   const { openLog } = await import('../log.ts')
   const { databaseWaitSeconds: waitSeconds, statementTimeoutMs, secretsKeyFile: keyFile, ...config } = context.config()
@@ -207,7 +218,10 @@ async function atPlace<Answer>(context: Context, run: (place: Place) => Promise<
   // What helps people is thrown or told; the rest is for those who ask for it.
   const log = openLog(config.logLevel === 'info' ? 'error' : config.logLevel)
   try {
-    const { owner: target, close } = await openBesideService(config, (message) => log.info(message))
+    const { owner: target, close } = await openBesideService(config, {
+      log: (message) => log.info(message),
+      ...options,
+    })
     try {
       const { dataDir } = config
       const { signal } = stopping
@@ -222,16 +236,6 @@ async function atPlace<Answer>(context: Context, run: (place: Place) => Promise<
     process.off('SIGINT', stop).off('SIGTERM', stop)
     log.flush()
   }
-}
-
-/** A command that reads makes no database. */
-async function requireEmbedded({ databaseUrl, dataDir }: Config): Promise<void> {
-  if (databaseUrl !== undefined) return
-  const { readRecord } = await import('../database/embedded/record.ts')
-  if (readRecord(dataDir)?.complete) return
-  throw new UserError(
-    `There is no database in ${dataDir}: name its folder in FORECOURT_DATA_DIR, or its server in DATABASE_URL.`,
-  )
 }
 
 /** Half a backup is none, and a database that was started for it is to be stopped. */

@@ -9,8 +9,8 @@ import { readRecord } from '../database/embedded/record.ts'
 import { type DatabaseHealth, readHealth } from '../database/health.ts'
 import { lockHolder } from '../database/instance-lock.ts'
 import { readStatus } from '../database/migrate.ts'
-import { passwordOf, type Sql, type Target } from '../database/open.ts'
-import { findMissingRight, placeOf, waitForDatabase } from '../database/start.ts'
+import { addressesOf, passwordOf, type Sql, type Target } from '../database/open.ts'
+import { findMissingRight, findReadOnly, placeOf, waitForDatabase } from '../database/start.ts'
 import { callbacksNow, countDeliveries, countEndpoints, readBacklog } from '../deliveries/store.ts'
 import { openLog } from '../log.ts'
 import { requireKeys } from '../secrets/open.ts'
@@ -94,7 +94,7 @@ function lookForUnknown(environment: Record<string, string | undefined>): Findin
   )
 }
 
-async function lookAtPort({ host, port }: Config): Promise<Finding> {
+async function lookAtPort({ host, port, dataDir, databaseUrl }: Config): Promise<Finding> {
   if (port === 0) return ok('port', 'the service takes a free one')
   const place = `${host}:${port}`
   const use = await findPortUse(host, port)
@@ -124,6 +124,13 @@ async function lookAtPort({ host, port }: Config): Promise<Finding> {
       if (workers !== undefined && workers.serving < workers.wanted) {
         const told = `${workers.serving} of ${workers.wanted} processes serve on ${place}`
         return warn('port', told, 'See in the log why the others ended.')
+      }
+      if (databaseUrl === undefined && lockHolder(dataDir) === undefined) {
+        return warn(
+          'port',
+          `a service answers on ${place}, and it is not the one of ${dataDir}`,
+          'Name its folder in FORECOURT_DATA_DIR, or another port in FORECOURT_PORT.',
+        )
       }
       return ok('port', `the service answers on ${place} and is ready`)
     }
@@ -174,11 +181,10 @@ async function lookAtAll(config: Config, target: Target, sql: Sql): Promise<Find
     lookAtReplication(health),
     lookAtClock(health),
   ]
+  const readOnly = await findReadOnly(sql)
+  if (readOnly !== undefined) found.push(fail('writes', readOnly.what, `As its owner: ${readOnly.statement}.`))
   const missing = await findMissingRight(sql)
-  if (missing !== undefined) {
-    const [what = missing, statement = ''] = missing.split(': ')
-    return [...found, fail('rights', what, `As its owner: ${statement}`)]
-  }
+  if (missing !== undefined) return [...found, fail('rights', missing.what, `As its owner: ${missing.statement}.`)]
   found.push(ok('rights', `the user ${health.user} may make and use the schema`))
   const schema = await lookAtSchema(sql)
   found.push(schema)
@@ -225,9 +231,15 @@ function lookAtDurability(health: DatabaseHealth): Finding[] {
   return [first, warn('vacuum', 'autovacuum is off: the tables swell', 'Set autovacuum = on in postgresql.conf.')]
 }
 
-function lookAtConnections({ connectionLimit, connectionsInUse }: DatabaseHealth, { workers }: Config): Finding {
-  const needed = workers * connectionsOfWorker
-  const message = `${connectionsInUse} in use of ${connectionLimit}; ${workers} × ${connectionsOfWorker} are needed`
+function lookAtConnections(
+  { connectionLimit, connectionsInUse }: DatabaseHealth,
+  { workers, databaseUrl }: Config,
+): Finding {
+  // Each host is asked whether it is the primary, on a connection of its own.
+  const ofHosts = databaseUrl === undefined ? 1 : addressesOf(databaseUrl).length
+  const each = connectionsOfWorker + (ofHosts > 1 ? 1 : 0)
+  const needed = workers * each
+  const message = `${connectionsInUse} in use of ${connectionLimit}; ${workers} × ${each} are needed`
   if (connectionLimit >= needed) return ok('connections', message)
   return warn(
     'connections',
@@ -291,9 +303,10 @@ function lookAtDisk(
     '; ',
   )
   const todo = 'Make room, move the database to a larger disk, or keep events for fewer days (FORECOURT_EVENT_DAYS).'
-  if (free < leastFreeBytes) return fail('disk', message, todo)
+  if (free < leastFreeBytes) return fail('disk', `${message}, under ${inBytes(leastFreeBytes)}`, todo)
   if (days < fewDays) return warn('disk', `${message}; full in ${days} days`, todo)
-  return free < littleFreeBytes ? warn('disk', message, todo) : ok('disk', message)
+  if (free < littleFreeBytes) return warn('disk', `${message}, under ${inBytes(littleFreeBytes)}`, todo)
+  return ok('disk', message)
 }
 
 /** Backups by other means leave no record, so that there is none is no fault. */

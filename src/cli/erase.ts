@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { openBesideService } from '../database/beside.ts'
 import { Database } from '../database/database.ts'
-import { waitForDatabase } from '../database/start.ts'
+import { requireForecourt, requireWrites, waitForDatabase } from '../database/start.ts'
 import { type Erasure, eraseSites, findDeletedSite, findDeletedSites } from '../erasure/store.ts'
 import { openLog } from '../log.ts'
 import { UserError } from '../user-error.ts'
@@ -18,6 +18,8 @@ export async function eraseFromDatabase(config: Config, what: What, isDryRun: bo
     const sql = database.open(1)
     const { signal } = new AbortController()
     await waitForDatabase(sql, { target, seconds: config.databaseWaitSeconds, log, signal })
+    await requireForecourt(sql, target)
+    await requireWrites(sql)
     if ('days' in what) return await eraseSites(sql, await findDeletedSites(sql, what.days, what.appId), isDryRun)
     const site = await findDeletedSite(sql, what.appId, what.siteId)
     if (site === undefined) {

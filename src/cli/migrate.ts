@@ -34,7 +34,7 @@ export async function readMigrationStatus(config: Config): Promise<MigrationStat
 
 /** Brings the schema of the settings' database up to this program's version, as a start does, and serves nothing. */
 export async function migrateUp(config: Config): Promise<MigrationStatus[]> {
-  const places = await openBesideService(config)
+  const places = await openBesideService(config, { mayMake: true })
   const log = openLog(config.logLevel)
   try {
     await prepareDatabase(config, log, places, new AbortController().signal)

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import type { Config } from '../config.ts'
+import { UserError } from '../user-error.ts'
 import { readRecord } from './embedded/record.ts'
 import { findServer } from './embedded/server.ts'
 import { connectionTo, database as embeddedName, startEmbeddedDatabase } from './embedded.ts'
@@ -23,15 +24,30 @@ export function findRunning(dataDir: string): BesideService | undefined {
   return { owner: connectionTo(record, embeddedName), role: record.serviceUser, close: async () => {} }
 }
 
+/** Throws where the settings name no server and their folder holds no database. */
+export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
+  if (databaseUrl !== undefined || readRecord(dataDir)?.complete) return
+  throw new UserError(
+    `There is no Forecourt database in ${dataDir}: name its folder in FORECOURT_DATA_DIR, or its server in DATABASE_URL.`,
+  )
+}
+
+export interface CommandOptions {
+  log?: (message: string) => void
+  /** Makes the embedded database where there is none, as a start does. Without it the command is refused. */
+  mayMake?: boolean
+}
+
 /**
  * Finds the database of the settings for a command: the embedded one is used as it runs, or else locked and started for
  * as long as the command takes. Refusals are a UserError.
  */
 export async function openBesideService(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
-  log: (message: string) => void = () => {},
+  { log = () => {}, mayMake = false }: CommandOptions = {},
 ): Promise<BesideService> {
   if (databaseUrl !== undefined) return { owner: databaseUrl, close: async () => {} }
+  if (!mayMake) requireDatabase({ databaseUrl, dataDir })
   const running = findRunning(dataDir)
   if (running !== undefined) return running
   const lock = await lockDataDir(dataDir)

@@ -138,12 +138,46 @@ export async function prepareSchema(sql: Sql, options: SchemaOptions): Promise<v
     if (error instanceof UserError) throw error
     const { code, message } = error as Error & { code?: string }
     const missing = code === '42501' || code === '3F000' ? await findMissingRight(sql) : undefined
-    throw new UserError(missing ?? `The schema cannot be brought up to date: ${message} (${placeOf(options.target)}).`)
+    throw new UserError(
+      missing === undefined
+        ? `The schema cannot be brought up to date: ${message} (${placeOf(options.target)}).`
+        : `${missing.what}: ${missing.statement}.`,
+    )
   }
 }
 
-/** Which right the user lacks on what, and the statement that gives it; undefined when it is none of the usual ones. */
-export async function findMissingRight(sql: Sql): Promise<string | undefined> {
+/** What keeps the service from a database, and the statement that mends it. */
+export interface Remedy {
+  what: string
+  statement: string
+}
+
+/** Throws where no transaction of this database or user may write: each write would fail one by one. */
+export async function requireWrites(sql: Sql): Promise<void> {
+  const readOnly = await findReadOnly(sql)
+  if (readOnly !== undefined) throw new UserError(`${readOnly.what}: ${readOnly.statement}.`)
+}
+
+/** Undefined where transactions may write. */
+export async function findReadOnly(sql: Sql): Promise<Remedy | undefined> {
+  const [row] = await sql`
+    select quote_ident(current_database()) as database, quote_ident(current_user) as name
+    where current_setting('transaction_read_only')::bool`
+  if (row === undefined) return undefined
+  return {
+    what: `The database ${row.database} takes no writes of the user ${row.name}, as default_transaction_read_only is on`,
+    statement: `alter database ${row.database} reset default_transaction_read_only`,
+  }
+}
+
+/** Throws where there is nothing of Forecourt: it may be another database than the one that is meant. */
+export async function requireForecourt(sql: Sql, target: Target): Promise<void> {
+  const [row] = await sql`select to_regclass('schema_migration') as found`
+  if (row?.found === null) throw new UserError(`There is no Forecourt database in ${placeOf(target)}.`)
+}
+
+/** Which right the user lacks on what; undefined when it is none of the usual ones. */
+export async function findMissingRight(sql: Sql): Promise<Remedy | undefined> {
   const [row] = await sql`
     select quote_ident(current_user) as name, quote_ident(current_database()) as database,
       quote_ident(current_schema()) as schema, quote_ident(named.schema) as named, named.exists,
@@ -158,14 +192,26 @@ export async function findMissingRight(sql: Sql): Promise<string | undefined> {
   if (row === undefined) return undefined
   const { name, database, schema, named } = row
   if (schema === null && row.exists) {
-    return `The user ${name} may not use schema ${named} of database ${database}: grant usage, create on schema ${named} to ${name}.`
+    return {
+      what: `The user ${name} may not use schema ${named} of database ${database}`,
+      statement: `grant usage, create on schema ${named} to ${name}`,
+    }
   }
   if (schema === null) {
-    return `The database ${database} has no schema ${named} for the user ${name}: create schema ${named} authorization ${name}.`
+    return {
+      what: `The database ${database} has no schema ${named} for the user ${name}`,
+      statement: `create schema ${named} authorization ${name}`,
+    }
   }
   if (!row.may_create) {
-    return `The user ${name} may not create tables in schema ${schema} of database ${database}: grant create on schema ${schema} to ${name}.`
+    return {
+      what: `The user ${name} may not create tables in schema ${schema} of database ${database}`,
+      statement: `grant create on schema ${schema} to ${name}`,
+    }
   }
   if (row.owner === null) return undefined
-  return `The tables in schema ${schema} of database ${database} belong to ${row.owner}, and the user ${name} may not use them: grant ${row.owner} to ${name}.`
+  return {
+    what: `The tables in schema ${schema} of database ${database} belong to ${row.owner}, and the user ${name} may not use them`,
+    statement: `grant ${row.owner} to ${name}`,
+  }
 }
