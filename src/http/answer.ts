@@ -1,5 +1,5 @@
 import { type FieldFault, type Reason, type Refusal, refusals } from '../refusals.ts'
-import { compressed, leastCompressed, preferredEncoding } from './encoding.ts'
+import { compressed, encodedTagOf, leastCompressed, preferredEncoding } from './encoding.ts'
 import { type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 
 /** The data of an answer that is JSON text already, because the write path serialised it once. */
@@ -91,5 +91,7 @@ export async function compress(answer: HttpAnswer, request: HttpRequest): Promis
   if (encoding === undefined) return answer
   answer.body = await compressed(answer.body, encoding)
   answer.headers['content-encoding'] = encoding
+  const { etag } = answer.headers
+  if (etag !== undefined) answer.headers.etag = encodedTagOf(etag, encoding)
   return answer
 }

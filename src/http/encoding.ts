@@ -47,3 +47,13 @@ function nameAndQuality(part: string): [string, number] {
   const quality = parameters.map((parameter) => /^q=([\d.]+)$/.exec(parameter)?.[1]).find(Boolean)
   return [name, quality === undefined ? 1 : Number(quality)]
 }
+
+/** The tag of a compressed form: other bytes need another strong tag (RFC 9110 §8.8.3). */
+export function encodedTagOf(etag: string, encoding: 'br' | 'gzip'): string {
+  return `${etag.slice(0, -1)}-${encoding}"`
+}
+
+/** The tag of a record, whichever encoding's tag a caller names. A tag may itself hold a hyphen, but has 22 characters. */
+export function plainTagOf(etag: string): string {
+  return etag.replace(/^"([\w-]{22})-(?:br|gzip)"$/, '"$1"')
+}

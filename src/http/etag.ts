@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { Refusal } from '../refusals.ts'
 import { JsonText } from './answer.ts'
+import { plainTagOf } from './encoding.ts'
 
 /**
  * The entity tag of a record: a digest of what an update can change. It needs no column, and two records with one tag
@@ -22,11 +23,12 @@ export function tagged(record: object, etag = etagOf(record)): JsonText {
 
 /**
  * Refuses with 10009 when `If-Match` names another state of the record than the one that is about to be changed
- * (RFC 9110 §13.1.1: strong comparison, so a weak tag never matches). The record must be locked.
+ * (RFC 9110 §13.1.1: strong comparison, so a weak tag never matches). Any encoding's tag names the state. The record must
+ * be locked.
  */
 export function requireMatch(ifMatch: string | null, etag: string): void {
   if (ifMatch === null || ifMatch.trim() === '*') return
-  const tags = ifMatch.split(',').map((tag) => tag.trim())
+  const tags = ifMatch.split(',').map((tag) => plainTagOf(tag.trim()))
   if (!tags.includes(etag)) throw new Refusal('preconditionFailed')
 }
 

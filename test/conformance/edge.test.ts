@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Static, TObject, TSchema } from 'typebox'
 import { createApplication, getApplication } from '../../src/applications/contract.ts'
 import { getBillingRule, saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createDevice, getDevice } from '../../src/devices/contract.ts'
+import { createDevice, getDevice, updateDevice } from '../../src/devices/contract.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { createOperator, getOperator } from '../../src/operators/contract.ts'
 import { getRegionTree } from '../../src/regions/contract.ts'
@@ -209,6 +209,33 @@ async function expectSameTag<Data extends TSchema>(
   const again = await client.call(make, body, { ...as, headers })
   expect([make.id, again.headers.get('etag')]).toEqual([make.id, tag])
 }
+
+test('each encoding of a record has a strong tag of its own, and a change is let through by any of them', async () => {
+  const created = await client.call(createDevice, deviceBody(appId, { tag: '注'.repeat(512) }), { token })
+  const { deviceNo } = expectSuccess(created)
+  const read = (encoding: string) =>
+    get(`${getDevice.path}?deviceNo=${deviceNo}`, { ...bearer(token), 'accept-encoding': encoding })
+  const tagOf = async (encoding: string) => (await read(encoding)).headers.get('etag') as string
+  const [plain, br, gzip] = [await tagOf('identity'), await tagOf('br'), await tagOf('gzip')]
+  expect([br, gzip]).toEqual([plain.replace(/"$/, '-br"'), plain.replace(/"$/, '-gzip"')])
+
+  const change = (deviceName: string, known: string) =>
+    client.call(updateDevice, { deviceNo, deviceName }, { token, headers: { 'if-match': known } })
+  for (const no of [
+    `W/${br}`,
+    br.replace('-br', '-zstd'),
+    br.replace('-br', '-br-br'),
+    '"-br"',
+    `"${'x'.repeat(22)}-br"`,
+  ]) {
+    expectRefusal(await change('refused', no), 'preconditionFailed')
+  }
+  for (const encoding of ['br', 'gzip', 'identity']) {
+    const known = await tagOf(encoding)
+    expectSuccess(await change(`by ${encoding}`, `"other", ${known}`))
+    expectRefusal(await change('refused', known), 'preconditionFailed')
+  }
+})
 
 test('an encoding that is refused or less liked is not sent', async () => {
   const sent = async (accepted: string) =>
