@@ -8,7 +8,7 @@ const secret = `whsec_${randomBytes(32).toString('base64')}`
 test('what is sealed is opened for its application, and for no other', () => {
   const box = new SecretBox([newer])
   const sealed = box.seal('app-1', secret)
-  expect(sealed).toMatch(/^[0-9a-f]{16}:[A-Za-z0-9+/]+=*$/)
+  expect(sealed).toMatch(/^[0-9a-f]{16}:aes-256-gcm:[A-Za-z0-9+/]+=*$/)
   expect(sealed).not.toContain(secret.slice(6))
   expect([box.open('app-1', sealed), box.open('app-1', sealed)]).toEqual([secret, secret])
   expect(() => box.open('app-2', sealed)).toThrow()
@@ -22,13 +22,15 @@ test('the same secret is sealed differently each time', () => {
 test('a sealed secret that was changed or cut anywhere is not opened', () => {
   const box = new SecretBox([newer])
   const sealed = box.seal('app-1', secret)
-  const [keyId = '', text = ''] = sealed.split(':')
+  const [keyId = '', algorithm, text = ''] = sealed.split(':')
+  expect(box.open('app-1', `${keyId}:${text}`)).toBe(secret)
+  expect(() => new SecretBox([newer]).open('app-1', `${keyId}:aes-128-gcm:${text}`)).toThrow('aes-128-gcm is not known')
   const bytes = Buffer.from(text, 'base64')
   for (let at = 0; at < bytes.length; at++) {
     const changed = Buffer.from(bytes)
     changed.writeUInt8(bytes.readUInt8(at) ^ 1, at)
-    expect(() => box.open('app-1', `${keyId}:${changed.toString('base64')}`)).toThrow()
-    expect(() => box.open('app-1', `${keyId}:${bytes.subarray(0, at).toString('base64')}`)).toThrow()
+    expect(() => box.open('app-1', `${keyId}:${algorithm}:${changed.toString('base64')}`)).toThrow()
+    expect(() => box.open('app-1', `${keyId}:${algorithm}:${bytes.subarray(0, at).toString('base64')}`)).toThrow()
   }
   for (const wrong of ['', ':', keyId, `${keyId}:`, secret]) expect(() => box.open('app-1', wrong)).toThrow()
 })

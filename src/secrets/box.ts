@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
+const algorithm = 'aes-256-gcm'
 const keyBytes = 32
 const nonceBytes = 12
 const tagBytes = 16
@@ -28,7 +29,8 @@ export function keyIdOf(sealed: string): string {
 
 /**
  * Seals secrets for the database with AES-256-GCM, each bound to its application, and opens them again. The text that is
- * kept is the key's id, a colon, and nonce, cipher text and tag in base64. The first key seals; all of them open.
+ * kept is the key's id, the algorithm, and nonce, cipher text and tag in base64, with colons between them; a text without
+ * an algorithm is of the first version, which had this one alone. The first key seals; all of them open.
  */
 export class SecretBox {
   readonly keyId: string
@@ -57,9 +59,9 @@ export class SecretBox {
 
   seal(appId: string, secret: string): string {
     const nonce = randomBytes(nonceBytes)
-    const cipher = createCipheriv('aes-256-gcm', this.keyOf(this.keyId), nonce).setAAD(Buffer.from(appId))
+    const cipher = createCipheriv(algorithm, this.keyOf(this.keyId), nonce).setAAD(Buffer.from(appId))
     const parts = [nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]
-    return `${this.keyId}:${Buffer.concat(parts).toString('base64')}`
+    return `${this.keyId}:${algorithm}:${Buffer.concat(parts).toString('base64')}`
   }
 
   /** Throws when the key is not held, and for a text that was not sealed for this application. */
@@ -68,8 +70,13 @@ export class SecretBox {
     const known = this.opened.get(name)
     if (known !== undefined) return known
     const keyId = keyIdOf(sealed)
-    const bytes = Buffer.from(sealed.slice(keyId.length + 1), 'base64')
-    const decipher = createDecipheriv('aes-256-gcm', this.keyOf(keyId), bytes.subarray(0, nonceBytes), {
+    const [text = '', named = algorithm] = sealed
+      .slice(keyId.length + 1)
+      .split(':')
+      .reverse()
+    if (named !== algorithm) throw new Error(`the algorithm ${named} is not known`)
+    const bytes = Buffer.from(text, 'base64')
+    const decipher = createDecipheriv(algorithm, this.keyOf(keyId), bytes.subarray(0, nonceBytes), {
       authTagLength: tagBytes,
     })
     decipher.setAAD(Buffer.from(appId)).setAuthTag(bytes.subarray(-tagBytes))

@@ -4,24 +4,40 @@ import { SecretBox } from './box.ts'
 const saltBytes = 16
 /** What the sealed text is bound to, in the place of an application. */
 const purpose = 'the key for secrets'
+/** 128 MiB and a good third of a second a guess; r = 8 and p = 1. */
+const dearCost = 2 ** 17
+/** More would let an altered database take the memory of whoever opens it. */
+const mostCost = 2 ** 20
+/** Texts without a head are of the first version, whose cost was this. */
+const costWithoutHead = 2 ** 14
 
-/** Locks a key with a password, so that whoever knows the password can have it; see `unlockKey`. */
+/**
+ * Locks a key with a password, so that whoever knows the password can have it; see `unlockKey`. The text is `scrypt$N`,
+ * the salt in base64 and the sealed key, with colons between them.
+ */
 export function lockKey(key: string, password: string): string {
   const salt = randomBytes(saltBytes)
-  return `${salt.toString('base64')}:${boxOf(password, salt).seal(purpose, key)}`
+  const cost = isGuessable(password) ? dearCost : 2
+  return `scrypt$${cost}:${salt.toString('base64')}:${boxOf(password, salt, cost).seal(purpose, key)}`
 }
 
 /** The key, or undefined with another password. */
 export function unlockKey(locked: string, password: string): string | undefined {
-  const end = locked.indexOf(':')
+  const [, head, salt = '', sealed = ''] = /^(?:scrypt\$(\d+):)?([^:]*):(.*)$/.exec(locked) ?? []
+  const cost = head === undefined && !isGuessable(password) && password !== '' ? 2 : Number(head ?? costWithoutHead)
+  if (cost > mostCost) return undefined
   try {
-    return boxOf(password, Buffer.from(locked.slice(0, end), 'base64')).open(purpose, locked.slice(end + 1))
+    return boxOf(password, Buffer.from(salt, 'base64'), cost).open(purpose, sealed)
   } catch {
     return undefined
   }
 }
 
-/** Guessing is made dear, but for a password that nobody guesses however cheap it is, such as the embedded database's. */
-function boxOf(password: string, salt: Buffer): SecretBox {
-  return new SecretBox([scryptSync(password, salt, 32, { N: password.length < 40 ? 16_384 : 2 })])
+/** Guessing is made dear, but for no password at all, and for one that nobody guesses, such as the embedded database's. */
+function isGuessable(password: string): boolean {
+  return password !== '' && password.length < 40
+}
+
+function boxOf(password: string, salt: Buffer, cost: number): SecretBox {
+  return new SecretBox([scryptSync(password, salt, 32, { N: cost, r: 8, p: 1, maxmem: 2 * 128 * 8 * cost + 2 ** 20 })])
 }
