@@ -137,13 +137,19 @@ export class Reads {
   private wait(owner: Owner, signal: AbortSignal): Promise<Slot> {
     if (owner.waiting.size >= mostWaiting) throw new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
     return new Promise((resolve, reject) => {
-      owner.waiting.add(resolve)
-      this.queue.add(owner)
-      signal.addEventListener('abort', () => {
-        if (!owner.waiting.delete(resolve)) return
+      const go = (slot: Slot) => {
+        signal.removeEventListener('abort', leave)
+        resolve(slot)
+      }
+      const leave = () => {
+        owner.waiting.delete(go)
         if (owner.waiting.size === 0) this.queue.delete(owner)
         reject(unavailable())
-      })
+      }
+      owner.waiting.add(go)
+      this.queue.add(owner)
+      // An export has one signal for all of its reads.
+      signal.addEventListener('abort', leave, { once: true })
     })
   }
 
