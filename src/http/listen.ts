@@ -236,15 +236,21 @@ function listenOnBun(
 
 function toResponse(answer: HttpAnswer): Response {
   const { body } = answer
-  const response = new Response(isStreamed(body) ? toReadable(body) : body, answer)
+  const response = new Response(isStreamed(body) ? toReadable(body, answer.cut) : body, answer)
   for (const cookie of answer.cookies ?? []) response.headers.append('set-cookie', cookie)
   return response
 }
 
-function toReadable(pieces: Streamed): ReadableStream<Uint8Array> {
+function toReadable(pieces: Streamed, cut: AbortSignal | undefined): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
   return new ReadableStream(
     {
+      start(controller) {
+        cut?.addEventListener('abort', () => {
+          controller.error(undefined)
+          void iterator.return?.()
+        })
+      },
       async pull(controller) {
         try {
           const { done, value } = await iterator.next()
@@ -387,8 +393,10 @@ function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer:
   if (answer.cookies !== undefined) outgoing.setHeader('set-cookie', answer.cookies)
   outgoing.writeHead(answer.status, headers)
   if (incoming.method === 'HEAD') outgoing.end()
-  else if (isStreamed(body)) void send(outgoing, body)
-  else outgoing.end(body)
+  else if (isStreamed(body)) {
+    answer.cut?.addEventListener('abort', () => outgoing.destroy())
+    void send(outgoing, body)
+  } else outgoing.end(body)
 }
 
 /** Sends what is made meanwhile. Never rejects: where it breaks off, so does the connection. */

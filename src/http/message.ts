@@ -26,6 +26,8 @@ export interface HttpAnswer {
   /** Each a `Set-Cookie` of its own. */
   cookies?: string[]
   body: string | Uint8Array | Streamed
+  /** When it is aborted, the connection of a streamed body is closed, also where its reader takes nothing. */
+  cut?: AbortSignal
 }
 
 /** Whether an answer is made while it is sent. */

@@ -13,12 +13,12 @@ import type { Deadlines } from '../deadlines.ts'
 import type { Metrics } from '../metrics.ts'
 import { type FieldFault, invalidRequest, Refusal, type RefusalName, refusals, unavailable } from '../refusals.ts'
 import { onceKey } from '../values.ts'
-import { compress, isLarge, type JsonText, Replayed, type Reply, render, renderRefusal } from './answer.ts'
+import { compress, isLarge, type JsonText, Replayed, Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
 import type { InFlight } from './in-flight.ts'
 import { largeBytes } from './json.ts'
 import { preferredLanguage } from './language.ts'
-import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed } from './message.ts'
+import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 import type { Operation } from './operation.ts'
 import { sourceAddress } from './source-address.ts'
 import { queryReader, type Validator, validator } from './validate.ts'
@@ -334,20 +334,8 @@ async function answerFor(
   const query = route.readQuery?.(request.query)
   const actor = operation.callers.length === 0 ? 'anyone' : actorOf(caller)
   options.reads.note(actor)
-  const named = (query as { appId?: string | null } | undefined)?.appId
   if (operation.method === 'GET') {
-    const askedAt = performance.now()
-    let gone: AbortSignal | undefined
-    const readNext: StreamRequest['readNext'] = async (read) => {
-      gone ??= abortedWith(request, pending)
-      await requireStill(route, request, options, askedAt, caller, named)
-      return options.reads.run(actor, gone, read)
-    }
-    const asked = { caller, actor, body: undefined, query, idempotency: undefined, readNext, ...head }
-    const outcome = await answerGet(route.handler, asked, options, () => abortedWith(request, pending))
-    // A read may wait for seconds; writes look again under their application's lock.
-    if (caller.kind === 'application') await requireStill(route, request, options, askedAt, caller, named)
-    return outcome
+    return answerRead(route, request, options, pending, { caller, actor, body: undefined, query, ...head })
   }
 
   if (operation.takes !== undefined) {
@@ -373,6 +361,35 @@ async function answerFor(
   idempotency.bodyHash = createHash('sha256').update(bytes).digest('base64')
   const outcome = await run({ caller, actor, body, query, idempotency, ...head })
   return idempotency.isReplayed ? new Replayed(outcome) : outcome
+}
+
+/** Answers a GET; the caller's access is looked at again before each read and while the answer is sent. */
+async function answerRead(
+  route: Route,
+  request: HttpRequest,
+  options: ServeOptions,
+  pending: Pending,
+  { caller, ...asked }: Omit<OperationRequest, 'idempotency'>,
+): Promise<unknown> {
+  const named = (asked.query as { appId?: string | null } | undefined)?.appId
+  const askedAt = performance.now()
+  const still = () => requireStill(route, request, options, askedAt, caller, named)
+  let gone: AbortSignal | undefined
+  const readNext: StreamRequest['readNext'] = async (read) => {
+    gone ??= abortedWith(request, pending)
+    await still()
+    return options.reads.run(asked.actor, gone, read)
+  }
+  const outcome = await answerGet(
+    route.handler,
+    { caller, idempotency: undefined, readNext, ...asked } as OperationRequest,
+    options,
+    () => abortedWith(request, pending),
+  )
+  if (outcome instanceof Reply) endWithAccess(outcome, still)
+  // A read may wait for seconds; writes look again under their application's lock.
+  if (caller.kind === 'application') await still()
+  return outcome
 }
 
 /** Hands over a file as it arrives, and the caller's access is looked at again when it has. */
@@ -401,12 +418,8 @@ async function answerFile(
   const still = () => requireStill(route, request, options, askedAt, caller, named)
   const appId = named ?? (caller.kind === 'application' ? caller.appId : undefined)
   const file = new FileBody(request, operation, pending, hears, { actor: asked.actor, appId })
-  // A sender who lets long pauses must end as well. A database that is away ends nobody.
-  const looking = setInterval(() => {
-    still().catch((error: unknown) => {
-      if (error instanceof Refusal && lossesOfAccess.has(error.refusal)) file.end(error)
-    })
-  }, lookAgainMs)
+  // A sender who lets long pauses must end as well.
+  const looking = watchAccess(still, (refusal) => file.end(refusal))
   try {
     const outcome = await run({ ...asked, idempotency, file })
     return idempotency?.isReplayed ? new Replayed(outcome) : outcome
@@ -439,6 +452,35 @@ function abortedWith(request: HttpRequest, timeout: RequestTimeout): AbortSignal
   }
   request.onHangUp(() => controller.abort())
   return controller.signal
+}
+
+/**
+ * Closes the connection of a streamed answer whose caller has lost their access: each further page is refused, but a
+ * reader who stands still asks for none.
+ */
+function endWithAccess({ answer }: Reply, still: () => Promise<void>): void {
+  const { body } = answer
+  if (!isStreamed(body)) return
+  const cut = new AbortController()
+  answer.cut = cut.signal
+  answer.body = watched()
+  async function* watched(): AsyncGenerator<Uint8Array> {
+    const looking = watchAccess(still, () => cut.abort())
+    try {
+      yield* body as Streamed
+    } finally {
+      clearInterval(looking)
+    }
+  }
+}
+
+/** Looks again and again whether a caller keeps their access. A database that is away takes it from nobody. */
+function watchAccess(still: () => Promise<void>, onLoss: (refusal: Refusal) => void): ReturnType<typeof setInterval> {
+  return setInterval(() => {
+    still().catch((error: unknown) => {
+      if (error instanceof Refusal && lossesOfAccess.has(error.refusal)) onLoss(error)
+    })
+  }, lookAgainMs)
 }
 
 const lossesOfAccess: ReadonlySet<RefusalName> = new Set(['tokenInvalid', 'notPermitted', 'applicationFrozen'])

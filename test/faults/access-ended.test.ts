@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
 import { createExport, createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
@@ -134,7 +135,10 @@ async function standStill(path: string, headers: Record<string, string>) {
   const ended = new Promise<void>((resolve) => {
     socket.on('close', () => resolve())
   })
+  const isOpen = isEstablished(Number(port), socket.localPort ?? 0)
   return {
+    /** Whether the service keeps the connection, though nothing is taken. */
+    isOpen,
     /** Takes the rest. */
     async isWhole() {
       socket.resume()
@@ -142,6 +146,13 @@ async function standStill(path: string, headers: Record<string, string>) {
       return taken.endsWith('\r\n0\r\n\r\n')
     },
   }
+}
+
+/** Linux tells of both ends; the service's is the one whose own port is the service's. State 01 is an open connection. */
+const isEstablished = (port: number, peer: number) => {
+  const ofPort = (value: number) => `0100007F:${value.toString(16).toUpperCase().padStart(4, '0')}`
+  const line = `${ofPort(port)} ${ofPort(peer)} 01 `
+  return () => readFileSync('/proc/net/tcp', 'utf8').includes(line)
 }
 
 /** What is sent of an operation, begun by a holder who then loses their access; whoever adds one says here how it is begun. */
@@ -174,7 +185,10 @@ const begin: Record<string, (holder: Holder) => Promise<() => Promise<void>>> = 
 
 async function beginToTake(path: string, { headers }: Holder): Promise<() => Promise<void>> {
   const read = await standStill(path, headers)
+  expect(read.isOpen()).toBe(true)
   return async () => {
+    // Nothing of it was read since.
+    expect(await becomesTrue(() => !read.isOpen(), 1_000)).toBe(true)
     expect(await read.isWhole()).toBe(false)
   }
 }
@@ -193,8 +207,8 @@ beforeAll(async () => {
   const isDone = async (id: number) => (await client.operate(getImport, { id })).data.status === 3
   const ids = [await importRows(operator, manyRows)]
   expect(await becomesTrue(() => isDone(ids[0] ?? 0), 60_000)).toBe(true)
-  // A refused row tells of each faulty field, so that the result is as long as the file.
-  const sent = { kind: 'devices', appId: full.appId, file: '{}\n'.repeat(manyRows) }
+  // A refused row tells of each faulty field, so that the result is about as long as the export.
+  const sent = { kind: 'devices', appId: full.appId, file: '{}\n'.repeat(2 * manyRows) }
   const refused = await client.call(createImport, sent, { headers: { ...operator.headers, ...ndjson } })
   filledBy = refused.data.id
   expect(await becomesTrue(() => isDone(filledBy), 60_000)).toBe(true)
@@ -209,6 +223,7 @@ test('what is sent comes whole to somebody who keeps their access', async () => 
   for (const path of [`${createExport.path}?kind=devices&format=ndjson`, `${getImportResult.path}?id=${filledBy}`]) {
     const read = await standStill(path, headers)
     await sleep(1_100)
+    expect(read.isOpen()).toBe(true)
     expect(await read.isWhole()).toBe(true)
   }
 }, 60_000)
