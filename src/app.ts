@@ -42,7 +42,7 @@ import { listen } from './http/listen.ts'
 import type { HttpHandler } from './http/message.ts'
 import { refusalsOf } from './http/openapi.ts'
 import { type Handler, serve } from './http/serve.ts'
-import { listOf } from './http/source-address.ts'
+import { listOf, sourceFinder } from './http/source-address.ts'
 import { Metrics } from './metrics.ts'
 import { momentFormat, momentReader, timeRangeReader } from './moments.ts'
 import { operatorRoutes } from './operators/routes.ts'
@@ -200,7 +200,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     deadlines,
     metrics,
     log,
-    trustedProxies: config.trustedProxies && listOf(config.trustedProxies),
+    sourceOf: sourceFinder(config.trustedProxies && listOf(config.trustedProxies), log),
     // A little earlier than the database gives up, so that the answer is there within the statement timeout.
     answerTimeoutMs: config.statementTimeoutMs * 0.9,
     bodyTimeoutMs: 5_000,

@@ -100,6 +100,11 @@ export class Context {
         `the operator key would travel to ${url} in plain text: take https://, or add --allow-http where the network is trusted`,
       )
     }
+    if (this.options.key !== undefined) {
+      this.remark(
+        'Others on this machine can read --key in the list of processes: FORECOURT_OPERATOR_KEY is not in it.',
+      )
+    }
     const operatorKey = this.options.key ?? readSecret(this.environment, 'FORECOURT_OPERATOR_KEY')
     if (operatorKey === undefined) {
       throw new UsageError('an operator key is needed: set FORECOURT_OPERATOR_KEY or FORECOURT_OPERATOR_KEY_FILE')

@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import type { CreateOperatorKeyRequest, CreateOperatorRequest, Operator, OperatorKey } from '../sdk/api.ts'
 import { collect, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
-import type { Context } from './context.ts'
+import { type Context, UsageError } from './context.ts'
 import { rowsOf } from './rows.ts'
 import { sheet, table } from './table.ts'
 
@@ -45,6 +45,11 @@ export function operatorCommands(program: CliCommand, context: Context): void {
     .example('operator create "Wang Fang" --role operator')
     .example('operator create "Li Lei" --role developer --app 0f4a1b9c2d3e4f5a6b7c')
     .action(async (name: string, { role, app: appIds }: { role: CreateOperatorRequest['role']; app?: string[] }) => {
+      if ((role === 'developer') !== (appIds !== undefined)) {
+        throw new UsageError(
+          '--app names the applications of a developer: who has none sees nothing, and others see all',
+        )
+      }
       const made = await context.client().createOperator({ name, role, appIds })
       const link = made.setUpPath === null ? null : `${context.url.replace(/\/+$/, '')}${made.setUpPath}`
       const { id, setUpExpireTime } = made

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { permitted } from '../callers/access-control.ts'
@@ -20,7 +19,6 @@ import { largeBytes } from './json.ts'
 import { preferredLanguage } from './language.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 import type { Operation } from './operation.ts'
-import { sourceAddress } from './source-address.ts'
 import { queryReader, type Validator, validator } from './validate.ts'
 
 /** What a handler is given: everything is checked, and the caller's kind is one that the operation admits. */
@@ -137,7 +135,8 @@ export interface ServeOptions {
   deadlines: Deadlines
   metrics: Metrics
   log: Logger
-  trustedProxies: BlockList | undefined
+  /** The address of whoever sent a request. */
+  sourceOf(request: HttpRequest): string
   /** A request that the database has not answered by then is told 50003. */
   answerTimeoutMs: number
   /** A body that has not arrived by then is refused. */
@@ -327,7 +326,7 @@ async function answerFor(
   pending.caller = caller
   const head = {
     header: (name: string) => request.header(name),
-    sourceAddress: () => sourceAddress(request, options.trustedProxies),
+    sourceAddress: () => options.sourceOf(request),
     noteRefusedRow: (refusal: Refusal, subject: string | null) =>
       options.noteRefusal({ refusal, operation, requestId: pending.requestId, caller, body: pending.body, subject }),
   }

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import type { Logger } from 'pino'
 import type { Network } from '../config.ts'
 import type { HttpRequest } from './message.ts'
 
@@ -26,6 +27,27 @@ export function sourceAddress(
     address = before
   }
   return address
+}
+
+/** Finds the source of requests, and warns once where a proxy stands before the service that it does not trust. */
+export function sourceFinder(
+  trustedProxies: BlockList | undefined,
+  log: Pick<Logger, 'warn'>,
+): (request: HttpRequest) => string {
+  let isTold = false
+  return (request) => {
+    const address = sourceAddress(request, trustedProxies)
+    if (isTold || request.header('x-forwarded-for') === null) return address
+    const peer = plainAddress(request.peerAddress())
+    if (trustedProxies === undefined || !isTrusted(peer, trustedProxies)) {
+      isTold = true
+      log.warn(
+        { peer },
+        'X-Forwarded-For comes from an address that is no trusted proxy, so every caller behind it counts as one: name it in FORECOURT_TRUSTED_PROXIES if it is yours',
+      )
+    }
+    return address
+  }
 }
 
 /** Whether the address is one of these. */

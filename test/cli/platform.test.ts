@@ -56,7 +56,16 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   expect(key).toMatchObject({ code: 0, stderr: 'The key is shown this once.\n' })
   // A key may also come as an option, or in a file.
   const refused = await forecourt(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
-  expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10003 notPermitted: /) })
+  expect(refused.stderr).toContain('--key in the list of processes')
+  expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10003 notPermitted: /m) })
+  // Who is to see some applications is told which, and nobody else.
+  for (const mistaken of [
+    ['--role', 'developer'],
+    ['--role', 'viewer', '--app', 'a'],
+  ]) {
+    const answer = await forecourt(['operator', 'create', name, ...mistaken], settings)
+    expect(answer).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--app names') })
+  }
   const file = join(newDataDir(), 'key')
   writeFileSync(file, `${secret}\n`)
   const listed = await forecourt(['key', 'list', '--json'], {

@@ -77,6 +77,22 @@ describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service behind 
   })
 })
 
+test('a proxy that is not trusted is told once, and one that is never', async () => {
+  for (const [trusted, times] of [
+    ['', 1],
+    ['10.0.0.1', 1],
+    ['127.0.0.1', 0],
+  ] as const) {
+    const service = await startService({ env: { FORECOURT_TRUSTED_PROXIES: trusted } })
+    const body = { operatorKey: service.operatorKey }
+    for (const source of ['203.0.113.1', '203.0.113.2']) {
+      await new Client(service).call(createSession, body, { headers: { 'x-forwarded-for': source } })
+    }
+    await service.stop()
+    expect([trusted, service.stderr().split('X-Forwarded-For comes from').length - 1]).toEqual([trusted, times])
+  }
+})
+
 test.each(['http://forecourt.example', 'https://forecourt.example/base', 'ftp://localhost', 'forecourt.example'])(
   'a public address %p is one clear sentence, and no start',
   async (url) => {
