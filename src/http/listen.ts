@@ -221,7 +221,12 @@ function listenOnBun(
     idleTimeout: idleSeconds,
     development: false,
     error: (error) => toResponse(drain.fault(error)),
-    fetch: (request, server) => drain.answer(new BunRequest(request, server, proxies), toResponse),
+    fetch: (request, server) =>
+      drain.answer(new BunRequest(request, server, proxies), (answer) => {
+        // While a reader takes nothing, Bun ignores an error of the stream. Idle connections it closes, within four seconds.
+        answer.cut?.addEventListener('abort', () => server.timeout(request, 1))
+        return toResponse(answer)
+      }),
   })
   return {
     url: urlOf(host, server.port ?? port),
