@@ -470,6 +470,8 @@ interface RefusalDetails {
   headers?: Record<string, string>
   /** The application that called, of a request that is refused before anybody else is told of its caller. */
   appId?: string
+  /** Who called, as the log names it, where the request was refused before its caller was known. */
+  actor?: string
 }
 
 /** A refusal on its way to the caller. `refusals` holds its public words; it never carries inner ones. */
@@ -479,6 +481,7 @@ export class Refusal extends Error {
   readonly errors: FieldFault[] | undefined
   readonly headers: Record<string, string>
   readonly appId: string | undefined
+  readonly actor: string | undefined
 
   constructor(refusal: RefusalName, details: RefusalDetails = {}) {
     super(refusal)
@@ -487,6 +490,7 @@ export class Refusal extends Error {
     this.errors = details.errors
     this.headers = details.headers ?? {}
     this.appId = details.appId
+    this.actor = details.actor
   }
 }
 

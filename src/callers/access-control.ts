@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Refusal, tokenInvalid } from '../refusals.ts'
 import type { CallerCache } from './cache.ts'
-import type { Caller, OperatorCaller } from './caller.ts'
+import { actorOf, type Caller, type OperatorCaller } from './caller.ts'
 import { ownSession, type RequestHead } from './cookies.ts'
 import { type Credential, hashSecret, kindOfToken } from './credentials.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -87,7 +87,8 @@ function orRefuse(caller: Caller | undefined): Caller {
 /** The caller, when it may call the operation. Throws 10003. */
 export function permitted(operation: Admission, caller: Caller): Caller {
   if (mayCall(operation, caller)) return caller
-  throw new Refusal('notPermitted', caller.kind === 'application' ? { appId: caller.appId } : {})
+  const actor = actorOf(caller)
+  throw new Refusal('notPermitted', caller.kind === 'application' ? { actor, appId: caller.appId } : { actor })
 }
 
 function mayCall(operation: Admission, caller: Caller): boolean {

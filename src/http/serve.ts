@@ -19,6 +19,7 @@ import { largeBytes } from './json.ts'
 import { preferredLanguage } from './language.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 import type { Operation } from './operation.ts'
+import { RefusalLines } from './refusal-lines.ts'
 import { queryReader, type Validator, validator } from './validate.ts'
 
 /** What a handler is given: everything is checked, and the caller's kind is one that the operation admits. */
@@ -172,6 +173,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
   const routes = routeTable(handlers)
   const { inFlight } = options
   const bodies = new BodyReader(inFlight.most)
+  const refusalLines = new RefusalLines(options.log)
   const logsRequests = options.log.isLevelEnabled('debug')
 
   return (request) => {
@@ -205,14 +207,18 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         if (isLarge(answer)) compress(answer, request).then(resolve, reject)
         else resolve(answer)
       }
+      function tell(refusal: Refusal): void {
+        const { caller, body } = pending
+        const operation = route?.handler.operation
+        if (operation?.method === 'POST') options.noteRefusal({ refusal, operation, requestId, caller, body })
+        const address = () => options.sourceOf(request)
+        refusalLines.note({ refusal, requestId, operation, caller, address })
+      }
       function refuse(error: unknown): void {
         try {
           const refusal = asRefusal(error, requestId, route, options)
           if (refusal.refusal === 'tooManyRequests' && refusal.appId) options.metrics.countRateLimited(refusal.appId)
-          if (!isAnswered && route?.handler.operation.method === 'POST') {
-            const { caller, body } = pending
-            options.noteRefusal({ refusal, operation: route.handler.operation, requestId, caller, body })
-          }
+          if (!isAnswered) tell(refusal)
           const language = preferredLanguage(request.header('accept-language'))
           finish(
             renderRefusal(refusal, language, route?.handler.refusalMembers?.(refusal)),

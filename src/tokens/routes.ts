@@ -42,7 +42,9 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
     // Always two, so that the time tells neither which one it was nor whether there are two.
     const isCurrent = timingSafeEqual(Buffer.from(secretHash), Buffer.from(current))
     const isPrevious = timingSafeEqual(Buffer.from(secretHash), Buffer.from(client?.previousSecretHash ?? current))
-    if (!(isCurrent || isPrevious) || client === undefined) throw clientInvalid(authorization !== null)
+    if (!(isCurrent || isPrevious) || client === undefined) {
+      throw clientInvalid(authorization !== null, client?.appId)
+    }
     await rateLimiter.take(client.appId, client.rateLimitPerSecond)
     return { appId: client.appId, isFrozen: client.isFrozen, secretHash }
   }
@@ -59,7 +61,9 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
         const token = newSecret()
         const issued = await lane.submit({ appId, secretHash, tokenHash: hashSecret(token) })
         if ('refusal' in issued) {
-          throw issued.refusal === 'clientInvalid' ? clientInvalid(authorization !== null) : new Refusal(issued.refusal)
+          throw issued.refusal === 'clientInvalid'
+            ? clientInvalid(authorization !== null, appId)
+            : new Refusal(issued.refusal)
         }
         const answer = {
           code: 0,
@@ -155,8 +159,10 @@ function storable(text: string): boolean {
   return /^[\x21-\x7e]{1,64}$/.test(text)
 }
 
-function clientInvalid(byBasic: boolean): Refusal {
-  return new Refusal('clientInvalid', { headers: byBasic ? { 'www-authenticate': 'Basic realm="forecourt"' } : {} })
+/** `appId`: of the application whose secret it was not; what else was sent as an id is kept nowhere. */
+function clientInvalid(byBasic: boolean, appId?: string): Refusal {
+  const headers: Record<string, string> = byBasic ? { 'www-authenticate': 'Basic realm="forecourt"' } : {}
+  return new Refusal('clientInvalid', appId === undefined ? { headers } : { headers, actor: `application:${appId}` })
 }
 
 const otherGrantType: Reason = { en: 'must be client_credentials', zh: '必须是 client_credentials' }

@@ -1,0 +1,61 @@
+import type { Logger } from 'pino'
+import { actorOf, type Caller } from '../callers/caller.ts'
+import type { Refusal, RefusalName } from '../refusals.ts'
+import type { Operation } from './operation.ts'
+
+/** Lines of one kind in a window; the rest are one line with their number, so that a flood fills no disk. */
+export const mostLines = 20
+const windowMs = 60_000
+
+/** The refusals that tell of an attack, which no event and no refusal log has. */
+const kinds: Partial<Record<RefusalName, { level: 'info' | 'warn'; line: string; rest: string }>> = {
+  clientInvalid: {
+    level: 'warn',
+    line: 'a client secret was refused',
+    rest: 'more client secrets were refused in this minute',
+  },
+  notPermitted: {
+    level: 'info',
+    line: 'a request was not permitted',
+    rest: 'more requests were not permitted in this minute',
+  },
+}
+
+export interface RefusedRequest {
+  refusal: Refusal
+  requestId: string
+  operation: Pick<Operation, 'id' | 'callers'> | undefined
+  /** Undefined when it was refused before its caller was known. */
+  caller: Caller | undefined
+  address(): string
+}
+
+/** Logs failed client secrets and whatever callers may not do, each kind bounded by the minute. Nothing of what was sent. */
+export class RefusalLines {
+  private readonly log: Logger
+  private readonly counts = new Map<RefusalName, number>()
+
+  constructor(log: Logger) {
+    this.log = log
+  }
+
+  note({ refusal, requestId, operation, caller, address }: RefusedRequest): void {
+    const kind = kinds[refusal.refusal]
+    if (kind === undefined) return
+    const count = this.counts.get(refusal.refusal) ?? 0
+    this.counts.set(refusal.refusal, count + 1)
+    if (count === 0) setTimeout(() => this.endMinute(refusal.refusal), windowMs).unref()
+    if (count >= mostLines) return
+    // Operations that take no token have a caller that says nothing.
+    const isKnown = caller !== undefined && operation?.callers.length !== 0
+    const actor = isKnown ? actorOf(caller) : refusal.actor
+    this.log[kind.level]({ requestId, operation: operation?.id, actor, address: address() }, kind.line)
+  }
+
+  private endMinute(name: RefusalName): void {
+    const more = (this.counts.get(name) ?? 0) - mostLines
+    this.counts.delete(name)
+    const kind = kinds[name]
+    if (more > 0 && kind !== undefined) this.log[kind.level]({ more }, kind.rest)
+  }
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test'
+import { getApplication } from '../../src/applications/contract.ts'
+import { getDevice } from '../../src/devices/contract.ts'
+import { mostLines } from '../../src/http/refusal-lines.ts'
+import { createOperator } from '../../src/operators/contract.ts'
+import { issueToken } from '../../src/tokens/contract.ts'
+import { Client, newApplication, startService } from '../harness.ts'
+import { newPerson, signIn } from '../people.ts'
+import { expectRefusal, expectSuccess } from './support.ts'
+
+const oauth = { beside: ['error', 'error_description'] }
+
+interface Line {
+  level: number
+  msg: string
+  requestId?: string
+  operation?: string
+  actor?: string
+  address?: string
+}
+
+test('the log tells of failed client secrets and of what callers may not do, without what they sent, and is not flooded', async () => {
+  const service = await startService({ env: { FORECOURT_LOG_LEVEL: 'info' } })
+  const client = new Client(service)
+  const [owner, stranger] = [await newApplication(client), await newApplication(client)]
+  const viewer = await newPerson(client, 'viewer')
+  const grant = (client_id: string, client_secret: string) =>
+    client.call(issueToken, { grant_type: 'client_credentials', client_id, client_secret })
+  const linesOf = (msg: string): Line[] =>
+    service
+      .stderr()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line))
+      .filter((line) => line.msg === msg)
+
+  const wrong = await grant(owner.appId, 'a-secret-that-is-wrong')
+  expectRefusal(wrong, 'clientInvalid', oauth)
+  expectRefusal(await grant('typed-into-the-wrong-field', 'a-secret-that-is-wrong'), 'clientInvalid', oauth)
+  expect((await grant(owner.appId, owner.appSecret)).status).toBe(200)
+  const [known, unknown, ...others] = linesOf('a client secret was refused')
+  expect(known).toMatchObject({
+    level: 40,
+    requestId: wrong.headers.get('x-request-id') ?? '',
+    operation: 'issueToken',
+    actor: `application:${owner.appId}`,
+    address: '127.0.0.1',
+  })
+  expect([unknown?.actor, others]).toEqual([undefined, []])
+
+  const asked = { appId: owner.appId, deviceNo: 'SN00000001' }
+  expectRefusal(await client.call(getDevice, asked, { token: stranger.token }), 'notPermitted')
+  expectRefusal(
+    await client.call(createOperator, { name: 'x', role: 'admin' }, { headers: await signIn(client, viewer) }),
+    'notPermitted',
+  )
+  expectSuccess(await client.call(getApplication, { appId: owner.appId }, { token: owner.token }))
+  expect(linesOf('a request was not permitted')).toMatchObject([
+    { level: 30, operation: 'getDevice', actor: `application:${stranger.appId}`, address: '127.0.0.1' },
+    { level: 30, operation: 'createOperator', actor: expect.stringMatching(/^operator:.+#\d+$/) },
+  ])
+
+  for (let index = 0; index < 3 * mostLines; index++) expectRefusal(await grant('x', 'y'), 'clientInvalid', oauth)
+  // One kind's flood hides no other kind.
+  expectRefusal(await client.call(getDevice, asked, { token: stranger.token }), 'notPermitted')
+  expect(linesOf('a client secret was refused')).toHaveLength(mostLines)
+  expect(linesOf('a request was not permitted')).toHaveLength(3)
+  for (const sent of ['a-secret-that-is-wrong', 'typed-into-the-wrong-field', owner.appSecret, 'SN00000001']) {
+    expect(service.stderr()).not.toContain(sent)
+  }
+  await service.stop()
+}, 60_000)
