@@ -44,7 +44,10 @@ const stages: Step[][] = [
     { name: 'build for Node', command: ['npm', 'run', '--silent', 'build'] },
     ...quickSteps,
   ],
-  [{ name: 'size of the console’s first load', command: ['bun', 'scripts/console-size.ts'] }],
+  [
+    { name: 'size of the console’s first load', command: ['bun', 'scripts/console-size.ts'] },
+    { name: 'known faults in dependencies', command: ['bun', 'scripts/audit.ts'] },
+  ],
   [{ name: 'tests on Bun', command: ['npm', 'test'] }],
   [
     {

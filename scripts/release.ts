@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { projectFolder } from '../test/harness.ts'
 import { install } from '../test/installed.ts'
+import { driverPedigree } from './driver-patch.ts'
 
 // Makes what a release consists of, in release/: the tarball, its bill of materials and their digests. `npm run release`
 // refuses what CONTRIBUTING.md says a release may not be.
@@ -16,6 +17,7 @@ interface Component {
   purl: string
   type?: string
   externalReferences?: unknown[]
+  pedigree?: unknown
 }
 interface Bill {
   metadata: { component: Component }
@@ -83,7 +85,13 @@ function ofPackage(bill: Bill): Bill {
   return {
     ...bill,
     metadata: { ...bill.metadata, component: { ...own, type: 'application', externalReferences: [distribution] } },
-    components: bill.components.filter((component) => component !== own),
+    components: bill.components.filter((component) => component !== own).map(withPedigree),
     dependencies: bill.dependencies.filter(({ ref }) => ref !== root),
   }
+}
+
+/** The driver is another one than its version says. */
+function withPedigree(component: Component): Component {
+  const patch = `patches/${component.name}+${component.version}.patch`
+  return component.name === 'postgres' ? { ...component, pedigree: driverPedigree(patch) } : component
 }

@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { verdictOf } from '../scripts/audit-verdict.ts'
+import { describedHunks, driverPedigree } from '../scripts/driver-patch.ts'
+import { settings } from '../src/config.ts'
+import { projectFolder } from './harness.ts'
+
+const read = (path: string) => readFileSync(join(projectFolder, path), 'utf8')
+const patch = 'patches/postgres+3.4.9.patch'
+
+test('the inventory names every setting that is a secret or a time to keep, and no setting that is none', () => {
+  const inventory = read('docs/security/README.md')
+  const names = Object.values(settings).map(({ name }) => name)
+  const mustBeThere = Object.values(settings).filter((each) => 'isSecret' in each || each.name.endsWith('_DAYS'))
+  expect(mustBeThere.length).toBeGreaterThan(4)
+  for (const { name } of mustBeThere) expect(inventory).toContain(`\`${name}\``)
+  for (const [named] of inventory.matchAll(/\b(?:FORECOURT_|DATABASE_)[A-Z_]+/g))
+    expect(names).toContain(named as never)
+})
+
+test('links of the inventories and of SECURITY.md lead to files', () => {
+  for (const page of [
+    'SECURITY.md',
+    'docs/security/README.md',
+    'docs/security/asvs.md',
+    'docs/security/driver-patch.md',
+  ]) {
+    for (const [, link = ''] of read(page).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
+      expect(existsSync(join(projectFolder, page, '..', link)), `${page}: ${link}`).toBe(true)
+    }
+  }
+})
+
+test('every hunk of the driver’s patch is described, and the bill of materials carries them', () => {
+  const hunks = read(patch).match(/^@@ /gm)?.length ?? 0
+  expect(describedHunks().flatMap(({ numbers }) => numbers)).toEqual(Array.from({ length: hunks }, (_, at) => at + 1))
+  const { patches } = driverPedigree(patch)
+  expect(patches[0]?.diff.text.content).toBe(read(patch))
+  expect(patches[0]?.resolves.map(({ id }) => id)).toContain('#1208')
+})
+
+test('a known fault is bad from high on, and a registry that does not answer is not', () => {
+  const report = (severity: string) =>
+    JSON.stringify({
+      vulnerabilities: { pkg: { severity } },
+      metadata: { vulnerabilities: { [severity]: 1, total: 1 } },
+    })
+  const isBad = (output: string) => verdictOf(output).isBad
+  expect([report('critical'), report('high'), report('moderate'), report('low')].map(isBad)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
+  expect(verdictOf(report('high')).says).toContain('pkg (high)')
+  for (const none of ['', 'no JSON', '{"message":"405 Method Not Allowed","error":{}}']) {
+    expect(verdictOf(none)).toMatchObject({ isBad: false, says: expect.stringContaining('does not answer') })
+  }
+})
