@@ -70,6 +70,10 @@ const keepToken = script(["pm.collectionVariables.set('token', pm.response.json(
 const document = openApiDocument(api) as unknown as Description
 const isOfOperators = (tag: string) => document['x-tagGroups'][1]?.tags.includes(tag) === true
 
+/** Operations after which something is no longer there, or no longer works. */
+const takesAway =
+  /^(delete|revoke|rotate|reset|unbind|forceUnbind|transfer|freeze|cancel|handOver|takeApplicationOffline)/
+
 /** The collection as text. */
 export function postmanCollection(): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -83,8 +87,20 @@ export function postmanCollection(): string {
     name,
     description,
     ...(isOfOperators(name) ? { auth: bearer('operatorKey') } : {}),
-    item: operations.filter(({ tags }) => tags[0] === name).map(requestOf),
+    item: operations.filter(({ tags, operationId }) => tags[0] === name && !takesAway.test(operationId)).map(requestOf),
   }))
+  const takingAway = {
+    name: 'Taking away',
+    description:
+      'What deletes, ends or replaces something, secrets among them. Apart, so that a folder which is run as a whole leaves the application, its token and its records as they were.',
+    item: operations
+      .filter(({ operationId }) => takesAway.test(operationId))
+      .map((operation) => {
+        const item = requestOf(operation)
+        const auth = isOfOperators(operation.tags[0] ?? '') ? { auth: bearer('operatorKey') } : {}
+        return { ...item, request: { ...auth, ...item.request } }
+      }),
+  }
   const collection = {
     info: {
       name: document.info.title,
@@ -99,7 +115,7 @@ export function postmanCollection(): string {
       '}',
     ]),
     variable: Object.entries(variables).map(([key, value]) => ({ key, value })),
-    item: folders.filter(({ item }) => item.length > 0),
+    item: [...folders.filter(({ item }) => item.length > 0), takingAway],
   }
   return `${JSON.stringify(collection, null, 1)}\n`
 }

@@ -6,6 +6,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 // request that was accepted. Schemas are compiled when an exchange first needs them.
 
 interface Schema {
+  format?: string
   $ref?: string
   type?: string | string[]
   properties?: Record<string, Schema>
@@ -59,9 +60,12 @@ export class PublishedApi {
     formats: { int64: true, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i },
   })
   private readonly checks = new Map<string, ValidateFunction>()
+  /** Members that are numbers, moments, lists or records wherever they occur. */
+  private readonly notTexts: ReadonlySet<string>
 
   constructor(text: string) {
     this.document = JSON.parse(text)
+    this.notTexts = this.findNotTexts()
     this.ajv.addSchema(this.document, documentId)
   }
 
@@ -140,8 +144,24 @@ export class PublishedApi {
     const at = `${pointer}${pointerTo('requestBody', 'content', mediaType, 'schema')}`
     if (isFile(mediaType)) return this.check(at, sent, 'the accepted file')
     const body = mediaType === 'application/json' ? JSON.parse(sent) : Object.fromEntries(new URLSearchParams(sent))
-    const given = acceptedRows(withNulls(body), JSON.parse(text).data?.results)
+    const given = acceptedRows(withNulls(body, this.notTexts), JSON.parse(text).data?.results)
     return given === undefined ? [] : this.check(at, given, 'the accepted body')
+  }
+
+  private findNotTexts(): ReadonlySet<string> {
+    const [texts, others] = [new Set<string>(), new Set<string>()]
+    const isText = (schema: Schema): boolean => {
+      const [{ type, format, anyOf = [] }] = this.resolve(schema, '')
+      return (format === undefined && [type].flat().includes('string')) || anyOf.some(isText)
+    }
+    const walk = (part: unknown): void => {
+      if (typeof part !== 'object' || part === null) return
+      const { properties } = part as { properties?: Record<string, Schema> }
+      for (const [name, member] of Object.entries(properties ?? {})) (isText(member) ? texts : others).add(name)
+      for (const inner of Object.values(part)) walk(inner)
+    }
+    walk((this.document as unknown as { components: { schemas: unknown } }).components.schemas)
+    return new Set([...others].filter((name) => !texts.has(name)))
   }
 
   /** A text of a query or a header as its schema's type. */
@@ -179,12 +199,18 @@ function pointerTo(...steps: string[]): string {
   return steps.map((step) => `/${encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
 }
 
-/** The document says once, in words, that `""` stands for null where null is taken. */
-function withNulls(value: unknown): unknown {
-  if (value === '') return null
-  if (Array.isArray(value)) return value.map(withNulls)
+/**
+ * The document says once, in words, that `""` stands for null where null is taken. The rules of texts take it too; those
+ * of other members don't, as they would have two types then.
+ */
+function withNulls(value: unknown, others: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withNulls(item, others))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withNulls(member)]))
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    member === '' && others.has(name) ? null : withNulls(member, others),
+  ])
+  return Object.fromEntries(members)
 }
 
 /** A batch without the rows that were refused, each by itself; undefined when there is no other. */

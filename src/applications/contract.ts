@@ -150,6 +150,7 @@ export const rotateApplicationSecret = operation({
   ...ofOne,
   callers: ['application', 'operator'],
   ...ofMembers,
+  example: { appId: 'eb5ffaabb88d8c09f000', overlapSeconds: 3600 },
   body: Type.Object({
     appId: ownAppId,
     overlapSeconds,

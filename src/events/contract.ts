@@ -98,7 +98,7 @@ const EventRecord = named(
     time: moment,
     occurredAt: Type.String({ format: 'date-time', description: 'The same instant, RFC 3339, to the millisecond.' }),
     actor: Type.String(),
-    data: Type.Unknown({ description: 'the record as its operation answers it' }),
+    data: Type.Unknown({ [shownKey]: Type.Object({}), description: 'The record as its operation answers it.' }),
   }),
 )
 export type EventRecord = Static<typeof EventRecord>

@@ -241,11 +241,17 @@ class DocumentWriter {
 
   /** Any refusal with a status that the operation does not name, so that a client which validates takes each of them. */
   private rejected(): Json {
+    const { components } = this.schemas
+    const others = refusalNames.filter((name) => name !== 'invalidRequest')
+    // By its code a client knows what the data is.
+    components.InvalidRequest ??= this.refusalSchema(['invalidRequest'], undefined)
+    components.OtherRefusal ??= this.refusalSchema(others, undefined)
+    const schema = { anyOf: [refTo('schemas', 'InvalidRequest'), refTo('schemas', 'OtherRefusal')] }
     this.responses.Rejected ??= {
       description:
         'Any other refusal. 10001 invalidRequest has a status of its own for 405 the path has no such method, 408 the body did not arrive in time, 413 the body is too large, 415 it has another media type than this operation takes',
       ...headersOf(['Allow']),
-      content: { 'application/json': { schema: this.refusalSchema(refusalNames, undefined) } },
+      content: { 'application/json': { schema } },
     }
     return refTo('responses', 'Rejected')
   }
@@ -264,7 +270,11 @@ class DocumentWriter {
 
   /** A refusal that has one of the codes. */
   private refusalSchema(names: RefusalName[], beside: TObject | undefined): Json {
-    const code = { type: 'integer', enum: names.map((name) => refusals[name].code) }
+    const code = {
+      type: 'integer',
+      enum: names.map((name) => refusals[name].code),
+      description: 'What is wrong, for programs.',
+    }
     const own = { properties: { code, ...dataOf(names, this.schemas.publish(FieldFaults)) } }
     const oauth = beside === undefined ? [] : [this.component('OAuthError', beside)]
     return { allOf: [refTo('schemas', 'Refusal'), own, ...oauth] }
@@ -350,7 +360,8 @@ function dataOf(names: RefusalName[], faults: Json): Json {
   const isAboutSome = names.some((name) =>
     ['invalidRequest', 'billingRuleNotFound', 'billingRuleWrongType'].includes(name),
   )
-  return isAboutSome ? { data: { anyOf: [faults, { type: 'null' }] } } : {}
+  const description = 'The faulty members, where the refusal is about some.'
+  return isAboutSome ? { data: { anyOf: [faults, { type: 'null' }], description } } : {}
 }
 
 const refusalHeaders: Record<number, string[]> = {

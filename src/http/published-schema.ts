@@ -30,6 +30,7 @@ interface Shape {
 export class SchemaPublisher {
   readonly components: Record<string, Json> = {}
   private readonly glossary: Glossary
+  private isOfQuery = false
 
   constructor(glossary: Glossary) {
     this.glossary = glossary
@@ -88,7 +89,10 @@ export class SchemaPublisher {
 
   /** A member of a query, which holds no null, with its description apart. */
   publishParameter(name: string, schema: TSchema): { description: unknown; schema: Json } {
+    // One that is empty need not be sent.
+    this.isOfQuery = true
     const published = this.publishMember(name, schema)
+    this.isOfQuery = false
     const description = this.descriptionOf(published)
     const { description: _, examples: __, ...value } = withoutNull(this.resolved(published))
     return { description, schema: value }
@@ -119,12 +123,13 @@ export class SchemaPublisher {
     )
   }
 
-  /** A value of a member: its own example, that of its name, or the least that fits. */
+  /** A value of a member: the example of its name, that of its kind of value, or the least that fits. */
   exampleOf(name: string, schema: TSchema | Shape): unknown {
     const shape = schema as Shape
-    if (shape.examples !== undefined) return shape.examples[0]
+    // A name says more than the kind of value: the code of a province is no district's.
     const common = this.glossary[name]?.example
     if (common !== undefined) return common
+    if (shape.examples !== undefined) return shape.examples[0]
     const shown =
       shape.properties === undefined ? (shape[shownKey] ?? shape.anyOf?.find((option) => !isNull(option))) : undefined
     if (shown !== undefined) return this.exampleOf('', shown)
@@ -178,10 +183,14 @@ export class SchemaPublisher {
     return [keyword, value]
   }
 
-  /** `""` stands for null where null is taken, and is told once, in the description of the document. */
+  /**
+   * `""` stands for null where null is taken, which is told once, in the description of the document. A text's own rules
+   * let it through; beside an integer it would make the member one of two types, which most languages have no name for.
+   */
   private writeUnion({ description }: Shape, options: readonly Shape[]): Json {
     const told = description === undefined ? {} : { description }
     const isNullable = options.some(isNull)
+    const takesEmpty = isNullable && !this.isOfQuery && options.some((option) => option.const === '')
     const values = options.filter((option) => !isNull(option) && !(isNullable && option.const === ''))
     if (values.every((value) => value.const !== undefined)) {
       const constants = values.map((value) => value.const)
@@ -190,12 +199,23 @@ export class SchemaPublisher {
         ? { type: [type, 'null'], enum: [...constants, null], ...told }
         : { type, enum: constants, ...told }
     }
-    const published = values.map((value) => this.use(value))
+    const published = values.map((value) => (takesEmpty ? withEmpty(this.use(value)) : this.use(value)))
     const [first = {}] = published
+    const reference = takesEmpty ? this.componentOf(first) : undefined
+    if (reference?.type === 'string' && refusesEmpty(reference)) {
+      // Its own rules, and not the name of others.
+      const { $ref: _, ...own } = first
+      return this.writeNullable({ ...withEmpty(reference), ...own }, told)
+    }
     if (published.length > 1) {
       return { anyOf: isNullable ? [...published, { type: 'null' }] : published, ...told }
     }
     if (!isNullable) return { ...first, ...told }
+    return this.writeNullable(first, told)
+  }
+
+  private writeNullable(first: Json, told: { description?: string }): Json {
+    const { description } = told
     if (first.type === undefined) {
       const { description: inner, ...value } = first
       const outer = description ?? inner
@@ -204,6 +224,17 @@ export class SchemaPublisher {
     const members = first.enum === undefined ? {} : { enum: [...(first.enum as unknown[]), null] }
     return { ...first, type: [first.type, 'null'], ...members, ...told }
   }
+}
+
+const refusesEmpty = ({ pattern, minLength }: Json) =>
+  Number(minLength ?? 0) > 0 || (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(''))
+
+/** The rules of a text that may be empty as well. */
+function withEmpty(published: Json): Json {
+  if (published.type !== 'string' || !refusesEmpty(published)) return published
+  const { minLength: _, pattern, ...others } = published
+  // White space alone is refused by the service.
+  return { ...others, ...(typeof pattern === 'string' && { pattern: `^$|${pattern}` }) }
 }
 
 const isUnbounded = ({ type, maximum }: Shape) => type === 'integer' && maximum === undefined

@@ -57,8 +57,8 @@ export interface AuditEntry {
   occurredAt: string
   /** Who did it: application:…, operator:… or operatorKey:…. */
   actor: string
-  /** the record as its operation answers it */
-  data: unknown
+  /** The record as its operation answers it. */
+  data: Record<never, never>
   /** of the account or key that did it; no renaming moves it */
   actorId: number | null
   /** what it is about: a serial number or an id */
@@ -134,7 +134,7 @@ export interface Callback {
 export type CallbacksSwitch = 'on' | 'paused'
 
 export interface CancelImportRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** Its id. */
   id: number
 }
@@ -171,7 +171,7 @@ export type CreateApplicationResult = ApplicationWithSecret & {
 }
 
 export interface CreateDevicesRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** each as create takes it, without appId */
   devices: Array<DeviceBatchRow>
 }
@@ -278,7 +278,7 @@ export interface CreateSessionRequest {
 }
 
 export interface DeleteBillingRuleRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** Its id. */
   id: number
 }
@@ -313,7 +313,7 @@ export interface DeleteSessionResult {
 }
 
 export interface DeleteSiteRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** Its id. */
   id: number
 }
@@ -933,9 +933,6 @@ export type OperatorWithSetUp = Operator & {
   setUpExpireTime: string | null
 }
 
-/** The application that is meant. An application may leave out its own; an operator names one. */
-export type OwnAppId = string | null
-
 export interface Page {
   /** How many rows fit the filters, counted to 10000. */
   total: number
@@ -1325,7 +1322,7 @@ export interface Region {
 export type RegionLevel = 1 | 2 | 3
 
 export interface ReplayDeliveriesRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** Its id. */
   id?: number | null | undefined
   /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
@@ -1342,11 +1339,11 @@ export interface ReplayDeliveriesResult {
 }
 
 export type ReportDeviceStateRequest = StateReport & {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
 }
 
 export interface ReportDeviceStatesRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** each as state takes it, without appId */
   reports: Array<StateReport>
 }
@@ -1371,13 +1368,13 @@ export type RevokeTokenResult = Record<never, never>
 export type Role = 'admin' | 'operator' | 'viewer' | 'developer'
 
 export interface RotateApplicationSecretRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** How long the old secret and its tokens go on working; 0 when left out. */
   overlapSeconds?: number | null | undefined
 }
 
 export interface RotateCallbackSecretRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
 }
 
 /** 1 fast charging, 2 slow charging, 3 occupancy. It cannot be changed. */
@@ -1387,7 +1384,7 @@ export type RuleType = 1 | 2 | 3
 export type RunStatus = 0 | 1 | 2
 
 export interface SaveBillingRuleRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** The billing rule’s name. */
   ruleName: string
   ruleType: RuleType
@@ -1417,13 +1414,13 @@ export interface SaveDeviceModelRequest {
 }
 
 export interface SaveSitesRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** each as save takes it, without appId */
   sites: Array<SiteBatchRow>
 }
 
 export interface SaveThirdPartyConfigRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** The company’s name. */
   operatorName: string
   /** The company’s id: 9 letters or digits. */
@@ -1653,7 +1650,7 @@ export type TestCallback = Callback & {
 }
 
 export interface TestDeliveryRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
 }
 
 export interface ThirdPartyConfig {
@@ -1740,14 +1737,14 @@ export interface Trouble {
 }
 
 export interface UnbindDeviceRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   deviceNo: string
   /** Why, in words. */
   reason?: string | null | undefined
 }
 
 export interface UnbindDevicesRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** The serial numbers that are meant. */
   deviceNos: Array<string>
   /** Why, in words. */
@@ -1799,7 +1796,7 @@ export interface UpdateApplicationRequest {
 }
 
 export interface UpdateBillingRuleRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** Its id. */
   id: number
   /** The billing rule’s name. */
@@ -1818,7 +1815,7 @@ export interface UpdateBillingRuleRequest {
 }
 
 export interface UpdateDeviceRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   deviceNo: string
   /** The device’s name. */
   deviceName?: string | undefined
@@ -1848,7 +1845,7 @@ export interface UpdateOperatorRequest {
 }
 
 export interface UpdateSiteRequest {
-  appId?: OwnAppId | undefined
+  appId?: string | null | undefined
   /** Its id. */
   id: number
   /** The site’s name. */

@@ -97,6 +97,7 @@ export const deleteSession = operation({
   method: 'POST',
   path: `${folder}/delete`,
   ...ofEveryone,
+  example: { id: 17 },
   body: Type.Object({ id: optional(integer()) }),
   data: Type.Object({ ended: Type.Boolean() }),
   refusals: ['sessionNotFound'],

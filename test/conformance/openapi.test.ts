@@ -146,6 +146,7 @@ const substitutes: Record<string, () => Promise<object> | object> = {
   getOperator: made.person,
   createOperatorKey: () => ({ name: newSerial('example') }),
   deleteOperatorKey: made.key,
+  deleteSession: async () => ({ id: undefined }),
   handOverOperatorKey: async () => ({ ...(await made.key()), operatorId: (await made.person()).id }),
 }
 
