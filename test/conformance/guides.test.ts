@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { guideNames, languages, referenceParts } from '../../console/guide-names.ts'
+import { eventTypes } from '../../src/events/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { projectFolder } from '../harness.ts'
 import { client, expectFaults } from './support.ts'
@@ -54,6 +55,16 @@ test('the reference marks what a device must have, also what its record has by a
   const [body = ''] = create.split('<pre')
   const required = [...body.matchAll(/<code>(\w+)<\/code> <b>required/g)].map(([, name]) => name)
   expect(required.sort()).toEqual(['appId', 'coordinates', 'deviceName', 'deviceNo', 'districtCode'])
+})
+
+test('the guides name every type of event that an application has', () => {
+  for (const language of languages) {
+    const named =
+      sourceOf(language, 'events')
+        .match(/`\w+\.\w+`/g)
+        ?.map((name) => name.slice(1, -1)) ?? []
+    expect(eventTypes.filter((type) => !named.includes(type))).toEqual([])
+  }
 })
 
 test('both languages have the same guides, with the same parts and the same code', () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { eventTypes } from '../../src/events/contract.ts'
 import {
   getThirdPartyConfig,
   rotateCallbackSecret,
@@ -16,26 +17,6 @@ import {
   saveSiteOf,
 } from './support.ts'
 import { neverText, notGiven, storedAsSent } from './texts.ts'
-
-/** Contract §6. */
-const eventTypes = [
-  'site.created',
-  'site.updated',
-  'site.deleted',
-  'device.bound',
-  'device.updated',
-  'device.unbound',
-  'device.transferred',
-  'device.stateChanged',
-  'billingRule.created',
-  'billingRule.updated',
-  'billingRule.deleted',
-  'application.online',
-  'application.offline',
-  'application.frozen',
-  'application.unfrozen',
-  'thirdPartyConfig.saved',
-]
 
 const recordMembers = [
   'appId',

@@ -12,7 +12,8 @@ import { type Column, Records } from '../ui/records.tsx'
 import { EventDrawer } from './drawer.tsx'
 import { type AnyEvent, type EventName, eventInAddress, keyOf } from './subject.ts'
 import { SubjectLink } from './subject-link.tsx'
-import { useTexts, useTypeWords } from './texts.ts'
+import { useTexts } from './texts.ts'
+import { useTypeWords } from './type-words.ts'
 
 /** What happened: what operators did everywhere, and what happened in one application. */
 export function Page() {
