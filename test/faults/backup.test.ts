@@ -220,7 +220,7 @@ describe('a small backup', () => {
     expectRefused(await forecourt(['backup', join(newFile(), 'x')], env), 'is not there')
     expectRefused(await forecourt(['backup', place.home], env), 'is a folder')
     const nowhere = { FORECOURT_DATA_DIR: place.newFolder() }
-    expectRefused(await forecourt(['backup', newFile()], nowhere), 'There is no database in')
+    expectRefused(await forecourt(['backup', newFile()], nowhere), 'There is no Forecourt database in')
     expect(existsSync(nowhere.FORECOURT_DATA_DIR)).toBe(false)
   }, 60_000)
 
