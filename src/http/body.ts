@@ -87,10 +87,14 @@ const mostFilesOfOne = 4
 const mostFilesInAll = 32
 /** Nothing of a file may come for so long. */
 const fileIdleMs = 30_000
-/** So much must come of a file in so long a wait for it, once it has been waited for a while. */
-const leastBytes = 64 * 1024
-const leastBytesMs = 30_000
-const patienceMs = 60_000
+
+/** How slowly a file may come: once it has been waited for `patienceMs`, `leastBytes` in each `everyMs` of waiting. */
+export interface Pace {
+  patienceMs: number
+  everyMs: number
+  leastBytes: number
+}
+const filePace: Pace = { patienceMs: 60_000, everyMs: 30_000, leastBytes: 64 * 1024 }
 /** Of a file that is refused before its end, so much is still taken: most clients read no answer before they have sent all. */
 const drainedBytes = 8 * 1024 * 1024
 const drainedMs = 2_000
@@ -149,6 +153,7 @@ export class FileBody {
   private givenUp: Refusal | undefined
   private isOver = false
   private readonly owners: readonly string[]
+  private readonly pace: Pace
   /** How long has been waited for it in all, and what had come by when its speed was last looked at. */
   private waitedMs = 0
   private lookedAt = { waitedMs: 0, size: 0 }
@@ -160,7 +165,9 @@ export class FileBody {
     timeout: RequestTimeout,
     hears: FileListener,
     owner: FileOwner,
+    pace = filePace,
   ) {
+    this.pace = pace
     const [mediaType, charset] = fileTypeOf(request, operation)
     this.mediaType = mediaType
     this.charset = charset
@@ -219,7 +226,8 @@ export class FileBody {
   /** A place is for a file that comes. What is done with a piece does not count as waiting for its sender. */
   private requireSpeed(): void {
     const { waitedMs, size, lookedAt } = this
-    if (waitedMs > patienceMs && waitedMs - lookedAt.waitedMs < leastBytesMs) return
+    const { patienceMs, everyMs, leastBytes } = this.pace
+    if (waitedMs > patienceMs && waitedMs - lookedAt.waitedMs < everyMs) return
     if (waitedMs > patienceMs && size - lookedAt.size < leastBytes) throw bodyTooSlow()
     this.lookedAt = { waitedMs, size }
   }
