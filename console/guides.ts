@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { Marked } from 'marked'
 import type { Plugin } from 'vite'
 import { guideNames, type Language, languages, pageTexts, type ReferencePart, referenceParts } from './guide-names.ts'
-import { escapeHtml, referenceOfPart } from './reference-page.ts'
+import { type Description, escapeHtml, referenceOfPart } from './reference-page.ts'
+import { operationsOf, partsOfGuide } from './search-index.ts'
 
 // The pages under /docs: the guides of docs/guides and the API reference, as HTML that needs no script to be read.
 
@@ -73,10 +74,18 @@ function readGuide(language: Language, name: string): Guide {
   }
 }
 
+/** The files of the build that every page asks for. */
+interface Assets {
+  css: string
+  script: string
+  /** Of the page's language. */
+  searchIndex: string
+}
+
 function frame(
   { language, title, address, other, body, head = '' }: Page,
   guides: Map<string, Guide>,
-  css: string,
+  { css, script, searchIndex }: Assets,
 ): string {
   const texts = pageTexts[language]
   const item = (href: string, text: string) =>
@@ -92,9 +101,11 @@ function frame(
 <title>${escapeHtml(title)} · Forecourt</title>
 <link rel="icon" href="/console/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${css}">
+<script type="module" src="${script}"></script>
 ${head}</head>
 <body>
 <header><a class="name" href="/docs/${language}">Forecourt</a><a href="#contents">${texts.contents}</a><span></span>
+<button type="button" data-search="${searchIndex}">${texts.search} <kbd>/</kbd></button>
 <a href="${other}"${language === 'en' ? ' lang="zh-CN"' : ' lang="en"'}>${texts.otherLanguage}</a><a href="/console">${texts.console}</a></header>
 <main>${body}</main>
 <nav id="contents" aria-label="${texts.contents}">
@@ -126,8 +137,7 @@ function guidePages(language: Language, listed: Map<string, Guide>): Page[] {
 }
 
 /** The two pages of the reference, which is in English. */
-function referencePages(script: string): Page[] {
-  const openapi = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'))
+function referencePages(script: string, openapi: Description): Page[] {
   const render = (text: string) => markdown('en').parse(text, { async: false })
   return (Object.keys(referenceParts) as ReferencePart[]).map((part) => {
     const title = pageTexts.en.parts[part]
@@ -152,13 +162,32 @@ export function guides(): Plugin {
         readFileSync(join(import.meta.dirname, file), 'utf8'),
       )
       const css = `/console/${this.getFileName(this.emitFile({ type: 'asset', name: 'guides.css', source: styles.join('\n') }))}`
-      const script = Object.values(bundle).find(({ type, name }) => type === 'chunk' && name === 'reference')
-      if (script === undefined) throw new Error('the reference has no script')
+      const scriptOf = (wanted: string) => {
+        const found = Object.values(bundle).find(({ type, name }) => type === 'chunk' && name === wanted)
+        if (found === undefined) throw new Error(`there is no script ${wanted}`)
+        return found.fileName
+      }
+      const openapi = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'))
+      const references = referencePages(scriptOf('reference'), openapi)
       for (const language of languages) {
         const listed = new Map(['README', ...guideNames].map((name) => [name, readGuide(language, name)]))
         const pages = guidePages(language, listed)
-        for (const page of language === 'en' ? [...pages, ...referencePages(script.fileName)] : pages) {
-          this.emitFile({ type: 'asset', fileName: `${page.address.slice(1)}.html`, source: frame(page, listed, css) })
+        const found = [
+          ...[...listed].flatMap(([name, { title, html }]) => partsOfGuide(guideAddress(language, name), title, html)),
+          ...operationsOf(openapi, (id) => {
+            const { address, title } = references.find(({ body }) => body.includes(`<div id="${id}"`)) as Page
+            return { url: address, page: title }
+          }),
+        ]
+        const index = this.emitFile({ type: 'asset', name: `search-${language}.json`, source: JSON.stringify(found) })
+        const assets = {
+          css,
+          script: `/console/${scriptOf('documents')}`,
+          searchIndex: `/console/${this.getFileName(index)}`,
+        }
+        for (const page of language === 'en' ? [...pages, ...references] : pages) {
+          const source = frame(page, listed, assets)
+          this.emitFile({ type: 'asset', fileName: `${page.address.slice(1)}.html`, source })
         }
       }
     },

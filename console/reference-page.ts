@@ -1,3 +1,4 @@
+import { curl } from './curl.ts'
 import type { ReferencePart } from './guide-names.ts'
 
 // The API reference as HTML, made of openapi.json: what one reads needs no script. What one tries, src/reference.ts does.
@@ -8,6 +9,14 @@ interface Schema {
   const?: unknown
   enum?: unknown[]
   format?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  minItems?: number
+  maxItems?: number
+  pattern?: string
+  examples?: unknown[]
   description?: string
   properties?: Record<string, Schema>
   required?: string[]
@@ -19,7 +28,6 @@ interface Schema {
 interface Content {
   schema?: Schema
   example?: unknown
-  examples?: Record<string, { value?: unknown; $ref?: string }>
 }
 interface Parameter {
   $ref?: string
@@ -28,6 +36,7 @@ interface Parameter {
   required?: boolean
   description?: string
   schema?: Schema
+  example?: unknown
 }
 interface Answer {
   $ref?: string
@@ -59,6 +68,26 @@ export function escapeHtml(text: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
   return text.replace(/[&<>"]/g, (character) => entities[character] ?? character)
 }
+
+/** Deeper than any record but the tree of regions. */
+const deepestSample = 6
+
+function sampleOfType(types: (string | undefined)[]): unknown {
+  if (types.includes('integer') || types.includes('number')) return 1
+  if (types.includes('boolean')) return true
+  if (types.includes('string')) return '…'
+  return types.includes('object') ? {} : null
+}
+
+function range(least: number | undefined, most: number | undefined, unit: string): string {
+  const words = [least === undefined ? 'up to' : least, most === undefined ? 'and more' : most]
+  if (least === undefined && most === undefined) return ''
+  if (most === undefined) return least === 0 ? '' : `${words[0]} ${words[1]} ${unit}`.trim()
+  return (least === undefined ? `up to ${most} ${unit}` : `${least} to ${most} ${unit}`).trim()
+}
+
+// What scrolls must be reached by the keyboard.
+const code = (text: string) => `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`
 
 /** Whether applications call it: with a token, or to get one. */
 const isIntegrators = (path: string, security: Record<string, unknown>[]) =>
@@ -109,6 +138,23 @@ class Reference {
     return [...new Set(names)].join(' | ')
   }
 
+  /** The lengths, ranges and forms that a value keeps to, in words. */
+  private rulesOf(schema: Schema): string {
+    const rules = this.choices(schema).flatMap((choice) => {
+      const { minLength, maxLength, minimum, maximum, minItems, maxItems, pattern, items } = choice
+      const own = [
+        range(minLength, maxLength, 'characters'),
+        range(minimum, maximum, ''),
+        range(minItems, maxItems, 'rows'),
+        // That it is not only white space is not worth a line.
+        pattern === undefined || pattern.endsWith(String.raw`\S`) ? '' : `<code>${escapeHtml(pattern)}</code>`,
+      ]
+      return [...own, items?.properties === undefined && items ? this.rulesOf(items) : '']
+    })
+    const said = [...new Set(rules)].filter((rule) => rule !== '')
+    return said.length === 0 ? '' : `<small>${said.join('; ')}</small>`
+  }
+
   private meaningOf(schema: Schema): string {
     return (
       this.resolve(schema).description ?? this.choices(schema).find((choice) => choice.description)?.description ?? ''
@@ -119,9 +165,10 @@ class Reference {
     return this.markdown(text).replace(/^<p>|<\/p>\n?$/g, '')
   }
 
-  private row(name: string, type: string, isRequired: boolean, meaning: string): string {
+  private row(name: string, schema: Schema, isRequired: boolean, meaning: string): string {
     const required = isRequired ? ' <b>required</b>' : ''
-    return `<tr><td><code>${escapeHtml(name)}</code>${required}</td><td>${escapeHtml(type)}</td><td>${this.inline(meaning)}</td></tr>`
+    const type = escapeHtml(this.typeOf(schema))
+    return `<tr><td><code>${escapeHtml(name)}</code>${required}</td><td>${type}${this.rulesOf(schema)}</td><td>${this.inline(meaning)}</td></tr>`
   }
 
   /** A row for each member, those of members under their names. */
@@ -133,7 +180,7 @@ class Reference {
           const inner = of?.items ?? of
           const under = inner && this.members(inner, `${prefix}${name}${of?.items ? '[].' : '.'}`, marksRequired)
           const isRequired = marksRequired && required.includes(name)
-          return this.row(prefix + name, this.typeOf(member), isRequired, this.meaningOf(member)) + (under ?? '')
+          return this.row(prefix + name, member, isRequired, this.meaningOf(member)) + (under ?? '')
         }),
       )
       .join('')
@@ -144,12 +191,35 @@ class Reference {
     return `<h4>${title}</h4><div class="wide" tabindex="0"><table><tr><th>name</th><th>type</th><th>meaning</th></tr>${rows}</table></div>`
   }
 
-  private example(content: Content | undefined): string {
-    const [first] = Object.values(content?.examples ?? {})
-    const value = content?.example ?? (first && this.resolve(first).value)
-    return value === undefined
-      ? ''
-      : `<pre tabindex="0"><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre>`
+  /** A value of a schema, made of its examples. */
+  private sample(schema: Schema, depth = 0): unknown {
+    const [choice = {}] = this.choices(schema).filter(({ type }) => type !== 'null')
+    const { examples, const: value, enum: values, properties, items } = choice
+    if (examples !== undefined) return examples[0]
+    if (value !== undefined) return value
+    if (values !== undefined) return values[0]
+    if (properties !== undefined && depth < deepestSample) {
+      const members = Object.entries(properties).map(([name, member]) => [name, this.sample(member, depth + 1)])
+      return Object.fromEntries(members)
+    }
+    if (items !== undefined) return depth < deepestSample ? [this.sample(items, depth + 1)] : []
+    return sampleOfType([choice.type].flat())
+  }
+
+  private sampleAnswer(json: Content | undefined): string {
+    const sample = json?.schema && this.sample(json.schema)
+    return typeof sample === 'object' ? code(JSON.stringify(sample, null, 2)) : ''
+  }
+
+  private command(method: string, path: string, operation: Operation): string {
+    const { parameters = [], requestBody, security = this.description.security ?? [] } = operation
+    const [[mediaType, body] = []] = Object.entries((requestBody && this.resolve(requestBody).content) ?? {})
+    const query = parameters
+      .map((parameter) => this.resolve(parameter))
+      .filter(({ in: place, required }) => place === 'query' && required === true)
+      .map(({ name, schema = {}, example }) => `${name}=${example ?? this.sample(schema)}`)
+    const schemes = security.flatMap((scheme) => Object.keys(scheme))
+    return code(curl({ isGet: method === 'get', path, schemes, query, mediaType, example: body?.example }))
   }
 
   private answers(responses: Record<string, Answer>): string {
@@ -160,7 +230,7 @@ class Reference {
     const json = success?.content?.['application/json']
     const data = json?.schema && this.choices(json.schema).find(({ properties }) => properties?.data)?.properties?.data
     const rows = refused.map(({ status, description = '' }) => `<li><b>${status}</b> ${this.inline(description)}</li>`)
-    return `${data === undefined ? '' : this.table('Answer: data', this.members(data, '', false))}${this.example(json)}
+    return `${data === undefined ? '' : this.table('Answer: data', this.members(data, '', false))}${this.sampleAnswer(json)}
 ${rows.length === 0 ? '' : `<h4>Refusals</h4><ul class="refusals">${rows.join('')}</ul>`}`
   }
 
@@ -171,14 +241,14 @@ ${rows.length === 0 ? '' : `<h4>Refusals</h4><ul class="refusals">${rows.join(''
     const rows = given.map(({ name, in: place, required, schema = {}, description }) =>
       this.row(
         place === 'query' ? name : `${name} (${place})`,
-        this.typeOf(schema),
+        schema,
         required === true,
         description ?? this.meaningOf(schema),
       ),
     )
     return `<details class="operation"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escapeHtml(path)}</code> <span>${this.inline(summary)}</span></summary>
 <div id="${operationId}"><p class="faint"><a href="#${operationId}">${operationId}</a></p>${this.markdown(description)}
-${this.table('Parameters', rows.join(''))}${body?.schema === undefined ? '' : this.table('Body', this.members(body.schema))}${this.example(body)}
+${canTry ? `<h4>Request</h4>${this.command(method, path, operation)}` : ''}${this.table('Parameters', rows.join(''))}${body?.schema === undefined ? '' : this.table('Body', this.members(body.schema))}${canTry || body?.schema === undefined ? '' : code(JSON.stringify(this.sample(body.schema), null, 2))}
 ${this.answers(responses)}${canTry ? `<p><button type="button" data-try="${method} ${escapeHtml(path)}">Try it</button></p>` : ''}</div></details>`
   }
 

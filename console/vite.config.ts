@@ -43,7 +43,11 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 2000,
     rolldownOptions: {
-      input: { index: resolve(here, 'index.html'), reference: resolve(here, 'src', 'reference.ts') },
+      input: {
+        index: resolve(here, 'index.html'),
+        reference: resolve(here, 'src', 'reference.ts'),
+        documents: resolve(here, 'src', 'documents.ts'),
+      },
       output: { codeSplitting: { groups } },
     },
   },

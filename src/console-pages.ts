@@ -30,12 +30,12 @@ const missing: HttpAnswer = {
 const redirects: Record<string, (request: HttpRequest) => Record<string, string>> = {
   // Whoever opens the bare address is a person, and is led to the console.
   '/': () => ({ location: '/console' }),
-  '/docs': inOwnLanguage,
-  '/docs/': inOwnLanguage,
+  '/docs': (request) => inOwnLanguage(request),
+  '/docs/': (request) => inOwnLanguage(request),
 }
 
-function inOwnLanguage(request: HttpRequest): Record<string, string> {
-  return { location: `/docs/${preferredLanguage(request.header('accept-language'))}`, vary: 'accept-language' }
+function inOwnLanguage(request: HttpRequest, guide = ''): Record<string, string> {
+  return { location: `/docs/${preferredLanguage(request.header('accept-language'))}${guide}`, vary: 'accept-language' }
 }
 
 /**
@@ -57,6 +57,10 @@ function pageOf(request: HttpRequest, files: Map<string, StaticAnswer>): (() => 
   if (redirect !== undefined) return () => ({ status: 302, headers: redirect(request), body: '' })
   const name = fileOf(request.path)
   if (name === undefined) return undefined
+  const [, guide] = /^\/docs(\/[\w-]+)$/.exec(request.path) ?? []
+  if (guide !== undefined && !files.has(name) && files.has(`docs/en${guide}.html`)) {
+    return () => ({ status: 302, headers: inOwnLanguage(request, guide), body: '' })
+  }
   if (files.size === 0) return () => ({ ...missing, headers: { ...missing.headers } })
   // A page of the console that is no file is the console's own business; a missing asset or guide is missing.
   const file =

@@ -24,6 +24,39 @@ browserTest('the guides can be read, in the light, in the dark and on a phone', 
   await picture(page, 'guides-errors-phone-dark')
 })
 
+browserTest('the documents are searched by the keyboard, and their code is copied', async () => {
+  const visited = await visit('/docs/en/pages')
+  const { page } = visited
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.keyboard.press('/')
+  await page.getByRole('searchbox', { name: 'Search guides and reference' }).fill('zzqqxx')
+  await page.getByText('Nothing found.').waitFor()
+  await page.getByRole('searchbox', { name: 'Search guides and reference' }).fill('unbind device batch')
+  await page.getByRole('link', { name: /Unbind devices/ }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowUp')
+  await picture(page, 'documents-search')
+  await page.getByRole('link', { name: /Unbind devices/ }).click()
+  // What the result leads to is unfolded.
+  await page.getByText('unbindDevices', { exact: true }).waitFor()
+  const command = page
+    .locator('details')
+    .filter({ has: page.locator('#unbindDevices') })
+    .locator('.code')
+    .first()
+  await command.hover()
+  await command.getByRole('button', { name: 'Copy' }).click()
+  await command.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toStartWith('curl -s "$FORECOURT_URL/api/device/')
+  await page.goto(`${client.url}/docs/zh/pages`)
+  await page.getByRole('button', { name: '搜索' }).click()
+  await page.getByRole('searchbox').fill('游标')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/docs\/zh\/pages/)
+  await expectFramed(visited, '分页与游标')
+})
+
 browserTest('the API reference leads to an operation, and tries it with a token, and fits a phone', async () => {
   const app = await newApplication(client)
   const visited = await visit(referenceOf(createApplication))

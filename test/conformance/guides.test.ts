@@ -52,9 +52,49 @@ test.each([...addresses, ...references])('%s is answered, and every link on it l
 test('the reference marks what a device must have, also what its record has by another name', async () => {
   const page = await pageAt(references[0] ?? '')
   const [, create = ''] = page.split('id="createDevice"')
-  const [body = ''] = create.split('<pre')
-  const required = [...body.matchAll(/<code>(\w+)<\/code> <b>required/g)].map(([, name]) => name)
+  const [, body = ''] = create.split('<h4>Body</h4>')
+  const [members = ''] = body.split('<h4>')
+  const required = [...members.matchAll(/<code>(\w+)<\/code> <b>required/g)].map(([, name]) => name)
   expect(required.sort()).toEqual(['appId', 'coordinates', 'deviceName', 'deviceNo', 'districtCode'])
+})
+
+test('an operation of the reference has its lengths, a command and a sample of its answer', async () => {
+  const page = await pageAt(referenceParts.integrators)
+  const [, operation = ''] = /<div id="createDevice">(.*?)<\/details>/s.exec(page) ?? []
+  expect(operation).toContain('1 to 64 characters')
+  expect(operation).toContain('curl -s &quot;$FORECOURT_URL/api/device/entrance/guard/create&quot;')
+  const [, sample = ''] = /<pre tabindex="0"><code>(\{\s*&quot;code&quot;.*?)<\/code>/s.exec(operation) ?? []
+  const { code, msg, data } = JSON.parse(sample.replaceAll('&quot;', '"'))
+  expect({ code, msg, deviceNo: data.deviceNo }).toEqual({ code: 0, msg: 'success', deviceNo: 'FC-GATE-0001' })
+})
+
+test('every page has an index to search, of its language, which leads to places that are there', async () => {
+  for (const language of languages) {
+    const [, path = ''] = /data-search="([^"]+)"/.exec(await pageAt(`/docs/${language}`)) ?? []
+    const entries: { url: string; heading: string; text: string }[] = JSON.parse(
+      await (await fetch(client.url + path)).text(),
+    )
+    expect(entries.length).toBeGreaterThan(150)
+    for (const { url } of entries) {
+      const [address = '', anchor] = url.split('#')
+      expect([url, anchor === undefined || (await pageAt(address)).includes(`id="${anchor}"`)]).toEqual([url, true])
+    }
+    const about = language === 'en' ? 'Same key, same body' : '请求体逐字节相同'
+    expect(entries.some(({ text }) => text.includes(about))).toBe(true)
+    expect(entries.some(({ text }) => text.includes('GET /api/device/entrance/guard/page'))).toBe(true)
+  }
+})
+
+test('a guide without a language leads to the reader’s', async () => {
+  for (const [language, led] of [
+    ['zh-CN', '/docs/zh/quick-start'],
+    ['fr', '/docs/en/quick-start'],
+  ] as const) {
+    const headers = { 'accept-language': language }
+    const answer = await fetch(`${client.url}/docs/quick-start`, { headers, redirect: 'manual' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, led])
+  }
+  expect((await fetch(`${client.url}/docs/nothing`, { redirect: 'manual' })).status).toBe(404)
 })
 
 test('the guides name every type of event that an application has', () => {
