@@ -65,6 +65,7 @@ const ApplicationWithSecret = named(
 
 export const createApplication = operation({
   id: 'createApplication',
+  group: 'applications',
   summary: 'Creates an application, online and normal, and shows its secret once.',
   method: 'POST',
   path: `${folder}/create`,
@@ -90,6 +91,7 @@ const readByMembers = { roles: everyRole } as const
 
 export const updateApplication = operation({
   id: 'updateApplication',
+  group: 'applications',
   summary: 'Changes the members that are given.',
   method: 'POST',
   path: `${folder}/update`,
@@ -103,6 +105,7 @@ export const updateApplication = operation({
 
 export const takeApplicationOnline = operation({
   id: 'takeApplicationOnline',
+  group: 'applications',
   summary: 'Takes an application online.',
   method: 'POST',
   path: `${folder}/online`,
@@ -113,6 +116,7 @@ export const takeApplicationOnline = operation({
 
 export const takeApplicationOffline = operation({
   id: 'takeApplicationOffline',
+  group: 'applications',
   summary: 'Takes an application offline. Once this has answered, none of its devices is created.',
   method: 'POST',
   path: `${folder}/offline`,
@@ -123,6 +127,7 @@ export const takeApplicationOffline = operation({
 
 export const freezeApplication = operation({
   id: 'freezeApplication',
+  group: 'applications',
   summary: 'Freezes an application: its tokens stop working within 1 second.',
   method: 'POST',
   path: `${folder}/freeze`,
@@ -133,6 +138,7 @@ export const freezeApplication = operation({
 
 export const unfreezeApplication = operation({
   id: 'unfreezeApplication',
+  group: 'applications',
   summary: 'Lifts a freeze.',
   method: 'POST',
   path: `${folder}/unfreeze`,
@@ -143,6 +149,7 @@ export const unfreezeApplication = operation({
 
 export const rotateApplicationSecret = operation({
   id: 'rotateApplicationSecret',
+  group: 'applications',
   summary:
     'Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; what is older ends at once. An application that rotates its own should name `overlapSeconds`: without it the token of the request ends too, and a lost answer cannot be asked for again.',
   method: 'POST',
@@ -169,6 +176,7 @@ const serviceMembers = {
 
 export const getApplication = operation({
   id: 'getApplication',
+  group: 'applications',
   summary: 'Answers one application. To an application, which may ask for itself, it also tells what the service does.',
   method: 'GET',
   path: `${folder}/detail`,
@@ -182,6 +190,7 @@ export const getApplication = operation({
 
 export const pageApplications = operation({
   id: 'pageApplications',
+  group: 'applications',
   summary: 'Pages through the applications, newest first; a developer sees those that they are a member of.',
   method: 'GET',
   path: `${folder}/page`,

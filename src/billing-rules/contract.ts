@@ -67,6 +67,7 @@ export type BillingRuleRecord = Static<typeof BillingRuleRecord>
 
 export const saveBillingRule = operation({
   id: 'saveBillingRule',
+  group: 'billingRules',
   summary: 'Creates a billing rule. Types 1 and 2 take periods; type 3 takes minutes and prices.',
   method: 'POST',
   path: `${folder}/save`,
@@ -88,6 +89,7 @@ const ofOne = {
 
 export const updateBillingRule = operation({
   id: 'updateBillingRule',
+  group: 'billingRules',
   summary: 'Changes the members that are given; null clears one. The type cannot be changed.',
   method: 'POST',
   path: `${folder}/update`,
@@ -101,6 +103,7 @@ export const updateBillingRule = operation({
 
 export const deleteBillingRule = operation({
   id: 'deleteBillingRule',
+  group: 'billingRules',
   summary: 'Deletes a billing rule that no site names, and answers it as it was.',
   method: 'POST',
   path: `${folder}/delete`,
@@ -113,6 +116,7 @@ export const deleteBillingRule = operation({
 
 export const getBillingRule = operation({
   id: 'getBillingRule',
+  group: 'billingRules',
   summary: 'Answers one billing rule.',
   method: 'GET',
   path: `${folder}/detail`,
@@ -124,6 +128,7 @@ export const getBillingRule = operation({
 
 export const pageBillingRules = operation({
   id: 'pageBillingRules',
+  group: 'billingRules',
   summary:
     'Pages through an application’s billing rules, newest first; over several applications, by application first.',
   method: 'GET',

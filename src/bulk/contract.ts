@@ -80,6 +80,7 @@ const id = integer(1)
 
 export const createImport = operation({
   id: 'createImport',
+  group: 'bulk',
   summary:
     'Takes a file of rows, up to 1 GB, and works it off beside requests, one at a time of an application. A row that is there already with the same content counts as `existing`: a file can be sent twice.',
   method: 'POST',
@@ -101,6 +102,7 @@ export const createImport = operation({
 
 export const getImport = operation({
   id: 'getImport',
+  group: 'bulk',
   summary: 'Answers one import, and how far it is.',
   method: 'GET',
   path: `${folder}/import/detail`,
@@ -112,6 +114,7 @@ export const getImport = operation({
 
 export const pageImports = operation({
   id: 'pageImports',
+  group: 'bulk',
   summary: 'Pages through the imports of the last 7 days, newest first.',
   method: 'GET',
   path: `${folder}/import/page`,
@@ -129,6 +132,7 @@ export const pageImports = operation({
 
 export const cancelImport = operation({
   id: 'cancelImport',
+  group: 'bulk',
   summary: 'Ends an import that waits or runs; what it has written stays.',
   method: 'POST',
   path: `${folder}/import/cancel`,
@@ -144,6 +148,7 @@ export type Outcome = (typeof outcomes)[number]
 
 export const getImportResult = operation({
   id: 'getImportResult',
+  group: 'bulk',
   summary:
     'Answers one line of NDJSON for each row that has been looked at: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`.',
   method: 'GET',
@@ -187,6 +192,7 @@ const everyFilter: Record<never, TSchema> = {
 
 export const createExport = operation({
   id: 'createExport',
+  group: 'bulk',
   summary:
     'Answers all rows of a kind as a file, with the filters of its page operation. In CSV a quote stands before what a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84.',
   method: 'GET',
@@ -204,6 +210,7 @@ export const createExport = operation({
 
 export const getTemplate = operation({
   id: 'getTemplate',
+  group: 'bulk',
   summary: 'Answers an empty CSV file with the columns of an import.',
   method: 'GET',
   path: `${folder}/template`,

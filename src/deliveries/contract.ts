@@ -80,6 +80,7 @@ const status = optional(DeliveryStatus)
 
 export const pageDeliveries = operation({
   id: 'pageDeliveries',
+  group: 'deliveries',
   summary:
     'Pages through the deliveries of an application’s events to its callback, newest event first; over several applications, by application first.',
   method: 'GET',
@@ -99,6 +100,7 @@ export const pageDeliveries = operation({
 
 export const getDelivery = operation({
   id: 'getDelivery',
+  group: 'deliveries',
   summary: 'Answers one delivery of an application.',
   method: 'GET',
   path: `${folder}/detail`,
@@ -110,6 +112,7 @@ export const getDelivery = operation({
 
 export const replayDeliveries = operation({
   id: 'replayDeliveries',
+  group: 'deliveries',
   summary:
     'Sends again: one delivery, or every event of a time range that the callback asks for, one replay at a time.',
   method: 'POST',
@@ -129,6 +132,7 @@ export const replayDeliveries = operation({
 
 export const testDelivery = operation({
   id: 'testDelivery',
+  group: 'deliveries',
   summary: 'Sends a test event to the callback, once, and answers what came of it.',
   method: 'POST',
   path: `${folder}/test`,

@@ -16,6 +16,7 @@ export type InventoryEntry = Static<typeof InventoryEntry>
 
 export const importDeviceInventory = operation({
   id: 'importDeviceInventory',
+  group: 'deviceInventory',
   summary: 'Adds serial numbers to the inventory, or changes their models; all of the list or nothing.',
   method: 'POST',
   path: `${folder}/import`,
@@ -31,6 +32,7 @@ export const importDeviceInventory = operation({
 
 export const pageDeviceInventory = operation({
   id: 'pageDeviceInventory',
+  group: 'deviceInventory',
   summary: 'Pages through the inventory by serial number.',
   method: 'GET',
   path: `${folder}/page`,
@@ -46,6 +48,7 @@ export const pageDeviceInventory = operation({
 
 export const deleteDeviceInventory = operation({
   id: 'deleteDeviceInventory',
+  group: 'deviceInventory',
   summary: 'Takes a serial number out of the inventory; a device that is bound stays bound.',
   method: 'POST',
   path: `${folder}/delete`,

@@ -23,6 +23,7 @@ export type DeviceModelRecord = Static<typeof DeviceModelRecord>
 
 export const saveDeviceModel = operation({
   id: 'saveDeviceModel',
+  group: 'deviceModels',
   summary: 'Creates the device model of a serial prefix, or replaces it.',
   method: 'POST',
   path: `${folder}/save`,
@@ -41,6 +42,7 @@ export const saveDeviceModel = operation({
 
 export const deleteDeviceModel = operation({
   id: 'deleteDeviceModel',
+  group: 'deviceModels',
   summary: 'Deletes the device model of a serial prefix; devices that have it keep it.',
   method: 'POST',
   path: `${folder}/delete`,
@@ -53,6 +55,7 @@ export const deleteDeviceModel = operation({
 
 export const pageDeviceModels = operation({
   id: 'pageDeviceModels',
+  group: 'deviceModels',
   summary: 'Pages through the device models by serial prefix.',
   method: 'GET',
   path: `${folder}/page`,

@@ -6,6 +6,7 @@ import { anyAppId, appId, deviceNo, moment, named, nullable, optional, ownAppId,
 
 export const unbindDevice = operation({
   id: 'unbindDevice',
+  group: 'devices',
   summary: 'Frees a serial number at once, for anyone; who held it stays in the history. Answers the last record.',
   method: 'POST',
   path: '/api/device/entrance/guard/unbind',
@@ -22,6 +23,7 @@ export const DeviceNamed = Type.Object({ deviceNo })
 
 export const unbindDevices = operation({
   id: 'unbindDevices',
+  group: 'devices',
   summary:
     'Frees up to 1000 serial numbers; one outcome a serial number, in order, and one that is refused stops no other.',
   method: 'POST',
@@ -49,6 +51,7 @@ export type Binding = Static<typeof Binding>
 
 export const getDeviceHistory = operation({
   id: 'getDeviceHistory',
+  group: 'devices',
   summary: 'Answers who held a serial number and when, newest first; an application sees its own bindings only.',
   method: 'GET',
   path: '/api/device/entrance/guard/history',
@@ -60,6 +63,7 @@ export const getDeviceHistory = operation({
 
 export const forceUnbindDevice = operation({
   id: 'forceUnbindDevice',
+  group: 'deviceOwnership',
   summary: 'Frees a serial number, whoever holds it.',
   method: 'POST',
   path: '/api/platform/v1/device/forceUnbind',
@@ -72,6 +76,7 @@ export const forceUnbindDevice = operation({
 
 export const transferDevice = operation({
   id: 'transferDevice',
+  group: 'deviceOwnership',
   summary: 'Moves a device whole to another application that is online, in one transaction.',
   method: 'POST',
   path: '/api/platform/v1/device/transfer',
@@ -84,6 +89,7 @@ export const transferDevice = operation({
 
 export const transferDevices = operation({
   id: 'transferDevices',
+  group: 'deviceOwnership',
   summary:
     'Moves up to 1000 devices to another application; one outcome a device, in order, and one that is refused stops no other.',
   method: 'POST',

@@ -51,6 +51,7 @@ const callers = ['application', 'operator'] as const
 
 export const reportDeviceState = operation({
   id: 'reportDeviceState',
+  group: 'devices',
   summary:
     'Reports a device’s state: the members that are given. Any report, also one without members, is a sign of life: it makes the device online unless it says that it is not.',
   method: 'POST',
@@ -64,6 +65,7 @@ export const reportDeviceState = operation({
 
 export const reportDeviceStates = operation({
   id: 'reportDeviceStates',
+  group: 'devices',
   summary:
     'Reports the states of up to 1000 devices; one outcome a report, in order, and one that is refused stops no other.',
   method: 'POST',
@@ -78,6 +80,7 @@ export const reportDeviceStates = operation({
 
 export const getDeviceState = operation({
   id: 'getDeviceState',
+  group: 'devices',
   summary: 'Answers what a device reported of its state, and when it reported last.',
   method: 'GET',
   path,

@@ -118,6 +118,7 @@ export type DeviceRecord = Static<typeof DeviceRecord>
 
 export const createDevice = operation({
   id: 'createDevice',
+  group: 'devices',
   summary:
     'Registers an entrance device by its serial number and binds it to an application. Left out, the province is 360000 and the city 360100.',
   method: 'POST',
@@ -138,6 +139,7 @@ export const createDevice = operation({
 
 export const createDevices = operation({
   id: 'createDevices',
+  group: 'devices',
   summary: 'Registers up to 1000 devices; one outcome a row, in order, and one that is refused stops no other.',
   method: 'POST',
   path: '/api/device/entrance/guard/createBatch',
@@ -156,6 +158,7 @@ const ofOne = { callers: ['application', 'operator'], refusals: ['applicationNot
 
 export const updateDevice = operation({
   id: 'updateDevice',
+  group: 'devices',
   summary: 'Changes the members that are given; null clears an optional one, or sets a default again.',
   method: 'POST',
   path: '/api/device/entrance/guard/update',
@@ -169,6 +172,7 @@ export const updateDevice = operation({
 
 export const getDevice = operation({
   id: 'getDevice',
+  group: 'devices',
   summary: 'Answers one device. What it reports of its state does not change the `ETag`.',
   method: 'GET',
   path: '/api/device/entrance/guard/detail',
@@ -180,6 +184,7 @@ export const getDevice = operation({
 
 export const pageDevices = operation({
   id: 'pageDevices',
+  group: 'devices',
   summary: 'Pages through an application’s devices, the newest first; over several applications, by application first.',
   method: 'GET',
   path: '/api/device/entrance/guard/page',

@@ -109,6 +109,7 @@ export const typesOf = (noun: 'device' | 'site' | 'billingRule') =>
 
 export const pageEvents = operation({
   id: 'pageEvents',
+  group: 'events',
   summary: 'The feed: an application’s events, oldest first. Ask again with `afterId` for what came since.',
   method: 'GET',
   path: '/api/event/v1/event/page',
@@ -135,6 +136,7 @@ export const pageEvents = operation({
 
 export const getEvent = operation({
   id: 'getEvent',
+  group: 'events',
   summary: 'Answers one event of an application.',
   method: 'GET',
   path: '/api/event/v1/event/detail',
@@ -161,6 +163,7 @@ export type AuditRecord = Static<typeof AuditRecord>
 
 export const pageAudit = operation({
   id: 'pageAudit',
+  group: 'audit',
   summary:
     'What operators and their keys did, in all applications, and what happened on the platform itself, newest first.',
   method: 'GET',

@@ -24,7 +24,7 @@ export interface Api {
   tokenPath: string
   /** What the service sends of itself to callbacks: the data of each type of event. */
   webhooks: readonly Webhook[]
-  /** The operations' groups, by the last folder of their paths, in the order of the reference. */
+  /** The operations' groups, in the order of the reference. */
   tags: Readonly<Record<string, Tag>>
   /** What members mean that stand under one name in many records. */
   glossary: Glossary
@@ -125,7 +125,7 @@ class DocumentWriter {
   }
 
   private describe(operation: Operation): Json {
-    const { id, summary, query, body, path, takes } = operation
+    const { id, summary, query, body, takes } = operation
     const parameters = [
       ...(query === undefined ? [] : this.queryParameters(query)),
       ...(operation.idempotent ? [refTo('parameters', 'IdempotencyKey')] : []),
@@ -135,7 +135,7 @@ class DocumentWriter {
       operationId: id,
       summary: wordsOf(id),
       description: summary,
-      tags: [this.tagOf(path)],
+      tags: [this.tagOf(operation)],
       // Other operations are open to operators as a rule, and to whom applications admit.
       ...(operation.roles === undefined ? {} : { 'x-roles': rolesOf(operation) }),
       ...securityOf(operation),
@@ -150,10 +150,9 @@ class DocumentWriter {
     }
   }
 
-  private tagOf(path: string): string {
-    const folder = path.startsWith('/api/') ? (path.split('/').at(-2) ?? '') : 'service'
-    const tag = this.api.tags[folder]
-    if (tag === undefined) throw new Error(`no tag for ${path}`)
+  private tagOf({ id, group }: Operation): string {
+    const tag = this.api.tags[group]
+    if (tag === undefined) throw new Error(`src/reference/api.ts has no group ${group}, which ${id} names`)
     this.usedTags.add(tag.name)
     return tag.name
   }

@@ -10,6 +10,8 @@ export interface Operation<
 > extends Admission {
   /** Verb and noun; unique. */
   id: string
+  /** Where the reference has it: a name of `src/reference/api.ts`. */
+  group: string
   /** What it does, and what one has to know of it. */
   summary: string
   /** A body that works, beyond the members that are required: these have examples of their own. */

@@ -97,6 +97,7 @@ const OperatorWithSetUp = named('OperatorWithSetUp', extended(OperatorRecord, se
 
 export const createOperator = operation({
   id: 'createOperator',
+  group: 'operators',
   summary: 'Makes an account. Without a password, the answer holds a one-time link by which the person sets one.',
   method: 'POST',
   path: `${folder}/create`,
@@ -110,6 +111,7 @@ export const createOperator = operation({
 
 export const updateOperator = operation({
   id: 'updateOperator',
+  group: 'operators',
   summary: 'Changes the members that are given; sessions feel it within 1 second. The last active admin stays one.',
   method: 'POST',
   path: `${folder}/update`,
@@ -130,6 +132,7 @@ export const updateOperator = operation({
 
 export const deleteOperator = operation({
   id: 'deleteOperator',
+  group: 'operators',
   summary: 'Removes an account and ends its sessions. What it did stays in the events.',
   method: 'POST',
   path: `${folder}/delete`,
@@ -142,6 +145,7 @@ export const deleteOperator = operation({
 
 export const resetOperator = operation({
   id: 'resetOperator',
+  group: 'operators',
   summary: 'Makes a new one-time link by which the person sets a password; the old password and sessions end at once.',
   method: 'POST',
   path: `${folder}/reset`,
@@ -154,6 +158,7 @@ export const resetOperator = operation({
 
 export const setUpOperator = operation({
   id: 'setUpOperator',
+  group: 'operators',
   summary: 'Sets the password of the account that a one-time link was made for, and signs in.',
   method: 'POST',
   path: `${folder}/setUp`,
@@ -165,6 +170,7 @@ export const setUpOperator = operation({
 
 export const changePassword = operation({
   id: 'changePassword',
+  group: 'operators',
   summary: 'Changes one’s own password; one’s other sessions end.',
   method: 'POST',
   path: `${folder}/changePassword`,
@@ -177,6 +183,7 @@ export const changePassword = operation({
 
 export const getOperator = operation({
   id: 'getOperator',
+  group: 'operators',
   summary: 'Answers one account.',
   method: 'GET',
   path: `${folder}/detail`,
@@ -189,6 +196,7 @@ export const getOperator = operation({
 
 export const pageOperators = operation({
   id: 'pageOperators',
+  group: 'operators',
   summary: 'Pages through the accounts, newest first.',
   method: 'GET',
   path: `${folder}/page`,
@@ -237,6 +245,7 @@ const keyExpiry = {
 
 export const createOperatorKey = operation({
   id: 'createOperatorKey',
+  group: 'operatorKeys',
   summary: 'Makes a key for a program, and shows it once. It belongs to the account that makes it, and goes with it.',
   method: 'POST',
   path: `${keyFolder}/create`,
@@ -251,6 +260,7 @@ export const createOperatorKey = operation({
 
 export const deleteOperatorKey = operation({
   id: 'deleteOperatorKey',
+  group: 'operatorKeys',
   summary: 'Revokes a key: it and its sessions stop working within 1 second.',
   method: 'POST',
   path: `${keyFolder}/delete`,
@@ -263,6 +273,7 @@ export const deleteOperatorKey = operation({
 
 export const handOverOperatorKey = operation({
   id: 'handOverOperatorKey',
+  group: 'operatorKeys',
   summary:
     'Hands a key over to another account, also from one that is disabled. The key goes on, as far as the role of its new owner goes.',
   method: 'POST',
@@ -276,6 +287,7 @@ export const handOverOperatorKey = operation({
 
 export const pageOperatorKeys = operation({
   id: 'pageOperatorKeys',
+  group: 'operatorKeys',
   summary: 'Pages through the keys, newest first.',
   method: 'GET',
   path: `${keyFolder}/page`,

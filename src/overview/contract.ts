@@ -46,6 +46,7 @@ export type Trouble = Static<typeof Trouble>
 
 export const getOverview = operation({
   id: 'getOverview',
+  group: 'overview',
   summary:
     'Answers the platform at a glance, as it was at `countTime`: some seconds ago, a minute where there is much to count.',
   method: 'GET',

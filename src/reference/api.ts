@@ -16,17 +16,15 @@ const integrators = 'For integrators'
 const platform = 'For operators'
 const tag = (name: string, description: string, group: string) => ({ name, description, group })
 
-const bulk = tag('Bulk', 'Files of rows: imports that are worked off beside requests, and exports.', integrators)
-
-/** The groups of the reference, by the last folder of the operations’ paths. */
+/** The groups of the reference, in its order. */
 const tags = {
-  oauth: tag('Tokens', 'Access tokens by OAuth 2.0 client credentials.', integrators),
-  siteManageThird: tag(
+  tokens: tag('Tokens', 'Access tokens by OAuth 2.0 client credentials.', integrators),
+  sites: tag(
     'Sites',
     'Charging sites. A site names the billing rules of fast charging, slow charging (“rushing” in its members) and occupancy (“placeholder”).',
     integrators,
   ),
-  billingRule: tag(
+  billingRules: tag(
     'Billing rules',
     'What charging and occupancy cost: prices by the time of day, or by minutes.',
     integrators,
@@ -36,30 +34,28 @@ const tags = {
     'What an application tells of its company and its callback. Without one it can create no sites.',
     integrators,
   ),
-  guard: tag(
+  devices: tag(
     'Devices',
     'Smart entrance devices: barriers and gates (“guard” in the paths). A serial number has one owner, from its creation until it is unbound.',
     integrators,
   ),
-  event: tag('Events', 'The feed of everything that changed, in order.', integrators),
-  delivery: tag('Deliveries', 'What became of each callback, and how to have it again.', integrators),
-  refusal: tag('Refusals', 'Why writes were refused in the last days.', integrators),
-  import: bulk,
-  export: bulk,
-  v1: bulk,
-  region: tag('Regions', 'The national administrative divisions (GB/T 2260).', integrators),
+  events: tag('Events', 'The feed of everything that changed, in order.', integrators),
+  deliveries: tag('Deliveries', 'What became of each callback, and how to have it again.', integrators),
+  refusals: tag('Refusals', 'Why writes were refused in the last days.', integrators),
+  bulk: tag('Bulk', 'Files of rows: imports that are worked off beside requests, and exports.', integrators),
+  regions: tag('Regions', 'The national administrative divisions (GB/T 2260).', integrators),
   callbacks: tag(
     'Callbacks',
     'What the service sends to the `callbackUrl` of the third-party configuration, signed by Standard Webhooks 1.0. A 2xx within 15 s is success. Anything else but 410 is tried again: 10 attempts over about 3 days.',
     integrators,
   ),
-  application: tag('Applications', 'Third-party integrators and their secrets.', platform),
-  deviceModel: tag('Device models', 'Which model a serial number belongs to, by how it begins.', platform),
+  applications: tag('Applications', 'Third-party integrators and their secrets.', platform),
+  deviceModels: tag('Device models', 'Which model a serial number belongs to, by how it begins.', platform),
   deviceInventory: tag('Device inventory', 'Serial numbers that are known beforehand, each with its model.', platform),
-  device: tag('Device ownership', 'To free a serial number whoever holds it, and to move a device.', platform),
-  session: tag('Sessions', 'Who is signed in to the console.', platform),
-  operator: tag('Operators', 'The people who run the platform, and their roles.', platform),
-  operatorKey: tag('Operator keys', 'Keys for the programs of people who run the platform.', platform),
+  deviceOwnership: tag('Device ownership', 'To free a serial number whoever holds it, and to move a device.', platform),
+  sessions: tag('Sessions', 'Who is signed in to the console.', platform),
+  operators: tag('Operators', 'The people who run the platform, and their roles.', platform),
+  operatorKeys: tag('Operator keys', 'Keys for the programs of people who run the platform.', platform),
   overview: tag('Overview', 'The platform at a glance.', platform),
   audit: tag('Audit', 'Who did what, and when.', platform),
   service: tag('Service', 'Probes, metrics and this description.', platform),

@@ -43,6 +43,7 @@ export type RefusalRecord = Static<typeof RefusalRecord>
 
 export const pageRefusals = operation({
   id: 'pageRefusals',
+  group: 'refusals',
   summary:
     'Pages through the writes that were refused, rows of batches too, newest first; over several applications, by application first. Of each application the newest 1000 are kept, and at most 300 a minute.',
   method: 'GET',

@@ -18,6 +18,7 @@ const node = (child: TSchema, most?: number) =>
 
 export const getRegionTree = operation({
   id: 'getRegionTree',
+  group: 'regions',
   summary:
     'Answers the national divisions as a tree: all of them or those below `code`, all levels or `depth` of them.',
   method: 'GET',
@@ -46,6 +47,7 @@ export type RegionRecord = Static<typeof RegionRecord>
 
 export const getRegion = operation({
   id: 'getRegion',
+  group: 'regions',
   summary: 'Answers one national division.',
   method: 'GET',
   path: `${folder}/detail`,

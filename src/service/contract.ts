@@ -6,6 +6,7 @@ const anyone = { method: 'GET', callers: [], refusals: [] } as const
 
 export const getHealth = operation({
   id: 'getHealth',
+  group: 'service',
   summary: 'Answers while the process is alive.',
   path: '/healthz',
   ...anyone,
@@ -14,6 +15,7 @@ export const getHealth = operation({
 
 export const getReadiness = operation({
   id: 'getReadiness',
+  group: 'service',
   summary: 'Answers whether requests can be served: each check by name. 503 while one fails.',
   path: '/readyz',
   ...anyone,
@@ -32,6 +34,7 @@ export const getReadiness = operation({
 
 export const getMetrics = operation({
   id: 'getMetrics',
+  group: 'service',
   summary: 'Answers the service’s metrics in the Prometheus text format.',
   path: '/metrics',
   method: 'GET',
@@ -43,6 +46,7 @@ export const getMetrics = operation({
 
 export const getOpenApi = operation({
   id: 'getOpenApi',
+  group: 'service',
   summary: 'Answers this API’s OpenAPI 3.1 document.',
   path: '/openapi.json',
   ...anyone,

@@ -51,6 +51,7 @@ export type SessionRecord = Static<typeof SessionRecord>
 
 export const createSession = operation({
   id: 'createSession',
+  group: 'sessions',
   summary:
     'Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. The session that the browser had until then ends, and of more than 20 sessions of an account the oldest.',
   method: 'POST',
@@ -64,6 +65,7 @@ export const createSession = operation({
 
 export const getSession = operation({
   id: 'getSession',
+  group: 'sessions',
   summary: 'Answers who the caller is.',
   method: 'GET',
   path: `${folder}/detail`,
@@ -75,6 +77,7 @@ export const getSession = operation({
 
 export const getSettings = operation({
   id: 'getSettings',
+  group: 'sessions',
   summary: 'Answers what a console needs to know of the service.',
   method: 'GET',
   path: `${folder}/settings`,
@@ -93,6 +96,7 @@ export const getSettings = operation({
 
 export const deleteSession = operation({
   id: 'deleteSession',
+  group: 'sessions',
   summary: 'Ends a session: one’s own, or, for an admin, any.',
   method: 'POST',
   path: `${folder}/delete`,
@@ -106,6 +110,7 @@ export const deleteSession = operation({
 
 export const pageSessions = operation({
   id: 'pageSessions',
+  group: 'sessions',
   summary: 'Pages through one’s own sessions, newest first; an admin sees everyone’s.',
   method: 'GET',
   path: `${folder}/page`,

@@ -95,6 +95,7 @@ const folder = '/api/charging/v1/siteManageThird'
 
 export const saveSite = operation({
   id: 'saveSite',
+  group: 'sites',
   summary:
     'Creates a charging site under an application, always a new one; its third-party configuration must have been made.',
   method: 'POST',
@@ -109,6 +110,7 @@ export const saveSite = operation({
 
 export const saveSites = operation({
   id: 'saveSites',
+  group: 'sites',
   summary: 'Creates up to 1000 sites; one outcome a row, in order, and one that is refused stops no other.',
   method: 'POST',
   path: `${folder}/saveBatch`,
@@ -125,6 +127,7 @@ const ofOne = { callers: ['application', 'operator'], data: SiteRecord } as cons
 
 export const updateSite = operation({
   id: 'updateSite',
+  group: 'sites',
   summary: 'Changes the members that are given; null clears an optional one.',
   method: 'POST',
   path: `${folder}/update`,
@@ -139,6 +142,7 @@ export type SiteUpdate = Static<NonNullable<typeof updateSite.body>>
 
 export const deleteSite = operation({
   id: 'deleteSite',
+  group: 'sites',
   summary: 'Deletes a site and answers it as it was.',
   method: 'POST',
   path: `${folder}/delete`,
@@ -151,6 +155,7 @@ export const deleteSite = operation({
 
 export const getSite = operation({
   id: 'getSite',
+  group: 'sites',
   summary: 'Answers one site.',
   method: 'GET',
   path: `${folder}/detail`,
@@ -162,6 +167,7 @@ export const getSite = operation({
 
 export const pageSites = operation({
   id: 'pageSites',
+  group: 'sites',
   summary: 'Pages through an application’s sites, newest first; over several applications, by application first.',
   method: 'GET',
   path: `${folder}/page`,

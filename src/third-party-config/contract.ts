@@ -57,6 +57,7 @@ export type ThirdPartyConfigRecord = Static<typeof ThirdPartyConfigRecord>
 
 export const saveThirdPartyConfig = operation({
   id: 'saveThirdPartyConfig',
+  group: 'thirdPartyConfig',
   summary: 'Creates or replaces the third-party configuration of an application.',
   method: 'POST',
   path: `${folder}/save`,
@@ -71,6 +72,7 @@ export const saveThirdPartyConfig = operation({
 
 export const rotateCallbackSecret = operation({
   id: 'rotateCallbackSecret',
+  group: 'thirdPartyConfig',
   summary: 'Replaces the callback secret and shows the new one once; callbacks are signed with both for 24 hours.',
   method: 'POST',
   path: `${folder}/rotateSecret`,
@@ -83,6 +85,7 @@ export const rotateCallbackSecret = operation({
 
 export const getThirdPartyConfig = operation({
   id: 'getThirdPartyConfig',
+  group: 'thirdPartyConfig',
   summary: 'Answers the third-party configuration of an application.',
   method: 'GET',
   path: `${folder}/detail`,

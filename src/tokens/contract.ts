@@ -22,6 +22,7 @@ const OAuthError = Type.Object({
 
 export const issueToken = operation({
   id: 'issueToken',
+  group: 'tokens',
   summary: 'Issues an access token: OAuth 2.0 client credentials (RFC 6749 §4.4), JSON or form, body or HTTP Basic.',
   method: 'POST',
   path: `${folder}/token`,
@@ -55,6 +56,7 @@ export const issueToken = operation({
 
 export const revokeToken = operation({
   id: 'revokeToken',
+  group: 'tokens',
   summary: 'Revokes an access token of the client (RFC 7009); it stops working within 1 second.',
   method: 'POST',
   path: `${folder}/revoke`,
@@ -78,6 +80,7 @@ const authMethods = Type.Array(Type.String({ examples: ['client_secret_basic'] }
 
 export const getAuthorizationServer = operation({
   id: 'getAuthorizationServer',
+  group: 'service',
   summary: 'Answers where and how tokens are obtained (RFC 8414), with the address that the caller used.',
   method: 'GET',
   path: '/.well-known/oauth-authorization-server',
