@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { startEmbeddedDatabase } from '../src/database/embedded.ts'
 import type { Sql } from '../src/database/open.ts'
+import { startEmbeddedDatabase } from '../src/embedded/embedded.ts'
 
 /** One database of the cluster that all figures share. */
 export interface Database {

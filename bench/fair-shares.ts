@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
+import { issueToken } from '../src/applications/tokens/contract.ts'
 import { createDevice, getDevice } from '../src/devices/contract.ts'
 import { getReadiness } from '../src/service/contract.ts'
-import { issueToken } from '../src/tokens/contract.ts'
 import { type Answer, Client, deviceBody, newApplication, type Service, type TestApplication } from '../test/harness.ts'
 
 export interface Greed {

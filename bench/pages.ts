@@ -2,8 +2,9 @@
 // have of the service beside them.
 //
 //   bun bench/pages.ts --devices 10000000 [--largest 1000000]
-import { reportDeviceState } from '../src/device-state/contract.ts'
+
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
+import { reportDeviceState } from '../src/devices/state/contract.ts'
 import { Client, deviceBody, newApplication, startService, type TestApplication } from '../test/harness.ts'
 import { databaseCpu, processCpu } from './cpu.ts'
 import { applications, fillFleet } from './fleet.ts'

@@ -1,5 +1,5 @@
 // State reports a second and what one costs, by how many of them change anything, beside creates in the same run.
-import { reportDeviceState } from '../src/device-state/contract.ts'
+import { reportDeviceState } from '../src/devices/state/contract.ts'
 import type { Work } from './load.ts'
 import { type Figure, measure, medianFigure, requireEvents, rotated } from './measure.ts'
 import { type Bench, runBench } from './program.ts'

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { serverUser } from '../src/database/embedded/user.ts'
+import { serverUser } from '../src/embedded/user.ts'
 import { newDataDir, oldestPostgres, startService } from '../test/harness.ts'
 import { bunTest } from './bun-test.ts'
 

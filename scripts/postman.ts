@@ -1,5 +1,5 @@
-import { openApiDocument } from '../src/http/openapi.ts'
 import { api } from '../src/reference/api.ts'
+import { openApiDocument } from '../src/reference/openapi.ts'
 
 // A Postman collection (2.1) of `openapi.json`: the same folders, and a request with the operation's example each.
 

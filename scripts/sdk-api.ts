@@ -1,8 +1,8 @@
-import { openApiDocument } from '../src/http/openapi.ts'
-import type { Operation } from '../src/http/operation.ts'
 import { api } from '../src/reference/api.ts'
+import { openApiDocument } from '../src/reference/openapi.ts'
 import { operations } from '../src/reference/operations.ts'
-import { refusals } from '../src/refusals.ts'
+import type { Operation } from '../src/vocabulary/operation.ts'
+import { refusals } from '../src/vocabulary/refusals.ts'
 
 // The types of the SDK, from the OpenAPI document: programs that use it need neither the contracts nor their library.
 

@@ -49,7 +49,7 @@ async function bundle(): Promise<string> {
   const source = join(projectFolder, 'src')
   const outdir = join(folder, 'bundle')
   await Bun.build({
-    entrypoints: ['main.ts', 'worker.ts'].map((name) => join(source, name)),
+    entrypoints: ['main.ts', 'process/worker.ts'].map((name) => join(source, name)),
     target: 'bun',
     format: 'cjs',
     bytecode: true,

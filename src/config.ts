@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import type { Reason } from './refusals.ts'
-import { UserError } from './user-error.ts'
+import { UserError } from './runtime/user-error.ts'
+import type { Reason } from './vocabulary/refusals.ts'
 
 /** Addresses that begin with the same bits. */
 export interface Network {

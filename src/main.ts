@@ -1,4 +1,4 @@
-import { runService } from './start.ts'
+import { runService } from './process/start.ts'
 
 // The service as `npm start` runs it; `forecourt serve` is the same.
 

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import postgres from 'postgres'
-import { type EmbeddedDatabase, type EmbeddedOptions, startEmbeddedDatabase } from '../src/database/embedded.ts'
-import { goneWithin, postgresProcessesIn, signal } from '../src/database/processes.ts'
+import { type EmbeddedDatabase, type EmbeddedOptions, startEmbeddedDatabase } from '../src/embedded/embedded.ts'
+import { goneWithin, postgresProcessesIn, signal } from '../src/embedded/processes.ts'
 
 /** What a process that started an embedded database, or was refused, said of it. */
 export type Started = Pick<EmbeddedDatabase, 'connection' | 'firstStart' | 'pid'> & { refused?: string }
 
 const starters: ChildProcess[] = []
-const sources = join(import.meta.dirname, '..', 'src', 'database')
+const sources = join(import.meta.dirname, '..', 'src', 'embedded')
 
 /** A fresh folder that every user can enter. */
 export function freshHome(): string {

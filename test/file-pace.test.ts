@@ -3,8 +3,8 @@ import { createImport } from '../src/bulk/contract.ts'
 import { FileBody, type Pace, type RequestTimeout } from '../src/http/body.ts'
 import { listen } from '../src/http/listen.ts'
 import type { HttpRequest } from '../src/http/message.ts'
-import { openLog } from '../src/log.ts'
-import { Refusal, unavailable } from '../src/refusals.ts'
+import { openLog } from '../src/runtime/log.ts'
+import { Refusal, unavailable } from '../src/vocabulary/refusals.ts'
 
 // How slowly a file may come, with times that a test can wait for.
 

@@ -5,7 +5,6 @@ import fc from 'fast-check'
 import type { TObject } from 'typebox'
 import { saveBillingRule } from '../src/billing-rules/contract.ts'
 import { openDatabase } from '../src/database/open.ts'
-import { reportDeviceState } from '../src/device-state/contract.ts'
 import {
   createDevice,
   createDevices,
@@ -14,10 +13,11 @@ import {
   getDevice,
   updateDevice,
 } from '../src/devices/contract.ts'
-import type { Operation } from '../src/http/operation.ts'
+import { reportDeviceState } from '../src/devices/state/contract.ts'
 import { operations } from '../src/reference/operations.ts'
-import { refusals } from '../src/refusals.ts'
 import { SiteRegistration, saveSite } from '../src/sites/contract.ts'
+import type { Operation } from '../src/vocabulary/operation.ts'
+import { refusals } from '../src/vocabulary/refusals.ts'
 import { atScale } from './faults/support.ts'
 import { type Answer, Client, deviceBody, newApplication, newSerial, siteBody, startService } from './harness.ts'
 

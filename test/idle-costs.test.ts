@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import pino from 'pino'
 import type postgres from 'postgres'
-import { type Rests, runUpkeep } from '../src/upkeep.ts'
+import { type Rests, runUpkeep } from '../src/service/upkeep.ts'
 import { MeasuredDatabase } from './costs/measured-database.ts'
 import { Meter } from './costs/meter.ts'
 import { sleep, tell, Workplace } from './faults/support.ts'

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import type { TObject, TSchema } from 'typebox'
 import { createApplication } from '../src/applications/contract.ts'
+import { revokeToken } from '../src/applications/tokens/contract.ts'
 import { deleteBillingRule, getBillingRule, saveBillingRule, updateBillingRule } from '../src/billing-rules/contract.ts'
-import { everyRole } from '../src/callers/roles.ts'
-import { getDeviceHistory, unbindDevice } from '../src/device-ownership/contract.ts'
-import { getDeviceState, reportDeviceState } from '../src/device-state/contract.ts'
 import { createDevice, getDevice, updateDevice } from '../src/devices/contract.ts'
-import type { Operation } from '../src/http/operation.ts'
+import { getDeviceHistory, unbindDevice } from '../src/devices/ownership/contract.ts'
+import { getDeviceState, reportDeviceState } from '../src/devices/state/contract.ts'
 import { operations } from '../src/reference/operations.ts'
 import { deleteSite, getSite, saveSite, updateSite } from '../src/sites/contract.ts'
-import { revokeToken } from '../src/tokens/contract.ts'
+import type { Operation } from '../src/vocabulary/operation.ts'
+import { everyRole } from '../src/vocabulary/roles.ts'
 import {
   type Client,
   deviceBody,

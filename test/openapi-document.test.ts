@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { createDevice } from '../src/devices/contract.ts'
-import { openApiDocument, refusalsOf } from '../src/http/openapi.ts'
 import { api } from '../src/reference/api.ts'
+import { openApiDocument, refusalsOf } from '../src/reference/openapi.ts'
 import { operations } from '../src/reference/operations.ts'
-import { type RefusalName, refusals } from '../src/refusals.ts'
+import { type RefusalName, refusals } from '../src/vocabulary/refusals.ts'
 import { PublishedApi } from './published.ts'
 
 // What other people's tools and people need of the published description.

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { createOperator } from '../src/operators/contract.ts'
-import { createSession } from '../src/sessions/contract.ts'
+import { createOperator } from '../src/people/operators/contract.ts'
+import { createSession } from '../src/people/sessions/contract.ts'
 import type { Answer, Client } from './harness.ts'
 
 export interface Person {

@@ -37,7 +37,8 @@ test.each([...graph.keys()])('nothing that src/%s stands on stands on it', (fold
   expect([...reachableFrom(folder)].filter((below) => reachableFrom(below).has(folder))).toEqual([])
 })
 
-test.each(['http', 'callers', 'database', 'process', 'secrets'])('src/%s knows no feature', (folder) => {
-  const common = ['http', 'callers', 'database', 'process', 'secrets']
+const common = ['vocabulary', 'runtime', 'database', 'embedded', 'callers', 'http', 'secrets']
+
+test.each(common)('src/%s knows no feature', (folder) => {
   expect([...reachableFrom(folder)].filter((below) => !common.includes(below))).toEqual([])
 })

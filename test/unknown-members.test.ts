@@ -4,25 +4,25 @@ import { join } from 'node:path'
 import type { Row } from 'postgres'
 import type { TSchema } from 'typebox'
 import { createApplication, updateApplication } from '../src/applications/contract.ts'
+import { saveThirdPartyConfig } from '../src/applications/third-party-config/contract.ts'
 import { saveBillingRule, updateBillingRule } from '../src/billing-rules/contract.ts'
 import { openDatabase } from '../src/database/open.ts'
-import { importDeviceInventory } from '../src/device-inventory/contract.ts'
-import { saveDeviceModel } from '../src/device-models/contract.ts'
+import { createDevice, createDevices, updateDevice } from '../src/devices/contract.ts'
+import { importDeviceInventory } from '../src/devices/inventory/contract.ts'
+import { saveDeviceModel } from '../src/devices/models/contract.ts'
 import {
   forceUnbindDevice,
   transferDevice,
   transferDevices,
   unbindDevice,
   unbindDevices,
-} from '../src/device-ownership/contract.ts'
-import { reportDeviceState, reportDeviceStates } from '../src/device-state/contract.ts'
-import { createDevice, createDevices, updateDevice } from '../src/devices/contract.ts'
-import type { Operation } from '../src/http/operation.ts'
-import { createOperator, createOperatorKey, updateOperator } from '../src/operators/contract.ts'
+} from '../src/devices/ownership/contract.ts'
+import { reportDeviceState, reportDeviceStates } from '../src/devices/state/contract.ts'
+import { createOperator, createOperatorKey, updateOperator } from '../src/people/operators/contract.ts'
 import { operations } from '../src/reference/operations.ts'
 import { saveSite, saveSites, updateSite } from '../src/sites/contract.ts'
-import { saveThirdPartyConfig } from '../src/third-party-config/contract.ts'
-import { shownKey } from '../src/values.ts'
+import type { Operation } from '../src/vocabulary/operation.ts'
+import { shownKey } from '../src/vocabulary/values.ts'
 import {
   Client,
   deviceBody,

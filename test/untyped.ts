@@ -1,5 +1,5 @@
-import type { Operation } from '../src/http/operation.ts'
 import { operations } from '../src/reference/operations.ts'
+import type { Operation } from '../src/vocabulary/operation.ts'
 
 /** An operation as one of many, for tests that take each as its contract says and know the types of none. */
 export function untyped({ id }: { id: string }): Operation {

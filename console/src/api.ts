@@ -1,9 +1,9 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { Operation } from '../../src/http/operation.ts'
+import { getSession } from '../../src/people/sessions/contract.ts'
 import { ForecourtError } from '../../src/sdk/error.ts'
 import { type Answered, exchange } from '../../src/sdk/exchange.ts'
-import { getSession } from '../../src/sessions/contract.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
 import { language } from './language/index.ts'
 
 // The console's only way to the service: the public API, with the session's cookie.

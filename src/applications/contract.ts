@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { everyRole } from '../callers/roles.ts'
-import { operation } from '../http/operation.ts'
-import { pageOf, pageQuery } from '../lists.ts'
-import { ThirdPartyConfigRecord, thirdPartyConfigMembers } from '../third-party-config/contract.ts'
+import { operation } from '../vocabulary/operation.ts'
+import { pageOf, pageQuery } from '../vocabulary/pages.ts'
+import { everyRole } from '../vocabulary/roles.ts'
 import {
   appId,
   described,
@@ -19,7 +18,8 @@ import {
   reasonText,
   shownKey,
   shownOnce,
-} from '../values.ts'
+} from '../vocabulary/values.ts'
+import { ThirdPartyConfigRecord, thirdPartyConfigMembers } from './third-party-config/contract.ts'
 
 const folder = '/api/platform/v1/application'
 export const defaultTokenLifetimeSeconds = 7200

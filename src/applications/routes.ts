@@ -12,11 +12,11 @@ import type { EventType, PlatformEventType } from '../events/contract.ts'
 import { insertEvent, insertPlatformEvent } from '../events/store.ts'
 import { etagOf, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/serve.ts'
-import { type ConfigParts, configFaults, saveConfig } from '../third-party-config/save.ts'
-import { given } from '../values.ts'
+import { given } from '../vocabulary/values.ts'
 import type { ApplicationRecord } from './contract.ts'
 import * as contract from './contract.ts'
 import * as store from './store.ts'
+import { type ConfigParts, configFaults, saveConfig } from './third-party-config/save.ts'
 
 interface Parts extends ConfigParts {
   sql: Sql

@@ -2,9 +2,9 @@ import type { Row } from 'postgres'
 import { insertApplicationLock, lockApplication } from '../database/application-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { ofApplications, type PageQuery, readPage } from '../database/page.ts'
-import type { ShowMoment } from '../moments.ts'
-import { Refusal } from '../refusals.ts'
-import { given } from '../values.ts'
+import type { ShowMoment } from '../vocabulary/moments.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
+import { given } from '../vocabulary/values.ts'
 import { type ApplicationRecord, pageApplications } from './contract.ts'
 
 export interface Application {

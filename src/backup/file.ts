@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 
 /** A file that has its name only when all of it is on the disk; until then it is `<name>.partial`. Others cannot read it. */
 export class PartialFile {

@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 import { explained } from './file.ts'
 import { verifyBackup } from './format.ts'
 

@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 import { BackupReader, BackupWriter, verifyBackup } from './format.ts'
 
 // Files that somebody made by hand, whose checksums are all right: each is refused in one sentence, and soon.

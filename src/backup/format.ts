@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 import { type Head, isHead, isTail, type Section, type TableHead, type Tail } from './head.ts'
 
 // A backup is text that gzip has packed (decision 0021): the head as a line of JSON, each table's rows as COPY writes

@@ -6,9 +6,9 @@ import { readMigrations } from '../database/migrate.ts'
 import { passwordOf, type Statements } from '../database/open.ts'
 import { prepareSchema } from '../database/start.ts'
 import { transaction } from '../database/transaction.ts'
+import { UserError } from '../runtime/user-error.ts'
 import { idOfKey } from '../secrets/box.ts'
 import { findKeys, openSecrets } from '../secrets/open.ts'
-import { UserError } from '../user-error.ts'
 import { BackupReader, type Verified, verifyBackup } from './format.ts'
 import type { Head, TableHead } from './head.ts'
 import { isReplaced, isWrittenAtStart } from './rules.ts'
@@ -17,7 +17,7 @@ import * as store from './store.ts'
 
 /** Fewer rows are in their indexes sooner than these are made anew. */
 const fewRows = 10_000
-/** As whom the first start makes its application (src/demo.ts). */
+/** As whom the first start makes its application (src/process/first-application.ts). */
 const firstStart = 'operator:first start'
 
 /** What can be said before the database is looked at: that the backup is whole, and that this program can restore it. */

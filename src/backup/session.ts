@@ -3,7 +3,7 @@ import { Database } from '../database/database.ts'
 import { isConnectionLost } from '../database/failures.ts'
 import type { Sql, Target } from '../database/open.ts'
 import { waitForDatabase } from '../database/start.ts'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 
 /** The database that a backup is taken of, or restored into. */
 export interface Place {

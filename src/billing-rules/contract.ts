@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { operation } from '../http/operation.ts'
-import { pageOf, pageQuery, timeRange } from '../lists.ts'
+import { operation } from '../vocabulary/operation.ts'
+import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
   anyAppId,
   described,
@@ -16,7 +16,7 @@ import {
   ownAppId,
   shownKey,
   timeOfDay,
-} from '../values.ts'
+} from '../vocabulary/values.ts'
 
 const folder = '/api/charging/v1/billingRule'
 

@@ -3,7 +3,7 @@ import type { Caller } from '../callers/caller.ts'
 import { requireApplicationsOf } from '../callers/permissions.ts'
 import type { Sql } from '../database/open.ts'
 import type { PageQuery } from '../database/page.ts'
-import type { ReadTimeRange, ShowMoment } from '../moments.ts'
+import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import type { pageBillingRules } from './contract.ts'
 import { pageOfBillingRules } from './store.ts'
 

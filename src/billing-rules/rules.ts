@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import type { FieldFault, Reason } from '../refusals.ts'
-import { given } from '../values.ts'
+import type { FieldFault, Reason } from '../vocabulary/refusals.ts'
+import { given } from '../vocabulary/values.ts'
 import {
   type BillingRuleRecord,
   type Period,

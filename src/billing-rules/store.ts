@@ -1,9 +1,9 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
-import type { ShowMoment, TimeRange } from '../moments.ts'
-import { Refusal } from '../refusals.ts'
-import { given } from '../values.ts'
+import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
+import { given } from '../vocabulary/values.ts'
 import { type BillingRuleRecord, pageBillingRules } from './contract.ts'
 import type { RuleTerms } from './rules.ts'
 

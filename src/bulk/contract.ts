@@ -3,9 +3,9 @@ import { pageBillingRules } from '../billing-rules/contract.ts'
 import { pageDeliveries } from '../deliveries/contract.ts'
 import { DeviceBatchRow, pageDevices } from '../devices/contract.ts'
 import { pageEvents } from '../events/contract.ts'
-import { operation } from '../http/operation.ts'
-import { pageOf, pageQuery, timeRange } from '../lists.ts'
 import { pageSites, SiteBatchRow } from '../sites/contract.ts'
+import { operation } from '../vocabulary/operation.ts'
+import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
   anyAppId,
   described,
@@ -19,7 +19,7 @@ import {
   optional,
   ownAppId,
   textOneOf,
-} from '../values.ts'
+} from '../vocabulary/values.ts'
 
 /** The largest file (contract §2). */
 export const fileBytes = 1024 ** 3

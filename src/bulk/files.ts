@@ -1,7 +1,7 @@
 import gcoordModule from 'gcoord'
 import type { TSchema } from 'typebox'
 import type { Config } from '../config.ts'
-import { readCoordinates } from '../values.ts'
+import { readCoordinates } from '../vocabulary/values.ts'
 import { type ExportFormat, type ExportKind, exportPages } from './contract.ts'
 import { defused } from './formulas.ts'
 

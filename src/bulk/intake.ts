@@ -1,5 +1,5 @@
 import { Parser } from 'csv-parse'
-import { invalidRequest, type Reason } from '../refusals.ts'
+import { invalidRequest, type Reason } from '../vocabulary/refusals.ts'
 import type { ImportFormat, ImportKind } from './contract.ts'
 import { columnFaults, type KeptRow } from './rules.ts'
 import { bodyFault, textOf } from './text.ts'

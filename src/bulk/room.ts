@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises'
 import type { Config } from '../config.ts'
-import { readRecord } from '../database/embedded/record.ts'
 import type { Sql } from '../database/open.ts'
-import { type Reason, Refusal } from '../refusals.ts'
+import { readRecord } from '../embedded/record.ts'
+import { type Reason, Refusal } from '../vocabulary/refusals.ts'
 import { readKeptBytes } from './store.ts'
 
 /** Of the disk of the embedded database so much is kept free of files. */

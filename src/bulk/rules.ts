@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { type FieldFault, type Reason, type RefusalName, refusals } from '../refusals.ts'
+import { type FieldFault, type Reason, type RefusalName, refusals } from '../vocabulary/refusals.ts'
 import { type ImportKind, importRows, type Outcome } from './contract.ts'
 
 // What is true of the rows of imports, whoever keeps them.

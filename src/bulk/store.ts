@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Row } from 'postgres'
 import type { Caller } from '../callers/caller.ts'
-import { rolesOf } from '../callers/roles.ts'
 import { findOperatorAccess, isLivingAt } from '../callers/store.ts'
 import { takeLock } from '../database/advisory-lock.ts'
 import { lockApplication, lowestEventId } from '../database/application-lock.ts'
@@ -10,8 +9,9 @@ import { byId, type PageQuery, readPage } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
 import { transaction } from '../database/transaction.ts'
 import { readActor } from '../events/rules.ts'
-import type { ShowMoment, TimeRange } from '../moments.ts'
-import { Refusal, type RefusalName, unavailable } from '../refusals.ts'
+import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
+import { Refusal, type RefusalName, unavailable } from '../vocabulary/refusals.ts'
+import { rolesOf } from '../vocabulary/roles.ts'
 import {
   createImport,
   type ImportFormat,

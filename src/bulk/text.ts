@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
-import { yielder } from '../event-loop.ts'
 import { Pieces } from '../http/pieces.ts'
-import { invalidRequest } from '../refusals.ts'
+import { yielder } from '../runtime/event-loop.ts'
+import { invalidRequest } from '../vocabulary/refusals.ts'
 import type { ImportFormat } from './contract.ts'
 
 // The text of a file that is taken, in whichever encoding it is.

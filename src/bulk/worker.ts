@@ -3,11 +3,11 @@ import type { Logger } from 'pino'
 import { databaseRefusal } from '../database/failures.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
-import { yielder } from '../event-loop.ts'
 import { insertPlatformEvent } from '../events/store.ts'
 import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
-import { invalidRequest, Refusal, type RefusalName, refusals } from '../refusals.ts'
+import { yielder } from '../runtime/event-loop.ts'
+import { invalidRequest, Refusal, type RefusalName, refusals } from '../vocabulary/refusals.ts'
 import { importRows } from './contract.ts'
 import {
   type DecideRows,
@@ -20,7 +20,7 @@ import {
   siteCreator,
   siteWriter,
   TryAgain,
-} from './rows.ts'
+} from './row-writers.ts'
 import { cellReader, type KeptOutcome, type KeptRow } from './rules.ts'
 import * as store from './store.ts'
 

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
-import { Refusal, tokenInvalid } from '../refusals.ts'
+import { Refusal, tokenInvalid } from '../vocabulary/refusals.ts'
+import { type Admission, rolesOf } from '../vocabulary/roles.ts'
 import type { CallerCache } from './cache.ts'
 import { actorOf, type Caller, type OperatorCaller } from './caller.ts'
 import { ownSession, type RequestHead } from './cookies.ts'
 import { type Credential, hashSecret, kindOfToken } from './credentials.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import { type Admission, rolesOf } from './roles.ts'
 
 /** The caller that the key of the settings makes. */
 const settingCaller: OperatorCaller = {

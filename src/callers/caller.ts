@@ -1,4 +1,4 @@
-import type { Role } from './roles.ts'
+import type { Role } from '../vocabulary/roles.ts'
 
 /** An application, by its access token. */
 export interface ApplicationCaller {

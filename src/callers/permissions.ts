@@ -1,7 +1,7 @@
 import { lockApplication } from '../database/application-lock.ts'
 import type { Statements } from '../database/open.ts'
-import { invalidRequest, Refusal } from '../refusals.ts'
-import { given } from '../values.ts'
+import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
+import { given } from '../vocabulary/values.ts'
 import { actorOf, type Caller } from './caller.ts'
 import { requireAccess, requireApplicationExists } from './store.ts'
 

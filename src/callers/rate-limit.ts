@@ -1,5 +1,5 @@
-import type { Peers } from '../peers.ts'
-import { Refusal } from '../refusals.ts'
+import type { Peers } from '../runtime/peer-processes.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
 import type { ApplicationCaller } from './caller.ts'
 
 /** Whose requests are limited. */

@@ -1,7 +1,7 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { textArray } from '../database/routine.ts'
-import { Refusal, tokenInvalid } from '../refusals.ts'
+import { Refusal, tokenInvalid } from '../vocabulary/refusals.ts'
 import type { ApplicationCaller, Caller, OperatorCaller } from './caller.ts'
 import type { Credential } from './credentials.ts'
 

@@ -1,5 +1,5 @@
 import type { GroupCommit } from '../database/group-commit.ts'
-import type { Refusal } from '../refusals.ts'
+import type { Refusal } from '../vocabulary/refusals.ts'
 import type { CallerCache } from './cache.ts'
 import type { Caller } from './caller.ts'
 

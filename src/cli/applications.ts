@@ -1,9 +1,9 @@
 import type { Application } from '../sdk/api.ts'
 import type { Forecourt } from '../sdk/forecourt.ts'
+import { rowsOf } from './all-rows.ts'
 import { wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
-import { rowsOf } from './rows.ts'
 import { sheet, table } from './table.ts'
 
 interface CreateOptions {

@@ -1,6 +1,6 @@
 import { basename, join, resolve } from 'node:path'
 import type { Place } from '../backup/session.ts'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 import type { CliCommand } from './command.ts'
 import { type Context, UsageError } from './context.ts'
 import { progressBar } from './progress.ts'
@@ -70,7 +70,7 @@ async function destinationOf(path: string | undefined, { to, keep }: FolderOptio
 
 async function backup(given: string | undefined, options: FolderOptions, context: Context): Promise<void> {
   context.outlivesReader = given === '-'
-  const { requireDatabase } = await import('../database/beside.ts')
+  const { requireDatabase } = await import('../embedded/command-database.ts')
   // Before a folder is made for it.
   requireDatabase(context.config())
   const destination = await destinationOf(given, options)
@@ -209,8 +209,8 @@ async function atPlace<Answer>(
   options: { mayMake?: true },
   run: (place: Place) => Promise<Answer>,
 ): Promise<Answer> {
-  const { openBesideService } = await import('../database/beside.ts')
-  const { openLog } = await import('../log.ts')
+  const { openBesideService } = await import('../embedded/command-database.ts')
+  const { openLog } = await import('../runtime/log.ts')
   const { databaseWaitSeconds: waitSeconds, statementTimeoutMs, secretsKeyFile: keyFile, ...config } = context.config()
   const stopping = new AbortController()
   const stop = (name: string) => stopping.abort(new UserError(`${name} ended it, and nothing was written.`))

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DeviceBatchRow, SiteBatchRow } from '../sdk/api.ts'
 import type { Forecourt } from '../sdk/forecourt.ts'
+import { rowsOf } from './all-rows.ts'
 import { wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
 import { type Context, exitCodes } from './context.ts'
 import { progressBar } from './progress.ts'
-import { rowsOf } from './rows.ts'
 
 interface DemoOptions {
   once?: true

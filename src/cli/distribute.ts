@@ -3,8 +3,8 @@ import type { Config } from '../config.ts'
 import { Database } from '../database/database.ts'
 import { distribute, requireDistributable } from '../database/distribute.ts'
 import { prepareSchema, waitForDatabase } from '../database/start.ts'
-import { openLog } from '../log.ts'
-import { UserError } from '../user-error.ts'
+import { openLog } from '../runtime/log.ts'
+import { UserError } from '../runtime/user-error.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 

@@ -10,7 +10,7 @@ export function documentCommands(program: CliCommand, context: Context): void {
     .example('openapi > openapi.json')
     .action(async () => {
       const [{ openApiDocument }, { api }] = await Promise.all([
-        import('../http/openapi.ts'),
+        import('../reference/openapi.ts'),
         import('../reference/api.ts'),
       ])
       const document = openApiDocument(api)

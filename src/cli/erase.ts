@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts'
-import { openBesideService } from '../database/beside.ts'
 import { Database } from '../database/database.ts'
 import { requireForecourt, requireWrites, waitForDatabase } from '../database/start.ts'
-import { type Erasure, eraseSites, findDeletedSite, findDeletedSites } from '../erasure/store.ts'
-import { openLog } from '../log.ts'
-import { UserError } from '../user-error.ts'
+import { openBesideService } from '../embedded/command-database.ts'
+import { type Erasure, eraseSites, findDeletedSite, findDeletedSites } from '../events/erasure/store.ts'
+import { openLog } from '../runtime/log.ts'
+import { UserError } from '../runtime/user-error.ts'
 
 /** One site, or all that were deleted so many days ago. */
 type What = { appId: string; siteId: number } | { appId: string | null; days: number }

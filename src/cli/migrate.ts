@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { openBesideService } from '../database/beside.ts'
 import { Database } from '../database/database.ts'
-import { recordPath } from '../database/embedded/record.ts'
 import { type MigrationStatus, readMigrations, readStatus } from '../database/migrate.ts'
 import { waitForDatabase } from '../database/start.ts'
-import { openLog } from '../log.ts'
-import { prepareDatabase } from '../start.ts'
+import { openBesideService } from '../embedded/command-database.ts'
+import { recordPath } from '../embedded/record.ts'
+import { prepareDatabase } from '../process/start.ts'
+import { openLog } from '../runtime/log.ts'
 
 export const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 

@@ -1,9 +1,9 @@
 import { Option } from 'commander'
 import type { CreateOperatorKeyRequest, CreateOperatorRequest, Operator, OperatorKey } from '../sdk/api.ts'
+import { rowsOf } from './all-rows.ts'
 import { collect, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'
 import { type Context, UsageError } from './context.ts'
-import { rowsOf } from './rows.ts'
 import { sheet, table } from './table.ts'
 
 /** The commands about people who operate the platform, and about the keys of their programs. */

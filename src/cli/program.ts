@@ -1,4 +1,4 @@
-import { version } from '../version.ts'
+import { version } from '../runtime/version.ts'
 import { applicationCommands } from './applications.ts'
 import { backupCommands } from './backup.ts'
 import { bulkCommands } from './bulk.ts'

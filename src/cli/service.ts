@@ -13,7 +13,7 @@ export function serviceCommands(program: CliCommand, context: Context): void {
     .example('serve')
     .action(async () => {
       context.outlivesReader = true
-      const { runService } = await import('../start.ts')
+      const { runService } = await import('../process/start.ts')
       await runService(context.environment)
       // From here on its own end is that of the process.
       await new Promise(() => {})

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { SilenceWatch } from './connection-watchdog.ts'
 import { type Address, Hosts, silence } from './hosts.ts'
 import { addressesOf, connectionsOf, openDatabase, type Sql, type Target } from './open.ts'
-import { SilenceWatch } from './silence.ts'
 
 export interface PoolOptions {
   /** For statements that reach rows by their keys alone, planned each time: a table has several indexes that begin alike. */

@@ -1,4 +1,4 @@
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 import { answerSettings, type Sql, type Statements } from './open.ts'
 import { transaction } from './transaction.ts'
 

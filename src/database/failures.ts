@@ -1,4 +1,4 @@
-import { type Refusal, unavailable } from '../refusals.ts'
+import { type Refusal, unavailable } from '../vocabulary/refusals.ts'
 
 interface DatabaseError {
   name?: string

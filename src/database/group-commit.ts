@@ -1,4 +1,4 @@
-import { unavailable } from '../refusals.ts'
+import { unavailable } from '../vocabulary/refusals.ts'
 import { databaseRefusal, isRolledBack } from './failures.ts'
 
 export interface GroupCommitOptions<Item, Outcome> {

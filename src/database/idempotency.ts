@@ -1,4 +1,4 @@
-import { Refusal, unavailable } from '../refusals.ts'
+import { Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { takeLock } from './advisory-lock.ts'
 import type { Statements } from './open.ts'
 import { textArray } from './routine.ts'

@@ -1,4 +1,4 @@
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../runtime/metrics.ts'
 import { GroupCommit, type GroupCommitOptions } from './group-commit.ts'
 
 /** Opens a write path's lane of group commit, under a name of its own. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 import type { Sql, Statements } from './open.ts'
 import { transaction } from './transaction.ts'
 

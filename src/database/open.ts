@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import postgres from 'postgres'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 import type { Address } from './hosts.ts'
 import { type Tls, takeTls } from './tls.ts'
 

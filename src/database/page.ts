@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { PendingQuery, Row } from 'postgres'
-import { invalidRequest } from '../refusals.ts'
+import { invalidRequest } from '../vocabulary/refusals.ts'
 import type { Sql, Statements } from './open.ts'
 import { transaction } from './transaction.ts'
 

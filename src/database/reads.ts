@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Refusal, unavailable } from '../refusals.ts'
+import { Refusal, unavailable } from '../vocabulary/refusals.ts'
 import type { Database } from './database.ts'
 import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
 

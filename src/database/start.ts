@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 import { requireNodeSettings } from './distribute.ts'
 import { mayPass } from './failures.ts'
 import { migrate } from './migrate.ts'

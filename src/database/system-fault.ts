@@ -1,4 +1,4 @@
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 
 interface SystemFault {
   code?: string

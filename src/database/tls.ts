@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
 
 /** What the driver takes as `ssl`: nothing of the server is verified under the words, everything that an object says. */
 export type Tls = false | 'allow' | 'prefer' | 'require' | ConnectionOptions

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import type { Reason } from '../refusals.ts'
+import type { Reason } from '../vocabulary/refusals.ts'
 
 const privateAddresses = new BlockList()
 for (const [network, prefix] of [

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { eventTypes, typeFilter } from '../events/contract.ts'
-import { operation } from '../http/operation.ts'
-import { pageOf, pageQuery, timeRange } from '../lists.ts'
+import { operation } from '../vocabulary/operation.ts'
+import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
   anyAppId,
   callbacksSwitch,
@@ -16,7 +16,7 @@ import {
   ownAppId,
   shownKey,
   textOneOf,
-} from '../values.ts'
+} from '../vocabulary/values.ts'
 
 const folder = '/api/event/v1/delivery'
 /** More are replayed in several calls. */

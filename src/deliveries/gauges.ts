@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
-import { lately, type Metrics } from '../metrics.ts'
+import { lately, type Metrics } from '../runtime/metrics.ts'
 import { callbacksNow, countDeliveries, countEndpoints, readBacklog } from './store.ts'
 
 /** Shows operators what the callbacks of all processes have before them. Nothing when the database is silent. */

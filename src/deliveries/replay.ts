@@ -6,7 +6,7 @@ import { once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
-import { Refusal } from '../refusals.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
 import { beginRange, isReplaying, lockEndpoint, type ReplayRange, replayOne, stepOfAny } from './store.ts'
 
 const lookEveryMs = 1_000

@@ -1,6 +1,6 @@
-import type { TimeRange } from '../moments.ts'
-import type { FieldFault } from '../refusals.ts'
-import { given } from '../values.ts'
+import type { TimeRange } from '../vocabulary/moments.ts'
+import type { FieldFault } from '../vocabulary/refusals.ts'
+import { given } from '../vocabulary/values.ts'
 import { testType } from './contract.ts'
 
 /** Standard Webhooks' schedule: what is waited after the first failure, the second, …, in seconds. About 3 days. */

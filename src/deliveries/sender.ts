@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { databaseRefusal } from '../database/failures.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../runtime/metrics.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import { callbackUrlFault } from './callback-url.ts'
 import { attemptTimeoutMs, type CallbackClient } from './client.ts'

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { operation } from '../http/operation.ts'
-import { batchBytes, batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../lists.ts'
+import { operation } from '../vocabulary/operation.ts'
+import { batchBytes, batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
   address,
   anyAppId,
@@ -22,7 +22,7 @@ import {
   ownAppId,
   shownKey,
   tag,
-} from '../values.ts'
+} from '../vocabulary/values.ts'
 
 /** The document's defaults (§4.2), also beside a district of another province. */
 export const defaultProvinceCode = '360000'

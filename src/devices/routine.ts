@@ -6,7 +6,7 @@ import { noteEvents } from '../database/commits.ts'
 import { findKeptKeys, keptAnswer, keptKey, type RequestKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
-import { Refusal, type RefusalName } from '../refusals.ts'
+import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import type { Device } from './rules.ts'
 
 /** A device that is composed and waits to be written. */

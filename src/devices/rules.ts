@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { etagOfText } from '../http/etag.ts'
-import type { ShowMoment } from '../moments.ts'
 import { divisionName } from '../regions/names.ts'
-import { given, quoted } from '../values.ts'
+import type { ShowMoment } from '../vocabulary/moments.ts'
+import { given, quoted } from '../vocabulary/values.ts'
 import {
   type DeviceRecord,
   type DeviceRegistration,

@@ -13,9 +13,9 @@ import {
   toPage,
 } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
-import type { ShowMoment, TimeRange } from '../moments.ts'
-import { Refusal } from '../refusals.ts'
-import type { Box } from '../values.ts'
+import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
+import type { Box } from '../vocabulary/values.ts'
 import { pageDevices } from './contract.ts'
 import { type Device, showDevice } from './rules.ts'
 

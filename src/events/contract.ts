@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { operation } from '../http/operation.ts'
-import { pageOf, pageQuery, timeRange } from '../lists.ts'
+import { operation } from '../vocabulary/operation.ts'
+import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
   appId,
   deviceNo,
@@ -14,7 +14,7 @@ import {
   shownKey,
   text,
   textOneOf,
-} from '../values.ts'
+} from '../vocabulary/values.ts'
 import { typeNames } from './rules.ts'
 
 /** Every type of event (contract §6). */

@@ -5,8 +5,8 @@ import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageKey, type PageQuery, readPage } from '../database/page.ts'
 import { transaction } from '../database/transaction.ts'
-import type { ShowMoment, TimeRange } from '../moments.ts'
-import { Refusal } from '../refusals.ts'
+import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
 import {
   type AuditRecord,
   type EventRecord,

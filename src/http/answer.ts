@@ -1,4 +1,4 @@
-import { type FieldFault, type Reason, type Refusal, refusals } from '../refusals.ts'
+import { type FieldFault, type Reason, type Refusal, refusals } from '../vocabulary/refusals.ts'
 import { compressed, encodedTagOf, leastCompressed, preferredEncoding } from './encoding.ts'
 import { type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 

@@ -1,8 +1,8 @@
-import type { Deadline } from '../deadlines.ts'
-import { invalidRequest, type Reason, Refusal, unavailable } from '../refusals.ts'
+import type { Deadline } from '../runtime/deadlines.ts'
+import type { Operation } from '../vocabulary/operation.ts'
+import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { JsonFault, parseJson } from './json.ts'
 import { BodyTooLarge, type HttpRequest } from './message.ts'
-import type { Operation } from './operation.ts'
 
 const defaultMaxBytes = 64 * 1024
 const jsonMediaType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i

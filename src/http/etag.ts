@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { Refusal } from '../refusals.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
 import { JsonText } from './answer.ts'
 import { plainTagOf } from './encoding.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { yielder } from '../event-loop.ts'
-import type { Reason } from '../refusals.ts'
+import { yielder } from '../runtime/event-loop.ts'
+import type { Reason } from '../vocabulary/refusals.ts'
 
 /** Deeper than any body that an operation takes, and far below what could exhaust a parser's stack. */
 const maxDepth = 32

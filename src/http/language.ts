@@ -1,4 +1,4 @@
-import type { Reason } from '../refusals.ts'
+import type { Reason } from '../vocabulary/refusals.ts'
 
 /** The language that `Accept-Language` prefers: Chinese when it ranks above English, else English. */
 export function preferredLanguage(acceptLanguage: string | null): keyof Reason {

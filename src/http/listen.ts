@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
-import { refusals } from '../refusals.ts'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../runtime/user-error.ts'
+import { refusals } from '../vocabulary/refusals.ts'
 import { boundConnections } from './idle-connections.ts'
 import {
   BodyTooLarge,

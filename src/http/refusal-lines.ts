@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { actorOf, type Caller } from '../callers/caller.ts'
-import type { Refusal, RefusalName } from '../refusals.ts'
-import type { Operation } from './operation.ts'
+import type { Operation } from '../vocabulary/operation.ts'
+import type { Refusal, RefusalName } from '../vocabulary/refusals.ts'
 
 /** Lines of one kind in a window; the rest are one line with their number, so that a flood fills no disk. */
 export const mostLines = 20

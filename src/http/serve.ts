@@ -8,17 +8,24 @@ import { databaseRefusal, failureClass } from '../database/failures.ts'
 import type { RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import type { Reads } from '../database/reads.ts'
-import type { Deadlines } from '../deadlines.ts'
-import type { Metrics } from '../metrics.ts'
-import { type FieldFault, invalidRequest, Refusal, type RefusalName, refusals, unavailable } from '../refusals.ts'
-import { onceKey } from '../values.ts'
+import type { Deadlines } from '../runtime/deadlines.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { Operation } from '../vocabulary/operation.ts'
+import {
+  type FieldFault,
+  invalidRequest,
+  Refusal,
+  type RefusalName,
+  refusals,
+  unavailable,
+} from '../vocabulary/refusals.ts'
+import { onceKey } from '../vocabulary/values.ts'
 import { compress, isLarge, type JsonText, Replayed, Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
 import type { InFlight } from './in-flight.ts'
 import { largeBytes } from './json.ts'
 import { preferredLanguage } from './language.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type Streamed } from './message.ts'
-import type { Operation } from './operation.ts'
 import { RefusalLines } from './refusal-lines.ts'
 import { queryReader, type Validator, validator } from './validate.ts'
 

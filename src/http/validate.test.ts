@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import Type from 'typebox'
-import type { Refusal } from '../refusals.ts'
-import { optional } from '../values.ts'
+import type { Refusal } from '../vocabulary/refusals.ts'
+import { optional } from '../vocabulary/values.ts'
 import { queryReader, validator } from './validate.ts'
 
 const schema = Type.Object({

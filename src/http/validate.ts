@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { yielder } from '../event-loop.ts'
-import { type FieldFault, invalidRequest, type Reason } from '../refusals.ts'
-import { coordinates, coordinatesReason, reasonKey } from '../values.ts'
+import { yielder } from '../runtime/event-loop.ts'
+import { type FieldFault, invalidRequest, type Reason } from '../vocabulary/refusals.ts'
+import { coordinates, coordinatesReason, reasonKey } from '../vocabulary/values.ts'
 
 const absent: Reason = { en: 'is required', zh: '必填' }
 const anObject: Reason = { en: 'must be a JSON object', zh: '必须是 JSON 对象' }

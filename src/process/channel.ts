@@ -1,4 +1,4 @@
-import type { Answerer, Peers, Topic, Topics, WorkerStatus } from '../peers.ts'
+import type { Answerer, Peers, Topic, Topics, WorkerStatus } from '../runtime/peer-processes.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
 
 /** A worker's way to its parent, and through it to the other workers. */

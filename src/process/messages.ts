@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Target } from '../database/open.ts'
-import type { Topic, WorkerStatus } from '../peers.ts'
+import type { Topic, WorkerStatus } from '../runtime/peer-processes.ts'
 
 // What the parent and its workers send each other.
 

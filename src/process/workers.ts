@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type MetricsSnapshot, mergeMetrics, withoutGauges } from '../metrics.ts'
-import { Claims, type Topic, type WorkerStatus } from '../peers.ts'
-import { UserError } from '../user-error.ts'
+import { type MetricsSnapshot, mergeMetrics, withoutGauges } from '../runtime/metrics.ts'
+import { Claims, type Topic, type WorkerStatus } from '../runtime/peer-processes.ts'
+import { UserError } from '../runtime/user-error.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
 
 /** For how long an answer is waited for that others need; a process that is stopped gives none. */
@@ -54,7 +54,7 @@ export class Workers {
 
   /** Resolves when all serve. Rejects with why one of them cannot. */
   async start(): Promise<void> {
-    const file = import.meta.filename.replace(/[^/\\]+[/\\][^/\\]+(\.\w+)$/, 'worker$1')
+    const file = import.meta.filename.replace(/[^/\\]+(\.\w+)$/, 'worker$1')
     // On Node each accepts from the socket that all share. A connection that the parent would hand to one that has just
     // died would hang, and nobody answers it.
     cluster.schedulingPolicy = cluster.SCHED_NONE

@@ -1,6 +1,6 @@
-import type { Api } from '../http/openapi.ts'
-import { issueToken } from '../tokens/contract.ts'
+import { issueToken } from '../applications/tokens/contract.ts'
 import { glossary } from './glossary.ts'
+import type { Api } from './openapi.ts'
 import { operations } from './operations.ts'
 import { webhooks } from './webhooks.ts'
 

@@ -1,5 +1,5 @@
-import type { Glossary } from '../http/published-schema.ts'
-import { address, appId, coordinates, deviceNo, divisionCode, money, tag, timeOfDay } from '../values.ts'
+import { address, appId, coordinates, deviceNo, divisionCode, money, tag, timeOfDay } from '../vocabulary/values.ts'
+import type { Glossary } from './published-schema.ts'
 
 /**
  * What members mean, and a value of each that works: one name means one thing in every operation. Where a name means

@@ -1,11 +1,11 @@
 import Type, { type TSchema } from 'typebox'
 import { ApplicationRecord } from '../applications/contract.ts'
+import { ThirdPartyConfigRecord } from '../applications/third-party-config/contract.ts'
 import { BillingRuleRecord } from '../billing-rules/contract.ts'
 import type { testType } from '../deliveries/contract.ts'
 import { DeviceRecord, TransferredDevice } from '../devices/contract.ts'
 import type { EventType } from '../events/contract.ts'
 import { SiteRecord } from '../sites/contract.ts'
-import { ThirdPartyConfigRecord } from '../third-party-config/contract.ts'
 
 interface Webhook {
   summary: string

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { operation } from '../http/operation.ts'
-import { described, divisionCode, integer, named, nullable, oneOf, optional, shownKey } from '../values.ts'
+import { operation } from '../vocabulary/operation.ts'
+import { described, divisionCode, integer, named, nullable, oneOf, optional, shownKey } from '../vocabulary/values.ts'
 
 const folder = '/api/region/v1/region'
 const level = Type.Integer({

@@ -1,8 +1,8 @@
 import { Reply } from '../http/answer.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
-import { Refusal } from '../refusals.ts'
-import { given } from '../values.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
+import { given } from '../vocabulary/values.ts'
 import { getRegion, getRegionTree } from './contract.ts'
 import { findRegion, regionTree } from './tree.ts'
 

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { operation } from '../http/operation.ts'
-import { callbacksSwitch } from '../values.ts'
+import { operation } from '../vocabulary/operation.ts'
+import { callbacksSwitch } from '../vocabulary/values.ts'
 
 const anyone = { method: 'GET', callers: [], refusals: [] } as const
 

@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts'
 import { appliedVersion } from '../database/migrate.ts'
 import { isWritable, type Sql } from '../database/open.ts'
-import { inTime, shared } from '../event-loop.ts'
 import type { InFlight } from '../http/in-flight.ts'
-import type { Peers } from '../peers.ts'
+import { inTime, shared } from '../runtime/event-loop.ts'
+import type { Peers } from '../runtime/peer-processes.ts'
 
 interface Parts {
   sql: Sql

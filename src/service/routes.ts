@@ -1,14 +1,13 @@
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/open.ts'
 import { callbacksNow } from '../deliveries/store.ts'
-import { inTime, shared } from '../event-loop.ts'
 import { Reply } from '../http/answer.ts'
-import { type Api, openApiDocument } from '../http/openapi.ts'
 import { type Handler, handle } from '../http/serve.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
-import type { Metrics } from '../metrics.ts'
-import type { Peers } from '../peers.ts'
-import { refusals } from '../refusals.ts'
+import { inTime, shared } from '../runtime/event-loop.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { Peers } from '../runtime/peer-processes.ts'
+import { refusals } from '../vocabulary/refusals.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
 import { probeMs, type Readiness } from './readiness.ts'
 
@@ -20,13 +19,21 @@ interface Parts {
   readiness: Readiness
   peers: Peers
   config: Pick<Config, 'callbacks' | 'statementTimeoutMs'>
-  /** What `/openapi.json` describes. */
-  api: Api
+  /** Makes the document of `/openapi.json`. */
+  describeApi: () => object
   isDistributed: boolean
 }
 
 /** The probes, the metrics and the description of the API. */
-export function serviceRoutes({ sql, metrics, readiness, config, peers, api, isDistributed }: Parts): Handler[] {
+export function serviceRoutes({
+  sql,
+  metrics,
+  readiness,
+  config,
+  peers,
+  describeApi,
+  isDistributed,
+}: Parts): Handler[] {
   let document: StaticAnswer | undefined
   const readCallbacks = shared(() => inTime(callbacksNow(sql, config.callbacks), config.callbacks, probeMs(config)))
 
@@ -53,7 +60,7 @@ export function serviceRoutes({ sql, metrics, readiness, config, peers, api, isD
     }),
 
     handle(getOpenApi, async (request) => {
-      const text = () => JSON.stringify(openApiDocument(api))
+      const text = () => JSON.stringify(describeApi())
       document ??= new StaticAnswer(text(), { ...json, 'cache-control': 'no-cache' })
       return new Reply(document.answerTo(request))
     }),

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { operation } from '../http/operation.ts'
-import { batchBytes, batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../lists.ts'
+import { operation } from '../vocabulary/operation.ts'
+import { batchBytes, batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
   address,
   anyAppId,
@@ -22,7 +22,7 @@ import {
   phone,
   text,
   timeOfDay,
-} from '../values.ts'
+} from '../vocabulary/values.ts'
 
 /** The most characters of a site's own texts. */
 export const siteLengths = { businessWeekDay: 128, sitePictureUrl: lengths.url, ipcIds: 1024 } as const

@@ -6,7 +6,7 @@ import { noteEvents } from '../database/commits.ts'
 import { findKeptKeys, keptAnswer, keptKey, type RequestKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { callRoutine, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
-import { Refusal } from '../refusals.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
 import { ruleFaults, ruleRefusal, type SiteMembers } from './rules.ts'
 import { siteColumns, valuesByColumn } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { ruleType } from '../billing-rules/contract.ts'
-import type { ShowMoment } from '../moments.ts'
-import { Refusal } from '../refusals.ts'
-import { given, readCoordinates } from '../values.ts'
+import type { ShowMoment } from '../vocabulary/moments.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
+import { given, readCoordinates } from '../vocabulary/values.ts'
 import type { SiteRecord, SiteRegistration, SiteUpdate } from './contract.ts'
 
 /** What a caller decides of a site, and what follows from it. */

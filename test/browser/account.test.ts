@@ -1,5 +1,5 @@
 import { describe, expect } from 'bun:test'
-import { createSession, getSession } from '../../src/sessions/contract.ts'
+import { createSession, getSession } from '../../src/people/sessions/contract.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import {
   browserTest,

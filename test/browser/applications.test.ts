@@ -6,10 +6,10 @@ import {
   pageApplications,
   updateApplication,
 } from '../../src/applications/contract.ts'
+import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { getThirdPartyConfig, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { deviceBody, newApplication, newToken, siteBody } from '../harness.ts'
 import { newPerson } from '../people.ts'
 import {

@@ -1,8 +1,8 @@
 import { describe, expect } from 'bun:test'
 import type { Locator } from 'playwright-core'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { newApplication, siteBody, type TestApplication } from '../harness.ts'
 import {
   browserTest,

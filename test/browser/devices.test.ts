@@ -1,8 +1,8 @@
 import { describe, expect } from 'bun:test'
 import { pageApplications } from '../../src/applications/contract.ts'
-import { getDeviceHistory, unbindDevice } from '../../src/device-ownership/contract.ts'
-import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { createDevice, getDevice, pageDevices, updateDevice } from '../../src/devices/contract.ts'
+import { getDeviceHistory, unbindDevice } from '../../src/devices/ownership/contract.ts'
+import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { deviceBody, newApplication, type TestApplication, takeOffline } from '../harness.ts'
 import {
   browserTest,

@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
-import { importDeviceInventory, pageDeviceInventory } from '../../src/device-inventory/contract.ts'
-import { pageDeviceModels, saveDeviceModel } from '../../src/device-models/contract.ts'
+import { importDeviceInventory, pageDeviceInventory } from '../../src/devices/inventory/contract.ts'
+import { pageDeviceModels, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import {
   browserTest,
   client,

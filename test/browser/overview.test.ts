@@ -1,6 +1,6 @@
 import { describe, expect } from 'bun:test'
-import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { deviceBody, newApplication } from '../harness.ts'
 import {
   browserTest,

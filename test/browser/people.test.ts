@@ -7,8 +7,8 @@ import {
   pageOperatorKeys,
   pageOperators,
   updateOperator,
-} from '../../src/operators/contract.ts'
-import { getSession } from '../../src/sessions/contract.ts'
+} from '../../src/people/operators/contract.ts'
+import { getSession } from '../../src/people/sessions/contract.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import {
   browserTest,

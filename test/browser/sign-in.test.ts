@@ -1,5 +1,5 @@
 import { describe, expect } from 'bun:test'
-import { createOperator } from '../../src/operators/contract.ts'
+import { createOperator } from '../../src/people/operators/contract.ts'
 import { newPassword, newPerson } from '../people.ts'
 import {
   browserTest,

@@ -1,6 +1,12 @@
 import { afterAll, expect, test } from 'bun:test'
 import { rotateApplicationSecret, takeApplicationOffline, updateApplication } from '../../src/applications/contract.ts'
 import {
+  getThirdPartyConfig,
+  rotateCallbackSecret,
+  saveThirdPartyConfig,
+} from '../../src/applications/third-party-config/contract.ts'
+import { revokeToken } from '../../src/applications/tokens/contract.ts'
+import {
   deleteBillingRule,
   getBillingRule,
   pageBillingRules,
@@ -9,17 +15,11 @@ import {
 } from '../../src/billing-rules/contract.ts'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { getDelivery, pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { forceUnbindDevice, getDeviceHistory, unbindDevice } from '../../src/device-ownership/contract.ts'
-import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { createDevice, createDevices, getDevice, pageDevices, updateDevice } from '../../src/devices/contract.ts'
+import { forceUnbindDevice, getDeviceHistory, unbindDevice } from '../../src/devices/ownership/contract.ts'
+import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { getEvent, pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, getSite, pageSites, saveSite, updateSite } from '../../src/sites/contract.ts'
-import {
-  getThirdPartyConfig,
-  rotateCallbackSecret,
-  saveThirdPartyConfig,
-} from '../../src/third-party-config/contract.ts'
-import { revokeToken } from '../../src/tokens/contract.ts'
 import {
   type Answer,
   Client,

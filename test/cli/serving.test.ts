@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openBesideService } from '../../src/database/beside.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import { openBesideService } from '../../src/embedded/command-database.ts'
 import { newDataDir, prepareDatabase } from '../harness.ts'
 import { forecourt, startForecourt } from './support.ts'
 

@@ -10,7 +10,7 @@ import {
   unfreezeApplication,
   updateApplication,
 } from '../../src/applications/contract.ts'
-import { getSettings } from '../../src/sessions/contract.ts'
+import { getSettings } from '../../src/people/sessions/contract.ts'
 import { newApplication, newToken, shownSecret } from '../harness.ts'
 import {
   client,

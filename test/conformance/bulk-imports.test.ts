@@ -10,8 +10,8 @@ import {
   type ImportRecord,
   pageImports,
 } from '../../src/bulk/contract.ts'
-import { saveDeviceModel } from '../../src/device-models/contract.ts'
 import { getDevice, pageDevices } from '../../src/devices/contract.ts'
+import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
 import { pageSites } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'

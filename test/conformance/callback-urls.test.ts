@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { astral, client, expectFaults, expectSuccess, newBareApplication } from './support.ts'
 
 async function save(callbackUrl: unknown) {

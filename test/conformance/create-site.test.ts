@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { newApplication, newToken, siteBody, takeOffline } from '../harness.ts'
 import {
   bearer,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { getDelivery, pageDeliveries, replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
-import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { unbindDevice } from '../../src/device-ownership/contract.ts'
 import { createDevice, createDevices, type DeviceRecord, getDevice } from '../../src/devices/contract.ts'
+import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { type Answer, type Faults, newApplication, newSerial, type TestApplication, takeOffline } from '../harness.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess } from './support.ts'
 

@@ -3,8 +3,8 @@ import {
   deleteDeviceInventory,
   importDeviceInventory,
   pageDeviceInventory,
-} from '../../src/device-inventory/contract.ts'
-import { deleteDeviceModel, saveDeviceModel } from '../../src/device-models/contract.ts'
+} from '../../src/devices/inventory/contract.ts'
+import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { newApplication, newSerial } from '../harness.ts'
 import { astral, client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
 import { neverText, notGiven } from './texts.ts'

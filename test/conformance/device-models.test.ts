@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/device-models/contract.ts'
+import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { newApplication, newSerial } from '../harness.ts'
 import { astral, client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
 import { neverText, notGiven, storedAsSent } from './texts.ts'

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import { getDevice } from '../../src/devices/contract.ts'
 import {
   forceUnbindDevice,
   getDeviceHistory,
   transferDevice,
   unbindDevice,
-} from '../../src/device-ownership/contract.ts'
-import { reportDeviceState } from '../../src/device-state/contract.ts'
-import { getDevice } from '../../src/devices/contract.ts'
+} from '../../src/devices/ownership/contract.ts'
+import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { newApplication, newSerial, type TestApplication, takeOffline } from '../harness.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'

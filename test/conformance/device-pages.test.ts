@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { deleteDeviceModel, saveDeviceModel } from '../../src/device-models/contract.ts'
-import { unbindDevice } from '../../src/device-ownership/contract.ts'
-import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { createDevices, type DeviceRecord, pageDevices } from '../../src/devices/contract.ts'
+import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
+import { unbindDevice } from '../../src/devices/ownership/contract.ts'
+import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import {
   expectPages,
   type Filter,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { getDeviceState, reportDeviceState } from '../../src/device-state/contract.ts'
 import { getDevice } from '../../src/devices/contract.ts'
+import { getDeviceState, reportDeviceState } from '../../src/devices/state/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { newApplication, newSerial } from '../harness.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'

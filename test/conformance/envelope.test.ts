@@ -6,11 +6,11 @@ import {
   pageApplications,
   rotateApplicationSecret,
 } from '../../src/applications/contract.ts'
+import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getHealth } from '../../src/service/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { getThirdPartyConfig } from '../../src/third-party-config/contract.ts'
-import { issueToken } from '../../src/tokens/contract.ts'
 import {
   type Answer,
   deviceBody,

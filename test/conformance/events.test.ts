@@ -6,10 +6,10 @@ import {
   takeApplicationOnline,
   unfreezeApplication,
 } from '../../src/applications/contract.ts'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { deleteBillingRule } from '../../src/billing-rules/contract.ts'
 import { type EventRecord, getEvent, pageAudit, pageEvents } from '../../src/events/contract.ts'
-import { momentFormat } from '../../src/moments.ts'
-import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { momentFormat } from '../../src/vocabulary/moments.ts'
 import { newApplication, type TestApplication } from '../harness.ts'
 import {
   client,

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { takeApplicationOnline } from '../../src/applications/contract.ts'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { deviceBody, newApplication, newSerial, siteBody, takeOffline } from '../harness.ts'
 import {
   bearer,

@@ -1,19 +1,19 @@
 import { expect, test } from 'bun:test'
 import { createApplication, rotateApplicationSecret } from '../../src/applications/contract.ts'
+import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { deleteBillingRule, saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { deleteDeviceInventory, importDeviceInventory } from '../../src/device-inventory/contract.ts'
-import { deleteDeviceModel, saveDeviceModel } from '../../src/device-models/contract.ts'
+import { createDevice, createDevices } from '../../src/devices/contract.ts'
+import { deleteDeviceInventory, importDeviceInventory } from '../../src/devices/inventory/contract.ts'
+import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import {
   forceUnbindDevice,
   transferDevice,
   transferDevices,
   unbindDevice,
   unbindDevices,
-} from '../../src/device-ownership/contract.ts'
-import { reportDeviceStates } from '../../src/device-state/contract.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
-import type { Operation } from '../../src/http/operation.ts'
+} from '../../src/devices/ownership/contract.ts'
+import { reportDeviceStates } from '../../src/devices/state/contract.ts'
 import {
   createOperator,
   createOperatorKey,
@@ -21,11 +21,11 @@ import {
   deleteOperatorKey,
   handOverOperatorKey,
   resetOperator,
-} from '../../src/operators/contract.ts'
+} from '../../src/people/operators/contract.ts'
+import { createSession, deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { createSession, deleteSession, getSession } from '../../src/sessions/contract.ts'
 import { deleteSite, saveSite, saveSites } from '../../src/sites/contract.ts'
-import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
 import { cookieOf, newPerson } from '../people.ts'
 import { untyped } from '../untyped.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
+import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
-import { issueToken } from '../../src/tokens/contract.ts'
+import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { deviceBody, newApplication } from '../harness.ts'
 import {
   bearer,

@@ -19,9 +19,9 @@ import {
   resetOperator,
   setUpOperator,
   updateOperator,
-} from '../../src/operators/contract.ts'
-import { getOverview } from '../../src/overview/contract.ts'
-import { createSession, getSession } from '../../src/sessions/contract.ts'
+} from '../../src/people/operators/contract.ts'
+import { createSession, getSession } from '../../src/people/sessions/contract.ts'
+import { getOverview } from '../../src/service/overview/contract.ts'
 import { deviceBody, newApplication, newSerial, shownSecret } from '../harness.ts'
 import { cookieOf, newPassword, newPerson, signIn } from '../people.ts'
 import { client, expectFaults, expectNow, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'

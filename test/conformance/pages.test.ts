@@ -2,16 +2,16 @@ import { expect, test } from 'bun:test'
 import { createApplication, pageApplications } from '../../src/applications/contract.ts'
 import { pageBillingRules, saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { pageDeliveries } from '../../src/deliveries/contract.ts'
+import { createDevice, pageDevices } from '../../src/devices/contract.ts'
 import {
   deleteDeviceInventory,
   importDeviceInventory,
   pageDeviceInventory,
-} from '../../src/device-inventory/contract.ts'
-import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/device-models/contract.ts'
-import { createDevice, pageDevices } from '../../src/devices/contract.ts'
+} from '../../src/devices/inventory/contract.ts'
+import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
-import type { Operation } from '../../src/http/operation.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
 import { client, expectFaults, expectSuccess, newIdleApplication, newRule, onePeriod, saveSiteOf } from './support.ts'
 

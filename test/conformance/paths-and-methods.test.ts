@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
+import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
 import { pageSites } from '../../src/sites/contract.ts'
-import { issueToken } from '../../src/tokens/contract.ts'
 import { newApplication } from '../harness.ts'
 import { client, expectFaults, expectSuccess, post, RawConnection } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createDevice } from '../../src/devices/contract.ts'
-import { createSession } from '../../src/sessions/contract.ts'
+import { createSession } from '../../src/people/sessions/contract.ts'
 import { Client, runServiceToItsEnd, type Service, startService } from '../harness.ts'
 
 // What a service believes of the address by which it is reached.

@@ -5,12 +5,12 @@ import {
   unfreezeApplication,
   updateApplication,
 } from '../../src/applications/contract.ts'
+import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { transferDevice } from '../../src/device-ownership/contract.ts'
 import { createDevice, createDevices, getDevice } from '../../src/devices/contract.ts'
-import { pageRefusals, type RefusalRecord } from '../../src/refusal-log/contract.ts'
+import { transferDevice } from '../../src/devices/ownership/contract.ts'
+import { pageRefusals, type RefusalRecord } from '../../src/events/refusal-log/contract.ts'
 import { saveSite, updateSite } from '../../src/sites/contract.ts'
-import { issueToken } from '../../src/tokens/contract.ts'
 import {
   Client,
   deviceBody,

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rotateApplicationSecret } from '../../src/applications/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { refusals } from '../../src/refusals.ts'
 import {
   type CallbackEvent,
   FileAnswer,
@@ -14,6 +13,7 @@ import {
   type SiteRegistration,
   verifyCallback,
 } from '../../src/sdk/index.ts'
+import { refusals } from '../../src/vocabulary/refusals.ts'
 import { deviceBody, newApplication, newSerial, projectFolder, siteBody, target } from '../harness.ts'
 
 const client = await target()

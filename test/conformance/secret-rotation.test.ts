@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { rotateApplicationSecret } from '../../src/applications/contract.ts'
+import { issueToken, revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
-import { issueToken, revokeToken } from '../../src/tokens/contract.ts'
 import { newApplication, newToken, shownSecret } from '../harness.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, newIdleApplication, withinOneSecond } from './support.ts'
 

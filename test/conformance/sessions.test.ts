@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createApplication, pageApplications } from '../../src/applications/contract.ts'
-import { changePassword, updateOperator } from '../../src/operators/contract.ts'
-import { createSession, deleteSession, getSession, pageSessions } from '../../src/sessions/contract.ts'
+import { changePassword, updateOperator } from '../../src/people/operators/contract.ts'
+import { createSession, deleteSession, getSession, pageSessions } from '../../src/people/sessions/contract.ts'
 import { cookieOf, newPassword, newPerson, signIn } from '../people.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 

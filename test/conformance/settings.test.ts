@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { getApplication } from '../../src/applications/contract.ts'
-import { deleteDeviceInventory, importDeviceInventory } from '../../src/device-inventory/contract.ts'
-import { saveDeviceModel } from '../../src/device-models/contract.ts'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import { deleteDeviceInventory, importDeviceInventory } from '../../src/devices/inventory/contract.ts'
+import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import {
   Client,
   deviceBody,

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { eventTypes } from '../../src/events/contract.ts'
 import {
   getThirdPartyConfig,
   rotateCallbackSecret,
   saveThirdPartyConfig,
-} from '../../src/third-party-config/contract.ts'
+} from '../../src/applications/third-party-config/contract.ts'
+import { eventTypes } from '../../src/events/contract.ts'
 import { newApplication, type TestApplication, takeOffline } from '../harness.ts'
 import {
   client,

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import * as oauth from 'oauth4webapi'
 import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import { issueToken, revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { issueToken, revokeToken } from '../../src/tokens/contract.ts'
 import { deviceBody, newApplication, newToken, shownSecret, type TestApplication } from '../harness.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { updateApplication } from '../../src/applications/contract.ts'
+import { revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { revokeToken } from '../../src/tokens/contract.ts'
 import { deviceBody, newApplication, newToken, siteBody } from '../harness.ts'
 import {
   bearer,

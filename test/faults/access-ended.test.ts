@@ -2,13 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import { revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createExport, createImport, getImport, getImportResult } from '../../src/bulk/contract.ts'
 import { getDevice, pageDevices } from '../../src/devices/contract.ts'
-import type { Operation } from '../../src/http/operation.ts'
-import { createOperatorKey, deleteOperator, deleteOperatorKey, updateOperator } from '../../src/operators/contract.ts'
+import {
+  createOperatorKey,
+  deleteOperator,
+  deleteOperatorKey,
+  updateOperator,
+} from '../../src/people/operators/contract.ts'
+import { deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { deleteSession, getSession } from '../../src/sessions/contract.ts'
-import { revokeToken } from '../../src/tokens/contract.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
 import {
   Client,
   deviceBody,

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
-import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import { newApplication } from '../harness.ts'
 import { CallbackBed, serialOf } from './callback-bed.ts'
 import { answerWith, verify } from './receiver.ts'

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
-import { getOverview } from '../../src/overview/contract.ts'
-import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { getOverview } from '../../src/service/overview/contract.ts'
 import { CallbackBed } from './callback-bed.ts'
 import { answerWith } from './receiver.ts'
 import { becomesTrue, sleep } from './support.ts'

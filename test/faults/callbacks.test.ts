@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { takeApplicationOffline, takeApplicationOnline } from '../../src/applications/contract.ts'
-import { replayDeliveries } from '../../src/deliveries/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
 import {
   getThirdPartyConfig,
   rotateCallbackSecret,
   saveThirdPartyConfig,
-} from '../../src/third-party-config/contract.ts'
+} from '../../src/applications/third-party-config/contract.ts'
+import { replayDeliveries } from '../../src/deliveries/contract.ts'
+import { pageEvents } from '../../src/events/contract.ts'
 import { newApplication } from '../harness.ts'
 import { CallbackBed, serialOf } from './callback-bed.ts'
 import { answerWith, verify } from './receiver.ts'

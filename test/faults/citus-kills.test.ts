@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type postgres from 'postgres'
-import { goneWithin, postgresProcessesIn, signal } from '../../src/database/processes.ts'
+import { goneWithin, postgresProcessesIn, signal } from '../../src/embedded/processes.ts'
 import { Cluster, coordinatorUrl, type Node, startNode } from '../citus/cluster.ts'
 import { Client, newApplication, type Service } from '../harness.ts'
 import {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
 import { createApplication, takeApplicationOffline, takeApplicationOnline } from '../../src/applications/contract.ts'
+import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { saveDeviceModel } from '../../src/device-models/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { getThirdPartyConfig } from '../../src/third-party-config/contract.ts'
-import { issueToken } from '../../src/tokens/contract.ts'
+import { saveDeviceModel } from '../../src/devices/models/contract.ts'
 import { type Answer, Client, deviceBody, newApplication, newSerial, type Service } from '../harness.ts'
 import {
   atScale,

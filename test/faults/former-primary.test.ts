@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
-import { unbindDevice } from '../../src/device-ownership/contract.ts'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
+import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { Client, deviceBody, hasOldestPostgres, newApplication } from '../harness.ts'
 import { type Host, startPair } from './replicated.ts'
 import { becomesTrue, sleep, tell, Workplace } from './support.ts'

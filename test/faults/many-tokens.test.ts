@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
+import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { issueToken } from '../../src/tokens/contract.ts'
 import { Client, newApplication, newToken, shownSecret, type TestApplication } from '../harness.ts'
 import { longTest } from '../long.ts'
 import { atScale, becomesTrue, distribution, type OwnDatabase, sleep, tell, Workplace } from './support.ts'

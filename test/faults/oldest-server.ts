@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chownSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { serverUser } from '../../src/database/embedded/user.ts'
+import { serverUser } from '../../src/embedded/user.ts'
 import { oldestPostgres } from '../harness.ts'
 import { becomesTrue } from './support.ts'
 

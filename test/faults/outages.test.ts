@@ -3,13 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApplication } from '../../src/applications/contract.ts'
+import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { pageBillingRules } from '../../src/billing-rules/contract.ts'
-import type { ProcessId } from '../../src/database/processes.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import type { ProcessId } from '../../src/embedded/processes.ts'
 import { getHealth, getMetrics, getReadiness } from '../../src/service/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
-import { getThirdPartyConfig } from '../../src/third-party-config/contract.ts'
-import { issueToken } from '../../src/tokens/contract.ts'
 import {
   type Answer,
   Client,

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { takeApplicationOffline, takeApplicationOnline } from '../../src/applications/contract.ts'
+import { createDevice, createDevices, getDevice, updateDevice } from '../../src/devices/contract.ts'
 import {
   forceUnbindDevice,
   getDeviceHistory,
   transferDevice,
   unbindDevice,
-} from '../../src/device-ownership/contract.ts'
-import { createDevice, createDevices, getDevice, updateDevice } from '../../src/devices/contract.ts'
+} from '../../src/devices/ownership/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
 import { coordinatorUrl } from '../citus/cluster.ts'
 import { type Answer, Client, deviceBody, newApplication, newSerial, type TestApplication } from '../harness.ts'

@@ -6,8 +6,8 @@ import {
   saveBillingRule,
   updateBillingRule,
 } from '../../src/billing-rules/contract.ts'
-import { unbindDevice } from '../../src/device-ownership/contract.ts'
 import { createDevice, getDevice, updateDevice } from '../../src/devices/contract.ts'
+import { unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { type EventRecord, pageEvents } from '../../src/events/contract.ts'
 import { deleteSite, getSite, pageSites, type SiteRecord, saveSite, updateSite } from '../../src/sites/contract.ts'
 import { type Answer, Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  getThirdPartyConfig,
+  rotateCallbackSecret,
+  saveThirdPartyConfig,
+} from '../../src/applications/third-party-config/contract.ts'
 import { createExport } from '../../src/bulk/contract.ts'
 import type { Sql } from '../../src/database/open.ts'
 import { pageDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { pageAudit, pageEvents } from '../../src/events/contract.ts'
-import {
-  getThirdPartyConfig,
-  rotateCallbackSecret,
-  saveThirdPartyConfig,
-} from '../../src/third-party-config/contract.ts'
 import {
   Client,
   deviceBody,

@@ -7,11 +7,11 @@ import {
   deleteOperatorKey,
   pageOperatorKeys,
   setUpOperator,
-} from '../../src/operators/contract.ts'
-import { deleteExpiredSetUps } from '../../src/operators/store.ts'
-import { getOverview } from '../../src/overview/contract.ts'
-import { createSession, getSession } from '../../src/sessions/contract.ts'
-import { deleteEndedSessions } from '../../src/sessions/store.ts'
+} from '../../src/people/operators/contract.ts'
+import { deleteExpiredSetUps } from '../../src/people/operators/store.ts'
+import { createSession, getSession } from '../../src/people/sessions/contract.ts'
+import { deleteEndedSessions } from '../../src/people/sessions/store.ts'
+import { getOverview } from '../../src/service/overview/contract.ts'
 import { Client, newSerial, shownSecret } from '../harness.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'

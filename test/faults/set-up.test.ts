@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
-import { setUpOperator } from '../../src/operators/contract.ts'
-import { createSession, getSession } from '../../src/sessions/contract.ts'
+import { setUpOperator } from '../../src/people/operators/contract.ts'
+import { createSession, getSession } from '../../src/people/sessions/contract.ts'
 import { Client, newSerial, type Service } from '../harness.ts'
 import { cookieOf, newPassword } from '../people.ts'
 import { Workplace } from './support.ts'

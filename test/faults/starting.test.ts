@@ -5,8 +5,8 @@ import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import { UserError } from '../../src/runtime/user-error.ts'
 import { getReadiness } from '../../src/service/contract.ts'
-import { UserError } from '../../src/user-error.ts'
 import {
   Client,
   deviceBody,

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
-import { reportDeviceState } from '../../src/device-state/contract.ts'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
+import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { type Client, deviceBody, newSerial, type TestApplication } from '../harness.ts'
 import { sleep } from './support.ts'
 

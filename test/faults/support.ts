@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import postgres from 'postgres'
-import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../src/database/embedded.ts'
-import { findProcess, goneWithin, type ProcessId, postgresProcessesIn, signal } from '../../src/database/processes.ts'
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../src/embedded/embedded.ts'
+import { findProcess, goneWithin, type ProcessId, postgresProcessesIn, signal } from '../../src/embedded/processes.ts'
 import { Cluster, coordinatorUrl } from '../citus/cluster.ts'
 import { prepareDatabase, type Service, type ServiceOptions, startService } from '../harness.ts'
 

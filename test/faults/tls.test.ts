@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { serverUser } from '../../src/database/embedded/user.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import { serverUser } from '../../src/embedded/user.ts'
 import {
   Client,
   deviceBody,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freezeApplication, rotateApplicationSecret, unfreezeApplication } from '../../src/applications/contract.ts'
-import { importDeviceInventory } from '../../src/device-inventory/contract.ts'
-import { deleteDeviceModel, saveDeviceModel } from '../../src/device-models/contract.ts'
+import { getThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
+import { revokeToken } from '../../src/applications/tokens/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
-import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/operators/contract.ts'
-import { getThirdPartyConfig } from '../../src/third-party-config/contract.ts'
-import { revokeToken } from '../../src/tokens/contract.ts'
+import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
+import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
+import { createOperatorKey, deleteOperatorKey, updateOperator } from '../../src/people/operators/contract.ts'
 import {
   Client,
   deviceBody,

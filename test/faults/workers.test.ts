@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { freezeApplication } from '../../src/applications/contract.ts'
-import { findProcess, goneWithin, type ProcessId, signal } from '../../src/database/processes.ts'
+import { saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { testDelivery } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
+import { findProcess, goneWithin, type ProcessId, signal } from '../../src/embedded/processes.ts'
 import { getHealth, getMetrics, getReadiness } from '../../src/service/contract.ts'
-import { saveThirdPartyConfig } from '../../src/third-party-config/contract.ts'
 import {
   Client,
   deviceBody,

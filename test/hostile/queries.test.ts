@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import type { TObject, TSchema } from 'typebox'
 import { getDevice } from '../../src/devices/contract.ts'
-import type { Operation } from '../../src/http/operation.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { refusals } from '../../src/refusals.ts'
 import { pageSites, saveSite } from '../../src/sites/contract.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
+import { refusals } from '../../src/vocabulary/refusals.ts'
 import { type Answer, deviceBody, newApplication, siteBody, target } from '../harness.ts'
 
 // Hostile text in every member of every query; generated from the operations.

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { issueToken } from '../../src/tokens/contract.ts'
+import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { newApplication, target } from '../harness.ts'
 
 const client = await target()

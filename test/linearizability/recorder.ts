@@ -1,5 +1,5 @@
-import { transferDevice, unbindDevice } from '../../src/device-ownership/contract.ts'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
+import { transferDevice, unbindDevice } from '../../src/devices/ownership/contract.ts'
 import { randomNumbers, sleep } from '../faults/support.ts'
 import { deviceBody, newSerial } from '../harness.ts'
 import type { Exchange } from './checker.ts'

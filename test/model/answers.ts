@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
-import { momentFormat } from '../../src/moments.ts'
-import { refusals } from '../../src/refusals.ts'
+import { momentFormat } from '../../src/vocabulary/moments.ts'
+import { refusals } from '../../src/vocabulary/refusals.ts'
 import { contractRefusals, type RefusalName } from '../conformance/refusals.ts'
 import type { Answer } from '../harness.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { createDevice, createDevices } from '../../src/devices/contract.ts'
-import { refusals } from '../../src/refusals.ts'
+import { refusals } from '../../src/vocabulary/refusals.ts'
 import { contractRefusals, type RefusalName } from '../conformance/refusals.ts'
 import type { Client } from '../harness.ts'
 import { besides, expectWhole, refused, succeeded, timed } from './answers.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { pageEvents } from '../../src/events/contract.ts'
-import { momentFormat } from '../../src/moments.ts'
+import { momentFormat } from '../../src/vocabulary/moments.ts'
 import type { Client } from '../harness.ts'
 import { expectWhole, refused, settled } from './answers.ts'
 import { serial } from './creates.ts'

@@ -7,8 +7,8 @@ import {
   transferDevices,
   unbindDevice,
   unbindDevices,
-} from '../../src/device-ownership/contract.ts'
-import { refusals } from '../../src/refusals.ts'
+} from '../../src/devices/ownership/contract.ts'
+import { refusals } from '../../src/vocabulary/refusals.ts'
 import { contractRefusals } from '../conformance/refusals.ts'
 import type { Client } from '../harness.ts'
 import { besides, expectWhole, type Moment, refused, settled, succeeded, timed } from './answers.ts'

@@ -6,8 +6,8 @@ import {
   saveBillingRule,
   updateBillingRule,
 } from '../../src/billing-rules/contract.ts'
-import type { Operation } from '../../src/http/operation.ts'
 import { deleteSite, getSite, pageSites, saveSite, updateSite } from '../../src/sites/contract.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
 import type { Client } from '../harness.ts'
 import { besides, expectWhole, type Moment, refused, type refusedFor, settled, succeeded, timed } from './answers.ts'
 import { type Condition, condition, conditionOn } from './conditions.ts'

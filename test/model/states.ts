@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { getDeviceState, reportDeviceState, reportDeviceStates } from '../../src/device-state/contract.ts'
-import { refusals } from '../../src/refusals.ts'
+import { getDeviceState, reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
+import { refusals } from '../../src/vocabulary/refusals.ts'
 import { contractRefusals } from '../conformance/refusals.ts'
 import type { Client } from '../harness.ts'
 import { besides, expectWhole, type Moment, refused, settled, succeeded, timed } from './answers.ts'

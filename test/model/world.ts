@@ -4,7 +4,7 @@ import type { TObject, TSchema } from 'typebox'
 import type { DeviceRecord } from '../../src/devices/contract.ts'
 import type { EventType } from '../../src/events/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Client, newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { type Moment, settled } from './answers.ts'
 

@@ -2,14 +2,14 @@ import { Alert, Button, Descriptions, Empty } from 'antd'
 import { useState } from 'react'
 import type { Static } from 'typebox'
 import type { ApplicationRecord } from '../../../src/applications/contract.ts'
-import { testDelivery } from '../../../src/deliveries/contract.ts'
-import { eventTypes } from '../../../src/events/contract.ts'
 import {
   getThirdPartyConfig,
   rotateCallbackSecret,
   saveThirdPartyConfig,
   type ThirdPartyConfigRecord,
-} from '../../../src/third-party-config/contract.ts'
+} from '../../../src/applications/third-party-config/contract.ts'
+import { testDelivery } from '../../../src/deliveries/contract.ts'
+import { eventTypes } from '../../../src/events/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { DeliveryState } from '../deliveries/state.tsx'
 import { useMay } from '../session.tsx'

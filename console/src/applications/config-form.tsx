@@ -3,7 +3,7 @@ import {
   getThirdPartyConfig,
   saveThirdPartyConfig,
   type ThirdPartyConfigRecord,
-} from '../../../src/third-party-config/contract.ts'
+} from '../../../src/applications/third-party-config/contract.ts'
 import { useWrite } from '../api.ts'
 import { RecordForm, useEdited } from '../ui/record-form.tsx'
 import { useCommon } from '../ui/texts.ts'

@@ -7,8 +7,11 @@ import {
   mostRateLimitPerSecond,
   mostTokenLifetimeSeconds,
 } from '../../../src/applications/contract.ts'
+import {
+  operatorIdPattern,
+  type ThirdPartyConfigRecord,
+} from '../../../src/applications/third-party-config/contract.ts'
 import { type EventType, eventTypes } from '../../../src/events/contract.ts'
-import { operatorIdPattern, type ThirdPartyConfigRecord } from '../../../src/third-party-config/contract.ts'
 import { useCommon } from '../ui/texts.ts'
 import { durationWords, useTexts } from './texts.ts'
 

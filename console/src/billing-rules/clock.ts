@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { getSettings } from '../../../src/sessions/contract.ts'
+import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead } from '../api.ts'
 import { secondsOfDay } from './rules.ts'
 

@@ -9,7 +9,7 @@ import {
   saveBillingRule,
   updateBillingRule,
 } from '../../../src/billing-rules/contract.ts'
-import { lengths } from '../../../src/values.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'

@@ -1,5 +1,5 @@
 import { mostPeriods, type Period } from '../../../src/billing-rules/contract.ts'
-import { moneyPattern, timeOfDayPattern } from '../../../src/values.ts'
+import { moneyPattern, timeOfDayPattern } from '../../../src/vocabulary/values.ts'
 
 // A day of periods, as seconds since midnight, and money as whole ten-thousandths of a yuan: nothing here is a fraction.
 

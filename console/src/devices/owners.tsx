@@ -1,5 +1,5 @@
 import { Skeleton, Timeline } from 'antd'
-import type { Binding } from '../../../src/device-ownership/contract.ts'
+import type { Binding } from '../../../src/devices/ownership/contract.ts'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { State } from '../ui/status.tsx'
 import { useDeviceTexts } from './texts.ts'

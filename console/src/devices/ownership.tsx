@@ -1,7 +1,7 @@
 import { Button, Form } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { forceUnbindDevice, transferDevice, unbindDevice } from '../../../src/device-ownership/contract.ts'
+import { forceUnbindDevice, transferDevice, unbindDevice } from '../../../src/devices/ownership/contract.ts'
 import { useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'

@@ -1,5 +1,5 @@
 import { registrationLengths } from '../../../src/devices/contract.ts'
-import { serialPattern } from '../../../src/values.ts'
+import { serialPattern } from '../../../src/vocabulary/values.ts'
 import { readPoint, swapped } from '../map/point.ts'
 import type { TextColumn } from './table-text.ts'
 

@@ -1,6 +1,6 @@
 import { Alert, Button, Form, Input } from 'antd'
 import { useMemo, useState } from 'react'
-import { mostRows } from '../../../src/lists.ts'
+import { mostRows } from '../../../src/vocabulary/pages.ts'
 import { paths } from '../paths.ts'
 import { useUnsaved } from '../ui/leaving.tsx'
 import { LinkButton } from '../ui/link-button.tsx'

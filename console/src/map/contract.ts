@@ -1,4 +1,4 @@
-import type { Box } from '../../../src/values.ts'
+import type { Box } from '../../../src/vocabulary/values.ts'
 import type { MapPoint, Point } from './point.ts'
 
 /** What a map takes. */

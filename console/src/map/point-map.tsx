@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react'
+import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { getRegionTree } from '../../../src/regions/contract.ts'
-import { getSettings } from '../../../src/sessions/contract.ts'
 import { useRead } from '../api.ts'
 import { Loading } from '../ui/loading.tsx'
 import type { MapProps } from './contract.ts'

@@ -1,4 +1,4 @@
-import { coordinatesPattern } from '../../../src/values.ts'
+import { coordinatesPattern } from '../../../src/vocabulary/values.ts'
 
 /** A place, in decimal degrees. */
 export interface Point {

@@ -1,4 +1,4 @@
-import type { Box } from '../../../src/values.ts'
+import type { Box } from '../../../src/vocabulary/values.ts'
 import type { MapPoint, Point } from './point.ts'
 
 // Where a map looks, its lines of longitude and latitude, which points it draws as one, and what it calls places.

@@ -5,8 +5,8 @@ import {
   type InventoryEntry,
   importDeviceInventory,
   pageDeviceInventory,
-} from '../../../src/device-inventory/contract.ts'
-import { getSettings } from '../../../src/sessions/contract.ts'
+} from '../../../src/devices/inventory/contract.ts'
+import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'

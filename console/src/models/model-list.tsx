@@ -5,8 +5,8 @@ import {
   deleteDeviceModel,
   pageDeviceModels,
   saveDeviceModel,
-} from '../../../src/device-models/contract.ts'
-import { lengths, serialPattern } from '../../../src/values.ts'
+} from '../../../src/devices/models/contract.ts'
+import { lengths, serialPattern } from '../../../src/vocabulary/values.ts'
 import { call, useWrite } from '../api.ts'
 import { Picture } from '../devices/picture.tsx'
 import { defineTexts } from '../language/index.ts'

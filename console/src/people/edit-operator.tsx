@@ -1,6 +1,6 @@
 import { Form, Radio } from 'antd'
-import { everyRole, type Role } from '../../../src/callers/roles.ts'
-import { getOperator, type OperatorRecord, updateOperator } from '../../../src/operators/contract.ts'
+import { getOperator, type OperatorRecord, updateOperator } from '../../../src/people/operators/contract.ts'
+import { everyRole, type Role } from '../../../src/vocabulary/roles.ts'
 import { useWrite } from '../api.ts'
 import { FormDrawer } from '../ui/form-drawer.tsx'
 import { type Edited, RecordForm, useEdited } from '../ui/record-form.tsx'

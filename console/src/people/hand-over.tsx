@@ -1,6 +1,6 @@
 import { Form, Select } from 'antd'
 import { useState } from 'react'
-import { handOverOperatorKey, type OperatorKeyRecord, pageOperators } from '../../../src/operators/contract.ts'
+import { handOverOperatorKey, type OperatorKeyRecord, pageOperators } from '../../../src/people/operators/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { say } from '../ui/told.tsx'

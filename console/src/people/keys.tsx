@@ -10,8 +10,8 @@ import {
   mostKeyDays,
   type OperatorKeyRecord,
   pageOperatorKeys,
-} from '../../../src/operators/contract.ts'
-import { getSettings } from '../../../src/sessions/contract.ts'
+} from '../../../src/people/operators/contract.ts'
+import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { FormDrawer } from '../ui/form-drawer.tsx'

@@ -1,5 +1,5 @@
 import { Form, Input } from 'antd'
-import { lengths } from '../../../src/values.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
 import { useCommon } from '../ui/texts.ts'
 import { useTexts } from './texts.ts'
 

@@ -1,7 +1,12 @@
 import { Button, Empty, Space } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { deleteOperator, type OperatorRecord, pageOperators, resetOperator } from '../../../src/operators/contract.ts'
+import {
+  deleteOperator,
+  type OperatorRecord,
+  pageOperators,
+  resetOperator,
+} from '../../../src/people/operators/contract.ts'
 import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { ApplicationName } from '../ui/application-name.tsx'

@@ -1,5 +1,5 @@
 import { Radio } from 'antd'
-import type { Role } from '../../../src/callers/roles.ts'
+import type { Role } from '../../../src/vocabulary/roles.ts'
 import { useTexts } from './texts.ts'
 
 interface RoleChoiceProps<Offered extends Role> {

@@ -1,6 +1,6 @@
 import { Button } from 'antd'
 import { useState } from 'react'
-import { deleteSession, pageSessions, type SessionRecord } from '../../../src/sessions/contract.ts'
+import { deleteSession, pageSessions, type SessionRecord } from '../../../src/people/sessions/contract.ts'
 import { useWrite } from '../api.ts'
 import { useSession } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'

@@ -1,5 +1,5 @@
 import { Alert, Button, Form, type FormInstance, Input } from 'antd'
-import { lengths } from '../../../src/values.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
 import { useCommon } from '../ui/texts.ts'
 import { type Region, RegionCascader, regionPath, useRegions } from './cascader.tsx'
 import { useTexts } from './texts.ts'

@@ -1,7 +1,7 @@
 import { EnvironmentOutlined } from '@ant-design/icons'
 import { Button, Form, type FormInstance, Input, Space } from 'antd'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { lengths } from '../../../src/values.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
 import { type MapPoint, type Point, readPoint, swapped, writePoint } from '../map/point.ts'
 import { PointMap } from '../map/point-map.tsx'
 import { boxOf } from '../map/view.ts'

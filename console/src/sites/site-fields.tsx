@@ -1,7 +1,7 @@
 import { Form, type FormInstance, Input } from 'antd'
 import type { ReactNode } from 'react'
 import { siteLengths } from '../../../src/sites/contract.ts'
-import { lengths } from '../../../src/values.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
 import { paths } from '../paths.ts'
 import { useCommon } from '../ui/texts.ts'
 import { ruleFields, type SiteValues } from './form-values.ts'

@@ -1,6 +1,6 @@
 import { Form, Input, Modal } from 'antd'
 import { type ReactNode, useState } from 'react'
-import { lengths } from '../../../src/values.ts'
+import { lengths } from '../../../src/vocabulary/values.ts'
 import { RefusalAlert } from './refusal.tsx'
 import { useCommon } from './texts.ts'
 

@@ -1,6 +1,6 @@
 import { ReadOutlined } from '@ant-design/icons'
 import { type ReactNode, useEffect } from 'react'
-import type { Operation } from '../../../src/http/operation.ts'
+import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { referenceOf } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { Result } from './result.tsx'

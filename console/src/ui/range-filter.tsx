@@ -1,7 +1,7 @@
 import { DatePicker } from 'antd'
 import dayjs, { type Dayjs } from 'dayjs'
 import { useId, useState } from 'react'
-import { getSettings } from '../../../src/sessions/contract.ts'
+import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead } from '../api.ts'
 import type { RangeFilterProps } from './filters.tsx'
 import { useCommon } from './texts.ts'

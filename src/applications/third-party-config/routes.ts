@@ -1,0 +1,90 @@
+import type { Caller } from '../../callers/caller.ts'
+import { applicationOf, lockApplicationFor, requireApplicationOf } from '../../callers/permissions.ts'
+import type { Config } from '../../config.ts'
+import { once } from '../../database/idempotency.ts'
+import type { Sql } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import { requireMatch, tagged } from '../../http/etag.ts'
+import { type Handler, handle, read } from '../../http/serve.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import {
+  getThirdPartyConfig,
+  rotateCallbackSecret,
+  saveThirdPartyConfig,
+  type ThirdPartyConfigRecord,
+} from './contract.ts'
+import {
+  type ConfigParts,
+  configFaults,
+  requireConfig,
+  rotateSecret,
+  saveConfig,
+  showConfig,
+  tagOf,
+  wholeUrl,
+} from './save.ts'
+import { findConfig, type ThirdPartyConfig } from './store.ts'
+
+interface Parts extends ConfigParts {
+  sql: Sql
+  config: Pick<Config, 'privateCallbacks'>
+}
+
+export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
+  const { sql } = parts
+  /** The record for its reader. Nothing was written for a retry, which is answered as the log has it. */
+  const shownTo = (caller: Caller, record: ThirdPartyConfigRecord, config: ThirdPartyConfig | undefined) =>
+    config === undefined || !mayReadQuery(caller) ? record : { ...record, callbackUrl: wholeUrl(parts, config) }
+
+  return [
+    handle(
+      saveThirdPartyConfig,
+      async ({ caller, actor, body, header, idempotency }) => {
+        const appId = applicationOf(caller, body.appId)
+        const ifMatch = header('if-match')
+        let saved: ThirdPartyConfig | undefined
+        const record = await transaction(sql, async (tx) => {
+          await lockApplicationFor(tx, caller, appId)
+          return once(tx, idempotency, appId, async () => {
+            if (ifMatch !== null) {
+              const config = await findConfig(tx, appId)
+              if (config === undefined) throw new Refusal('preconditionFailed')
+              requireMatch(ifMatch, tagOf(parts, config))
+            }
+            const { config, record } = await saveConfig(parts, tx, { ...body, appId }, actor)
+            saved = config
+            return record
+          })
+        })
+        const now = saved ?? (await requireConfig(sql, appId))
+        return tagged(shownTo(caller, record, saved), tagOf(parts, now))
+      },
+      { check: (body) => configFaults(body, parts.config) },
+    ),
+
+    handle(rotateCallbackSecret, async ({ caller, body, actor, sourceAddress, idempotency }) => {
+      const appId = applicationOf(caller, body.appId)
+      let rotated: ThirdPartyConfig | undefined
+      const record = await transaction(sql, async (tx) => {
+        await lockApplicationFor(tx, caller, appId)
+        return once(tx, idempotency, appId, async () => {
+          const { config, record } = await rotateSecret(parts, tx, appId, { actor, address: sourceAddress() })
+          rotated = config
+          return record
+        })
+      })
+      return shownTo(caller, record, rotated)
+    }),
+
+    read(getThirdPartyConfig, async ({ sql, caller, query }) => {
+      const appId = await requireApplicationOf(sql, caller, query.appId)
+      const config = await requireConfig(sql, appId)
+      return tagged(shownTo(caller, showConfig(parts, config, null), config), tagOf(parts, config))
+    }),
+  ]
+}
+
+/** Whole URLs are the application's own and the admins'. */
+function mayReadQuery(caller: Caller): boolean {
+  return caller.kind === 'application' || caller.role === 'admin'
+}

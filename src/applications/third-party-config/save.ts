@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import type { Static } from 'typebox'
+import type { Config } from '../../config.ts'
+import type { Statements } from '../../database/open.ts'
+import { callbackUrlFault, hiddenQuery, splitQuery } from '../../deliveries/callback-url.ts'
+import { syncEndpoint } from '../../deliveries/store.ts'
+import { eventTypes } from '../../events/contract.ts'
+import { insertEvent, insertPlatformEvent } from '../../events/store.ts'
+import { etagOf } from '../../http/etag.ts'
+import type { SecretBox } from '../../secrets/box.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
+import type { saveThirdPartyConfig, ThirdPartyConfigRecord } from './contract.ts'
+import { findConfig, replaceSecret, type ThirdPartyConfig, upsertConfig } from './store.ts'
+
+type ConfigBody = Static<NonNullable<typeof saveThirdPartyConfig.body>> & { appId: string }
+
+/** A configuration that was written, and its record with the query hidden, as every log and every kept answer has it. */
+interface SavedConfig {
+  config: ThirdPartyConfig
+  record: ThirdPartyConfigRecord
+}
+
+/** What a configuration is kept and shown with. */
+export interface ConfigParts {
+  /** Seals the callback's secret. */
+  secrets: SecretBox
+  showMoment: ShowMoment
+}
+
+/**
+ * The configuration as its operations answer it; the callback secret only when it has just been made. The query of the
+ * callback is hidden: `wholeUrl` has it for those who may read it.
+ */
+export function showConfig(
+  parts: ConfigParts,
+  config: ThirdPartyConfig,
+  callbackSecret: string | null,
+): ThirdPartyConfigRecord {
+  const { updatedAt, stoppedAt, stoppedReason, callbackQuery, ...members } = config
+  return {
+    ...members,
+    callbackUrl: config.callbackUrl && config.callbackUrl + (callbackQuery === null ? '' : hiddenQuery),
+    callbackSecret,
+    callbackStopTime: stoppedAt === null ? null : parts.showMoment(stoppedAt),
+    callbackStopReason: stoppedReason,
+    updateTime: parts.showMoment(updatedAt),
+  }
+}
+
+/** The callback's URL with its query. */
+export function wholeUrl({ secrets }: Pick<ConfigParts, 'secrets'>, config: ThirdPartyConfig): string | null {
+  const { appId, callbackUrl, callbackQuery } = config
+  return callbackUrl && callbackUrl + (callbackQuery === null ? '' : secrets.open(appId, callbackQuery))
+}
+
+/** The entity tag of a configuration: with its query as it is kept, and without the secret, which is no part of its state. */
+export function tagOf(parts: ConfigParts, config: ThirdPartyConfig): string {
+  return etagOf({ ...showConfig(parts, config, null), callbackQuery: config.callbackQuery })
+}
+
+/** A query as it is kept: sealed, and as it was where it is the same or hidden. Throws 10001 for a hidden one that is not kept. */
+function keptQuery(
+  { secrets }: ConfigParts,
+  appId: string,
+  { address, query }: ReturnType<typeof splitQuery>,
+  before: ThirdPartyConfig | undefined,
+): string | null {
+  if (query === null) return null
+  const kept = before?.callbackUrl === address ? before.callbackQuery : null
+  if (query === hiddenQuery) return kept ?? notKept()
+  return kept !== null && secrets.open(appId, kept) === query ? kept : secrets.seal(appId, query)
+}
+
+function notKept(): never {
+  const en = `ends in ${hiddenQuery}, which stands for a query that is kept, but there is none of this address`
+  const reason = { en, zh: `以 ${hiddenQuery} 结尾，表示保留原有查询参数，但此地址没有已保存的查询参数` }
+  throw invalidRequest([{ field: 'callbackUrl', reason }])
+}
+
+function newCallbackSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
+}
+
+/** Saves a checked configuration, and its event, in a transaction that has made or locked the application. */
+export async function saveConfig(
+  parts: ConfigParts,
+  tx: Statements,
+  body: ConfigBody,
+  actor: string,
+): Promise<SavedConfig> {
+  const newSecret = newCallbackSecret()
+  const url = given(body.callbackUrl)
+  const parted = url === null ? { address: null, query: null } : splitQuery(url)
+  const members = {
+    appId: body.appId,
+    operatorName: body.operatorName,
+    operatorId: given(body.operatorId),
+    callbackUrl: parted.address,
+    callbackQuery:
+      parted.address === null ? null : keptQuery(parts, body.appId, parted, await findConfig(tx, body.appId)),
+    callbackEvents: [...new Set(given(body.callbackEvents) ?? eventTypes)],
+  }
+  const { config, isNew } = await upsertConfig(tx, members, parts.secrets.seal(body.appId, newSecret))
+  // Before the event, so that the event is the first that a new callback gets.
+  await syncEndpoint(tx, body.appId, members.callbackUrl !== null)
+  const data = showConfig(parts, config, null)
+  const { appId, updatedAt: time } = config
+  await insertEvent(tx, { appId, type: 'thirdPartyConfig.saved', time, actor, subject: null, data })
+  return { config, record: showConfig(parts, config, isNew ? newSecret : null) }
+}
+
+/** Replaces the callback secret, in a transaction that has locked the application. Throws 30003. */
+export async function rotateSecret(
+  parts: ConfigParts,
+  tx: Statements,
+  appId: string,
+  by: { actor: string; address: string },
+): Promise<SavedConfig> {
+  const newSecret = newCallbackSecret()
+  await replaceSecret(tx, appId, parts.secrets.seal(appId, newSecret))
+  const config = await requireConfig(tx, appId)
+  const data = showConfig(parts, config, null)
+  const { updatedAt: time } = config
+  await insertPlatformEvent(tx, { type: 'thirdPartyConfig.secretRotated', time, subject: appId, ...by, data })
+  return { config, record: showConfig(parts, config, newSecret) }
+}
+
+/** Throws 30003. */
+export async function requireConfig(sql: Statements, appId: string): Promise<ThirdPartyConfig> {
+  const config = await findConfig(sql, appId)
+  if (config === undefined) throw new Refusal('thirdPartyConfigMissing')
+  return config
+}
+
+/** What a configuration's members may not be by a setting; `within` is put before their names. */
+export function configFaults(
+  config: { callbackUrl?: string | null },
+  { privateCallbacks }: Pick<Config, 'privateCallbacks'>,
+  within = '',
+): FieldFault[] {
+  const callbackUrl = given(config.callbackUrl)
+  const reason = callbackUrl === null ? undefined : callbackUrlFault(callbackUrl, privateCallbacks)
+  return reason === undefined ? [] : [{ field: `${within}callbackUrl`, reason }]
+}

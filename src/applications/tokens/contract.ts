@@ -1,0 +1,104 @@
+import Type from 'typebox'
+import { operation } from '../../vocabulary/operation.ts'
+import { shownKey } from '../../vocabulary/values.ts'
+
+const folder = '/api/auth/v1/oauth'
+
+// RFC 6749 and RFC 7009 name these members, so what is missing is told by their own refusals, not by the schema.
+const credentials = {
+  client_id: Type.Optional(
+    Type.Unknown({ [shownKey]: Type.String(), description: 'The appId, unless it is sent by HTTP Basic.' }),
+  ),
+  client_secret: Type.Optional(
+    Type.Unknown({ [shownKey]: Type.String(), description: 'The appSecret, unless it is sent by HTTP Basic.' }),
+  ),
+}
+
+/** RFC 6749 §5.2. */
+const OAuthError = Type.Object({
+  error: Type.String({ description: 'What a stock OAuth library reads, for example invalid_client.' }),
+  error_description: Type.String({ description: 'The same for people.' }),
+})
+
+export const issueToken = operation({
+  id: 'issueToken',
+  group: 'tokens',
+  summary: 'Issues an access token: OAuth 2.0 client credentials (RFC 6749 §4.4), JSON or form, body or HTTP Basic.',
+  method: 'POST',
+  path: `${folder}/token`,
+  callers: [],
+  body: Type.Object({
+    grant_type: Type.Optional(
+      Type.Unknown({
+        [shownKey]: Type.Literal('client_credentials'),
+        description: 'Always client_credentials; required.',
+      }),
+    ),
+    ...credentials,
+  }),
+  example: { grant_type: 'client_credentials', client_id: 'eb5ffaabb88d8c09f000', client_secret: 'the appSecret' },
+  data: Type.Object({
+    accessToken: Type.String({ description: 'For `Authorization: Bearer …`.' }),
+    tokenType: Type.String({ [shownKey]: Type.Literal('Bearer'), description: 'Always Bearer.' }),
+    expiresIn: Type.Integer({ description: 'Seconds until the token ends.' }),
+  }),
+  beside: {
+    answer: Type.Object({
+      access_token: Type.String({ description: 'The same token, where a stock OAuth library reads it.' }),
+      token_type: Type.String({ [shownKey]: Type.Literal('Bearer'), description: 'Always Bearer.' }),
+      expires_in: Type.Integer({ description: 'Seconds until the token ends.' }),
+    }),
+    refusal: OAuthError,
+  },
+  refusals: ['clientInvalid', 'applicationFrozen'],
+  takesForm: true,
+})
+
+export const revokeToken = operation({
+  id: 'revokeToken',
+  group: 'tokens',
+  summary: 'Revokes an access token of the client (RFC 7009); it stops working within 1 second.',
+  method: 'POST',
+  path: `${folder}/revoke`,
+  callers: [],
+  body: Type.Object({
+    token: Type.Optional(
+      Type.Unknown({ [shownKey]: Type.String(), description: 'The access token that is to end; required.' }),
+    ),
+    ...credentials,
+  }),
+  example: { token: 'the access token', client_id: 'eb5ffaabb88d8c09f000', client_secret: 'the appSecret' },
+  data: Type.Object({}),
+  beside: { answer: Type.Object({}), refusal: OAuthError },
+  refusals: ['clientInvalid'],
+  takesForm: true,
+})
+
+const authMethods = Type.Array(Type.String({ examples: ['client_secret_basic'] }), {
+  description: 'How a client shows its secret there.',
+})
+
+export const getAuthorizationServer = operation({
+  id: 'getAuthorizationServer',
+  group: 'service',
+  summary: 'Answers where and how tokens are obtained (RFC 8414), with the address that the caller used.',
+  method: 'GET',
+  path: '/.well-known/oauth-authorization-server',
+  callers: [],
+  data: Type.Object({
+    issuer: Type.String({ description: 'The service’s address, as the caller used it.' }),
+    token_endpoint: Type.String({ description: 'Where tokens are issued.' }),
+    token_endpoint_auth_methods_supported: authMethods,
+    revocation_endpoint: Type.String({ description: 'Where tokens are revoked.' }),
+    revocation_endpoint_auth_methods_supported: authMethods,
+    grant_types_supported: Type.Array(Type.String({ examples: ['client_credentials'] }), {
+      description: 'Always client_credentials.',
+    }),
+    response_types_supported: Type.Array(Type.String(), {
+      examples: [[]],
+      description: 'None: nobody signs in by a redirect.',
+    }),
+  }),
+  refusals: [],
+  answers: 'application/json',
+})

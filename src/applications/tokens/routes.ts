@@ -1,0 +1,189 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { CallerCache } from '../../callers/cache.ts'
+import { hashSecret, newSecret } from '../../callers/credentials.ts'
+import type { RateLimiter } from '../../callers/rate-limit.ts'
+import type { OpenLane } from '../../database/lanes.ts'
+import type { Sql } from '../../database/open.ts'
+import { Reply } from '../../http/answer.ts'
+import { type Handler, handle } from '../../http/serve.ts'
+import { invalidRequest, type Reason, Refusal, refusals } from '../../vocabulary/refusals.ts'
+import { getAuthorizationServer, issueToken, revokeToken } from './contract.ts'
+import { issueTokens, type TokenOutcome, type TokenRequest } from './routine.ts'
+import { deleteToken, findClient } from './store.ts'
+
+const noStore = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' }
+
+interface Parts {
+  sql: Sql
+  /** For the lane's batches. */
+  writer: Sql
+  openLane: OpenLane
+  callers: CallerCache
+  rateLimiter: RateLimiter
+  /** The issuer, where it is set. */
+  publicUrl: string | undefined
+}
+
+export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publicUrl }: Parts): Handler[] {
+  const lane = openLane<TokenRequest, TokenOutcome>('tokens', {
+    claims: () => [],
+    write: (requests) => issueTokens(writer, requests),
+  })
+
+  /** RFC 6749 §2.3.1: by HTTP Basic or in the body, not both. Throws 10001 and 10030. */
+  async function requireClient(authorization: string | null, body: Record<string, unknown>) {
+    const { id, secret } =
+      authorization === null
+        ? { id: body.client_id as string, secret: body.client_secret as string }
+        : basicCredentials(authorization, body)
+    const client = storable(id) ? await findClient(sql, id) : undefined
+    const secretHash = hashSecret(secret)
+    const current = client?.secretHash ?? hashSecret('')
+    // Always two, so that the time tells neither which one it was nor whether there are two.
+    const isCurrent = timingSafeEqual(Buffer.from(secretHash), Buffer.from(current))
+    const isPrevious = timingSafeEqual(Buffer.from(secretHash), Buffer.from(client?.previousSecretHash ?? current))
+    if (!(isCurrent || isPrevious) || client === undefined) {
+      throw clientInvalid(authorization !== null, client?.appId)
+    }
+    await rateLimiter.take(client.appId, client.rateLimitPerSecond)
+    return { appId: client.appId, isFrozen: client.isFrozen, secretHash }
+  }
+
+  return [
+    handle(
+      issueToken,
+      async ({ body, header }) => {
+        const authorization = basicOf(header('authorization'), body)
+        requireTexts(body, authorization, 'grant_type')
+        const { appId, isFrozen, secretHash } = await requireClient(authorization, body)
+        if (body.grant_type !== 'client_credentials') throw unsupportedGrantType()
+        if (isFrozen) throw new Refusal('applicationFrozen')
+        const token = newSecret()
+        const issued = await lane.submit({ appId, secretHash, tokenHash: hashSecret(token) })
+        if ('refusal' in issued) {
+          throw issued.refusal === 'clientInvalid'
+            ? clientInvalid(authorization !== null, appId)
+            : new Refusal(issued.refusal)
+        }
+        const answer = {
+          code: 0,
+          msg: 'success',
+          data: { accessToken: token, tokenType: 'Bearer', expiresIn: issued.expiresInSeconds },
+          access_token: token,
+          token_type: 'Bearer',
+          expires_in: issued.expiresInSeconds,
+        }
+        return new Reply({ status: 200, headers: { ...noStore }, body: JSON.stringify(answer) })
+      },
+      { refusalMembers: oauthError },
+    ),
+
+    handle(
+      revokeToken,
+      async ({ body, header }) => {
+        const authorization = basicOf(header('authorization'), body)
+        requireTexts(body, authorization, 'token')
+        const client = await requireClient(authorization, body)
+        await deleteToken(sql, client.appId, hashSecret(body.token as string))
+        await callers.noteChange(client.appId)
+        return {}
+      },
+      { refusalMembers: oauthError },
+    ),
+
+    handle(getAuthorizationServer, async ({ header }) => {
+      const issuer = publicUrl ?? originOf(header)
+      const methods = ['client_secret_basic', 'client_secret_post']
+      const metadata = {
+        issuer,
+        token_endpoint: issuer + issueToken.path,
+        token_endpoint_auth_methods_supported: methods,
+        revocation_endpoint: issuer + revokeToken.path,
+        revocation_endpoint_auth_methods_supported: methods,
+        grant_types_supported: ['client_credentials'],
+        response_types_supported: [],
+      }
+      return new Reply({ status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(metadata) })
+    }),
+  ]
+}
+
+/** The origin by which the caller reached us. Throws 10001 for a `Host` that is none. */
+function originOf(header: (name: string) => string | null): string {
+  const url = `${header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${header('host')}`
+  if (URL.canParse(url)) return new URL(url).origin
+  throw invalidRequest([{ field: 'Host', reason: { en: 'is not a valid host name', zh: '不是有效的主机名' } }])
+}
+
+interface Credentials {
+  id: string
+  secret: string
+}
+
+/** A client may send its old token with every request (document §5), also with the one for a new token. */
+function basicOf(authorization: string | null, body: Record<string, unknown>): string | null {
+  const isToken = authorization !== null && /^bearer /i.test(authorization)
+  return isToken && body.client_id !== undefined && body.client_secret !== undefined ? null : authorization
+}
+
+function basicCredentials(authorization: string, body: Record<string, unknown>): Credentials {
+  const encoded = /^basic +([A-Za-z0-9+/_-]+=*)$/i.exec(authorization)?.[1]
+  if (encoded === undefined) throw clientInvalid(true)
+  if (body.client_secret !== undefined) {
+    const reason = { en: 'must not be given beside HTTP Basic', zh: '不得与 HTTP Basic 同时给出' }
+    throw invalidRequest([{ field: 'client_secret', reason }])
+  }
+  const pair = Buffer.from(encoded, 'base64').toString()
+  const colon = pair.indexOf(':')
+  if (colon === -1) throw clientInvalid(true)
+  try {
+    // RFC 6749 §2.3.1: both are form-encoded before they are joined.
+    const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
+    return { id: decode(pair.slice(0, colon)), secret: decode(pair.slice(colon + 1)) }
+  } catch {
+    throw clientInvalid(true)
+  }
+}
+
+const nonEmptyText: Reason = { en: 'must be a non-empty string', zh: '必须是非空字符串' }
+
+/** Refuses with every member that is missing: the operation's own, and the credentials unless HTTP Basic holds them. */
+function requireTexts(body: Record<string, unknown>, authorization: string | null, member: string): void {
+  const needed = authorization === null ? [member, 'client_id', 'client_secret'] : [member]
+  const missing = needed.filter((name) => typeof body[name] !== 'string' || body[name] === '')
+  if (missing.length > 0) throw invalidRequest(missing.map((field) => ({ field, reason: nonEmptyText })))
+}
+
+/** The database takes neither NUL nor lone surrogates, and no application id holds them. */
+function storable(text: string): boolean {
+  return /^[\x21-\x7e]{1,64}$/.test(text)
+}
+
+/** `appId`: of the application whose secret it was not; what else was sent as an id is kept nowhere. */
+function clientInvalid(byBasic: boolean, appId?: string): Refusal {
+  const headers: Record<string, string> = byBasic ? { 'www-authenticate': 'Basic realm="forecourt"' } : {}
+  return new Refusal('clientInvalid', appId === undefined ? { headers } : { headers, actor: `application:${appId}` })
+}
+
+const otherGrantType: Reason = { en: 'must be client_credentials', zh: '必须是 client_credentials' }
+
+function unsupportedGrantType(): Refusal {
+  return invalidRequest([{ field: 'grant_type', reason: otherGrantType }])
+}
+
+/** RFC 6749 §5.2: the members that a stock OAuth client reads. */
+function oauthError(refusal: Refusal): Record<string, unknown> {
+  const faults = refusal.errors?.map(({ field, reason }) => `${field} ${reason.en}.`) ?? []
+  const description = [refusals[refusal.refusal].en, ...faults].join(' ')
+  // Some ASCII is all that the standard allows there.
+  return { error: errorOf(refusal), error_description: description.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?') }
+}
+
+function errorOf(refusal: Refusal): string {
+  if (refusal.refusal === 'clientInvalid') return 'invalid_client'
+  if (refusal.refusal === 'applicationFrozen') return 'unauthorized_client'
+  if (refusal.refusal === 'unavailable' || refusal.refusal === 'tooManyRequests') return 'temporarily_unavailable'
+  if (refusal.refusal !== 'invalidRequest') return 'server_error'
+  const isOtherGrantType = refusal.errors?.some(({ reason }) => reason === otherGrantType)
+  return isOtherGrantType ? 'unsupported_grant_type' : 'invalid_request'
+}

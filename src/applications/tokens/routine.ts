@@ -1,0 +1,102 @@
+import { isLivingAt } from '../../callers/store.ts'
+import type { Statements } from '../../database/open.ts'
+import { callRoutine, jsonRows, routine, textArray } from '../../database/routine.ts'
+
+/** A token that a client asked for with a secret that was its when it was read. */
+export interface TokenRequest {
+  appId: string
+  secretHash: string
+  tokenHash: string
+}
+
+export type TokenOutcome = { expiresInSeconds: number } | { refusal: 'clientInvalid' | 'applicationFrozen' }
+
+interface TokenRow {
+  app_id: string
+  secret_hash: string
+  token_hash: string
+}
+
+const text = 'text'
+const rows = (columns: Partial<Record<keyof TokenRow, string>>) => jsonRows<TokenRow>('p_rows::json', columns)
+
+/** Tokens of an application that live at once (contract §3). */
+const maxLiving = 1000
+/** Dead ones of an application that wait for upkeep; past it they go at once. */
+const maxDead = maxLiving
+/** Of an application's newest tokens, how many are looked at: as many as there can be, and a batch. */
+const lookAt = 4 * maxLiving
+const lifetime = 'v_now + make_interval(secs => a.token_lifetime_seconds)'
+
+/**
+ * Keeps a batch of tokens. The applications' rows are locked first, so a rotation, a freeze and other issues come wholly
+ * before or after: a secret that has been replaced gives none, and no two issues both find room for the last token. The
+ * previous secret's tokens end with it. Where an application has more than it may, the dead ones go, and then the oldest.
+ */
+export const issueTokensRoutine = routine(
+  'issue_tokens',
+  { p_apps: 'text[]', p_rows: text },
+  'token_hash text, expires_in integer, is_frozen boolean',
+  '  v_now timestamptz;\n  v_app text;\n  a application;\n  v_rows integer;\n  v_living bigint[];',
+  `  -- One by one: of a list in order a planner without statistics reads all applications.
+  foreach v_app in array p_apps loop
+    perform 1 from application where app_id = v_app for no key update;
+  end loop;
+  v_now := clock_timestamp();
+  insert into access_token (token_hash, app_id, generation, expires_at)
+  select i.token_hash, a.app_id,
+    case when a.secret_hash = i.secret_hash then a.token_generation else a.token_generation - 1 end,
+    case when a.secret_hash = i.secret_hash then ${lifetime} else least(${lifetime}, a.previous_secret_until) end
+  from ${rows({ app_id: text, secret_hash: text, token_hash: text })}
+  cross join lateral (select * from application where app_id = i.app_id limit 1) as a
+  where a.status = 1 and (a.secret_hash = i.secret_hash
+    or a.previous_secret_hash = i.secret_hash and a.previous_secret_until > v_now);
+
+  for a in select * from application where app_id = any(p_apps) loop
+    select count(*), coalesce(array_agg(id) filter (where is_living), '{}') into v_rows, v_living from (
+      select t.id, (${isLivingAt('v_now')}) as is_living from access_token t
+      where t.app_id = a.app_id order by t.id desc limit ${lookAt}) newest;
+    if cardinality(v_living) > ${maxLiving} then
+      delete from access_token where app_id = a.app_id and id <= v_living[${maxLiving + 1}];
+    elsif v_rows - cardinality(v_living) > ${maxDead} then
+      delete from access_token where app_id = a.app_id and id <> all(v_living);
+    end if;
+  end loop;
+
+  return query
+  select i.token_hash, case when t.token_hash is not null then
+      greatest(1, floor(extract(epoch from t.expires_at - v_now)))::integer end, coalesce(a.status = 2, false)
+  from ${rows({ app_id: text, token_hash: text })}
+  left join lateral (select * from access_token where token_hash = i.token_hash limit 1) as t on true
+  left join lateral (select status from application where app_id = i.app_id limit 1) as a on true;`,
+)
+
+interface IssuedRow {
+  token_hash: string
+  expires_in: number | null
+  is_frozen: boolean
+}
+
+/** Keeps tokens in one transaction; one outcome a token, in order. */
+export async function issueTokens(sql: Statements, requests: TokenRequest[]): Promise<TokenOutcome[]> {
+  const issued = await callRoutine<IssuedRow>(sql, issueTokensRoutine, [
+    textArray([...new Set(requests.map(({ appId }) => appId))].sort()),
+    JSON.stringify(
+      requests.map(
+        ({ appId, secretHash, tokenHash }): TokenRow => ({
+          app_id: appId,
+          secret_hash: secretHash,
+          token_hash: tokenHash,
+        }),
+      ),
+    ),
+  ])
+  const byHash = new Map(issued.map((row) => [row.token_hash, row]))
+  return requests.map(({ tokenHash }) => {
+    const row = byHash.get(tokenHash)
+    if (row === undefined || row.expires_in === null) {
+      return { refusal: row?.is_frozen ? 'applicationFrozen' : 'clientInvalid' }
+    }
+    return { expiresInSeconds: row.expires_in }
+  })
+}

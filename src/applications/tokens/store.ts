@@ -1,0 +1,46 @@
+import type { Statements } from '../../database/open.ts'
+
+export interface Client {
+  appId: string
+  secretHash: string
+  /** That of the secret before, while it still works. */
+  previousSecretHash: string | null
+  isFrozen: boolean
+  rateLimitPerSecond: number | null
+}
+
+export async function findClient(sql: Statements, appId: string): Promise<Client | undefined> {
+  const [row] = await sql`
+    select app_id, secret_hash, case when previous_secret_until > now() then previous_secret_hash end as previous_secret_hash,
+      status, rate_limit_per_second
+    from application where app_id = ${appId}`
+  if (row === undefined) return undefined
+  return {
+    appId: row.app_id,
+    secretHash: row.secret_hash,
+    previousSecretHash: row.previous_secret_hash,
+    isFrozen: row.status === 2,
+    rateLimitPerSecond: row.rate_limit_per_second,
+  }
+}
+
+/**
+ * Deletes one token of a client. Unknown tokens are nobody's business (RFC 7009 §2.2). An import that was sent with it
+ * would go on at the moment at which the token had ended by itself.
+ */
+export async function deleteToken(sql: Statements, appId: string, tokenHash: string): Promise<void> {
+  await sql`
+    with revoked as (
+      delete from access_token where token_hash = ${tokenHash} and app_id = ${appId} returning token_hash
+    )
+    update import set token_until = null from revoked
+    where import.app_id = ${appId} and import.token_hash = revoked.token_hash`
+}
+
+/** Removes at most `limit` expired tokens; answers how many. */
+export async function deleteExpiredTokens(sql: Statements, limit: number): Promise<number> {
+  const deleted = await sql`
+    delete from access_token where token_hash in (
+      select token_hash from access_token where expires_at <= now() limit ${limit} for update skip locked)`
+  return deleted.count
+}

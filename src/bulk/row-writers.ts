@@ -1,0 +1,248 @@
+import { findRuleTypes } from '../billing-rules/store.ts'
+import type { OperatorCaller } from '../callers/caller.ts'
+import type { LaneOutcome } from '../callers/submitter.ts'
+import type { Config } from '../config.ts'
+import type { Statements } from '../database/open.ts'
+import { type DeviceRegistration, defaultCityCode, defaultProvinceCode } from '../devices/contract.ts'
+import { findInventory, unknownModelNames, upsertInventory } from '../devices/inventory/store.ts'
+import { deviceBatches, type WriteBatch } from '../devices/lane.ts'
+import type { Catalogue } from '../devices/models/catalogue.ts'
+import { touchCatalogue } from '../devices/models/store.ts'
+import type { RegistrationOutcome as Outcome } from '../devices/routine.ts'
+import { findDevices, findHolders } from '../devices/store.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { SiteRegistration } from '../sites/contract.ts'
+import { writeSites } from '../sites/lane.ts'
+import { readSite, ruleFaults, ruleRefusal } from '../sites/rules.ts'
+import { findEqualSites } from '../sites/store.ts'
+import type { ShowMoment } from '../vocabulary/moments.ts'
+import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
+import { given } from '../vocabulary/values.ts'
+import { hasConfiguration, isOnline } from './store.ts'
+
+// What an import makes of its rows, kind by kind: what single creates would, but that a row that is there already with
+// the same content is no refusal.
+
+/** What becomes of a row: what it made or found, or why it was refused. */
+export type RowOutcome = { outcome: 'created' | 'existing'; key: string | number } | { refusal: Refusal }
+
+/** In whose name rows are written. */
+export interface Writer {
+  appId: string
+  actor: string
+}
+
+/** Something moved between being read and being written: nothing of the rows may stay, and they are tried again. */
+export class TryAgain extends Error {}
+
+/** Decides rows within a transaction that holds the application's lock; one outcome a row, in order. */
+export type DecideRows = (tx: Statements) => Promise<RowOutcome[]>
+
+export interface RowParts {
+  catalogue: Catalogue
+  metrics: Metrics
+  config: Pick<Config, 'inventoryPolicy'>
+  showMoment: ShowMoment
+}
+
+/** Whether it still has access is looked at once a portion, for all its rows. */
+const importer: OperatorCaller = {
+  kind: 'operator',
+  source: 'operator',
+  name: 'import',
+  role: 'admin',
+  operatorId: null,
+  operatorKeyId: null,
+  sessionId: null,
+  applications: null,
+}
+
+type DeviceRow = Omit<DeviceRegistration, 'appId'>
+
+/** What a row says of its device, which a device that is there already must hold to be the same. */
+function contentOf(row: DeviceRow): string {
+  const { deviceName, tag, provinceCode, cityCode, districtCode, detailAddress, coordinates } = row
+  const codes = [given(provinceCode) ?? defaultProvinceCode, given(cityCode) ?? defaultCityCode, districtCode]
+  return JSON.stringify([deviceName, given(tag), ...codes, given(detailAddress), coordinates])
+}
+
+/** Makes what writes rows of devices. */
+export function deviceWriter(parts: RowParts) {
+  const compose = deviceBatches(parts)
+  return async (rows: readonly DeviceRow[], { appId, actor }: Writer): Promise<DecideRows> => {
+    const firsts = firstOf(rows, ({ deviceNo }) => deviceNo)
+    const batch = [...firsts.values()].map((row) => ({
+      caller: importer,
+      body: { ...row, appId },
+      actor,
+      idempotency: undefined,
+    }))
+    const write = await compose(batch)
+    return async (tx) => {
+      const written = new Map<string, Outcome>()
+      const outcomes = await writeAll(tx, write)
+      for (const [place, serial] of [...firsts.keys()].entries()) written.set(serial, outcomes[place] as Outcome)
+      const held = [...written].flatMap(([serial, outcome]) => (isAlreadyYours(outcome) ? [serial] : []))
+      const contents = await contentsOf(tx, appId, held)
+      return rows.map((row): RowOutcome => {
+        const { deviceNo: key } = row
+        const first = firsts.get(key) as DeviceRow
+        const outcome = written.get(key) as Outcome
+        if ('record' in outcome && row === first) return { outcome: 'created', key }
+        if ('refusal' in outcome && !isAlreadyYours(outcome)) return { refusal: outcome.refusal }
+        return sameOrRefused(row, contents.get(key) ?? contentOf(first))
+      })
+    }
+  }
+}
+
+/** The first row of each key. */
+function firstOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row> {
+  const firsts = new Map<string, Row>()
+  for (const row of rows) if (!firsts.has(keyOf(row))) firsts.set(keyOf(row), row)
+  return firsts
+}
+
+async function writeAll(tx: Statements, write: WriteBatch): Promise<Outcome[]> {
+  const outcomes = await write(tx)
+  if (outcomes.some((outcome) => 'again' in outcome || 'unsure' in outcome)) throw new TryAgain()
+  return outcomes
+}
+
+const isAlreadyYours = (outcome: Outcome) => 'refusal' in outcome && outcome.refusal.refusal === 'deviceAlreadyYours'
+
+/** Makes what says of rows of devices what would become of them. */
+export function devicePredictor({ catalogue, config }: RowParts) {
+  return async (rows: readonly DeviceRow[], { appId }: Writer): Promise<DecideRows> => {
+    const serials = rows.map(({ deviceNo }) => deviceNo)
+    const lookup = await catalogue.lookUp(serials)
+    const isUnknown = (serial: string) => config.inventoryPolicy === 'required' && !lookup.isInInventory(serial)
+    return async (tx) => {
+      if (!(await isOnline(tx, appId))) return rows.map(() => ({ refusal: new Refusal('applicationOffline') }))
+      const holders = await findHolders(tx, serials)
+      const own = [...holders].flatMap(([serial, holder]) => (holder === appId ? [serial] : []))
+      const contents = await contentsOf(tx, appId, own)
+      return rows.map((row): RowOutcome => {
+        const { deviceNo: key } = row
+        const there = contents.get(key)
+        if (there !== undefined) return sameOrRefused(row, there)
+        if (holders.has(key)) return { refusal: new Refusal('deviceBoundElsewhere') }
+        if (isUnknown(key)) return { refusal: new Refusal('deviceUnknown') }
+        contents.set(key, contentOf(row))
+        return { outcome: 'created', key }
+      })
+    }
+  }
+}
+
+/** What the application's devices with these serials say. */
+async function contentsOf(tx: Statements, appId: string, serials: readonly string[]): Promise<Map<string, string>> {
+  const devices = await findDevices(tx, appId, serials)
+  return new Map([...devices].map(([serial, device]) => [serial, contentOf(device)]))
+}
+
+/** Of a row whose device the application has already. */
+function sameOrRefused(row: DeviceRow, there: string): RowOutcome {
+  return there === contentOf(row)
+    ? { outcome: 'existing', key: row.deviceNo }
+    : { refusal: new Refusal('deviceAlreadyYours') }
+}
+
+type SiteRow = Omit<SiteRegistration, 'appId'>
+/** What is made of rows of sites of which none is there already. */
+type WriteSites = (tx: Statements, rows: SiteRow[], writer: Writer) => Promise<LaneOutcome[]>
+
+/** Makes what decides rows of sites. Two rows that say the same are one site. */
+export function siteWriter(write: WriteSites) {
+  return async (rows: readonly SiteRow[], writer: Writer): Promise<DecideRows> => {
+    const sites = rows.map((row) => readSite({ ...row, appId: writer.appId }))
+    const contents = sites.map((site) => JSON.stringify(site))
+    const places = new Map(contents.map((content, place) => [content, place]).reverse() as [string, number][])
+    /** Of the rows that say the same, the first. */
+    const firstOfPlace = contents.map((content) => places.get(content) as number)
+    return async (tx) => {
+      const there = await findEqualSites(tx, writer.appId, sites)
+      const fresh = firstOfPlace.filter((first, place) => first === place && !there.has(place))
+      const written = await write(
+        tx,
+        fresh.map((place) => rows[place] as SiteRow),
+        writer,
+      )
+      const outcomes = new Map(fresh.map((place, index) => [place, written[index] as LaneOutcome]))
+      return firstOfPlace.map((first, place): RowOutcome => {
+        const id = there.get(place)
+        if (id !== undefined) return { outcome: 'existing', key: id }
+        return siteOutcome(outcomes.get(first) as LaneOutcome, first === place)
+      })
+    }
+  }
+}
+
+function siteOutcome(written: LaneOutcome, isFirst: boolean): RowOutcome {
+  if ('refusal' in written) return written
+  if (!('record' in written)) throw new TryAgain()
+  return { outcome: isFirst ? 'created' : 'existing', key: JSON.parse(written.record).id }
+}
+
+/** Makes what creates sites as single creates do. */
+export const siteCreator =
+  (parts: RowParts): WriteSites =>
+  async (tx, rows, { appId, actor }) => {
+    if (rows.length === 0) return []
+    const submissions = rows.map((row) => ({
+      caller: importer,
+      body: { ...row, appId },
+      actor,
+      idempotency: undefined,
+    }))
+    return writeSites(tx, submissions, parts)
+  }
+
+/** Says of sites what would become of them. */
+export const predictSites: WriteSites = async (tx, rows, { appId }) => {
+  if (!(await hasConfiguration(tx, appId))) return rows.map(() => ({ refusal: new Refusal('thirdPartyConfigMissing') }))
+  const sites = rows.map((row) => readSite({ ...row, appId }))
+  const ids = sites.flatMap((site) => [site.fastRuleId, site.slowRuleId, site.occupancyRuleId])
+  const named = [...new Set(ids)].filter((id) => id !== null)
+  const types = named.length === 0 ? new Map<number, number>() : await findRuleTypes(tx, appId, named)
+  const typeOf = (id: number | null) => (id === null ? null : (types.get(id) ?? null))
+  return sites.map((site) => {
+    const faults = ruleFaults(site, {
+      fast: typeOf(site.fastRuleId),
+      slow: typeOf(site.slowRuleId),
+      occupancy: typeOf(site.occupancyRuleId),
+    })
+    return faults.length > 0 ? { refusal: ruleRefusal(faults) } : { record: '{"id":null}' }
+  })
+}
+
+interface InventoryEntry {
+  deviceNo: string
+  modelName: string
+}
+
+/** Decides rows of the inventory: one with another model than is known changes it, and counts as created. */
+export async function decideInventory(
+  tx: Statements,
+  rows: readonly InventoryEntry[],
+  isDryRun: boolean,
+): Promise<RowOutcome[]> {
+  if (!isDryRun) await touchCatalogue(tx)
+  const unknown = await unknownModelNames(tx, [...new Set(rows.map(({ modelName }) => modelName))])
+  const models = await findInventory(
+    tx,
+    rows.map(({ deviceNo }) => deviceNo),
+  )
+  const changed = new Map<string, string>()
+  const reason = { en: 'is not the name of a device model', zh: '不是已有设备型号的名称' }
+  const outcomes = rows.map(({ deviceNo: key, modelName }): RowOutcome => {
+    if (unknown.has(modelName)) return { refusal: invalidRequest([{ field: 'modelName', reason }]) }
+    if (models.get(key) === modelName) return { outcome: 'existing', key }
+    models.set(key, modelName)
+    changed.set(key, modelName)
+    return { outcome: 'created', key }
+  })
+  const entries = [...changed].map(([deviceNo, modelName]) => ({ deviceNo, modelName }))
+  if (!isDryRun && entries.length > 0) await upsertInventory(tx, entries)
+  return outcomes
+}

@@ -1,0 +1,60 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../../vocabulary/operation.ts'
+import { pageOf, pageQuery } from '../../vocabulary/pages.ts'
+import { deviceNo, moment, name, named, optional } from '../../vocabulary/values.ts'
+
+/** The most entries that one request takes. */
+const mostEntries = 20_000
+
+const folder = '/api/platform/v1/deviceInventory'
+
+export const InventoryEntry = named(
+  'InventoryEntry',
+  Type.Object({ deviceNo: Type.String(), modelName: Type.String(), createTime: moment }),
+)
+export type InventoryEntry = Static<typeof InventoryEntry>
+
+export const importDeviceInventory = operation({
+  id: 'importDeviceInventory',
+  group: 'deviceInventory',
+  summary: 'Adds serial numbers to the inventory, or changes their models; all of the list or nothing.',
+  method: 'POST',
+  path: `${folder}/import`,
+  callers: ['operator'],
+  body: Type.Object({
+    entries: Type.Array(Type.Object({ deviceNo, modelName: name }), { minItems: 1, maxItems: mostEntries }),
+  }),
+  data: Type.Object({ added: Type.Integer(), changed: Type.Integer() }),
+  refusals: [],
+  idempotent: true,
+  maxBodyBytes: 8 * 1024 * 1024,
+})
+
+export const pageDeviceInventory = operation({
+  id: 'pageDeviceInventory',
+  group: 'deviceInventory',
+  summary: 'Pages through the inventory by serial number.',
+  method: 'GET',
+  path: `${folder}/page`,
+  callers: ['operator'],
+  query: Type.Object({
+    ...pageQuery,
+    deviceNo: optional({ ...deviceNo, description: 'a part of the serial number, in upper or lower case' }),
+    modelName: optional(name),
+  }),
+  data: pageOf(InventoryEntry),
+  refusals: [],
+})
+
+export const deleteDeviceInventory = operation({
+  id: 'deleteDeviceInventory',
+  group: 'deviceInventory',
+  summary: 'Takes a serial number out of the inventory; a device that is bound stays bound.',
+  method: 'POST',
+  path: `${folder}/delete`,
+  callers: ['operator'],
+  body: Type.Object({ deviceNo }),
+  data: InventoryEntry,
+  refusals: ['inventoryEntryNotFound'],
+  idempotent: true,
+})

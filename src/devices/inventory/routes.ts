@@ -1,0 +1,76 @@
+import { keyOwnerOf } from '../../callers/caller.ts'
+import { once } from '../../database/idempotency.ts'
+import type { Sql } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import { insertPlatformEvent } from '../../events/store.ts'
+import { type Handler, handle, read } from '../../http/serve.ts'
+import { yielder } from '../../runtime/event-loop.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { type FieldFault, invalidRequest } from '../../vocabulary/refusals.ts'
+import type { Catalogue } from '../models/catalogue.ts'
+import { touchCatalogue } from '../models/store.ts'
+import { deleteDeviceInventory, importDeviceInventory, pageDeviceInventory } from './contract.ts'
+import * as store from './store.ts'
+
+interface Parts {
+  sql: Sql
+  catalogue: Catalogue
+  showMoment: ShowMoment
+}
+
+export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Handler[] {
+  return [
+    handle(importDeviceInventory, async ({ caller, body: { entries }, actor, idempotency }) => {
+      const twice = await repeatedSerials(entries)
+      if (twice.length > 0) throw invalidRequest(twice)
+      const imported = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          await touchCatalogue(tx)
+          const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
+          if (unknown.size > 0) throw invalidRequest(unknownModels(entries, unknown))
+          const counts = await store.upsertInventory(tx, entries)
+          await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
+          return counts
+        }),
+      )
+      catalogue.forget()
+      return imported
+    }),
+
+    handle(deleteDeviceInventory, async ({ caller, body, actor, idempotency }) => {
+      const deleted = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          await touchCatalogue(tx)
+          const data = await store.deleteInventoryEntry(tx, body.deviceNo, showMoment)
+          await insertPlatformEvent(tx, { type: 'deviceInventory.deleted', actor, subject: data.deviceNo, data })
+          return data
+        }),
+      )
+      catalogue.forget()
+      return deleted
+    }),
+
+    read(pageDeviceInventory, ({ sql, query }) => store.pageOfInventory(sql, query, showMoment)),
+  ]
+}
+
+/** Twenty thousand are looked through in slices, so that other requests have their turns. */
+async function repeatedSerials(entries: readonly store.NewInventoryEntry[]): Promise<FieldFault[]> {
+  const pause = yielder()
+  const seen = new Set<string>()
+  const faults: FieldFault[] = []
+  const reason = { en: 'stands in the list twice', zh: '在列表中重复' }
+  for (const [index, { deviceNo }] of entries.entries()) {
+    if (index % 1000 === 0) await pause()
+    if (seen.has(deviceNo)) faults.push({ field: `entries[${index}].deviceNo`, reason })
+    seen.add(deviceNo)
+  }
+  return faults
+}
+
+function unknownModels(entries: readonly store.NewInventoryEntry[], unknown: Set<string>): FieldFault[] {
+  const reason = { en: 'is not the name of a device model', zh: '不是已有设备型号的名称' }
+  return entries.flatMap(({ modelName }, index) =>
+    unknown.has(modelName) ? [{ field: `entries[${index}].modelName`, reason }] : [],
+  )
+}

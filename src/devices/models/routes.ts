@@ -1,0 +1,56 @@
+import { keyOwnerOf } from '../../callers/caller.ts'
+import { once } from '../../database/idempotency.ts'
+import type { Sql } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import { insertPlatformEvent } from '../../events/store.ts'
+import { type Handler, handle, read } from '../../http/serve.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { given } from '../../vocabulary/values.ts'
+import type { Catalogue } from './catalogue.ts'
+import { deleteDeviceModel, pageDeviceModels, saveDeviceModel } from './contract.ts'
+import * as store from './store.ts'
+
+interface Parts {
+  sql: Sql
+  catalogue: Catalogue
+  showMoment: ShowMoment
+}
+
+export function deviceModelRoutes({ sql, catalogue, showMoment }: Parts): Handler[] {
+  return [
+    handle(saveDeviceModel, async ({ caller, body, actor, idempotency }) => {
+      const model = {
+        serialPrefix: body.serialPrefix,
+        modelName: body.modelName,
+        productPictureUrl: given(body.productPictureUrl),
+        deviceType: given(body.deviceType),
+        deviceTypeName: given(body.deviceTypeName),
+      }
+      const saved = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          await store.touchCatalogue(tx)
+          const data = await store.upsertDeviceModel(tx, model, showMoment)
+          await insertPlatformEvent(tx, { type: 'deviceModel.saved', actor, subject: data.serialPrefix, data })
+          return data
+        }),
+      )
+      catalogue.forget()
+      return saved
+    }),
+
+    handle(deleteDeviceModel, async ({ caller, body, actor, idempotency }) => {
+      const deleted = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          await store.touchCatalogue(tx)
+          const data = await store.deleteDeviceModel(tx, body.serialPrefix, showMoment)
+          await insertPlatformEvent(tx, { type: 'deviceModel.deleted', actor, subject: data.serialPrefix, data })
+          return data
+        }),
+      )
+      catalogue.forget()
+      return deleted
+    }),
+
+    read(pageDeviceModels, ({ sql, query }) => store.pageOfDeviceModels(sql, query, showMoment)),
+  ]
+}

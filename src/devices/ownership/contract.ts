@@ -1,0 +1,113 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../../vocabulary/operation.ts'
+import { batchBytes, batchOf, outcomesOf } from '../../vocabulary/pages.ts'
+import {
+  anyAppId,
+  appId,
+  deviceNo,
+  moment,
+  named,
+  nullable,
+  optional,
+  ownAppId,
+  reasonText,
+} from '../../vocabulary/values.ts'
+import { DeviceRecord } from '../contract.ts'
+
+export const unbindDevice = operation({
+  id: 'unbindDevice',
+  group: 'devices',
+  summary: 'Frees a serial number at once, for anyone; who held it stays in the history. Answers the last record.',
+  method: 'POST',
+  path: '/api/device/entrance/guard/unbind',
+  callers: ['application', 'operator'],
+  body: Type.Object({ appId: ownAppId, deviceNo, reason: optional(reasonText) }),
+  data: DeviceRecord,
+  refusals: ['applicationNotFound', 'deviceNotFound'],
+  idempotent: true,
+  conditional: true,
+})
+
+/** One row of a batch of devices that are told by their serial numbers alone. */
+export const DeviceNamed = Type.Object({ deviceNo })
+
+export const unbindDevices = operation({
+  id: 'unbindDevices',
+  group: 'devices',
+  summary:
+    'Frees up to 1000 serial numbers; one outcome a serial number, in order, and one that is refused stops no other.',
+  method: 'POST',
+  path: '/api/device/entrance/guard/unbindBatch',
+  callers: ['application', 'operator'],
+  body: Type.Object({ appId: ownAppId, deviceNos: batchOf(deviceNo), reason: optional(reasonText) }),
+  data: outcomesOf('deviceNo', DeviceRecord),
+  refusals: ['applicationNotFound'],
+  idempotent: true,
+  maxBodyBytes: batchBytes,
+})
+
+/** One time of ownership of a serial number. */
+const Binding = named(
+  'Binding',
+  Type.Object({
+    appId: Type.String(),
+    boundAt: moment,
+    unboundAt: nullable(Type.String({ description: 'null while it lasts' })),
+    unboundBy: nullable(Type.String()),
+    reason: nullable(Type.String()),
+  }),
+)
+export type Binding = Static<typeof Binding>
+
+export const getDeviceHistory = operation({
+  id: 'getDeviceHistory',
+  group: 'devices',
+  summary: 'Answers who held a serial number and when, newest first; an application sees its own bindings only.',
+  method: 'GET',
+  path: '/api/device/entrance/guard/history',
+  callers: ['application', 'operator'],
+  query: Type.Object({ appId: anyAppId, deviceNo }),
+  data: Type.Object({ list: Type.Array(Binding, { description: 'the newest 1000' }) }),
+  refusals: ['applicationNotFound', 'deviceNotFound'],
+})
+
+export const forceUnbindDevice = operation({
+  id: 'forceUnbindDevice',
+  group: 'deviceOwnership',
+  summary: 'Frees a serial number, whoever holds it.',
+  method: 'POST',
+  path: '/api/platform/v1/device/forceUnbind',
+  callers: ['operator'],
+  body: Type.Object({ deviceNo, reason: reasonText }),
+  data: DeviceRecord,
+  refusals: ['deviceNotFound'],
+  idempotent: true,
+})
+
+export const transferDevice = operation({
+  id: 'transferDevice',
+  group: 'deviceOwnership',
+  summary: 'Moves a device whole to another application that is online, in one transaction.',
+  method: 'POST',
+  path: '/api/platform/v1/device/transfer',
+  callers: ['operator'],
+  body: Type.Object({ deviceNo, targetAppId: appId, reason: reasonText }),
+  data: DeviceRecord,
+  refusals: ['applicationNotFound', 'applicationOffline', 'deviceNotFound', 'deviceAlreadyYours'],
+  idempotent: true,
+})
+
+export const transferDevices = operation({
+  id: 'transferDevices',
+  group: 'deviceOwnership',
+  summary:
+    'Moves up to 1000 devices to another application; one outcome a device, in order, and one that is refused stops no other.',
+  method: 'POST',
+  path: '/api/platform/v1/device/transferBatch',
+  callers: ['operator'],
+  body: Type.Object({ deviceNos: batchOf(deviceNo), targetAppId: appId, reason: reasonText }),
+  data: outcomesOf('deviceNo', DeviceRecord),
+  refusals: ['applicationNotFound'],
+  idempotent: true,
+  maxBodyBytes: batchBytes,
+})

@@ -1,0 +1,86 @@
+import type { Logger } from 'pino'
+import { requireApplication } from '../../applications/store.ts'
+import { keyOwnerOf } from '../../callers/caller.ts'
+import { requireApplicationOf, requireApplicationsOf } from '../../callers/permissions.ts'
+import { JsonText } from '../../http/answer.ts'
+import { runBatch } from '../../http/batch.ts'
+import { type Handler, handle, read } from '../../http/serve.ts'
+import { validator } from '../../http/validate.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
+import {
+  DeviceNamed,
+  forceUnbindDevice,
+  getDeviceHistory,
+  transferDevice,
+  transferDevices,
+  unbindDevice,
+  unbindDevices,
+} from './contract.ts'
+import { type OwnershipLaneParts, ownershipLane } from './lane.ts'
+import { findBindings } from './store.ts'
+
+interface Parts extends OwnershipLaneParts {
+  log: Logger
+}
+
+const readRow = validator(DeviceNamed, 'device', undefined)
+/** Serial numbers as rows that a batch can name. */
+const rowsOf = (deviceNos: readonly unknown[]) => deviceNos.map((deviceNo) => ({ deviceNo }))
+
+export function deviceOwnershipRoutes(parts: Parts): Handler[] {
+  const { sql, showMoment } = parts
+  const change = ownershipLane(parts)
+
+  return [
+    handle(unbindDevice, async ({ caller, actor, body, header, idempotency }) => {
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      const asked = { deviceNo: body.deviceNo, target: null, reason: given(body.reason), ifMatch: header('if-match') }
+      return new JsonText(await change({ caller, actor, appId, ...asked, keyOwner: appId, idempotency }))
+    }),
+
+    handle(unbindDevices, async ({ caller, actor, body, ...request }) => {
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      const asked = { caller, actor, appId, target: null, reason: given(body.reason), ifMatch: null, keyOwner: appId }
+      return runBatch(parts, request, {
+        owner: appId,
+        rows: rowsOf(body.deviceNos),
+        name: 'deviceNo',
+        readRow,
+        write: ({ deviceNo }, idempotency) => change({ ...asked, deviceNo, idempotency }),
+      })
+    }),
+
+    read(getDeviceHistory, async ({ sql, caller, query }) => {
+      const visibleTo = await requireApplicationsOf(sql, caller, query.appId)
+      const list = await findBindings(sql, query.deviceNo, visibleTo, showMoment)
+      if (list.length === 0) throw new Refusal('deviceNotFound')
+      return { list }
+    }),
+
+    handle(forceUnbindDevice, async ({ caller, actor, body, idempotency }) => {
+      const asked = { ...body, appId: null, target: null, ifMatch: null, keyOwner: keyOwnerOf(caller) }
+      return new JsonText(await change({ caller, actor, ...asked, idempotency }))
+    }),
+
+    handle(transferDevice, async ({ caller, actor, body, idempotency }) => {
+      const { deviceNo, targetAppId: target, reason } = body
+      await requireApplication(sql, target)
+      const asked = { deviceNo, target, reason, appId: null, ifMatch: null, keyOwner: keyOwnerOf(caller) }
+      return new JsonText(await change({ caller, actor, ...asked, idempotency }))
+    }),
+
+    handle(transferDevices, async ({ caller, actor, body, ...request }) => {
+      const { deviceNos, targetAppId: target, reason } = body
+      await requireApplication(sql, target)
+      const asked = { caller, actor, target, reason, appId: null, ifMatch: null, keyOwner: keyOwnerOf(caller) }
+      return runBatch(parts, request, {
+        owner: asked.keyOwner,
+        rows: rowsOf(deviceNos),
+        name: 'deviceNo',
+        readRow,
+        write: ({ deviceNo }, idempotency) => change({ ...asked, deviceNo, idempotency }),
+      })
+    }),
+  ]
+}

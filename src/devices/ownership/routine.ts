@@ -1,0 +1,246 @@
+import type { Caller } from '../../callers/caller.ts'
+import { callerParameters, callerValues, findRevoked } from '../../callers/store.ts'
+import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../../database/application-lock.ts'
+import { noteEvents } from '../../database/commits.ts'
+import { keyName, type RequestKey } from '../../database/idempotency.ts'
+import type { Sql } from '../../database/open.ts'
+import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../../database/routine.ts'
+import { lockPresence } from '../routine.ts'
+import { sortedByDevice } from '../rules.ts'
+import { deviceColumns } from '../store.ts'
+import type { KnownDevice } from './store.ts'
+
+/** A change of a device's owner that is composed and waits to be written. */
+export interface OwnerChange {
+  known: KnownDevice
+  /** To which application; null for nobody. */
+  target: string | null
+  actor: string
+  reason: string | null
+  /** Whose its key is. */
+  keyOwner: string
+  idempotency: RequestKey | undefined
+  /** What the owner's log says, and what is answered, as JSON texts. */
+  record: string
+  answer: string
+}
+
+/** A row of a batch as it travels. */
+interface OwnerRow {
+  app_id: string
+  device_no: string
+  bound_at: string
+  row_version: string
+  target: string | null
+  actor: string
+  reason: string | null
+  /** The lock of its key. */
+  lock: string | null
+  key_owner: string
+  operation: string | null
+  key: string | null
+  body_hash: string | null
+}
+
+const lockOf = ({ keyOwner, idempotency }: OwnerChange) => idempotency && keyName({ owner: keyOwner, ...idempotency })
+
+const toRow = (change: OwnerChange): OwnerRow => ({
+  app_id: change.known.device.appId,
+  device_no: change.known.device.deviceNo,
+  bound_at: change.known.device.boundAt.toISOString(),
+  row_version: change.known.rowVersion,
+  target: change.target,
+  actor: change.actor,
+  reason: change.reason,
+  lock: lockOf(change) ?? null,
+  key_owner: change.keyOwner,
+  operation: change.idempotency?.operation ?? null,
+  key: change.idempotency?.key ?? null,
+  body_hash: change.idempotency?.bodyHash ?? null,
+})
+
+const text = 'text'
+const device = { app_id: text, device_no: text, bound_at: 'timestamptz' }
+type Columns = Partial<Record<keyof OwnerRow, string>>
+const rows = (columns: Columns) => jsonRows<OwnerRow>('v_rows', columns)
+const rowsWith = (records: string, columns: Columns) => jsonRowsWithRecords<OwnerRow>('v_rows', columns, records)
+const isChanged = 'i.device_no = any(v_changed)'
+/**
+ * PL/pgSQL for each device that changes hands, as `v_row`. One row at a time, by its whole key: for a join of the batch with
+ * a table the planner has an order to choose, and one that was chosen while the table was small reads all of it later. On a
+ * cluster each is a statement for one node.
+ */
+const forEach = (
+  columns: Columns,
+  statements: string,
+) => `for v_row in select * from ${rows(columns)} where ${isChanged} loop
+    ${statements}
+  end loop;`
+const isRow = 'app_id = v_row.app_id and device_no = v_row.device_no'
+/** What stays as it is when a device moves. */
+const kept = deviceColumns
+  .split(',')
+  .map((column) => column.trim())
+  .filter((column) => !['app_id', 'bound_at'].includes(column))
+
+/**
+ * Frees devices, or gives them to other applications: the locks of their owners and of those, bindings, devices, what is
+ * known of their reports, events and idempotency keys in one transaction. A device whose row is not the one that was read
+ * is left alone, and so are one whose target is not online, one whose key was used meanwhile, and one of an application
+ * of which a caller has lost its access. Answers the serials of the others.
+ */
+export const changeOwnersRoutine = routine(
+  'change_owners',
+  {
+    p_now: 'timestamptz',
+    p_apps: 'text[]',
+    p_targets: 'text[]',
+    p_count: 'integer',
+    p_locks: 'text[]',
+    p_key_owners: 'text[]',
+    p_operations: 'text[]',
+    p_keys: 'text[]',
+    ...callerParameters,
+    p_rows: text,
+    p_records: text,
+    p_answers: text,
+  },
+  'device_no text',
+  `${lockAndNumberVariables}
+  v_rows json := p_rows;
+  v_lock text;
+  v_online text[];
+  v_used text[] := '{}';
+  v_changed text[] := '{}';
+  v_row record;
+  v_device device;
+  v_presence device_presence;
+  v_last_end timestamptz;
+  v_revoked text[] := '{}';`,
+  `  -- Two requests with one key may be about different applications.
+  foreach v_lock in array p_locks loop
+    perform pg_advisory_xact_lock(hashtextextended(v_lock, 0));
+  end loop;
+  ${lockAndNumber}
+  ${findRevoked}
+  v_online := array(select app_id from application where app_id = any(p_targets) and online_status = 1);
+  -- Each by its whole key: of a list of keys a planner without statistics reads all keys of the owner.
+  for v_app in select distinct owner from unnest(p_key_owners) as owner loop
+    v_used := v_used || array(
+      select concat_ws(' ', v_app, i.operation, i.key)
+      from unnest(p_key_owners, p_operations, p_keys) as i (app_id, operation, key)
+      cross join lateral (
+        select 1 from idempotency_key
+        where app_id = v_app and operation = i.operation and key = i.key and created_at + interval '24 hours' > p_now
+        limit 1) as kept
+      where i.app_id = v_app);
+  end loop;
+  -- Who changes a device's row holds its application's lock.
+  foreach v_app in array p_apps loop
+    v_changed := v_changed || array(
+      select i.device_no from ${rows({ ...device, row_version: 'xid', target: text, lock: text })}
+      cross join lateral (
+        select 1 from device d
+        where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
+        limit 1) as same
+      where i.app_id = v_app and i.app_id <> all(v_revoked)
+        and (i.target is null or i.target = any(v_online)) and (i.lock is null or i.lock <> all(v_used)));
+  end loop;
+  if v_changed = '{}' then
+    return;
+  end if;
+
+  -- A create is composed before it waits for whoever frees the serial, so a binding can begin a little before the last one
+  -- ended; in the history it begins where that ends, and ends not before it began, whatever the clocks of two processes say.
+  ${forEach(
+    { ...device, actor: text, reason: text },
+    `v_last_end := (select unbound_at from past_binding where device_no = v_row.device_no order by id desc limit 1);
+    insert into past_binding (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
+    values (v_row.device_no, v_row.app_id, greatest(v_row.bound_at, v_last_end),
+      greatest(p_now, v_row.bound_at, v_last_end), v_row.actor, v_row.reason);`,
+  )}
+
+  foreach v_app in array p_apps loop
+    -- Times of reports are noted without the application's lock.
+    ${lockPresence(rows(device), `and ${isChanged}`)}
+  end loop;
+  if p_targets <> '{}' then
+    ${forEach(
+      { ...device, target: text },
+      `continue when v_row.target is null;
+    select * into v_presence from device_presence where ${isRow};
+    if found then
+      insert into device_presence (app_id, device_no, reported_at, seen_at)
+      values (v_row.target, v_row.device_no, v_presence.reported_at, v_presence.seen_at);
+    end if;
+    select * into v_device from device where ${isRow} and bound_at = v_row.bound_at;
+    insert into device (app_id, bound_at, ${kept.join(', ')})
+    values (v_row.target, p_now, ${kept.map((column) => `v_device.${column}`).join(', ')});`,
+    )}
+  end if;
+  -- First the devices, as in every routine: on a cluster a statement locks its table's parts.
+  ${forEach(device, `delete from device where ${isRow} and bound_at = v_row.bound_at;`)}
+  ${forEach(device, `delete from device_presence where ${isRow};`)}
+  ${forEach(
+    { device_no: text, target: text },
+    `if v_row.target is null then
+      delete from device_binding where device_no = v_row.device_no;
+    else
+      update device_binding set app_id = v_row.target, bound_at = p_now where device_no = v_row.device_no;
+    end if;`,
+  )}
+
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.app_id, ${eventIdOfRow}, case when i.target is null then 'device.unbound' else 'device.transferred' end,
+    p_now, i.actor, i.device_no, i.record
+  from ${rowsWith('p_records', { app_id: text, device_no: text, target: text, actor: text })}
+  where i.device_no = any(v_changed);
+  -- Both logs tell a transfer, and neither application learns of the other.
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.target, ${eventIdOfRow.replace('i.app_id', 'i.target')}, 'device.transferred', p_now, i.actor, i.device_no, i.record
+  from ${rowsWith('p_answers', { device_no: text, target: text, actor: text })}
+  where i.target is not null and i.device_no = any(v_changed);
+  if p_locks <> '{}' then
+    insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
+    select i.key_owner, i.operation, i.key, i.body_hash, i.record, p_now
+    from ${rowsWith('p_answers', { device_no: text, key_owner: text, operation: text, key: text, body_hash: text })}
+    where i.key is not null and i.device_no = any(v_changed)
+    on conflict (app_id, operation, key) do update
+      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
+  end if;
+  return query select unnest(v_changed);`,
+)
+
+/**
+ * Writes changes of different devices' owners, which so many callers asked for, in one transaction. Answers the serials
+ * that were changed.
+ */
+export async function changeOwners(
+  sql: Sql,
+  changes: OwnerChange[],
+  callers: Iterable<Caller>,
+  now: Date,
+): Promise<string[]> {
+  const sorted = sortedByDevice(changes, ({ known }) => known.device)
+  const targets = new Set(changes.flatMap(({ target }) => target ?? []))
+  const apps = new Set([...changes.map(({ known }) => known.device.appId), ...targets])
+  const keyed = changes.filter(({ idempotency }) => idempotency !== undefined)
+  const distinct = (values: (string | undefined)[]) =>
+    textArray([...new Set(values.flatMap((value) => value ?? []))].sort())
+  const changed = await callRoutine<{ device_no: string }>(sql, changeOwnersRoutine, [
+    now.toISOString(),
+    distinct([...apps]),
+    distinct([...targets]),
+    changes.length,
+    distinct(keyed.map(lockOf)),
+    textArray(keyed.map(({ keyOwner }) => keyOwner)),
+    textArray(keyed.map(({ idempotency }) => idempotency?.operation ?? null)),
+    textArray(keyed.map(({ idempotency }) => idempotency?.key ?? null)),
+    ...callerValues(callers),
+    JSON.stringify(sorted.map(toRow)),
+    sorted.map(({ record }) => record).join('\n'),
+    sorted.map(({ answer }) => answer).join('\n'),
+  ])
+  noteEvents(sql, apps)
+  return changed.map((row) => row.device_no)
+}

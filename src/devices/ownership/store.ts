@@ -1,0 +1,77 @@
+import type { Row } from 'postgres'
+import type { Statements } from '../../database/open.ts'
+import { ofApplications } from '../../database/page.ts'
+import { textArray } from '../../database/routine.ts'
+import { readActor } from '../../events/rules.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import type { Device } from '../rules.ts'
+import { deviceColumns, toDevice } from '../store.ts'
+import type { Binding } from './contract.ts'
+
+/** A device as it was read, before anybody was asked to wait. */
+export interface KnownDevice {
+  device: Device
+  /** Moves with every change of the row. Opaque. */
+  rowVersion: string
+}
+
+/** The devices with these serials that there are. Takes no lock. */
+export async function findDevices(sql: Statements, serials: readonly string[]): Promise<Map<string, KnownDevice>> {
+  const rows = await sql.unsafe(
+    `with binding as materialized (select * from device_binding where device_no = any($1::text[]))
+    select ${deviceColumns.replace(/\w+/g, 'd.$&')}, d.xmin::text as row_version
+    from binding b
+    join device d on d.app_id = b.app_id and d.bound_at = b.bound_at and d.device_no = b.device_no`,
+    [textArray(serials)],
+    { prepare: true },
+  )
+  return new Map(rows.map((row) => [row.device_no, { device: toDevice(row), rowVersion: row.row_version }]))
+}
+
+/** Which of these serials somebody holds. */
+export async function findBound(sql: Statements, serials: readonly string[]): Promise<Set<string>> {
+  if (serials.length === 0) return new Set()
+  const statement = 'select device_no from device_binding where device_no = any($1::text[])'
+  const rows = await sql.unsafe(statement, [textArray(serials)], { prepare: true })
+  return new Set(rows.map((row) => row.device_no))
+}
+
+/** The `onlineStatus` of some applications. */
+export async function findOnlineStatus(sql: Statements, appIds: readonly string[]): Promise<Map<string, number>> {
+  if (appIds.length === 0) return new Map()
+  const statement = 'select app_id, online_status from application where app_id = any($1::text[])'
+  const rows = await sql.unsafe(statement, [textArray([...new Set(appIds)])], { prepare: true })
+  return new Map(rows.map((row) => [row.app_id, row.online_status]))
+}
+
+/**
+ * When the binding that ended last did. A create is composed before it waits for whoever frees the serial, so the moment
+ * that its device carries can be a little earlier; in the history the new binding begins where the old one ends.
+ */
+const lastEnd = (sql: Statements, deviceNo: string) => sql`
+  (select unbound_at from past_binding where device_no = ${deviceNo} order by id desc limit 1)`
+
+/** The serial's bindings with these applications, or with all, newest first, the one that lasts included. */
+export async function findBindings(
+  sql: Statements,
+  deviceNo: string,
+  appIds: readonly string[] | null,
+  showMoment: ShowMoment,
+): Promise<Binding[]> {
+  const rows = await sql`
+    select app_id, greatest(bound_at, ${lastEnd(sql, deviceNo)}) as bound_at, null::timestamptz as unbound_at,
+      null as unbound_by, null as reason, null::bigint as id
+    from device_binding where device_no = ${deviceNo} and ${ofApplications(sql, appIds)}
+    union all
+    select app_id, bound_at, unbound_at, unbound_by, reason, id
+    from past_binding where device_no = ${deviceNo} and ${ofApplications(sql, appIds)}
+    order by id desc nulls first
+    limit 1000`
+  return rows.map((row: Row) => ({
+    appId: row.app_id,
+    boundAt: showMoment(row.bound_at),
+    unboundAt: row.unbound_at === null ? null : showMoment(row.unbound_at),
+    unboundBy: row.unbound_by === null ? null : readActor(row.unbound_by).actor,
+    reason: row.reason,
+  }))
+}

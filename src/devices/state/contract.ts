@@ -1,0 +1,102 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../../vocabulary/operation.ts'
+import { batchBytes, batchOf, outcomesOf } from '../../vocabulary/pages.ts'
+import {
+  deviceNo,
+  extended,
+  freeText,
+  instantText,
+  integer,
+  moment,
+  named,
+  nullable,
+  optional,
+  ownAppId,
+  reasonKey,
+  shownKey,
+} from '../../vocabulary/values.ts'
+import { DeviceRecord, DeviceStatus, OnlineStatus, RunStatus } from '../contract.ts'
+
+/** A battery's level as devices write it: 87%, 87.5%, 87. */
+const percentage = Type.String({
+  pattern: String.raw`^(100(\.0{1,2})?|\d{1,2}(\.\d{1,2})?)%?$`,
+  description: 'a percentage, for example 87%',
+  [reasonKey]: { en: 'must be a percentage from "0%" to "100%"', zh: '必须是 "0%" 至 "100%" 的百分比' },
+})
+
+/** How far a report's time may lie ahead: the clocks of devices are set by hand, or drift. */
+export const clockAllowanceSeconds = 60
+
+export const StateReport = named(
+  'StateReport',
+  Type.Object({
+    deviceNo,
+    reportTime: optional({
+      ...instantText,
+      description: `When the device was in this state: RFC 3339, at most ${clockAllowanceSeconds} seconds ahead. A report that is older than what is known changes nothing; left out, it is the newest.`,
+    }),
+    status: optional(DeviceStatus),
+    onlineStatus: optional(OnlineStatus),
+    runStatus: optional(RunStatus),
+    statusRemark: optional(freeText(255)),
+    version: optional(freeText(64)),
+    batteryStatus: optional(integer()),
+    batteryEnergy: optional(percentage),
+  }),
+)
+export type StateReport = Static<typeof StateReport>
+
+const path = '/api/device/entrance/guard/state'
+const callers = ['application', 'operator'] as const
+
+export const reportDeviceState = operation({
+  id: 'reportDeviceState',
+  group: 'devices',
+  summary:
+    'Reports a device’s state: the members that are given. Any report, also one without members, is a sign of life: it makes the device online unless it says that it is not.',
+  method: 'POST',
+  path,
+  callers,
+  example: { runStatus: 1, batteryEnergy: '87%' },
+  body: extended(StateReport, { appId: ownAppId }),
+  data: DeviceRecord,
+  refusals: ['applicationNotFound', 'deviceNotFound'],
+})
+
+export const reportDeviceStates = operation({
+  id: 'reportDeviceStates',
+  group: 'devices',
+  summary:
+    'Reports the states of up to 1000 devices; one outcome a report, in order, and one that is refused stops no other.',
+  method: 'POST',
+  path: '/api/device/entrance/guard/stateBatch',
+  callers,
+  body: Type.Object({ appId: ownAppId, reports: batchOf(StateReport, 'each as state takes it, without appId') }),
+  data: outcomesOf('deviceNo', DeviceRecord),
+  refusals: ['applicationNotFound'],
+  idempotent: true,
+  maxBodyBytes: batchBytes,
+})
+
+export const getDeviceState = operation({
+  id: 'getDeviceState',
+  group: 'devices',
+  summary: 'Answers what a device reported of its state, and when it reported last.',
+  method: 'GET',
+  path,
+  callers,
+  query: Type.Object({ appId: ownAppId, deviceNo }),
+  data: Type.Object({
+    appId: Type.String(),
+    deviceNo: Type.String(),
+    status: Type.Integer({ [shownKey]: DeviceStatus }),
+    onlineStatus: Type.Integer({ [shownKey]: OnlineStatus }),
+    runStatus: Type.Integer({ [shownKey]: RunStatus }),
+    statusRemark: nullable(Type.String()),
+    version: nullable(Type.String()),
+    batteryStatus: nullable(Type.Integer()),
+    batteryEnergy: nullable(Type.String({ description: 'a percentage' })),
+    lastReportTime: nullable(moment),
+  }),
+  refusals: ['applicationNotFound', 'deviceNotFound'],
+})

@@ -1,0 +1,83 @@
+import type { Logger } from 'pino'
+import type { Config } from '../../config.ts'
+import { tryLock } from '../../database/advisory-lock.ts'
+import type { Sql } from '../../database/open.ts'
+import { OutageLog } from '../../database/outage-log.ts'
+import { transaction } from '../../database/transaction.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { deviceText, showDevice } from '../rules.ts'
+import { changeStates, type StateChange } from './routine.ts'
+import { presenceTimes } from './rules.ts'
+import { findSilentDevices, type KnownDevice, lockSilentDevices, type SilentDevice } from './store.ts'
+
+/** Few enough that no step holds an application's lock for long. */
+const stepDevices = 500
+const actor = 'platform:presence'
+
+interface Parts {
+  sql: Sql
+  log: Logger
+  config: Pick<Config, 'presenceSeconds'>
+  showMoment: ShowMoment
+}
+
+/** Takes devices offline that have reported and then stayed silent for the presence time-out (contract §5). */
+export function startPresence({ config, sql, log, showMoment }: Parts): { stop(): void } {
+  const { silenceMs, tickMs } = presenceTimes(config.presenceSeconds)
+  const outage = new OutageLog(log, {
+    failing: 'the look for silent devices failed; it is tried again',
+    succeeding: 'the look for silent devices succeeds again',
+  })
+  let isRunning = false
+  let isStopped = false
+
+  /**
+   * One step: some devices that were found, in one transaction, which only one process at a time has. Answers how many
+   * it took offline; nothing when another process is at it.
+   */
+  function step(found: SilentDevice[]): Promise<number | undefined> {
+    return transaction(sql, async (tx) => {
+      if (!(await tryLock(tx, 'presence'))) return undefined
+      const silent = await lockSilentDevices(tx, found, silenceMs)
+      if (silent.length > 0) await changeStates(tx, silent.map(toOffline), [], new Date())
+      return silent.length
+    })
+  }
+
+  async function look(): Promise<void> {
+    let found: SilentDevice[]
+    let taken: number | undefined
+    do {
+      found = await findSilentDevices(sql, silenceMs, stepDevices)
+      taken = found.length === 0 ? 0 : await step(found)
+    } while (found.length === stepDevices && taken && !isStopped)
+  }
+
+  function toOffline({ device, rowVersion }: KnownDevice): StateChange {
+    const offline = { ...device, onlineStatus: 2 }
+    const event = { actor, record: deviceText(showDevice(offline, showMoment)) }
+    const time = { at: null, isNow: false }
+    return { ...offline, rowVersion, time, newestRead: undefined, sign: 'gone', events: [event] }
+  }
+
+  async function tick(): Promise<void> {
+    if (isRunning) return
+    isRunning = true
+    try {
+      await look()
+      outage.succeeded()
+    } catch (error) {
+      outage.failed(error)
+    }
+    isRunning = false
+  }
+
+  const timer = setInterval(() => void tick(), tickMs)
+  timer.unref()
+  return {
+    stop() {
+      isStopped = true
+      clearInterval(timer)
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import type { Logger } from 'pino'
+import { requireApplicationOf } from '../../callers/permissions.ts'
+import type { RequestKey } from '../../database/idempotency.ts'
+import type { Sql } from '../../database/open.ts'
+import { JsonText } from '../../http/answer.ts'
+import { runBatch } from '../../http/batch.ts'
+import { type Handler, handle, read } from '../../http/serve.ts'
+import { validator } from '../../http/validate.ts'
+import type { ReadMoment } from '../../vocabulary/moments.ts'
+import { given } from '../../vocabulary/values.ts'
+import { getDeviceState, reportDeviceState, reportDeviceStates, StateReport } from './contract.ts'
+import { type StateLaneParts, stateLane } from './lane.ts'
+import { reportTimeFaults } from './rules.ts'
+import { requireReported } from './store.ts'
+
+interface Parts extends StateLaneParts {
+  sql: Sql
+  log: Logger
+  readMoment: ReadMoment
+}
+
+export function deviceStateRoutes(parts: Parts): Handler[] {
+  const { sql, showMoment, readMoment } = parts
+  const submit = stateLane(parts)
+  const check = (report: Partial<StateReport>) => reportTimeFaults(report, readMoment)
+  const readRow = validator(StateReport, 'report', check)
+
+  const timeOf = (reportTime: StateReport['reportTime']) => {
+    const text = given(reportTime)
+    return text === null ? null : readMoment(text)
+  }
+
+  return [
+    handle(
+      reportDeviceState,
+      async ({ caller, actor, body }) => {
+        const { appId: named, deviceNo, reportTime, ...report } = body
+        const appId = await requireApplicationOf(sql, caller, named)
+        const at = timeOf(reportTime)
+        return new JsonText(await submit({ caller, appId, deviceNo, actor, report, at, isNewest: at === null }))
+      },
+      { check },
+    ),
+
+    handle(reportDeviceStates, async ({ caller, actor, body, ...request }) => {
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      /** How many rows have been about a device. */
+      const counts = new Map<string, number>()
+      return runBatch(parts, request, {
+        owner: appId,
+        rows: body.reports,
+        name: 'deviceNo',
+        readRow,
+        write({ deviceNo, reportTime, ...report }, key) {
+          const count = counts.get(deviceNo) ?? 0
+          counts.set(deviceNo, count + 1)
+          const at = timeOf(reportTime)
+          const time = at === null ? untimed(key?.attempt, count) : { at, isNewest: false }
+          return submit({ caller, appId, deviceNo, actor, report, ...time })
+        },
+      })
+    }),
+
+    read(getDeviceState, async ({ sql, caller, query }) => {
+      const appId = await requireApplicationOf(sql, caller, query.appId)
+      const { device, reportedAt } = await requireReported(sql, appId, query.deviceNo)
+      const { deviceNo, status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy } = device
+      const state = { status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy }
+      return { appId, deviceNo, ...state, lastReportTime: reportedAt === null ? null : showMoment(reportedAt) }
+    }),
+  ]
+}
+
+/**
+ * When a row without a time was reported, the n-th of its device. With a key, that is when the batch was tried first: a
+ * retry after a crash leaves alone what that attempt, or anybody since, has reported.
+ */
+function untimed(attempt: RequestKey['attempt'], n: number): { at: Date | null; isNewest: boolean } {
+  if (attempt === undefined) return { at: null, isNewest: true }
+  const { begunAt, isFirst } = attempt
+  // Before its own time, which is what is known where it was taken, and not before that of the one before it.
+  return { at: new Date(begunAt.getTime() + (isFirst ? n : n - 1)), isNewest: isFirst }
+}

@@ -1,0 +1,198 @@
+import type { Caller } from '../../callers/caller.ts'
+import { callerParameters, callerValues, findRevoked } from '../../callers/store.ts'
+import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../../database/application-lock.ts'
+import { noteEvents } from '../../database/commits.ts'
+import type { Statements } from '../../database/open.ts'
+import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../../database/routine.ts'
+import { lockPresence } from '../routine.ts'
+import { type DeviceState, sortedByDevice } from '../rules.ts'
+
+/** When what is told of a device was reported: at the newest of some times, at the database's now, or at neither. */
+export interface ReportTime {
+  at: Date | null
+  isNow: boolean
+}
+
+/** What several reports in a row make of a device, composed from what was read. */
+export interface StateChange extends DeviceState {
+  appId: string
+  deviceNo: string
+  boundAt: Date
+  rowVersion: string
+  time: ReportTime
+  /** Where a report says when it was made: the time of the newest one that was read, none of which may be passed over. */
+  newestRead: Date | null | undefined
+  /** What becomes of its sign of life; null leaves it as it is. */
+  sign: 'alive' | 'gone' | null
+  /** Each state that it came to, with who reported it: the record as JSON text. */
+  events: { actor: string; record: string }[]
+}
+
+/** A row of a batch as it travels. */
+interface StateRow {
+  app_id: string
+  device_no: string
+  bound_at: string
+  row_version: string
+  reported_at: string | null
+  is_now: boolean
+  sign: StateChange['sign']
+  status: number
+  online_status: number
+  run_status: number
+  status_remark: string | null
+  version: string | null
+  battery_status: number | null
+  battery_energy: string | null
+}
+
+const toRow = (change: StateChange): StateRow => ({
+  app_id: change.appId,
+  device_no: change.deviceNo,
+  bound_at: change.boundAt.toISOString(),
+  row_version: change.rowVersion,
+  reported_at: change.time.at?.toISOString() ?? null,
+  is_now: change.time.isNow,
+  sign: change.sign,
+  status: change.status,
+  online_status: change.onlineStatus,
+  run_status: change.runStatus,
+  status_remark: change.statusRemark,
+  version: change.version,
+  battery_status: change.batteryStatus,
+  battery_energy: change.batteryEnergy,
+})
+
+const text = 'text'
+const rowColumns: Record<Exclude<keyof StateRow, 'sign' | 'reported_at' | 'is_now'>, string> = {
+  app_id: text,
+  device_no: text,
+  bound_at: 'timestamptz',
+  row_version: 'xid',
+  status: 'smallint',
+  online_status: 'smallint',
+  run_status: 'smallint',
+  status_remark: text,
+  version: text,
+  battery_status: 'bigint',
+  battery_energy: text,
+}
+const rows = (columns: Partial<Record<keyof StateRow, string>>) => jsonRows<StateRow>('v_rows', columns)
+
+const told = rows({ app_id: text, device_no: text, reported_at: 'timestamptz', is_now: 'boolean', sign: text })
+const toldAt = 'greatest(i.reported_at, case when i.is_now then v_clock end)'
+const events = arrayRows({
+  app_id: 'p_event_apps',
+  device_no: 'p_event_serials',
+  actor: 'p_event_actors',
+  record: recordsOf('p_records'),
+})
+const isChanged = '(v_is_complete or i.device_no = any(v_changed))'
+
+/**
+ * Writes a batch of state changes: locks, rows, their signs of life and events in one transaction. A row that is not
+ * the one that was read is left alone, and so are one of which a newer report is known than was read, where a report says
+ * when it was made (`p_timed`, `p_times`), and one of an application of which a caller has lost its access; none of them is
+ * among the serials that are answered.
+ */
+export const changeStatesRoutine = routine(
+  'change_states',
+  {
+    p_now: 'timestamptz',
+    p_apps: 'text[]',
+    p_count: 'integer',
+    p_owners: 'text[]',
+    p_serials: 'text[]',
+    p_timed: 'text[]',
+    p_times: 'timestamptz[]',
+    ...callerParameters,
+    p_rows: text,
+    p_event_apps: 'text[]',
+    p_event_serials: 'text[]',
+    p_event_actors: 'text[]',
+    p_records: text,
+  },
+  'device_no text',
+  `${lockAndNumberVariables}
+  v_rows json := p_rows;
+  v_changed text[];
+  v_late text[] := '{}';
+  v_revoked text[] := '{}';
+  v_is_complete boolean;
+  -- Citus takes no now() within a case of an update of several applications.
+  v_clock timestamptz := now();`,
+  `  ${lockAndNumber}
+  ${findRevoked}
+  if p_timed <> '{}' then
+    foreach v_app in array p_apps loop
+      -- A sign of life is noted without the application's lock. All rows, because the others are written after these.
+      ${lockPresence('unnest(p_owners, p_serials) as i (app_id, device_no)')}
+      v_late := v_late || array(
+        select i.device_no from unnest(p_timed, p_times) as i (device_no, newest_read)
+        cross join lateral (
+          select 1 from device_presence p
+          where p.app_id = v_app and p.device_no = i.device_no and p.reported_at > i.newest_read limit 1) as late);
+    end loop;
+  end if;
+  with changed as (
+    update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
+      status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
+      battery_energy = i.battery_energy
+    from ${rows(rowColumns)}
+    where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
+      and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
+    returning d.device_no
+  )
+  select array_agg(device_no) into v_changed from changed;
+  -- Nearly always; to look every row up among all of them would cost as much as writing it.
+  v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
+
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.app_id, ${eventIdOfRow}, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
+  from ${events}
+  where ${isChanged};
+
+  -- One statement, in the order of the rows. A sign that stays is below every other, and moves no entry of the index.
+  insert into device_presence (app_id, device_no, reported_at, seen_at)
+  select i.app_id, i.device_no, coalesce(${toldAt}, '-infinity'),
+    case i.sign when 'alive' then now() when 'gone' then null else '-infinity' end
+  from ${told} where ${isChanged}
+  on conflict (app_id, device_no) do update
+    set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
+      seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end;
+
+  return query select unnest(v_changed);`,
+)
+
+/**
+ * Writes state changes of different devices, which so many callers reported, in one transaction. Answers the serials that
+ * were changed.
+ */
+export async function changeStates(
+  sql: Statements,
+  changes: StateChange[],
+  callers: Iterable<Caller>,
+  now: Date,
+): Promise<string[]> {
+  const sorted = sortedByDevice(changes, (change) => change)
+  const apps = [...new Set(changes.map((change) => change.appId))].sort()
+  const timed = sorted.filter(({ newestRead }) => newestRead !== undefined)
+  const events = sorted.flatMap(({ appId, deviceNo, events }) => events.map((event) => ({ appId, deviceNo, ...event })))
+  const changed = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
+    now.toISOString(),
+    textArray(apps),
+    events.length,
+    textArray(sorted.map(({ appId }) => appId)),
+    textArray(sorted.map(({ deviceNo }) => deviceNo)),
+    textArray(timed.map(({ deviceNo }) => deviceNo)),
+    textArray(timed.map(({ newestRead }) => newestRead?.toISOString() ?? '-infinity')),
+    ...callerValues(callers),
+    JSON.stringify(sorted.map(toRow)),
+    textArray(events.map(({ appId }) => appId)),
+    textArray(events.map(({ deviceNo }) => deviceNo)),
+    textArray(events.map(({ actor }) => actor)),
+    events.map(({ record }) => record).join('\n'),
+  ])
+  noteEvents(sql, apps)
+  return changed.map((row) => row.device_no)
+}

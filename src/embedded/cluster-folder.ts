@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { chownSync, existsSync, lstatSync, mkdtempSync, readFileSync, realpathSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UserError } from '../runtime/user-error.ts'
+import { makeOpenFolder, systemFolder } from './binaries.ts'
+import { findProcess } from './processes.ts'
+import { type EmbeddedRecord, newRecord, readRecord, recordPath, writeRecord } from './record.ts'
+import { closedFolder, clusterUser, type ServerUser, serverUser } from './user.ts'
+
+/** Where one embedded database lies and as whom it runs. */
+export interface Place {
+  dataDir: string
+  cluster: string
+  /** Set when we are root, which cannot run PostgreSQL. */
+  user: ServerUser | undefined
+  record: EmbeddedRecord
+}
+
+/** The kernel's limit for a socket's path is 108 bytes, on some systems 104. */
+const longestSocketPath = 100
+
+/** Where the record says that the database lies; a new place when there is none or its first start was cut short. */
+export function settle(dataDir: string, systemFolders: string[], log: (message: string) => void): Place {
+  const record = readRecord(dataDir)
+  if (record && existsSync(record.cluster)) {
+    const cluster = realpathSync(record.cluster)
+    return { dataDir, cluster, user: clusterUser(cluster), record }
+  }
+  if (record?.complete) {
+    throw new UserError(
+      `The database in ${record.cluster} is gone: put it back, or remove ${recordPath(dataDir)} to begin with an empty one.`,
+    )
+  }
+  return newPlace(dataDir, systemFolders, log)
+}
+
+function newPlace(dataDir: string, systemFolders: string[], log: (message: string) => void): Place {
+  const inside = join(dataDir, 'postgres')
+  if (existsSync(inside)) {
+    throw new UserError(
+      `${inside} holds a database but its password is missing: put ${recordPath(dataDir)} back, or move the folder away.`,
+    )
+  }
+  const user = serverUser()
+  const closed = user && closedFolder(dataDir, user)
+  const cluster = user && closed ? outsideCluster(systemFolders, user) : inside
+  if (user && closed)
+    log(`The embedded database lies in ${cluster}, because the user ${user.name} cannot enter ${closed}.`)
+  const record = newRecord(cluster)
+  // Written before anything is made, so that what a killed start leaves can be found again.
+  writeRecord(dataDir, record)
+  return { dataDir, cluster, user, record }
+}
+
+function outsideCluster(systemFolders: string[], user: ServerUser): string {
+  const clusters = join(systemFolder(systemFolders, user), 'clusters')
+  makeOpenFolder(clusters)
+  return join(clusters, randomBytes(8).toString('hex'))
+}
+
+/** Refuses a cluster that its user cannot enter any more, because the project moved into a closed folder say. */
+export function requireReachable({ cluster, user }: Place): void {
+  const closed = user && closedFolder(cluster, user)
+  if (closed)
+    throw new UserError(`The user ${user.name}, as which the database in ${cluster} runs, cannot enter ${closed}.`)
+}
+
+/** Gives a file or folder to the user as which the server runs. */
+export function give(path: string, user: ServerUser | undefined): void {
+  if (user) chownSync(path, user.uid, user.gid)
+}
+
+/**
+ * The folder of the socket: the cluster itself, which is closed to everybody but its user and root, or when that path
+ * is too long, or has characters with a meaning in the server's list of folders, a new one for temporary files.
+ */
+export function socketFolder({ cluster, user, record }: Place): string {
+  const { port } = record
+  const plain = /^[\w./@+-]+$/.test(cluster)
+  if (plain && Buffer.byteLength(socketPath(cluster, port)) <= longestSocketPath) return cluster
+  // The same folder as before while it is there, so that open pools find a restarted server again.
+  if (isPrivate(record.socketDir, user) && !isTaken(socketPath(record.socketDir, port))) return record.socketDir
+  const folder = mkdtempSync(join(temporaryFolder(user), 'forecourt-'))
+  give(folder, user)
+  return folder
+}
+
+/** The system's own, unless it is too long as well or closed to the user. */
+function temporaryFolder(user: ServerUser | undefined): string {
+  const fits = (folder: string) => folder.length < 60 && existsSync(folder) && !(user && closedFolder(folder, user))
+  return realpathSync([tmpdir(), '/var/tmp'].find(fits) ?? '/tmp')
+}
+
+export function socketPath(folder: string, number: number): string {
+  return join(folder, `.s.PGSQL.${number}`)
+}
+
+/** Removes a socket's folder among the temporary files once the server has left it empty. */
+export function removeSocketFolder({ cluster, record }: Place): void {
+  if (record.socketDir === cluster) return
+  try {
+    rmdirSync(record.socketDir)
+  } catch {}
+}
+
+function isPrivate(folder: string, user: ServerUser | undefined): boolean {
+  if (!folder || !existsSync(folder)) return false
+  const stats = lstatSync(folder)
+  return stats.isDirectory() && stats.uid === (user?.uid ?? process.getuid?.()) && (stats.mode & 0o777) === 0o700
+}
+
+/** Whether another live server has its socket here: that of the original when this data folder is a copy. */
+function isTaken(socket: string): boolean {
+  const path = `${socket}.lock`
+  return existsSync(path) && findProcess(Number.parseInt(readFileSync(path, 'utf8'), 10)) !== undefined
+}

@@ -1,0 +1,65 @@
+import { realpathSync } from 'node:fs'
+import type { Config } from '../config.ts'
+import type { Target } from '../database/open.ts'
+import { UserError } from '../runtime/user-error.ts'
+import { connectionTo, database as embeddedName, startEmbeddedDatabase } from './embedded.ts'
+import { lockDataDir, lockHolder } from './instance-lock.ts'
+import { readRecord } from './record.ts'
+import { findServer } from './server.ts'
+
+/** The database of the settings, for work beside the service or while it is stopped. */
+export interface BesideService {
+  /** As who owns the schema. */
+  owner: Target
+  /** Of the embedded database: the role as which requests are served. */
+  role?: string
+  close(): Promise<void>
+}
+
+/** The embedded database as it runs under a service; undefined while it does not. */
+export function findRunning(dataDir: string): BesideService | undefined {
+  const record = readRecord(dataDir)
+  if (!record?.complete || lockHolder(dataDir) === undefined) return undefined
+  if (findServer(realpathSync(record.cluster)) === undefined) return undefined
+  return { owner: connectionTo(record, embeddedName), role: record.serviceUser, close: async () => {} }
+}
+
+/** Throws where the settings name no server and their folder holds no database. */
+export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
+  if (databaseUrl !== undefined || readRecord(dataDir)?.complete) return
+  throw new UserError(
+    `There is no Forecourt database in ${dataDir}: name its folder in FORECOURT_DATA_DIR, or its server in DATABASE_URL.`,
+  )
+}
+
+export interface CommandOptions {
+  log?: (message: string) => void
+  /** Makes the embedded database where there is none, as a start does. Without it the command is refused. */
+  mayMake?: boolean
+}
+
+/**
+ * Finds the database of the settings for a command: the embedded one is used as it runs, or else locked and started for
+ * as long as the command takes. Refusals are a UserError.
+ */
+export async function openBesideService(
+  { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  { log = () => {}, mayMake = false }: CommandOptions = {},
+): Promise<BesideService> {
+  if (databaseUrl !== undefined) return { owner: databaseUrl, close: async () => {} }
+  if (!mayMake) requireDatabase({ databaseUrl, dataDir })
+  const running = findRunning(dataDir)
+  if (running !== undefined) return running
+  const lock = await lockDataDir(dataDir)
+  try {
+    const database = await startEmbeddedDatabase(dataDir, log)
+    const close = async () => {
+      await database.stop()
+      lock.release()
+    }
+    return { owner: database.connection, role: database.serviceConnection.user, close }
+  } catch (fault) {
+    lock.release()
+    throw fault
+  }
+}

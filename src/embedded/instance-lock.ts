@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { makeDataFolder } from '../database/data-folder.ts'
+import { explainFault } from '../database/system-fault.ts'
+import { UserError } from '../runtime/user-error.ts'
+import { findProcess, isRunning, type ProcessId } from './processes.ts'
+
+interface Holder extends ProcessId {
+  /** One of its own for every attempt, so that a holder is never confused with an earlier one. */
+  nonce: string
+}
+
+/** Claims the data folder, which it creates when needed, for this process; another live one is a UserError. */
+export async function lockDataDir(dataDir: string): Promise<{ release(): void }> {
+  const folder = resolve(dataDir)
+  const path = join(folder, 'forecourt.lock')
+  const mine = { ...thisProcess(), nonce: randomBytes(8).toString('hex') }
+  let other: Holder | undefined
+  try {
+    makeDataFolder(folder)
+    other = claim(path, mine)
+  } catch (fault) {
+    throw explainFault(fault, folder)
+  }
+  if (other) {
+    throw new UserError(`Another Forecourt (process ${other.pid}) already uses the data folder ${folder}.`)
+  }
+  return { release: () => release(path, mine) }
+}
+
+/** The process that has claimed the data folder and lives; undefined for none. */
+export function lockHolder(dataDir: string): number | undefined {
+  const holder = read(join(resolve(dataDir), 'forecourt.lock'))
+  return holder !== undefined && isRunning(holder) ? holder.pid : undefined
+}
+
+/**
+ * Answers the live holder, or undefined when the lock is now ours.
+ *
+ * A stale lock may be replaced only by who holds the lock on replacing exactly that one, and only while it is still
+ * there. Without it, two that see the same stale lock could each remove what the other has just made.
+ */
+function claim(path: string, mine: Holder): Holder | undefined {
+  for (;;) {
+    if (create(path, mine)) return undefined
+    const holder = read(path)
+    if (!holder) continue
+    if (isRunning(holder)) return holder
+    const guard = `${path}.${holder.nonce}`
+    const rival = claim(guard, mine)
+    if (rival) return rival
+    try {
+      if (read(path)?.nonce !== holder.nonce) continue
+      withDraft(path, mine, (draft) => renameSync(draft, path))
+      return undefined
+    } finally {
+      unlinkSync(guard)
+    }
+  }
+}
+
+/** False when there is one already. The file appears with its content in it: nobody ever reads half a lock. */
+function create(path: string, mine: Holder): boolean {
+  try {
+    withDraft(path, mine, (draft) => linkSync(draft, path))
+    return true
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw fault
+  }
+}
+
+function withDraft(path: string, mine: Holder, use: (draft: string) => void): void {
+  const draft = `${path}.${mine.nonce}.new`
+  writeFileSync(draft, JSON.stringify(mine))
+  try {
+    use(draft)
+  } finally {
+    ignoreMissing(() => unlinkSync(draft))
+  }
+}
+
+function read(path: string): Holder | undefined {
+  const text = ignoreMissing(() => readFileSync(path, 'utf8'))
+  if (text === undefined) return undefined
+  try {
+    const { pid, started, nonce } = JSON.parse(text)
+    if (Number.isInteger(pid) && typeof started === 'string' && /^[0-9a-f]+$/.test(nonce))
+      return { pid, started, nonce }
+  } catch {}
+  // Only a power failure leaves a lock without content, and it leaves no holder either.
+  return { pid: 0, started: '', nonce: 'damaged' }
+}
+
+function release(path: string, mine: Holder): void {
+  if (read(path)?.nonce === mine.nonce) ignoreMissing(() => unlinkSync(path))
+}
+
+function thisProcess(): ProcessId {
+  const found = findProcess(process.pid)
+  if (!found) throw new UserError('Forecourt cannot read when its own process started, which its lock needs.')
+  return found
+}
+
+function ignoreMissing<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw fault
+  }
+}

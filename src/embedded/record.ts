@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import { UserError } from '../runtime/user-error.ts'
+
+/** What `<dataDir>/embedded.json` keeps. */
+export interface EmbeddedRecord {
+  /** The cluster's folder: relative in the file where it lies in the data folder, so that a project can be moved. */
+  cluster: string
+  socketDir: string
+  /** Only names the socket's file: nothing listens on the network. */
+  port: number
+  /** Who owns everything: makes the schema, and is the cluster's superuser. */
+  user: string
+  password: string
+  /** As whom the service works: no superuser, and with no more rights than `grantService` gives. */
+  serviceUser: string
+  servicePassword: string
+  /** The first start was finished: from then on a cluster that is not there is lost, not unmade. */
+  complete: boolean
+}
+
+export function newRecord(cluster: string): EmbeddedRecord {
+  const newPassword = () => randomBytes(32).toString('base64url')
+  return {
+    cluster,
+    socketDir: '',
+    port: 5432,
+    user: 'forecourt',
+    password: newPassword(),
+    serviceUser: 'forecourt_service',
+    servicePassword: newPassword(),
+    complete: false,
+  }
+}
+
+/** The record of this data folder, or undefined before its first start. */
+export function readRecord(dataDir: string): EmbeddedRecord | undefined {
+  const path = recordPath(dataDir)
+  if (!existsSync(path)) return undefined
+  try {
+    const { cluster, port, user, password, serviceUser, servicePassword, ...rest } = JSON.parse(
+      readFileSync(path, 'utf8'),
+    )
+    if (cluster && port && user && password && serviceUser && servicePassword) {
+      return { ...rest, cluster: resolve(dataDir, cluster), port, user, password, serviceUser, servicePassword }
+    }
+  } catch (fault) {
+    if (!(fault instanceof SyntaxError)) throw fault
+  }
+  throw new UserError(`${path} is damaged: put a good copy back, because the database's password is in it.`)
+}
+
+/** Replaces the record as a whole and durably: it is the only copy of the password. */
+export function writeRecord(dataDir: string, record: EmbeddedRecord): void {
+  const inside = relative(dataDir, record.cluster)
+  const cluster = inside.startsWith('..') || isAbsolute(inside) ? record.cluster : inside
+  const path = recordPath(dataDir)
+  const draft = `${path}.new`
+  writeFileSync(draft, `${JSON.stringify({ ...record, cluster }, null, 2)}\n`, { mode: 0o600 })
+  sync(draft)
+  renameSync(draft, path)
+  sync(dataDir)
+}
+
+export function recordPath(dataDir: string): string {
+  return join(dataDir, 'embedded.json')
+}
+
+/** Puts what was written to this file, or the entries of this folder, on the disk. */
+export function sync(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

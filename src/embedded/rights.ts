@@ -1,0 +1,20 @@
+import type { Statements } from '../database/open.ts'
+
+/**
+ * Gives the service's role what requests and upkeep need, and nothing else: the event log can be read and added to, and
+ * goes only by `delete_old_events`. The owner calls it when the schema is up to date.
+ */
+export async function grantService(owner: Statements, role: string): Promise<void> {
+  await owner.unsafe(`
+    revoke all on database forecourt from public;
+    revoke all on schema public from public;
+    revoke all on all tables in schema public from ${role};
+    grant connect on database forecourt to ${role};
+    grant usage on schema public to ${role};
+    grant select, insert, update, delete on all tables in schema public to ${role};
+    revoke update, delete on event from ${role};
+    revoke insert, update, delete on schema_migration, routine from ${role};
+    grant update (seen_at) on routine to ${role};
+    grant usage, select on all sequences in schema public to ${role};
+    grant execute on all routines in schema public to ${role};`)
+}

@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, fstatSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { diskFull } from '../database/system-fault.ts'
+import { UserError } from '../runtime/user-error.ts'
+import { endOrphansIn, runAs } from './cluster.ts'
+import { type Place, socketPath } from './cluster-folder.ts'
+import { keepLogSmall, lastComplaint, openServerLog } from './log.ts'
+import { findProcess, goneWithin, isPostgresIn, isRunning, type ProcessId, serverName, signal } from './processes.ts'
+
+/** Starts a server that outlives us and our terminal's signals, and waits until it is ready. */
+export async function launch(
+  place: Place,
+  binFolder: string,
+  processes: number,
+  log: (message: string) => void,
+): Promise<ProcessId> {
+  const { cluster, user } = place
+  await clearRemains(place)
+  const output = openServerLog(cluster, user)
+  const logged = fstatSync(output).size
+  const child = spawn(join(binFolder, 'postgres'), serverArguments(place, processes), {
+    ...runAs(user),
+    detached: true,
+    stdio: ['ignore', output, output],
+  })
+  closeSync(output)
+  await once(child, 'spawn')
+  child.unref()
+  const server = child.pid && findProcess(child.pid)
+  if (!server || !(await becomesReady(server, cluster, log)))
+    throw serverFailure(cluster, lastComplaint(cluster, logged))
+  return server
+}
+
+/** The server that an earlier Forecourt left in this cluster. */
+export function findServer(cluster: string): ProcessId | undefined {
+  const pid = Number(postmasterFile(cluster)[0])
+  return pid > 0 && isPostgresIn(pid, cluster) ? findProcess(pid) : undefined
+}
+
+/** Whether a server was started just as we would start it, in the same place and with the same settings. */
+export function isAsWeStartIt(place: Place, processes: number): boolean {
+  const given = serverArguments(place, processes).map((argument) => ` "${argument}"`)
+  return readIfThere(join(place.cluster, 'postmaster.opts')).trimEnd().endsWith(given.join(''))
+}
+
+/** Waits as long as it takes: after a crash, going through the log of changes can last. False when it ends instead. */
+export async function becomesReady(
+  server: ProcessId,
+  cluster: string,
+  log: (message: string) => void,
+): Promise<boolean> {
+  let reminder = performance.now() + 5000
+  while (isRunning(server)) {
+    const lines = postmasterFile(cluster)
+    const status = Number(lines[0]) === server.pid ? lines[7]?.trim() : undefined
+    if (status === 'ready') return true
+    if (status === 'stopping') return false
+    if (performance.now() > reminder) {
+      reminder += 5000
+      log('The embedded database is still getting ready.')
+    }
+    await sleep(10)
+  }
+  return false
+}
+
+/** Ends a server: its clients are cut off, and what they committed is on the disk. Harsher when that takes too long. */
+export async function stopServer(server: ProcessId, cluster: string): Promise<void> {
+  for (const [name, timeoutMs] of [
+    ['SIGINT', 8000],
+    ['SIGQUIT', 6000],
+  ] as const) {
+    signal(server, name)
+    // A stopped process would not hear the other signal.
+    signal(server, 'SIGCONT')
+    if (await goneWithin(server, timeoutMs)) return
+  }
+  signal(server, 'SIGKILL')
+  await goneWithin(server, 2000)
+  await endOrphansIn(cluster)
+}
+
+/** Makes sure that nothing of an earlier server is alive, and that nothing dead is taken for it. */
+async function clearRemains(place: Place): Promise<void> {
+  const { cluster, user, record } = place
+  await endOrphansIn(cluster)
+  const socket = socketPath(record.socketDir, record.port)
+  if (await somebodyAnswers(socket)) {
+    throw new UserError(`Another server, in another container perhaps, already runs the database in ${cluster}.`)
+  }
+  // PostgreSQL removes these by itself, unless another process has got their number: it would take that for a server.
+  if (findStrayPid(cluster)) {
+    rmSync(join(cluster, 'postmaster.pid'), { force: true })
+    rmSync(`${socket}.lock`, { force: true })
+  }
+  keepLogSmall(cluster, user)
+}
+
+function findStrayPid(cluster: string): boolean {
+  const pid = Number(postmasterFile(cluster)[0])
+  if (!(pid > 0)) return false
+  try {
+    // Also true for a process that has ended and that nobody reaps.
+    return process.kill(pid, 0)
+  } catch (fault) {
+    return (fault as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
+
+/** A socket's path crosses the borders of containers that share the folder, which the numbers of processes do not. */
+async function somebodyAnswers(path: string): Promise<boolean> {
+  const socket = connect(path)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** What a process of the service opens at most, with some to spare. */
+const connectionsOfProcess = 32
+/** For the start, for operators with psql, for a second service while a database is moved. */
+const otherConnections = 40
+
+function serverArguments({ cluster, record }: Place, processes: number): string[] {
+  const settings = {
+    listen_addresses: '',
+    // In quotes, because the setting is a list.
+    unix_socket_directories: `"${record.socketDir}"`,
+    unix_socket_permissions: '0700',
+    cluster_name: serverName(cluster),
+    fsync: 'on',
+    autovacuum: 'on',
+    jit: 'off',
+    max_connections: String(Math.max(100, otherConnections + processes * connectionsOfProcess)),
+    shared_buffers: '256MB',
+    // Fewer checkpoints mean fewer whole pages in the log of changes. Compressing these stays off: this build only has
+    // pglz, which costs more processor time than the bytes are worth.
+    max_wal_size: '4GB',
+    min_wal_size: '256MB',
+    checkpoint_timeout: '15min',
+    wal_compression: 'off',
+    // Failed statements are for Forecourt to log. Their text and details hold secrets and people's data.
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    logging_collector: 'off',
+    log_destination: 'stderr',
+    log_timezone: 'UTC',
+    timezone: 'UTC',
+  }
+  const given = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  return ['-D', cluster, '-p', String(record.port), ...given]
+}
+
+/** Why the server of this cluster cannot be used, as far as we or it can tell. */
+export function serverFailure(cluster: string, complaint: string | undefined): UserError {
+  const { bavail, bsize } = statfsSync(cluster)
+  // On a full disk not even the complaint can be written.
+  if (/No space left|quota exceeded/i.test(complaint ?? '') || bavail * bsize < 1_000_000) return diskFull(cluster)
+  return new UserError(`The embedded database in ${cluster} cannot be used: ${complaint ?? 'it gave no reason'}.`)
+}
+
+/** The lines of postmaster.pid: process, folder, start, port, socket folder, address, shared memory, status. */
+function postmasterFile(cluster: string): string[] {
+  return readIfThere(join(cluster, 'postmaster.pid')).split('\n')
+}
+
+function readIfThere(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
+}

@@ -1,0 +1,64 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../../vocabulary/operation.ts'
+import { pageOf, pageQuery, timeRange } from '../../vocabulary/pages.ts'
+import { type RefusalName, refusals } from '../../vocabulary/refusals.ts'
+import {
+  anyAppId,
+  described,
+  FieldFaults,
+  freeText,
+  integer,
+  moment,
+  named,
+  nullable,
+  optional,
+  text,
+  textOneOf,
+} from '../../vocabulary/values.ts'
+
+const names = Object.keys(refusals) as RefusalName[]
+
+export const RefusalRecord = named(
+  'RefusedWrite',
+  Type.Object({
+    time: moment,
+    requestId: Type.String({ description: 'the `X-Request-Id` of the answer' }),
+    appId: nullable(
+      Type.String({ description: 'null for an operator’s write that names no application; only operators see it' }),
+    ),
+    operation: Type.String({ description: 'Its operation.' }),
+    code: Type.Integer({ description: 'The refusal’s code.' }),
+    name: textOneOf(names, 'the code’s name'),
+    errors: nullable(FieldFaults.properties.errors),
+    subject: nullable(
+      Type.String({
+        description:
+          'what it was about: a serial number, the id of a site or a rule, or the name of what was to be made',
+      }),
+    ),
+    actor: Type.String({ description: 'who called: application:…, operator:… or operatorKey:…' }),
+  }),
+)
+export type RefusalRecord = Static<typeof RefusalRecord>
+
+export const pageRefusals = operation({
+  id: 'pageRefusals',
+  group: 'refusals',
+  summary:
+    'Pages through the writes that were refused, rows of batches too, newest first; over several applications, by application first. Of each application the newest 1000 are kept, and at most 300 a minute.',
+  method: 'GET',
+  path: '/api/event/v1/refusal/page',
+  callers: ['application', 'operator'],
+  query: Type.Object({
+    appId: anyAppId,
+    ...pageQuery,
+    ...timeRange,
+    code: optional(described(integer(1, 99_999), 'The code of a refusal.')),
+    operation: optional(text(64, 'the id of an operation')),
+    deviceNo: optional(freeText(64, 'a part of the serial number, in upper or lower case')),
+    subject: optional(freeText(64, 'a whole serial number, the id of a site or a rule, or a new site’s name')),
+    requestId: optional(text(128, 'the `X-Request-Id` of an answer')),
+  }),
+  data: pageOf(RefusalRecord),
+  refusals: ['applicationNotFound'],
+})

@@ -1,0 +1,121 @@
+import { takeLock } from '../../database/advisory-lock.ts'
+import type { Sql, Statements } from '../../database/open.ts'
+import { byId, folded, ofApplications, type PageQuery, readPage } from '../../database/page.ts'
+import { textArray } from '../../database/routine.ts'
+import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
+import { type FieldFault, type Reason, type RefusalName, refusals } from '../../vocabulary/refusals.ts'
+import { readActor } from '../rules.ts'
+import { pageRefusals, type RefusalRecord } from './contract.ts'
+import { type KeptRefusal, ofNoApplication } from './refusal-record.ts'
+
+/** Of one application: what is told, and what is kept of one minute, over all processes. */
+const mostTold = 1000
+export const mostAMinute = 300
+
+/**
+ * Keeps refusals of existing applications and of none, as far as their bounds go. The lock lets one process at a time look at them
+ * and add to them, so they hold however many there are.
+ */
+export async function keepRefusals(tx: Statements, batch: readonly KeptRefusal[]): Promise<void> {
+  await takeLock(tx, 'refusal log')
+  const named = [...new Set(batch.map(({ appId }) => appId))]
+  const existing = await tx`select app_id from application where app_id = any(${textArray(named)}::text[])`
+  const known = new Set([ofNoApplication, ...existing.map(({ app_id: appId }) => appId)])
+  // What an operator says of an application that is not there is about none.
+  const placed = batch.map((refusal) => (known.has(refusal.appId) ? refusal : { ...refusal, appId: ofNoApplication }))
+  for (const appId of new Set(placed.map((refusal) => refusal.appId))) {
+    const own = placed.filter((refusal) => refusal.appId === appId)
+    const minute = new Date(Math.min(...own.map(({ time }) => time.getTime())))
+    minute.setUTCSeconds(0, 0)
+    const [kept] = await tx<[{ count: number }]>`
+      select count(*)::int as count from refusal where app_id = ${appId} and time >= ${minute}`
+    const rows = own.slice(0, Math.max(0, mostAMinute - kept.count))
+    if (rows.length > 0) await insertRefusals(tx, appId, rows)
+  }
+}
+
+async function insertRefusals(tx: Statements, appId: string, rows: readonly KeptRefusal[]): Promise<void> {
+  const values = rows.map(({ time, requestId, operation, code, subject, actor, errors }) => ({
+    ...{ app_id: appId, time, request_id: requestId, operation, code, subject, actor },
+    errors: errors === null ? null : JSON.stringify(errors),
+  }))
+  await tx`insert into refusal ${tx(values)}`
+  await tx`
+    delete from refusal where app_id = ${appId} and id <= (
+      select id from refusal where app_id = ${appId} order by id desc limit 1 offset ${mostTold})`
+}
+
+/** Removes at most `limit` refusals that have had their days; answers how many. */
+export async function deleteOldRefusals(sql: Statements, limit: number, days: number): Promise<number> {
+  const isOld = sql`time < now() - ${days} * interval '1 day'`
+  const applications = await sql`
+    select l.app_id from application_lock l
+    where exists (select 1 from refusal r where r.app_id = l.app_id and ${isOld}) limit ${limit}`
+  let deleted = 0
+  for (const { app_id } of [{ app_id: ofNoApplication }, ...applications]) {
+    const { count } = await sql`
+      delete from refusal where app_id = ${app_id} and id in (
+        select id from refusal where app_id = ${app_id} and ${isOld} order by time limit ${limit - deleted})`
+    deleted += count
+    if (deleted === limit) break
+  }
+  return deleted
+}
+
+/** What a page of refusals is narrowed to; what is null does not narrow it. */
+export interface RefusalFilter {
+  /** Whose; null for all applications'. */
+  appIds: readonly string[] | null
+  time: TimeRange
+  code: number | null
+  operation: string | null
+  /** A part of it. */
+  deviceNo: string | null
+  subject: string | null
+  requestId: string | null
+}
+
+export function pageOfRefusals(
+  sql: Sql,
+  filter: RefusalFilter,
+  query: PageQuery,
+  show: { showMoment: ShowMoment; language: keyof Reason },
+) {
+  const { appIds, time, code, operation, deviceNo, subject, requestId } = filter
+  const part = (value: string) => sql`strpos(${sql.unsafe(folded('subject', value))}, ${value.toLowerCase()}) > 0`
+  const conditions = [
+    time.from === null ? sql`` : sql`and time >= ${time.from}`,
+    time.before === null ? sql`` : sql`and time < ${time.before}`,
+    code === null ? sql`` : sql`and code = ${code}`,
+    operation === null ? sql`` : sql`and operation = ${operation}`,
+    // Sites and rules have subjects too.
+    deviceNo === null ? sql`` : sql`and ${part(deviceNo)} and strpos(operation, 'Device') > 0`,
+    subject === null ? sql`` : sql`and subject = ${subject}`,
+    requestId === null ? sql`` : sql`and request_id = ${requestId}`,
+  ]
+  const rows = sql`
+    select app_id, id, time, request_id, operation, code, subject, actor, errors from refusal
+    where ${ofApplications(sql, appIds)} ${conditions}`
+  const source = { operation: pageRefusals.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
+  return readPage(sql, source, { ...query, ...filter }, (row): RefusalRecord => {
+    const errors: FieldFault[] | null = JSON.parse(row.errors ?? 'null')
+    return {
+      time: show.showMoment(row.time),
+      requestId: row.request_id,
+      appId: row.app_id === ofNoApplication ? null : row.app_id,
+      operation: row.operation,
+      code: row.code,
+      name: nameOf(row.code),
+      errors: errors?.map(({ field, reason }) => ({ field, reason: reason[show.language] })) ?? null,
+      subject: row.subject,
+      actor: readActor(row.actor).actor,
+    }
+  })
+}
+
+const names = new Map(Object.entries(refusals).map(([name, { code }]) => [code as number, name as RefusalName]))
+
+/** A code of another version of the program may have no name here. */
+function nameOf(code: number): RefusalName {
+  return names.get(code) ?? 'internalFault'
+}

@@ -1,0 +1,131 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { preferredLanguage } from './language.ts'
+import type { HttpAnswer, HttpHandler, HttpRequest } from './message.ts'
+import { isForTwoHosts, readOnly, requestIdOf } from './serve.ts'
+import { StaticAnswer } from './static-answer.ts'
+
+// The console's files, as its build left them beside the service. What they do goes through the API like anything else.
+
+/** The same folder from src/ and from dist/. */
+const folder = join(import.meta.dirname, '..', '..', 'console', 'dist')
+
+const mediaTypes: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.json': 'application/json',
+  '.woff2': 'font/woff2',
+}
+/** Where the console has not been built. */
+const missing: HttpAnswer = {
+  status: 503,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: 'The console has not been built. Run "npm run build:console", and start the service again.\n',
+}
+
+/** The pages that lead on to others. */
+const redirects: Record<string, (request: HttpRequest) => Record<string, string>> = {
+  // Whoever opens the bare address is a person, and is led to the console.
+  '/': () => ({ location: '/console' }),
+  '/docs': (request) => inOwnLanguage(request),
+  '/docs/': (request) => inOwnLanguage(request),
+}
+
+function inOwnLanguage(request: HttpRequest, guide = ''): Record<string, string> {
+  return { location: `/docs/${preferredLanguage(request.header('accept-language'))}${guide}`, vary: 'accept-language' }
+}
+
+/**
+ * Answers the pages of the console, of the guides and of the API reference, and leaves everything else to the API. The
+ * files are read now: what becomes of them on the disk meanwhile, an upgrade for example, is the next start's business.
+ */
+export function withConsole(api: HttpHandler, mapTileUrl: string | undefined): HttpHandler {
+  const files = readFiles(securityHeaders(mapTileUrl))
+  return (request) => {
+    const page = pageOf(request, files)
+    if (page === undefined || isForTwoHosts(request)) return api(request)
+    return answered(request, isRead(request) ? page() : readOnly(request))
+  }
+}
+
+/** What answers a path that is a page's or a file's; undefined for the API's. */
+function pageOf(request: HttpRequest, files: Map<string, StaticAnswer>): (() => HttpAnswer) | undefined {
+  const redirect = redirects[request.path]
+  if (redirect !== undefined) return () => ({ status: 302, headers: redirect(request), body: '' })
+  const name = fileOf(request.path)
+  if (name === undefined) return undefined
+  const [, guide] = /^\/docs(\/[\w-]+)$/.exec(request.path) ?? []
+  if (guide !== undefined && !files.has(name) && files.has(`docs/en${guide}.html`)) {
+    return () => ({ status: 302, headers: inOwnLanguage(request, guide), body: '' })
+  }
+  if (files.size === 0) return () => ({ ...missing, headers: { ...missing.headers } })
+  // A page of the console that is no file is the console's own business; a missing asset or guide is missing.
+  const file =
+    files.get(name) ??
+    (/^(assets|docs)\//.test(name) ? undefined : (files.get(`${name}.html`) ?? files.get('index.html')))
+  return file && (() => file.answerTo(request))
+}
+
+function isRead({ method }: HttpRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+function answered(request: HttpRequest, answer: HttpAnswer): Promise<HttpAnswer> {
+  answer.headers['x-request-id'] = requestIdOf(request)
+  answer.headers['cache-control'] ??= 'no-store'
+  return Promise.resolve(answer)
+}
+
+/** Every file of the folder, with the compressed forms that lie beside it. */
+function readFiles(security: Record<string, string>): Map<string, StaticAnswer> {
+  if (!existsSync(folder)) return new Map()
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) !== '')
+  const bytes = new Map(names.map((name) => [name.replaceAll('\\', '/'), readFileSync(join(folder, name))]))
+  return new Map(
+    [...bytes].flatMap(([name, body]) => {
+      if (/\.(br|gz)$/.test(name)) return []
+      // The names of assets change with their content; the pages that name them are asked for each time.
+      const cacheControl = name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
+      const headers = {
+        'content-type': mediaTypes[extname(name)] ?? 'application/octet-stream',
+        'cache-control': cacheControl,
+        ...security,
+      }
+      const [br, gzip] = [bytes.get(`${name}.br`), bytes.get(`${name}.gz`)]
+      return [[name, new StaticAnswer(body, headers, { ...(br && { br }), ...(gzip && { gzip }) })]]
+    }),
+  )
+}
+
+/** The file that a path asks for; undefined for a path that is none of the console's. */
+function fileOf(path: string): string | undefined {
+  if (path.startsWith('/docs/')) return `${path.slice(1)}.html`
+  if (path === '/console' || path === '/console/') return 'overview.html'
+  if (!path.startsWith('/console/')) return undefined
+  return path.slice('/console/'.length)
+}
+
+/** Only our own scripts run, nobody frames the pages, and nothing is sent elsewhere but to the map's tiles. */
+function securityHeaders(mapTileUrl: string | undefined): Record<string, string> {
+  const tiles = mapTileUrl === undefined ? '' : ` ${new URL(mapTileUrl.replaceAll(/[{}]/g, '')).origin}`
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    // The components write their styles into the page.
+    "style-src 'self' 'unsafe-inline'",
+    `img-src 'self' data: blob: https:${tiles}`,
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ]
+  return {
+    'content-security-policy': policy.join('; '),
+    'referrer-policy': 'same-origin',
+    'x-frame-options': 'DENY',
+  }
+}

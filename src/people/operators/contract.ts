@@ -1,0 +1,298 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../../vocabulary/operation.ts'
+import { pageOf, pageQuery } from '../../vocabulary/pages.ts'
+import { everyRole } from '../../vocabulary/roles.ts'
+import {
+  appId,
+  described,
+  extended,
+  integer,
+  lengths,
+  moment,
+  momentText,
+  name,
+  named,
+  nullable,
+  oneOf,
+  optional,
+  reasonKey,
+  shownKey,
+  shownOnce,
+  text,
+  textOneOf,
+} from '../../vocabulary/values.ts'
+import { SessionRecord, triedPassword } from '../sessions/contract.ts'
+
+// Operators are people, with a role and a password; operator keys are for their programs.
+
+const folder = '/api/platform/v1/operator'
+const keyFolder = '/api/platform/v1/operatorKey'
+const adminOnly = { callers: ['operator'], roles: ['admin'] } as const
+
+const role = named(
+  'Role',
+  textOneOf(
+    everyRole,
+    'admin: all; operator: all but people and keys; viewer: reads; developer: own applications only.',
+  ),
+)
+/** The roles that a key may have: nobody is a member of an application by a key. */
+export const keyRoles = ['admin', 'operator', 'viewer'] as const
+
+/** What is shown in the audit trail looks like nothing else: nothing unseen, one kind of space, none outside. */
+const visibleName = Type.String({
+  pattern: String.raw`^(?! )(?!.* $)(?!.* {2})(?!.*(?! )\p{Z})(?!.*[\p{Default_Ignorable_Code_Point}\u2800])\P{C}{1,${lengths.name}}$`,
+  [shownKey]: { type: 'string', minLength: 1, maxLength: lengths.name, pattern: '^[^\\s]+( [^\\s]+)*$' },
+  description: 'A name for people: visible characters, with single spaces between them only.',
+  [reasonKey]: {
+    en: 'must be a string of 1 to 64 visible characters, with single spaces between them only',
+    zh: '必须是 1 至 64 个可见字符的字符串，仅字符之间可有单个空格',
+  },
+})
+
+const newName = named('OperatorName', visibleName)
+
+export const passwordLengths = { min: 12, max: 256 } as const
+
+/** Long enough to resist guessing, and short enough to be hashed at no great cost. */
+const password = named(
+  'NewPassword',
+  Type.String({
+    pattern: String.raw`^[^\p{Cs}]{${passwordLengths.min},${passwordLengths.max}}$`,
+    [shownKey]: { type: 'string', minLength: passwordLengths.min, maxLength: passwordLengths.max },
+    description: '12 to 256 characters, and none of the common ones; only its argon2id hash is kept',
+    [reasonKey]: { en: 'must be 12 to 256 characters', zh: '必须是 12 至 256 个字符' },
+  }),
+)
+const appIds = optional(
+  Type.Array(appId, {
+    maxItems: 1000,
+    description: 'the applications that a developer is a member of',
+    [reasonKey]: { en: 'must be a list of at most 1000 application ids', zh: '必须是最多 1000 个应用标识的列表' },
+  }),
+)
+
+export const OperatorRecord = named(
+  'Operator',
+  Type.Object({
+    id: Type.Integer(),
+    name: Type.String(),
+    role: Type.String({ [shownKey]: role }),
+    status: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 active, 2 disabled.' }),
+    isSetUp: Type.Boolean({ description: 'false until the set-up link was used' }),
+    appIds: Type.Array(Type.String({ [shownKey]: appId }), {
+      description: 'of a developer; empty for the other roles',
+    }),
+    createTime: moment,
+    signInTime: nullable(moment),
+  }),
+)
+export type OperatorRecord = Static<typeof OperatorRecord>
+
+const setUpMembers = {
+  setUpPath: shownOnce('where the person sets a password, beneath the service’s address; shown once'),
+  setUpExpireTime: nullable(moment),
+}
+const OperatorWithSetUp = named('OperatorWithSetUp', extended(OperatorRecord, setUpMembers))
+
+export const createOperator = operation({
+  id: 'createOperator',
+  group: 'operators',
+  summary: 'Makes an account. Without a password, the answer holds a one-time link by which the person sets one.',
+  method: 'POST',
+  path: `${folder}/create`,
+  ...adminOnly,
+  body: Type.Object({ name: newName, role, password: optional(password), appIds }),
+  data: OperatorWithSetUp,
+  refusals: ['operatorNameTaken', 'applicationNotFound'],
+  idempotent: true,
+  tagged: true,
+})
+
+export const updateOperator = operation({
+  id: 'updateOperator',
+  group: 'operators',
+  summary: 'Changes the members that are given; sessions feel it within 1 second. The last active admin stays one.',
+  method: 'POST',
+  path: `${folder}/update`,
+  ...adminOnly,
+  example: { role: 'viewer' },
+  body: Type.Object({
+    id: integer(),
+    name: Type.Optional(newName),
+    role: Type.Optional(role),
+    status: Type.Optional(described(oneOf(1, 2), '1 active, 2 disabled.')),
+    appIds,
+  }),
+  data: OperatorRecord,
+  refusals: ['operatorNotFound', 'operatorNameTaken', 'lastAdmin', 'applicationNotFound'],
+  tagged: true,
+  conditional: true,
+})
+
+export const deleteOperator = operation({
+  id: 'deleteOperator',
+  group: 'operators',
+  summary: 'Removes an account and ends its sessions. What it did stays in the events.',
+  method: 'POST',
+  path: `${folder}/delete`,
+  ...adminOnly,
+  body: Type.Object({ id: integer() }),
+  data: OperatorRecord,
+  refusals: ['operatorNotFound', 'lastAdmin'],
+  idempotent: true,
+})
+
+export const resetOperator = operation({
+  id: 'resetOperator',
+  group: 'operators',
+  summary: 'Makes a new one-time link by which the person sets a password; the old password and sessions end at once.',
+  method: 'POST',
+  path: `${folder}/reset`,
+  ...adminOnly,
+  body: Type.Object({ id: integer() }),
+  data: OperatorWithSetUp,
+  refusals: ['operatorNotFound', 'lastAdmin'],
+  idempotent: true,
+})
+
+export const setUpOperator = operation({
+  id: 'setUpOperator',
+  group: 'operators',
+  summary: 'Sets the password of the account that a one-time link was made for, and signs in.',
+  method: 'POST',
+  path: `${folder}/setUp`,
+  callers: [],
+  body: Type.Object({ setUpToken: text(128), password, name: optional(newName) }),
+  data: SessionRecord,
+  refusals: ['setUpLinkInvalid', 'operatorNameTaken'],
+})
+
+export const changePassword = operation({
+  id: 'changePassword',
+  group: 'operators',
+  summary: 'Changes one’s own password; one’s other sessions end.',
+  method: 'POST',
+  path: `${folder}/changePassword`,
+  callers: ['operator'],
+  roles: everyRole,
+  body: Type.Object({ password: triedPassword, newPassword: password }),
+  data: OperatorRecord,
+  refusals: ['signInFailed', 'operatorNotFound'],
+})
+
+export const getOperator = operation({
+  id: 'getOperator',
+  group: 'operators',
+  summary: 'Answers one account.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  ...adminOnly,
+  query: Type.Object({ id: integer() }),
+  data: OperatorRecord,
+  refusals: ['operatorNotFound'],
+  tagged: true,
+})
+
+export const pageOperators = operation({
+  id: 'pageOperators',
+  group: 'operators',
+  summary: 'Pages through the accounts, newest first.',
+  method: 'GET',
+  path: `${folder}/page`,
+  ...adminOnly,
+  query: Type.Object({
+    ...pageQuery,
+    name: optional(name),
+    role: optional(role),
+    status: optional(described(oneOf(1, 2), '1 active, 2 disabled.')),
+    appId: optional(appId),
+  }),
+  data: pageOf(OperatorRecord),
+  refusals: [],
+})
+
+export const OperatorKeyRecord = named(
+  'OperatorKey',
+  Type.Object({
+    id: Type.Integer(),
+    name: Type.String(),
+    role: Type.String({ description: 'what it may do now: never more than its owner' }),
+    status: Type.Integer({
+      [shownKey]: oneOf(1, 2),
+      description: '1 works, 2 does not: it has expired, or its owner is disabled or a developer.',
+    }),
+    operatorId: nullable(
+      Type.Integer({ description: 'the account that owns it; null for one made by the key of the service’s settings' }),
+    ),
+    operatorName: nullable(Type.String({ description: 'That account’s name.' })),
+    createdBy: Type.String(),
+    createTime: moment,
+    expireTime: moment,
+    lastUseTime: nullable(moment),
+  }),
+)
+export type OperatorKeyRecord = Static<typeof OperatorKeyRecord>
+
+/** Days that a key lasts when nothing is said, and at most. */
+export const keyDays = 180
+export const mostKeyDays = 366
+
+const keyExpiry = {
+  ...momentText,
+  description: `yyyy-MM-dd HH:mm:ss in the service’s time zone; in ${keyDays} days when left out, in ${mostKeyDays} at most`,
+}
+
+export const createOperatorKey = operation({
+  id: 'createOperatorKey',
+  group: 'operatorKeys',
+  summary: 'Makes a key for a program, and shows it once. It belongs to the account that makes it, and goes with it.',
+  method: 'POST',
+  path: `${keyFolder}/create`,
+  ...adminOnly,
+  body: Type.Object({ name: newName, role: textOneOf(keyRoles), expireTime: optional(keyExpiry) }),
+  data: extended(OperatorKeyRecord, {
+    operatorKey: shownOnce('shown once; only its SHA-256 is kept, so the answer to a retry has null'),
+  }),
+  refusals: ['operatorNameTaken'],
+  idempotent: true,
+})
+
+export const deleteOperatorKey = operation({
+  id: 'deleteOperatorKey',
+  group: 'operatorKeys',
+  summary: 'Revokes a key: it and its sessions stop working within 1 second.',
+  method: 'POST',
+  path: `${keyFolder}/delete`,
+  ...adminOnly,
+  body: Type.Object({ id: integer() }),
+  data: OperatorKeyRecord,
+  refusals: ['operatorKeyNotFound'],
+  idempotent: true,
+})
+
+export const handOverOperatorKey = operation({
+  id: 'handOverOperatorKey',
+  group: 'operatorKeys',
+  summary:
+    'Hands a key over to another account, also from one that is disabled. The key goes on, as far as the role of its new owner goes.',
+  method: 'POST',
+  path: `${keyFolder}/handOver`,
+  ...adminOnly,
+  body: Type.Object({ id: integer(), operatorId: described(integer(), 'The account that is to own it.') }),
+  data: OperatorKeyRecord,
+  refusals: ['operatorKeyNotFound', 'operatorNotFound'],
+  idempotent: true,
+})
+
+export const pageOperatorKeys = operation({
+  id: 'pageOperatorKeys',
+  group: 'operatorKeys',
+  summary: 'Pages through the keys, newest first.',
+  method: 'GET',
+  path: `${keyFolder}/page`,
+  ...adminOnly,
+  query: Type.Object({ ...pageQuery, operatorId: optional(described(integer(), 'Only the keys of this account.')) }),
+  data: pageOf(OperatorKeyRecord),
+  refusals: [],
+})

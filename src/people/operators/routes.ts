@@ -1,0 +1,286 @@
+import { type CallerCache, operators } from '../../callers/cache.ts'
+import { keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
+import { hashSecret, newOperatorKey, newSecret } from '../../callers/credentials.ts'
+import { once } from '../../database/idempotency.ts'
+import type { Sql, Statements } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import type { PlatformEventType } from '../../events/contract.ts'
+import { insertPlatformEvent } from '../../events/store.ts'
+import { etagOf, requireMatch, tagged } from '../../http/etag.ts'
+import { type Handler, handle, type OperationRequest, read } from '../../http/serve.ts'
+import type { ReadMoment } from '../../vocabulary/moments.ts'
+import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
+import { hashPassword } from '../sessions/passwords.ts'
+import { beginSession, checkPassword, type SessionParts } from '../sessions/sign-in.ts'
+import { deleteSessionsOf, forgetBrowsers } from '../sessions/store.ts'
+import type { OperatorRecord } from './contract.ts'
+import * as contract from './contract.ts'
+import { nameFaults, passwordFaults } from './rules.ts'
+import * as store from './store.ts'
+
+/** Who does something, and from where. */
+type By = Pick<OperationRequest, 'actor' | 'sourceAddress'>
+
+interface Parts extends SessionParts {
+  callers: CallerCache
+  readMoment: ReadMoment
+}
+
+export function operatorRoutes(parts: Parts): Handler[] {
+  const { sql, callers, showMoment, readMoment } = parts
+
+  const logEvent = (tx: Statements, type: PlatformEventType, { actor, sourceAddress }: By, data: { id: number }) => {
+    const [subject, address] = [String(data.id), sourceAddress()]
+    return insertPlatformEvent(tx, { type, actor, subject, address, data })
+  }
+
+  /** Changes an account under the lock of all, and ends what it may no longer do at once. */
+  async function change(id: number, run: (tx: Statements) => Promise<void>) {
+    const operator = await transaction(sql, async (tx) => {
+      await store.lockOperators(tx)
+      await run(tx)
+      return store.requireOperator(tx, id, showMoment)
+    })
+    await callers.noteChange(operators)
+    return operator
+  }
+
+  async function makeSetUp(tx: Statements, id: number) {
+    const token = newSecret()
+    const expiresAt = await store.insertSetUp(tx, id, hashSecret(token))
+    return { setUpPath: setUpPath(token), setUpExpireTime: showMoment(expiresAt) }
+  }
+
+  function keyEnd(expireTime: string | null): Date {
+    const daysHence = (days: number) => new Date(Date.now() + days * 86_400_000)
+    if (expireTime === null) return daysHence(contract.keyDays)
+    const end = readMoment(expireTime)
+    if (end <= new Date() || end > daysHence(contract.mostKeyDays)) throw invalidRequest([wrongExpiry])
+    return end
+  }
+
+  return [
+    handle(
+      contract.createOperator,
+      async ({ body, ...by }) => {
+        const { name, role } = body
+        const appIds = membershipsOf(role, given(body.appIds))
+        const password = given(body.password)
+        const passwordHash = password === null ? null : await hashPassword(password)
+        const made = await transaction(sql, (tx) =>
+          once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+            await store.lockOperators(tx)
+            const id = await store.insertOperator(tx, { name, role, passwordHash })
+            await store.replaceMemberships(tx, id, appIds)
+            const operator = await store.requireOperator(tx, id, showMoment)
+            await logEvent(tx, 'operator.created', by, operator)
+            const setUp = passwordHash === null ? await makeSetUp(tx, id) : noSetUp
+            return { ...operator, ...setUp }
+          }),
+        )
+        const { setUpPath, setUpExpireTime, ...record } = made
+        return tagged(made, etagOf(record))
+      },
+      { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },
+    ),
+
+    handle(
+      contract.updateOperator,
+      async ({ body, header, ...by }) => {
+        const operator = await change(body.id, async (tx) => {
+          const before = await store.requireOperator(tx, body.id, showMoment)
+          requireMatch(header('if-match'), etagOf(before))
+          const { id, appIds, name, role, status } = body
+          const after = { ...before, role: role ?? before.role, status: status ?? before.status }
+          if (before.role === 'admin' && !isActiveAdmin(after)) await store.requireOtherAdmin(tx, id)
+          await store.updateOperator(tx, id, { name, role, status })
+          await store.replaceMemberships(tx, id, membershipsOf(after.role, requestedMemberships(before, after, appIds)))
+          if (after.status !== 1) await deleteSessionsOf(tx, id, null)
+          await logEvent(tx, 'operator.updated', by, await store.requireOperator(tx, id, showMoment))
+        })
+        return tagged(operator)
+      },
+      { check: ({ name }) => nameFaults(name) },
+    ),
+
+    handle(contract.deleteOperator, async ({ body, ...by }) => {
+      const operator = await transaction(sql, (tx) =>
+        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+          await store.lockOperators(tx)
+          const before = await store.requireOperator(tx, body.id, showMoment)
+          if (before.role === 'admin') await store.requireOtherAdmin(tx, body.id)
+          for (const key of await store.keysOf(tx, body.id, showMoment))
+            await logEvent(tx, 'operatorKey.deleted', by, key)
+          await store.deleteOperator(tx, body.id)
+          await logEvent(tx, 'operator.deleted', by, before)
+          return before
+        }),
+      )
+      await callers.noteChange(operators)
+      return operator
+    }),
+
+    handle(contract.resetOperator, async ({ body, ...by }) => {
+      const reset = await transaction(sql, (tx) =>
+        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+          await store.lockOperators(tx)
+          const before = await store.requireOperator(tx, body.id, showMoment)
+          if (before.role === 'admin' && before.isSetUp) await store.requireOtherAdmin(tx, body.id)
+          await store.updateOperator(tx, body.id, { passwordHash: null })
+          await deleteSessionsOf(tx, body.id, null)
+          await forgetBrowsers(tx, body.id)
+          const setUp = await makeSetUp(tx, body.id)
+          await logEvent(tx, 'operator.reset', by, before)
+          return { ...(await store.requireOperator(tx, body.id, showMoment)), ...setUp }
+        }),
+      )
+      await callers.noteChange(operators)
+      return reset
+    }),
+
+    handle(
+      contract.setUpOperator,
+      async ({ body, header, sourceAddress }) => {
+        const tokenHash = hashSecret(body.setUpToken)
+        const account = await store.requireSetUp(sql, tokenHash)
+        requireNone(passwordFaults('password', body.password, given(body.name) ?? account.name))
+        const passwordHash = await hashPassword(body.password)
+        const name = given(body.name)
+        const operatorId = await transaction(sql, async (tx) => {
+          await store.lockOperators(tx)
+          const { id } = await store.requireSetUp(tx, tokenHash)
+          await store.updateOperator(tx, id, { passwordHash, ...(name === null ? {} : { name }) })
+          await store.deleteSetUps(tx, id)
+          const operator = await store.requireOperator(tx, id, showMoment)
+          await logEvent(tx, 'operator.setUp', { actor: `operator:${operator.name}#${id}`, sourceAddress }, operator)
+          return id
+        })
+        const holder = { operatorId, operatorKeyId: null, settingKeyHash: null }
+        return beginSession(parts, holder, { header, sourceAddress })
+      },
+      { check: ({ name, password }) => [...nameFaults(name), ...passwordFaults('password', password, name)] },
+    ),
+
+    handle(
+      contract.changePassword,
+      async ({ body, caller, ...by }) => {
+        const { operatorId, sessionId, name } = caller as OperatorCaller
+        if (operatorId === null) throw new Refusal('operatorNotFound')
+        requireNone(passwordFaults('newPassword', body.newPassword, name))
+        await checkPassword(sql, name, body.password, by)
+        const passwordHash = await hashPassword(body.newPassword)
+        return change(operatorId, async (tx) => {
+          await store.updateOperator(tx, operatorId, { passwordHash })
+          await deleteSessionsOf(tx, operatorId, sessionId)
+          await logEvent(tx, 'operator.passwordChanged', by, await store.requireOperator(tx, operatorId, showMoment))
+        })
+      },
+      { check: ({ password, newPassword }) => passwordFaults('newPassword', newPassword, null, password) },
+    ),
+
+    read(contract.getOperator, async ({ sql, query }) =>
+      tagged(await store.requireOperator(sql, query.id, showMoment)),
+    ),
+
+    read(contract.pageOperators, ({ sql, query }) => store.pageOfOperators(sql, query, showMoment)),
+
+    handle(
+      contract.createOperatorKey,
+      async ({ body, caller, idempotency, ...by }) => {
+        const operatorKey = newOperatorKey()
+        const { operatorId, operatorKeyId } = caller as OperatorCaller
+        const { name, role } = body
+        const expiresAt = keyEnd(given(body.expireTime))
+        return transaction(sql, (tx) =>
+          once(tx, idempotency, keyOwnerOf(caller), async () => {
+            const made = { operatorId, operatorKeyId, createdBy: by.actor, expiresAt }
+            const key = { name, role, keyHash: hashSecret(operatorKey), ...made }
+            const record = await store.insertOperatorKey(tx, key, showMoment)
+            await logEvent(tx, 'operatorKey.created', by, record)
+            return { ...record, operatorKey }
+          }),
+        )
+      },
+      { check: ({ name }) => nameFaults(name) },
+    ),
+
+    handle(contract.deleteOperatorKey, async ({ body, ...by }) => {
+      const deleted = await transaction(sql, (tx) =>
+        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+          const data = await store.deleteOperatorKey(tx, body.id, showMoment)
+          await logEvent(tx, 'operatorKey.deleted', by, data)
+          return data
+        }),
+      )
+      await callers.noteChange(operators)
+      return deleted
+    }),
+
+    handle(contract.handOverOperatorKey, async ({ body, ...by }) => {
+      const handedOver = await transaction(sql, (tx) =>
+        once(tx, by.idempotency, keyOwnerOf(by.caller), async () => {
+          await store.lockOperators(tx)
+          const { before, after } = await store.replaceKeyOwner(tx, body.id, body.operatorId, showMoment)
+          if (after.operatorId !== before.operatorId) await logEvent(tx, 'operatorKey.handedOver', by, after)
+          return after
+        }),
+      )
+      await callers.noteChange(operators)
+      return handedOver
+    }),
+
+    read(contract.pageOperatorKeys, ({ sql, query }) => store.pageOfOperatorKeys(sql, query, showMoment)),
+  ]
+}
+
+function isActiveAdmin({ role, status }: Pick<OperatorRecord, 'role' | 'status'>): boolean {
+  return role === 'admin' && status === 1
+}
+
+/** Those that are given; else the ones until now, which end with the role of a developer. */
+function requestedMemberships(
+  before: OperatorRecord,
+  after: { role: string },
+  appIds: string[] | null | '' | undefined,
+) {
+  if (appIds !== undefined) return given(appIds)
+  return after.role === 'developer' ? before.appIds : []
+}
+
+const noSetUp = { setUpPath: null, setUpExpireTime: null }
+
+/** Where a set-up link leads. The token stands behind #, so that no log and no referrer has it. */
+function setUpPath(token: string): string {
+  return `/console/set-up#${token}`
+}
+
+/** Makes a set-up link for the first admin while nobody can sign in; undefined when someone can. */
+export async function makeFirstSetUp(sql: Sql): Promise<string | undefined> {
+  return transaction(sql, async (tx) => {
+    await store.lockOperators(tx)
+    if (await store.hasOperators(tx)) return undefined
+    const token = newSecret()
+    await store.insertSetUp(tx, await store.ensureFirstOperator(tx), hashSecret(token))
+    return setUpPath(token)
+  })
+}
+
+/** Only developers are members of applications. Throws 10001 for others who are to be. */
+function membershipsOf(role: string, appIds: string[] | null): string[] {
+  if (role === 'developer' || appIds === null || appIds.length === 0) return appIds ?? []
+  const reason = { en: 'is for developers only', zh: '仅适用于 developer 角色' }
+  throw invalidRequest([{ field: 'appIds', reason }])
+}
+
+function requireNone(faults: FieldFault[]): void {
+  if (faults.length > 0) throw invalidRequest(faults)
+}
+
+const wrongExpiry: FieldFault = {
+  field: 'expireTime',
+  reason: {
+    en: `must lie in the future, within ${contract.mostKeyDays} days`,
+    zh: `必须晚于当前时间，且在 ${contract.mostKeyDays} 天之内`,
+  },
+}

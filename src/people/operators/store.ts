@@ -1,0 +1,280 @@
+import type { Row } from 'postgres'
+import { keyRole, membershipsOf } from '../../callers/store.ts'
+import { takeLock } from '../../database/advisory-lock.ts'
+import type { Sql, Statements } from '../../database/open.ts'
+import { byId, type PageQuery, readPage } from '../../database/page.ts'
+import { readActor } from '../../events/rules.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { Refusal, tokenInvalid } from '../../vocabulary/refusals.ts'
+import type { Role } from '../../vocabulary/roles.ts'
+import { given } from '../../vocabulary/values.ts'
+import { type Account, sameName } from '../sessions/store.ts'
+import { type OperatorKeyRecord, type OperatorRecord, pageOperatorKeys, pageOperators } from './contract.ts'
+
+const setUpHours = 24
+
+const operatorColumns = `id, name, role, status, password_hash is not null as is_set_up, created_at, signed_in_at,
+  ${membershipsOf('operator.id')} as app_ids`
+
+function toOperator(row: Row, showMoment: ShowMoment): OperatorRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    role: row.role,
+    status: row.status,
+    isSetUp: row.is_set_up,
+    appIds: row.app_ids,
+    createTime: showMoment(row.created_at),
+    signInTime: row.signed_in_at === null ? null : showMoment(row.signed_in_at),
+  }
+}
+
+/** Changes of accounts wait for each other, so that two of them cannot each take away the other's admin. */
+export async function lockOperators(tx: Statements): Promise<void> {
+  await takeLock(tx, 'operators')
+}
+
+/** Throws 10050. */
+export async function requireOperator(sql: Statements, id: number, showMoment: ShowMoment): Promise<OperatorRecord> {
+  const [row] = await sql`select ${sql.unsafe(operatorColumns)} from operator where id = ${id}`
+  if (row === undefined) throw new Refusal('operatorNotFound')
+  return toOperator(row, showMoment)
+}
+
+/** Throws 10054 while no other admin could sign in. */
+export async function requireOtherAdmin(tx: Statements, id: number): Promise<void> {
+  const [row] = await tx`
+    select 1 from operator
+    where role = 'admin' and status = 1 and password_hash is not null and id <> ${id} limit 1`
+  if (row === undefined) throw new Refusal('lastAdmin')
+}
+
+export interface NewOperator {
+  name: string
+  role: Role
+  passwordHash: string | null
+}
+
+/** Throws 10051 for a name that is taken. */
+export async function insertOperator(tx: Statements, operator: NewOperator): Promise<number> {
+  const [row] = await tx`
+    insert into operator (name, role, password_hash, created_at)
+    values (${operator.name}, ${operator.role}, ${operator.passwordHash}, now())
+    on conflict do nothing returning id`
+  if (row === undefined) throw new Refusal('operatorNameTaken')
+  return row.id
+}
+
+export interface OperatorChange {
+  name?: string | undefined
+  role?: Role | undefined
+  status?: number | undefined
+  /** Null takes the password away. */
+  passwordHash?: string | null
+}
+
+/** Throws 10051 for a name that is taken. */
+export async function updateOperator(tx: Statements, id: number, change: OperatorChange): Promise<void> {
+  const { name, role, status, passwordHash } = change
+  if (name !== undefined) {
+    const [taken] = await tx`select 1 from operator where ${sameName(tx, name)} and id <> ${id}`
+    if (taken !== undefined) throw new Refusal('operatorNameTaken')
+  }
+  await tx`
+    update operator set
+      name = coalesce(${name ?? null}, name), role = coalesce(${role ?? null}, role),
+      status = coalesce(${status ?? null}::smallint, status),
+      password_hash = case when ${passwordHash !== undefined} then ${passwordHash ?? null} else password_hash end
+    where id = ${id}`
+}
+
+/** Makes an operator a member of exactly these applications. Throws 10004 for one that does not exist. */
+export async function replaceMemberships(tx: Statements, id: number, appIds: readonly string[]): Promise<void> {
+  await tx`delete from operator_application where operator_id = ${id}`
+  if (appIds.length === 0) return
+  const distinct = [...new Set(appIds)]
+  const inserted = await tx`
+    insert into operator_application (operator_id, app_id)
+    select ${id}, app_id from application where app_id in ${tx(distinct)}`
+  if (inserted.count !== distinct.length) throw new Refusal('applicationNotFound')
+}
+
+export async function deleteOperator(tx: Statements, id: number): Promise<void> {
+  await tx`delete from operator where id = ${id}`
+}
+
+export interface OperatorFilter extends PageQuery {
+  name?: string | null
+  role?: string | null
+  status?: number | null | ''
+  appId?: string | null
+}
+
+export function pageOfOperators(sql: Sql, filter: OperatorFilter, showMoment: ShowMoment) {
+  const [name, role, status, appId] = [
+    given(filter.name),
+    given(filter.role),
+    given(filter.status),
+    given(filter.appId),
+  ]
+  const rows = sql`
+    select ${sql.unsafe(operatorColumns)} from operator
+    where (${name}::text is null or strpos(lower(name), lower(${name})) > 0)
+      and (${role}::text is null or role = ${role}) and (${status}::smallint is null or status = ${status})
+      and (${appId}::text is null
+        or id in (select operator_id from operator_application where app_id = ${appId}))`
+  return readPage(sql, { operation: pageOperators.id, rows, key: byId, newestFirst: true }, filter, (row) =>
+    toOperator(row, showMoment),
+  )
+}
+
+/** Whether anyone has an account that was set up. */
+export async function hasOperators(sql: Statements): Promise<boolean> {
+  const [row] = await sql`select 1 from operator where password_hash is not null limit 1`
+  return row !== undefined
+}
+
+/** The account that the first set-up link is for: made at the first start, and named by who uses the link. */
+export async function ensureFirstOperator(tx: Statements): Promise<number> {
+  const [known] = await tx`select id from operator where role = 'admin' order by id limit 1`
+  return known?.id ?? (await insertOperator(tx, { name: 'admin', role: 'admin', passwordHash: null }))
+}
+
+/** Keeps a set-up link for 24 hours, in the place of any before it, and answers when it ends. */
+export async function insertSetUp(tx: Statements, operatorId: number, tokenHash: string): Promise<Date> {
+  await deleteSetUps(tx, operatorId)
+  const [row] = await tx`
+    insert into operator_setup (token_hash, operator_id, expires_at)
+    values (${tokenHash}, ${operatorId}, now() + ${setUpHours} * interval '1 hour') returning expires_at`
+  return row?.expires_at
+}
+
+export async function deleteSetUps(tx: Statements, operatorId: number): Promise<void> {
+  await tx`delete from operator_setup where operator_id = ${operatorId}`
+}
+
+/** The account that a set-up link is for; a disabled one's link does nothing. Throws 10052. */
+export async function requireSetUp(sql: Statements, tokenHash: string): Promise<Pick<Account, 'id' | 'name'>> {
+  const [row] = await sql`
+    select o.id, o.name from operator_setup s join operator o on o.id = s.operator_id
+    where s.token_hash = ${tokenHash} and s.expires_at > now() and o.status = 1`
+  if (row === undefined) throw new Refusal('setUpLinkInvalid')
+  return { id: row.id, name: row.name }
+}
+
+/** Removes the links that nobody used in time. */
+export async function deleteExpiredSetUps(sql: Statements): Promise<number> {
+  return (await sql`delete from operator_setup where expires_at < now()`).count
+}
+
+const keyColumns = `k.id, k.name, coalesce(${keyRole}, k.role) as role, ${keyRole} is not null as works, k.operator_id,
+  o.name as operator_name, k.created_by, k.created_at, k.expires_at, k.used_at`
+const keys = 'operator_key k left join operator o on o.id = k.operator_id'
+
+function toKey(row: Row, showMoment: ShowMoment): OperatorKeyRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    role: row.role,
+    status: row.works ? 1 : 2,
+    operatorId: row.operator_id,
+    operatorName: row.operator_name,
+    createdBy: readActor(row.created_by).actor,
+    createTime: showMoment(row.created_at),
+    expireTime: showMoment(row.expires_at),
+    lastUseTime: row.used_at === null ? null : showMoment(row.used_at),
+  }
+}
+
+export interface NewOperatorKey {
+  name: string
+  role: string
+  keyHash: string
+  /** The account that makes it, or the key, whose owner it gets then. */
+  operatorId: number | null
+  operatorKeyId: number | null
+  createdBy: string
+  expiresAt: Date
+}
+
+/**
+ * The account that a new key belongs to; null where a key of nobody's makes it, or that of the settings. What makes it
+ * stays until the transaction ends. Throws 10002 for what is gone: its key would be nobody's.
+ */
+async function ownerOfNew(tx: Statements, { operatorId, operatorKeyId }: NewOperatorKey): Promise<number | null> {
+  if (operatorId === null && operatorKeyId === null) return null
+  const [maker] =
+    operatorKeyId === null
+      ? await tx`select id as owner from operator where id = ${operatorId} for key share`
+      : await tx`select operator_id as owner from operator_key where id = ${operatorKeyId} for key share`
+  if (maker === undefined) throw tokenInvalid('invalid_token')
+  return maker.owner
+}
+
+/** Throws 10002 when what makes it is gone, and 10051 for a name that is taken. */
+export async function insertOperatorKey(
+  tx: Statements,
+  key: NewOperatorKey,
+  showMoment: ShowMoment,
+): Promise<OperatorKeyRecord> {
+  const owner = await ownerOfNew(tx, key)
+  const [row] = await tx`
+    insert into operator_key (name, role, key_hash, operator_id, created_by, created_at, expires_at)
+    values (${key.name}, ${key.role}, ${key.keyHash}, ${owner}, ${key.createdBy}, now(), ${key.expiresAt})
+    on conflict do nothing returning id`
+  if (row === undefined) throw new Refusal('operatorNameTaken')
+  return requireKey(tx, row.id, showMoment)
+}
+
+async function requireKey(tx: Statements, id: number, showMoment: ShowMoment): Promise<OperatorKeyRecord> {
+  const [row] = await tx`select ${tx.unsafe(keyColumns)} from ${tx.unsafe(keys)} where k.id = ${id}`
+  if (row === undefined) throw new Refusal('operatorKeyNotFound')
+  return toKey(row, showMoment)
+}
+
+/** Throws 10055. */
+export async function deleteOperatorKey(
+  tx: Statements,
+  id: number,
+  showMoment: ShowMoment,
+): Promise<OperatorKeyRecord> {
+  const key = await requireKey(tx, id, showMoment)
+  await tx`delete from operator_key where id = ${id}`
+  return key
+}
+
+/** Gives a key another owner. Throws 10055 and 10050. */
+export async function replaceKeyOwner(
+  tx: Statements,
+  id: number,
+  operatorId: number,
+  showMoment: ShowMoment,
+): Promise<{ before: OperatorKeyRecord; after: OperatorKeyRecord }> {
+  const before = await requireKey(tx, id, showMoment)
+  // The account stays until the transaction ends: a key of one that is gone would be its own.
+  const [owner] = await tx`select 1 from operator where id = ${operatorId} for key share`
+  if (owner === undefined) throw new Refusal('operatorNotFound')
+  await tx`update operator_key set operator_id = ${operatorId} where id = ${id}`
+  return { before, after: await requireKey(tx, id, showMoment) }
+}
+
+/** The keys that go with an account. */
+export async function keysOf(tx: Statements, operatorId: number, showMoment: ShowMoment): Promise<OperatorKeyRecord[]> {
+  const rows = await tx`
+    select ${tx.unsafe(keyColumns)} from ${tx.unsafe(keys)} where k.operator_id = ${operatorId} order by k.id`
+  return rows.map((row) => toKey(row, showMoment))
+}
+
+export function pageOfOperatorKeys(
+  sql: Sql,
+  filter: PageQuery & { operatorId?: number | null | '' },
+  showMoment: ShowMoment,
+) {
+  const operatorId = given(filter.operatorId)
+  const rows = sql`
+    select ${sql.unsafe(keyColumns)} from ${sql.unsafe(keys)}
+    where (${operatorId}::bigint is null or k.operator_id = ${operatorId})`
+  return readPage(sql, { operation: pageOperatorKeys.id, rows, key: byId, newestFirst: true }, filter, (row) =>
+    toKey(row, showMoment),
+  )
+}

@@ -1,0 +1,124 @@
+import Type, { type Static } from 'typebox'
+import { operation } from '../../vocabulary/operation.ts'
+import { pageOf, pageQuery } from '../../vocabulary/pages.ts'
+import { everyRole } from '../../vocabulary/roles.ts'
+import {
+  appId,
+  described,
+  integer,
+  moment,
+  name,
+  named,
+  nullable,
+  optional,
+  reasonKey,
+  shownKey,
+  text,
+  textOneOf,
+} from '../../vocabulary/values.ts'
+
+// By a session, a person or a key acts in the console. Keys act as bearer tokens too, and then without one.
+
+const folder = '/api/platform/v1/session'
+const ofEveryone = { callers: ['operator'], roles: everyRole } as const
+
+/** A password that is tried may be any text. */
+export const triedPassword = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  [reasonKey]: { en: 'must be a string of 1 to 256 characters', zh: '必须是 1 至 256 个字符的字符串' },
+})
+export const SessionRecord = named(
+  'Session',
+  Type.Object({
+    id: nullable(Type.Integer({ description: 'null for a caller with a key, who has no session' })),
+    operatorId: nullable(Type.Integer({ description: 'null for a key' })),
+    name: Type.String(),
+    role: Type.String(),
+    appIds: nullable(
+      Type.Array(Type.String({ [shownKey]: appId }), {
+        description: 'of a developer; null where every application is meant',
+      }),
+    ),
+    userAgent: nullable(Type.String()),
+    address: nullable(Type.String({ description: 'where the sign-in came from' })),
+    createTime: nullable(moment),
+    seenTime: nullable(moment),
+    expireTime: nullable(moment),
+  }),
+)
+export type SessionRecord = Static<typeof SessionRecord>
+
+export const createSession = operation({
+  id: 'createSession',
+  group: 'sessions',
+  summary:
+    'Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. The session that the browser had until then ends, and of more than 20 sessions of an account the oldest.',
+  method: 'POST',
+  path: `${folder}/create`,
+  callers: [],
+  example: { name: 'Wang Fang', password: 'a password of 12 or more' },
+  body: Type.Object({ name: optional(name), password: optional(triedPassword), operatorKey: optional(text(512)) }),
+  data: SessionRecord,
+  refusals: ['signInFailed', 'tooManyRequests'],
+})
+
+export const getSession = operation({
+  id: 'getSession',
+  group: 'sessions',
+  summary: 'Answers who the caller is.',
+  method: 'GET',
+  path: `${folder}/detail`,
+  ...ofEveryone,
+  query: Type.Object({}),
+  data: SessionRecord,
+  refusals: [],
+})
+
+export const getSettings = operation({
+  id: 'getSettings',
+  group: 'sessions',
+  summary: 'Answers what a console needs to know of the service.',
+  method: 'GET',
+  path: `${folder}/settings`,
+  ...ofEveryone,
+  query: Type.Object({}),
+  data: Type.Object({
+    timeZone: Type.String(),
+    mapTileUrl: nullable(Type.String({ description: 'with {z}, {x} and {y}; null for none' })),
+    inventoryPolicy: Type.String({ [shownKey]: textOneOf(['open', 'required']) }),
+    presenceSeconds: Type.Integer(),
+    coordinateSystem: Type.String({ [shownKey]: textOneOf(['gcj02', 'wgs84', 'bd09']) }),
+    privateCallbacks: Type.String({ [shownKey]: textOneOf(['refuse', 'allow']) }),
+  }),
+  refusals: [],
+})
+
+export const deleteSession = operation({
+  id: 'deleteSession',
+  group: 'sessions',
+  summary: 'Ends a session: one’s own, or, for an admin, any.',
+  method: 'POST',
+  path: `${folder}/delete`,
+  ...ofEveryone,
+  example: { id: 17 },
+  body: Type.Object({ id: optional(integer()) }),
+  data: Type.Object({ ended: Type.Boolean() }),
+  refusals: ['sessionNotFound'],
+  idempotent: true,
+})
+
+export const pageSessions = operation({
+  id: 'pageSessions',
+  group: 'sessions',
+  summary: 'Pages through one’s own sessions, newest first; an admin sees everyone’s.',
+  method: 'GET',
+  path: `${folder}/page`,
+  ...ofEveryone,
+  query: Type.Object({
+    ...pageQuery,
+    operatorId: optional(described(integer(), 'Only the sessions of this account.')),
+  }),
+  data: pageOf(SessionRecord),
+  refusals: [],
+})

@@ -1,0 +1,131 @@
+import { operators } from '../../callers/cache.ts'
+import { keyOwnerOf, type OperatorCaller } from '../../callers/caller.ts'
+import { hashSecret } from '../../callers/credentials.ts'
+import { findKeys, noteUse } from '../../callers/store.ts'
+import type { Config } from '../../config.ts'
+import { once } from '../../database/idempotency.ts'
+import { transaction } from '../../database/transaction.ts'
+import { insertPlatformEvent } from '../../events/store.ts'
+import type { JsonText } from '../../http/answer.ts'
+import { type Handler, handle, read } from '../../http/serve.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import { type FieldFault, invalidRequest, Refusal } from '../../vocabulary/refusals.ts'
+import { given } from '../../vocabulary/values.ts'
+import { logRefused } from '../sign-in-attempts/store.ts'
+import * as contract from './contract.ts'
+import { beginSession, checkPassword, type SessionParts, type Source, withMark, withoutSession } from './sign-in.ts'
+import * as store from './store.ts'
+
+interface Parts extends SessionParts {
+  metrics: Metrics
+  config: Pick<
+    Config,
+    'timeZone' | 'mapTileUrl' | 'inventoryPolicy' | 'presenceSeconds' | 'coordinates' | 'privateCallbacks'
+  >
+}
+
+interface Credentials {
+  name?: string | null
+  password?: string | null
+  operatorKey?: string | null
+}
+
+export function sessionRoutes(parts: Parts): Handler[] {
+  const { sql, callers, settingKeyHash, metrics, showMoment, config } = parts
+
+  async function checkKey(operatorKey: string, source: Source): Promise<store.SessionHolder> {
+    const keyHash = hashSecret(operatorKey)
+    if (keyHash === settingKeyHash) return { operatorId: null, operatorKeyId: null, settingKeyHash }
+    const known = (await findKeys(sql, [keyHash])).get(keyHash)
+    if (known === undefined) {
+      const attempt = { name: '', operatorId: null, address: source.sourceAddress(), knownBrowser: null }
+      await logRefused(sql, attempt)
+      throw new Refusal('signInFailed')
+    }
+    if (known.isUseOld) await noteUse(sql, { kind: 'key', hash: keyHash })
+    return { operatorId: null, operatorKeyId: known.caller.operatorKeyId, settingKeyHash: null }
+  }
+
+  async function signIn(body: Credentials, source: Source): Promise<JsonText> {
+    const [name, password, operatorKey] = [given(body.name), given(body.password), given(body.operatorKey)]
+    if (operatorKey !== null) return beginSession(parts, await checkKey(operatorKey, source), source)
+    if (name === null || password === null) throw invalidRequest(missing({ name, password }))
+    const { id } = await checkPassword(sql, name, password, source)
+    return beginSession(parts, { operatorId: id, operatorKeyId: null, settingKeyHash: null }, source)
+  }
+
+  return [
+    handle(contract.createSession, async ({ body, ...source }) => {
+      try {
+        const session = await signIn(body, source)
+        metrics.countSignIn('succeeded')
+        return session
+      } catch (error) {
+        const refusal = error instanceof Refusal ? error.refusal : undefined
+        if (refusal === 'signInFailed') metrics.countSignIn('refused')
+        if (refusal === 'tooManyRequests') metrics.countSignIn('locked')
+        throw error
+      }
+    }),
+
+    handle(contract.getSession, async ({ caller, ...source }) => {
+      const { sessionId, operatorId, name, role, applications } = caller as OperatorCaller
+      if (sessionId !== null) {
+        const session = await store.requireSession(sql, sessionId, showMoment)
+        return operatorId === null ? session : withMark(session, source)
+      }
+      const nothing = { userAgent: null, address: null, createTime: null, seenTime: null, expireTime: null }
+      return { id: null, operatorId, name, role, appIds: applications && [...applications], ...nothing }
+    }),
+
+    handle(contract.getSettings, async () => {
+      const { timeZone, mapTileUrl = null, inventoryPolicy, presenceSeconds, privateCallbacks } = config
+      const coordinateSystem = config.coordinates
+      return { timeZone, mapTileUrl, inventoryPolicy, presenceSeconds, coordinateSystem, privateCallbacks }
+    }),
+
+    handle(contract.deleteSession, async ({ caller, actor, body, idempotency, ...source }) => {
+      const { sessionId, operatorId, role } = caller as OperatorCaller
+      const id = given(body.id) ?? sessionId
+      if (id === null) throw invalidRequest([noSession])
+      const isOwn = id === sessionId
+      // A key has no sessions but the one that it is used in.
+      if (!isOwn && role !== 'admin' && operatorId === null) throw new Refusal('sessionNotFound')
+      const ended = await transaction(sql, (tx) =>
+        once(tx, idempotency, keyOwnerOf(caller), async () => {
+          const data = await store.deleteSession(tx, id, isOwn || role === 'admin' ? null : operatorId, showMoment)
+          if (data === undefined) return undefined
+          const address = source.sourceAddress()
+          await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data })
+          return { ended: true }
+        }),
+      )
+      await callers.noteChange(operators)
+      if (isOwn) return withoutSession(ended ?? { ended: false }, source)
+      if (ended === undefined) throw new Refusal('sessionNotFound')
+      return ended
+    }),
+
+    read(contract.pageSessions, ({ sql, caller, query }) => {
+      const { operatorId, sessionId, role } = caller as OperatorCaller
+      const requested = given(query.operatorId)
+      if (role === 'admin') {
+        return store.pageOfSessions(sql, { ...query, operatorId: requested, sessionId: null }, showMoment)
+      }
+      // One without an account sees the session that it is in, if it is in one.
+      const own =
+        operatorId === null ? { operatorId: null, sessionId: sessionId ?? 0 } : { operatorId, sessionId: null }
+      return store.pageOfSessions(sql, { ...query, ...own }, showMoment)
+    }),
+  ]
+}
+
+const noSession: FieldFault = {
+  field: 'id',
+  reason: { en: 'is required of a caller without a session', zh: '无会话的调用方必须指定' },
+}
+
+function missing(members: Record<string, string | null>): FieldFault[] {
+  const reason = { en: 'is required, where no operatorKey is given', zh: '未提供 operatorKey 时必填' }
+  return Object.entries(members).flatMap(([field, value]) => (value === null ? [{ field, reason }] : []))
+}

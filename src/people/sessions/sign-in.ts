@@ -1,0 +1,139 @@
+import { type CallerCache, operators } from '../../callers/cache.ts'
+import { actorOf } from '../../callers/caller.ts'
+import { isBehindHttps, ownCookie, ownCookieName } from '../../callers/cookies.ts'
+import { hashSecret, newSecret } from '../../callers/credentials.ts'
+import { findSessions, longestSessionDays } from '../../callers/store.ts'
+import type { Sql } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import { insertPlatformEvent } from '../../events/store.ts'
+import { JsonText } from '../../http/answer.ts'
+import type { OperationRequest } from '../../http/serve.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import * as attempts from '../sign-in-attempts/store.ts'
+import { hashPassword, isPasswordOf } from './passwords.ts'
+import * as store from './store.ts'
+
+/** What an unknown name's password is compared with, so that it takes as long as a known one's. */
+let decoy: Promise<string> | undefined
+
+export interface SessionParts {
+  sql: Sql
+  callers: CallerCache
+  /** Of the operator key that the service was started with. */
+  settingKeyHash: string | null
+  showMoment: ShowMoment
+}
+
+/** The browser, or whatever else, that asks. */
+export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
+
+/** The account that a name and a password fit. Throws 10031, 10007, and 50003 when too many ask at once. */
+export async function checkPassword(sql: Sql, name: string, password: string, source: Source): Promise<store.Account> {
+  const account = await store.findAccount(sql, name)
+  const marks = browserMarks(source)
+  const attempt: attempts.Attempt = {
+    name,
+    operatorId: account?.id ?? null,
+    address: source.sourceAddress(),
+    knownBrowser: account === undefined || marks.length === 0 ? null : await store.findBrowser(sql, account.id, marks),
+  }
+  await attempts.countAttempt(sql, attempt)
+  let fits: boolean
+  try {
+    decoy ??= hashPassword(newSecret()).catch((error) => {
+      decoy = undefined
+      throw error
+    })
+    const passwordHash = account?.passwordHash ?? (await decoy)
+    fits = await isPasswordOf(passwordHash, password)
+  } catch (error) {
+    await attempts.uncountAttempt(sql, attempt)
+    throw error
+  }
+  if (account === undefined || account.passwordHash === null || !fits) {
+    await attempts.logRefused(sql, attempt)
+    throw new Refusal('signInFailed')
+  }
+  await attempts.forgetAttempts(sql, attempt)
+  return account
+}
+
+/**
+ * Begins a session and answers it, with its cookies. The session that the browser had until now ends, and so does the
+ * account's oldest one beyond its bound. Throws 10031 for a holder that was shut out meanwhile.
+ */
+export async function beginSession(
+  { sql, callers, settingKeyHash, showMoment }: SessionParts,
+  holder: store.SessionHolder,
+  source: Source,
+): Promise<JsonText> {
+  const token = newSecret()
+  const tokenHash = hashSecret(token)
+  const address = source.sourceAddress()
+  const userAgent =
+    source
+      .header('user-agent')
+      ?.replace(/[\p{Cc}\p{Cs}]/gu, '')
+      .slice(0, 255) ?? null
+  let hasEnded = false
+  const record = await transaction(sql, async (tx) => {
+    await store.insertSession(tx, holder, tokenHash, userAgent, address)
+    const begun = (await findSessions(tx, [tokenHash], settingKeyHash)).get(tokenHash)?.caller
+    if (begun === undefined || begun.sessionId === null) throw new Refusal('signInFailed')
+    if (holder.operatorId !== null) await store.keepBrowser(tx, holder.operatorId, tokenHash, browserMarks(source))
+    const data = await store.requireSession(tx, begun.sessionId, showMoment)
+    const actor = actorOf(begun)
+    await insertPlatformEvent(tx, { type: 'session.created', actor, subject: data.id, address, data })
+    const former = ownCookie(source, 'session')
+    const replaced = await store.sessionsReplacedBy(
+      tx,
+      begun.sessionId,
+      holder,
+      former === undefined ? null : hashSecret(former),
+    )
+    for (const id of replaced) {
+      const ended = await store.deleteSession(tx, id, null, showMoment)
+      if (ended === undefined) continue
+      await insertPlatformEvent(tx, { type: 'session.ended', actor, subject: id, address, data: ended })
+      hasEnded = true
+    }
+    return data
+  })
+  if (hasEnded) await callers.noteChange(operators)
+  return withCookies(record, [cookie(source, 'session', token, longestSessionDays)])
+}
+
+/** An answer that also takes the session's cookie away; the browser stays marked. */
+export function withoutSession(data: object, source: Source): JsonText {
+  return withCookies(data, [cookie(source, 'session', '', 0), ...markOf(source)])
+}
+
+/** An answer that also marks the browser for longer than its session lasts, unless it is marked. */
+export function withMark(data: object, source: Source): JsonText {
+  return withCookies(data, markOf(source))
+}
+
+/**
+ * A browser that an account has signed in from is known by the session's token: in the session's own cookie while there
+ * is one, and in one that lasts longer.
+ */
+function browserMarks(source: Source): string[] {
+  const marks = [ownCookie(source, 'session'), ownCookie(source, 'browser')]
+  return marks.filter((mark) => mark !== undefined).map(hashSecret)
+}
+
+function markOf(source: Source): string[] {
+  const token = ownCookie(source, 'session')
+  if (token === undefined || token === ownCookie(source, 'browser')) return []
+  return [cookie(source, 'browser', token, store.browserDays)]
+}
+
+function withCookies(data: object, cookies: string[]): JsonText {
+  return new JsonText(JSON.stringify(data), { 'cache-control': 'no-store' }, cookies)
+}
+
+function cookie(source: Source, what: 'session' | 'browser', value: string, days: number): string {
+  const attributes = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${days * 86_400}`
+  return `${ownCookieName(source, what)}=${value}; ${attributes}${isBehindHttps(source) ? '; Secure' : ''}`
+}

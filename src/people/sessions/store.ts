@@ -1,0 +1,184 @@
+import type { Row } from 'postgres'
+import { actingColumns, idleSessionHours, livingSessions, operatorOf } from '../../callers/store.ts'
+import type { Sql, Statements } from '../../database/open.ts'
+import { byId, type PageQuery, readPage } from '../../database/page.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { Refusal } from '../../vocabulary/refusals.ts'
+import { pageSessions, type SessionRecord } from './contract.ts'
+
+/** By the same expression as the unique index: names that look alike are one. */
+export function sameName(sql: Statements, name: string) {
+  return sql`lower(normalize(name, NFKC)) = lower(normalize(${name}, NFKC))`
+}
+
+export interface Account {
+  id: number
+  name: string
+  /** Null for one that cannot sign in. */
+  passwordHash: string | null
+}
+
+/** The account with this name. */
+export async function findAccount(sql: Statements, name: string): Promise<Account | undefined> {
+  const [row] = await sql`
+    select id, name, case when status = 1 then password_hash end as password_hash from operator
+    where ${sameName(sql, name)}`
+  return row === undefined ? undefined : { id: row.id, name: row.name, passwordHash: row.password_hash }
+}
+
+/** How long a browser is known that nobody has signed in from, and how many of an account are. */
+export const browserDays = 180
+const mostBrowsers = 20
+
+/** Of the marks that a browser shows, the one by which the account knows it. */
+export async function findBrowser(
+  sql: Statements,
+  operatorId: number,
+  tokenHashes: readonly string[],
+): Promise<string | null> {
+  const [row] = await sql`
+    select token_hash from operator_browser
+    where token_hash in (select json_array_elements_text(${JSON.stringify(tokenHashes)}::text::json))
+      and operator_id = ${operatorId}
+      and seen_at > now() - ${browserDays} * interval '1 day'`
+  return row?.token_hash ?? null
+}
+
+/** Marks a browser that an account signs in from anew; those that it showed before are worth nothing any more. */
+export async function keepBrowser(
+  tx: Statements,
+  operatorId: number,
+  tokenHash: string,
+  formerHashes: readonly string[],
+): Promise<void> {
+  await tx`
+    delete from operator_browser where operator_id = ${operatorId} and (
+      token_hash in (select json_array_elements_text(${JSON.stringify(formerHashes)}::text::json))
+      or token_hash in (
+        select token_hash from operator_browser where operator_id = ${operatorId}
+        order by seen_at desc offset ${mostBrowsers - 1}))`
+  await tx`
+    insert into operator_browser (token_hash, operator_id, seen_at) values (${tokenHash}, ${operatorId}, now())`
+}
+
+/** Whoever resets an account does not know which of its browsers are in the right hands. */
+export async function forgetBrowsers(tx: Statements, operatorId: number): Promise<void> {
+  await tx`delete from operator_browser where operator_id = ${operatorId}`
+}
+
+/** Who a session is for: exactly one of the three. */
+export interface SessionHolder {
+  operatorId: number | null
+  operatorKeyId: number | null
+  settingKeyHash: string | null
+}
+
+export async function insertSession(
+  tx: Statements,
+  holder: SessionHolder,
+  tokenHash: string,
+  userAgent: string | null,
+  address: string,
+): Promise<void> {
+  await tx`
+    insert into operator_session (token_hash, operator_id, operator_key_id, setting_key_hash, user_agent, address,
+      created_at, seen_at, expires_at)
+    values (${tokenHash}, ${holder.operatorId}, ${holder.operatorKeyId}, ${holder.settingKeyHash}, ${userAgent}, ${address},
+      now(), now(), now() + ${idleSessionHours} * interval '1 hour')`
+  if (holder.operatorId !== null) {
+    await tx`update operator set signed_in_at = now() where id = ${holder.operatorId}`
+  }
+}
+
+/** How many sessions an account has at most; the oldest ends when it begins another one. */
+const mostSessions = 20
+
+/**
+ * The sessions that end because this one began: the one that the same browser had until now, and the account's oldest
+ * ones beyond its bound. The account's row is locked since its session was stored, so two sign-ins count each other.
+ */
+export async function sessionsReplacedBy(
+  tx: Statements,
+  sessionId: number,
+  { operatorId }: SessionHolder,
+  formerHash: string | null,
+): Promise<number[]> {
+  const rows = await tx`
+    select id from operator_session where token_hash = ${formerHash} and id <> ${sessionId}
+    union
+    select id from (
+      select id from operator_session where operator_id = ${operatorId} and token_hash is distinct from ${formerHash}
+      order by id desc offset ${mostSessions}) as oldest`
+  return rows.map(({ id }) => id)
+}
+
+/** Ends an operator's sessions, but for one that is to go on. */
+export async function deleteSessionsOf(tx: Statements, operatorId: number, except: number | null): Promise<void> {
+  await tx`delete from operator_session where operator_id = ${operatorId} and id is distinct from ${except}`
+}
+
+/** Ends one session; of one operator only, when that is given. Answers it, if there was one. */
+export async function deleteSession(
+  tx: Statements,
+  id: number,
+  ofOperator: number | null,
+  showMoment: ShowMoment,
+): Promise<SessionRecord | undefined> {
+  const [row] = await tx`
+    select ${tx.unsafe(sessionColumns)} from ${tx.unsafe(livingSessions)}
+      and s.id = ${id} and (${ofOperator}::bigint is null or s.operator_id = ${ofOperator}) for update of s`
+  await tx`
+    delete from operator_session
+    where id = ${id} and (${ofOperator}::bigint is null or operator_id = ${ofOperator})`
+  return row && toSession(row, showMoment)
+}
+
+function toSession(row: Row, showMoment: ShowMoment): SessionRecord {
+  const { name, role, operatorId, applications } = operatorOf(row)
+  return {
+    id: row.session_id,
+    operatorId,
+    name,
+    role,
+    appIds: applications && [...applications],
+    userAgent: row.user_agent,
+    address: row.address,
+    createTime: showMoment(row.created_at),
+    seenTime: showMoment(row.seen_at),
+    expireTime: showMoment(row.expires_at),
+  }
+}
+
+const sessionColumns = `s.id, s.user_agent, s.address, s.created_at, s.seen_at, s.expires_at, ${actingColumns}`
+
+/** Throws 10053. */
+export async function requireSession(sql: Statements, id: number, showMoment: ShowMoment): Promise<SessionRecord> {
+  const [row] = await sql`
+    select ${sql.unsafe(sessionColumns)} from ${sql.unsafe(livingSessions)} and s.id = ${id}`
+  if (row === undefined) throw new Refusal('sessionNotFound')
+  return toSession(row, showMoment)
+}
+
+/** Sessions that last, of one operator or of all. */
+export function pageOfSessions(
+  sql: Sql,
+  filter: PageQuery & { operatorId: number | null; sessionId: number | null },
+  showMoment: ShowMoment,
+) {
+  const { operatorId, sessionId } = filter
+  const rows = sql`
+    select ${sql.unsafe(sessionColumns)} from ${sql.unsafe(livingSessions)}
+      and (${operatorId}::bigint is null or s.operator_id = ${operatorId})
+      and (${sessionId}::bigint is null or s.id = ${sessionId})`
+  return readPage(sql, { operation: pageSessions.id, rows, key: byId, newestFirst: true }, filter, (row) =>
+    toSession(row, showMoment),
+  )
+}
+
+/** Removes, at most `limit`, sessions that have ended, and browsers that nobody signs in from any more. */
+export async function deleteEndedSessions(sql: Statements, limit: number): Promise<number> {
+  const sessions = await sql`
+    delete from operator_session where id in (select id from operator_session where expires_at < now() limit ${limit})`
+  await sql`delete from operator_browser where seen_at < now() - ${browserDays} * interval '1 day'`
+  return sessions.count
+}

@@ -1,0 +1,187 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { openPools, routines, startServer } from '../app.ts'
+import { type Config, findUnknownSettings, readConfig, type UnknownSetting } from '../config.ts'
+import { Database } from '../database/database.ts'
+import { findDistributed } from '../database/distribute.ts'
+import { readMigrations } from '../database/migrate.ts'
+import { passwordOf, type Target } from '../database/open.ts'
+import { installRoutines } from '../database/routine.ts'
+import { prepareSchema, requireWrites, waitForDatabase } from '../database/start.ts'
+import { startEmbeddedDatabase } from '../embedded/embedded.ts'
+import { lockDataDir } from '../embedded/instance-lock.ts'
+import { grantService } from '../embedded/rights.ts'
+import { installEventPruning } from '../events/store.ts'
+import { findPort, urlOf } from '../http/listen.ts'
+import { makeFirstSetUp } from '../people/operators/routes.ts'
+import { Lifetime } from '../runtime/lifetime.ts'
+import { openLog } from '../runtime/log.ts'
+import { NoPeers } from '../runtime/peer-processes.ts'
+import { UserError } from '../runtime/user-error.ts'
+import { runtime, version } from '../runtime/version.ts'
+import { openSecrets } from '../secrets/open.ts'
+import { momentFormat } from '../vocabulary/moments.ts'
+import { createDemoOnce } from './first-application.ts'
+import type { ServeOrder } from './messages.ts'
+import { Workers } from './workers.ts'
+
+const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
+
+/**
+ * The service as a process: the only one, or the parent of those that serve. Settings come from the environment; it ends
+ * with 0 at SIGTERM and SIGINT, and with 1 when it cannot start, in one sentence.
+ */
+export function runService(environment: Record<string, string | undefined>): Promise<void> {
+  const life = new Lifetime()
+  // The command that started it on Bun (bin/forecourt.js) was killed, and can pass on no signal.
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  return life.run(
+    () => start(readConfig(environment), findUnknownSettings(environment), life),
+    ['SIGTERM', 'SIGINT'],
+    (error) => {
+      process.stderr.write(`${error instanceof UserError ? error.message : (error as Error).stack}\n`)
+    },
+  )
+}
+
+async function start(config: Config, unknown: readonly UnknownSetting[], life: Lifetime): Promise<void> {
+  const log = openLog(config.logLevel)
+  life.onStop(() => log.flush())
+  life.endAtUncaught(log)
+
+  // Whoever started the service may close its standard output after the ready line.
+  process.stdout.on('error', () => {})
+
+  const isEmbedded = config.databaseUrl === undefined
+  const places = await findDatabase(config, life, (message) => log.info(message))
+  const isDistributed = await prepareDatabase(config, log, places, life.stopSignal)
+  const { target } = places
+  const database = new Database(target, config.statementTimeoutMs, isDistributed)
+  life.onStop(() => database.close())
+  if (!database.isWatched) {
+    log.warn('the database driver lacks its patch: connections that fall silent are not noticed; run npm ci')
+  }
+  const sql = database.open(3, { isByKeys: true })
+  const secrets = await openSecrets(sql, {
+    keyFile: config.secretsKeyFile,
+    dataDir: config.dataDir,
+    password: passwordOf(places.owner),
+    log,
+  })
+
+  const isParent = config.workers > 1
+  const served = { config, schemaVersion: readMigrations(migrationsFolder).length }
+  const url = isParent
+    ? await startWorkers({ ...served, target, isDistributed, secretKeys: secrets.keysAsText() }, life, log)
+    : await startServer(life, {
+        ...served,
+        log,
+        database,
+        pools: openPools(database, sql),
+        secrets,
+        peers: new NoPeers(),
+      })
+  const setUpPath = config.operatorKey === undefined ? await makeFirstSetUp(sql) : undefined
+  const demo = isEmbedded
+    ? await createDemoOnce(sql, { secrets, showMoment: momentFormat(config.timeZone) })
+    : undefined
+  // Its workers have their own connections.
+  if (isParent) await database.close()
+  const setUp = setUpPath && `Set up the first operator within 24 hours, once: ${config.publicUrl ?? url}${setUpPath}\n`
+  // At once, so that whoever waits for the first line has the others too.
+  process.stdout.write(`Forecourt is ready at ${url}\n${setUp ?? ''}${demo?.commands(url) ?? ''}`)
+  if (config.trustedProxies === undefined && !isLoopback(config.host)) {
+    const remedy = 'name the proxies before it in FORECOURT_TRUSTED_PROXIES, or every caller has the address of one'
+    log.warn({ host: config.host }, `it listens beyond this machine: ${remedy}`)
+  }
+  // Not before: a start that is refused says nothing but why.
+  for (const { name, nearest } of unknown) log.warn(`${name} is not a setting; the nearest one is ${nearest}`)
+  if (process.getuid?.() === 0) {
+    log.warn('the service runs as root, which it does not need: start it as a user of its own (SECURITY.md)')
+  }
+  log.info({ url, version, runtime, database: isEmbedded ? 'embedded' : 'external', workers: config.workers }, 'ready')
+}
+
+/** Starts the workers on one port, each with its part of what the service may take. Answers the address. */
+async function startWorkers({ config, ...order }: ServeOrder, life: Lifetime, log: Logger): Promise<string> {
+  const port = await findPort(config.host, config.port)
+  const maxWaitingCreates = Math.ceil(config.maxWaitingCreates / config.workers)
+  const workers = new Workers({ config: { ...config, port, maxWaitingCreates }, ...order }, log)
+  life.onStop(() => workers.stop())
+  await workers.start()
+  return urlOf(config.host, port)
+}
+
+/** Where the schema is made, and where requests are served: by a role of its own where the database is ours. */
+interface DatabasePlaces {
+  owner: Target
+  target: Target
+  role?: string
+}
+
+async function findDatabase(config: Config, life: Lifetime, log: (message: string) => void): Promise<DatabasePlaces> {
+  const { databaseUrl } = config
+  return databaseUrl === undefined ? startEmbedded(config, life, log) : { owner: databaseUrl, target: databaseUrl }
+}
+
+/** Waits for the database, and brings its schema up to date as its owner. Answers whether it is distributed. */
+export async function prepareDatabase(
+  config: Config,
+  log: Logger,
+  { owner: target, role }: Pick<DatabasePlaces, 'owner' | 'role'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const database = new Database(target, config.statementTimeoutMs)
+  // A migration takes as long as it takes.
+  const open = (connections: number) => database.open(connections, { longestStatementMs: Number.POSITIVE_INFINITY })
+  const owner = open(2)
+  const install = async () => {
+    await installRoutines(owner, routines)
+    await installEventPruning(owner, config)
+    if (role !== undefined) await grantService(owner, role)
+  }
+  try {
+    await waitForDatabase(owner, { target, seconds: config.databaseWaitSeconds, log, signal })
+    await requireWrites(owner)
+    await prepareSchema(owner, { target, openAlone: () => open(1), migrationsFolder, install, log })
+    return await findDistributed(owner)
+  } finally {
+    await database.close()
+  }
+}
+
+async function startEmbedded(config: Config, life: Lifetime, log: (message: string) => void): Promise<DatabasePlaces> {
+  const lock = await lockDataDir(config.dataDir)
+  life.onStop(() => lock.release())
+  const startOnce = () => startEmbeddedDatabase(config.dataDir, log, { processes: config.workers })
+  let database = await startOnce()
+  let restart: Promise<void> | undefined
+  // A database that died (killed for its memory, say) comes back at the same address, and the pools find it there.
+  const watch = setInterval(() => {
+    if (database.isRunning() || restart !== undefined) return
+    log('the embedded database has ended; it is started again')
+    restart = startOnce()
+      .then((started) => {
+        database = started
+      })
+      .catch(async (error: Error) => {
+        log(`the embedded database does not start: ${error.message}`)
+        await pause(2000)
+      })
+      .finally(() => {
+        restart = undefined
+      })
+  }, 250)
+  life.onStop(async () => {
+    clearInterval(watch)
+    await restart
+    await database.stop()
+  })
+  const { connection: owner, serviceConnection: target } = database
+  return { owner, target, role: target.user }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}

@@ -1,0 +1,29 @@
+import { openPools, startServer } from '../app.ts'
+import { Database } from '../database/database.ts'
+import { Lifetime } from '../runtime/lifetime.ts'
+import { openLog } from '../runtime/log.ts'
+import { SecretBox } from '../secrets/box.ts'
+import { ParentChannel } from './channel.ts'
+
+// One of several servers on a port. It does what its parent says, and ends when the parent does.
+
+const life = new Lifetime()
+const peers = new ParentChannel()
+process.on('disconnect', () => process.exit(1))
+// A terminal sends it to all; the parent then says when to stop.
+process.on('SIGINT', () => {})
+
+async function serve(): Promise<void> {
+  const { config, target, isDistributed, secretKeys, schemaVersion } = await peers.untilOrdered()
+  const log = openLog(config.logLevel)
+  life.onStop(() => log.flush())
+  life.endAtUncaught(log)
+  const database = new Database(target, config.statementTimeoutMs, isDistributed)
+  life.onStop(() => database.close())
+  const pools = openPools(database, database.open(3, { isByKeys: true }))
+  const secrets = SecretBox.of(secretKeys)
+  await startServer(life, { config, log, database, pools, secrets, schemaVersion, peers })
+  peers.tellServing()
+}
+
+void life.run(serve, ['SIGTERM'], (error) => peers.tellFailed((error as Error).message))

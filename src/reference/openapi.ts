@@ -1,0 +1,453 @@
+import type { TObject, TSchema } from 'typebox'
+import { cookieNames } from '../callers/cookies.ts'
+import { version } from '../runtime/version.ts'
+import type { Operation } from '../vocabulary/operation.ts'
+import { type RefusalName, refusals } from '../vocabulary/refusals.ts'
+import { rolesOf } from '../vocabulary/roles.ts'
+import { FieldFaults, nameKey } from '../vocabulary/values.ts'
+import {
+  envelopeSchemas,
+  fixedResponses,
+  headerParameters,
+  headers,
+  headersOf,
+  refTo,
+  webhookParameters,
+} from './openapi-parts.ts'
+import { type Glossary, type Json, SchemaPublisher } from './published-schema.ts'
+
+/** What an OpenAPI document tells of. */
+export interface Api {
+  description: string
+  operations: readonly Operation[]
+  /** The path at which applications obtain access tokens. */
+  tokenPath: string
+  /** What the service sends of itself to callbacks: the data of each type of event. */
+  webhooks: readonly Webhook[]
+  /** The operations' groups, in the order of the reference. */
+  tags: Readonly<Record<string, Tag>>
+  /** What members mean that stand under one name in many records. */
+  glossary: Glossary
+}
+
+interface Webhook {
+  type: string
+  summary: string
+  /** What its data is called, in all types of event that tell of the same. */
+  record: string
+  data: TSchema
+}
+
+interface Tag {
+  name: string
+  description: string
+  /** Whose operations these are, as the reference sets them apart. */
+  group: string
+}
+
+/** The OpenAPI 3.1 document of an API; `openapi.json` is that of the service, checked in. */
+export function openApiDocument(api: Api): Json {
+  return new DocumentWriter(api).write()
+}
+
+const webhookTag = 'Callbacks'
+
+class DocumentWriter {
+  private readonly api: Api
+  private readonly schemas: SchemaPublisher
+  private readonly responses: Record<string, Json> = {}
+  private readonly requestBodies: Record<string, Json> = {}
+  private readonly usedTags = new Set<string>()
+
+  constructor(api: Api) {
+    this.api = api
+    this.schemas = new SchemaPublisher(api.glossary)
+  }
+
+  write(): Json {
+    const { operations, description, tags } = this.api
+    const paths: Record<string, Record<string, Json>> = {}
+    for (const operation of operations) {
+      paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: this.describe(operation) }
+    }
+    const webhooks = Object.fromEntries(
+      this.api.webhooks.map((webhook) => [webhook.type, this.describeWebhook(webhook)]),
+    )
+    this.tellEvents()
+    const parameters = shareParameters(paths)
+    const listed = [...new Set(Object.values(tags))].filter(({ name }) => this.usedTags.has(name))
+    return {
+      openapi: '3.1.0',
+      info: {
+        title: 'Forecourt',
+        version,
+        description,
+        contact: { name: 'The platform that runs this service' },
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [
+        { url: '/', description: 'The service that this document was read from.' },
+        { url: 'http://127.0.0.1:8080', description: 'A service on this machine, as it starts by itself.' },
+      ],
+      tags: listed.map(({ name, description }) => ({ name, description })),
+      'x-tagGroups': groupsOf(listed),
+      // Of what applications may do; other operations name their own.
+      security: [{ accessToken: [] }, ...ofOperators],
+      paths,
+      components: {
+        securitySchemes: this.securitySchemes(),
+        parameters: { ...parameters, ...headerParameters },
+        headers,
+        requestBodies: this.requestBodies,
+        responses: { ...this.responses, ...fixedResponses },
+        schemas: this.schemas.inOrderOfUse(envelopeSchemas),
+      },
+      // Behind the schemas that they name, which makes the document smaller.
+      webhooks,
+    }
+  }
+
+  private securitySchemes(): Json {
+    return {
+      accessToken: {
+        type: 'oauth2',
+        description: 'An application’s access token, by OAuth 2.0 client credentials: `Authorization: Bearer …`.',
+        flows: { clientCredentials: { tokenUrl: this.api.tokenPath, scopes: {} } },
+      },
+      client: {
+        type: 'http',
+        scheme: 'basic',
+        description: 'The appId and the appSecret, where they do not stand in the body.',
+      },
+      operatorKey: { type: 'http', scheme: 'bearer', description: 'An operator key: `Authorization: Bearer …`.' },
+      session: { type: 'apiKey', in: 'cookie', name: cookieNames.session, description: 'A session of the console.' },
+    }
+  }
+
+  private describe(operation: Operation): Json {
+    const { id, summary, query, body, takes } = operation
+    const parameters = [
+      ...(query === undefined ? [] : this.queryParameters(query)),
+      ...(operation.idempotent ? [refTo('parameters', 'IdempotencyKey')] : []),
+      ...(operation.conditional ? [refTo('parameters', 'IfMatch')] : []),
+    ]
+    return {
+      operationId: id,
+      summary: wordsOf(id),
+      description: summary,
+      tags: [this.tagOf(operation)],
+      // Other operations are open to operators as a rule, and to whom applications admit.
+      ...(operation.roles === undefined ? {} : { 'x-roles': rolesOf(operation) }),
+      ...securityOf(operation),
+      ...(parameters.length > 0 && { parameters }),
+      ...(body === undefined ? {} : { requestBody: this.requestBody(operation, body) }),
+      ...(takes === undefined ? {} : { requestBody: fileBody(takes) }),
+      responses: {
+        200: this.success(operation),
+        ...(operation.cached && { 304: refTo('responses', 'NotModified') }),
+        ...this.refusals(operation),
+      },
+    }
+  }
+
+  private tagOf({ id, group }: Operation): string {
+    const tag = this.api.tags[group]
+    if (tag === undefined) throw new Error(`src/reference/api.ts has no group ${group}, which ${id} names`)
+    this.usedTags.add(tag.name)
+    return tag.name
+  }
+
+  private queryParameters(query: TObject): Json[] {
+    const required = new Set((query as { required?: string[] }).required)
+    return Object.entries(query.properties).map(([name, member]) => {
+      const { description, schema } = this.schemas.publishParameter(name, member)
+      const isRequired = required.has(name)
+      return {
+        name,
+        in: 'query',
+        ...(isRequired && { required: true }),
+        description,
+        schema,
+        ...(isRequired && { example: this.schemas.exampleOf(name, member) }),
+      }
+    })
+  }
+
+  private requestBody(operation: Operation, body: TObject): Json {
+    const schema =
+      nameKey in body ? this.schemas.publish(body) : this.component(`${capitalised(operation.id)}Request`, body)
+    const example = this.schemas.exampleBody(body, operation.example)
+    const form = operation.takesForm ? { 'application/x-www-form-urlencoded': { schema } } : {}
+    return { required: true, content: { 'application/json': { schema, example }, ...form } }
+  }
+
+  /** A schema of one operation, under a name that generated clients can say. */
+  private component(name: string, schema: TSchema): Json {
+    this.schemas.components[name] ??= this.schemas.publish(schema)
+    return refTo('schemas', name)
+  }
+
+  private success(operation: Operation): Json {
+    const { id, answers, data, beside, tagged, cached, idempotent } = operation
+    const told = [...(tagged || cached ? ['ETag'] : []), ...(idempotent ? ['Replayed'] : [])]
+    if (answers !== undefined && typeof answers !== 'string') {
+      const content = answers.map((type) => [type, { schema: { type: type.endsWith('+json') ? 'object' : 'string' } }])
+      return { description: 'Done.', content: Object.fromEntries(content) }
+    }
+    const isPlain = (data as { type?: string }).type === undefined
+    const published = () =>
+      (data as { properties?: object }).properties === undefined || nameKey in data
+        ? this.schemas.publish(data)
+        : this.component(`${capitalised(id)}Result`, data)
+    const schema =
+      answers === undefined
+        ? this.answer(published(), beside?.answer)
+        : isPlain
+          ? { type: answers === 'application/json' ? 'object' : 'string' }
+          : published()
+    return {
+      description: 'Done.',
+      ...headersOf(told),
+      content: { [answers ?? 'application/json']: { schema } },
+    }
+  }
+
+  /** The envelope of a success. One of a record that several operations answer has a name. */
+  private answer(data: Json, beside: TObject | undefined): Json {
+    const besides = beside === undefined ? {} : (this.schemas.publish(beside).properties as Json)
+    const record = String(data.$ref).split('/').at(-1) ?? ''
+    if (/(Result|Page)$/.test(record)) return envelope(data, besides)
+    this.schemas.components[`${record}Answer`] ??= envelope(data, besides)
+    return refTo('schemas', `${record}Answer`)
+  }
+
+  private refusals(operation: Operation): Json {
+    const byStatus = new Map<number, RefusalName[]>()
+    for (const name of refusalsOf(operation)) {
+      const status = operation.statuses?.[name] ?? refusals[name].status
+      byStatus.set(status, [...(byStatus.get(status) ?? []), name])
+    }
+    const told = [...byStatus].map(([status, names]) => [
+      status,
+      this.refusal(status, names, status < 404 ? operation.beside?.refusal : undefined),
+    ])
+    return Object.fromEntries([
+      ...told,
+      [500, this.refusal(500, ['internalFault'], undefined)],
+      ['default', this.rejected()],
+    ])
+  }
+
+  /** Any refusal with a status that the operation does not name, so that a client which validates takes each of them. */
+  private rejected(): Json {
+    const { components } = this.schemas
+    const others = refusalNames.filter((name) => name !== 'invalidRequest')
+    // By its code a client knows what the data is.
+    components.InvalidRequest ??= this.refusalSchema(['invalidRequest'], undefined)
+    components.OtherRefusal ??= this.refusalSchema(others, undefined)
+    const schema = { anyOf: [refTo('schemas', 'InvalidRequest'), refTo('schemas', 'OtherRefusal')] }
+    this.responses.Rejected ??= {
+      description:
+        'Any other refusal. 10001 invalidRequest has a status of its own for 405 the path has no such method, 408 the body did not arrive in time, 413 the body is too large, 415 it has another media type than this operation takes',
+      ...headersOf(['Allow']),
+      content: { 'application/json': { schema } },
+    }
+    return refTo('responses', 'Rejected')
+  }
+
+  /** The answer of a status, once for all operations that can give the same refusals with it. */
+  private refusal(status: number, names: RefusalName[], beside: TObject | undefined): Json {
+    const joined = nameOfAll(names.map(capitalised))
+    const name = `${shortNames[joined] ?? joined}${beside === undefined ? '' : 'OfOAuth'}`
+    this.responses[name] ??= {
+      description: names.map(toldOf).join(', '),
+      ...headersOf((joined === 'TokenInvalid' ? ['WWW-Authenticate'] : refusalHeaders[status]) ?? []),
+      content: { 'application/json': { schema: this.refusalSchema(names, beside) } },
+    }
+    return refTo('responses', name)
+  }
+
+  /** A refusal that has one of the codes. */
+  private refusalSchema(names: RefusalName[], beside: TObject | undefined): Json {
+    const code = {
+      type: 'integer',
+      enum: names.map((name) => refusals[name].code),
+      description: 'What is wrong, for programs.',
+    }
+    const own = { properties: { code, ...dataOf(names, this.schemas.publish(FieldFaults)) } }
+    const oauth = beside === undefined ? [] : [this.component('OAuthError', beside)]
+    return { allOf: [refTo('schemas', 'Refusal'), own, ...oauth] }
+  }
+
+  /** An event is one of several by its type, each with the record that it tells of, as its callback has it. */
+  private tellEvents(): void {
+    const { components } = this.schemas
+    const { Event } = components
+    if (Event === undefined) return
+    const { data: _, ...members } = Event.properties as Json
+    components.EventHead = { ...Event, properties: members, required: Object.keys(members) }
+    const known = new Set(JSON.stringify(components.EventType).match(/\w+\.\w+/g))
+    const webhooks = this.api.webhooks.filter(({ type }) => known.has(type))
+    const records = new Map(webhooks.map((webhook) => [webhook.record, webhook.data]))
+    const anyOf = [...records].map(([record, schema]) => {
+      const types = webhooks.filter((webhook) => webhook.record === record).map(({ type }) => type)
+      const type = { type: 'string', enum: types, description: 'What happened.' }
+      const data = this.schemas.publish(schema)
+      const told = data.$ref === undefined ? data : { ...data, description: 'The record as its operation answers it.' }
+      const own = { required: ['type', 'data'], properties: { type, data: told } }
+      components[`${record}Event`] = { allOf: [refTo('schemas', 'EventHead'), own] }
+      return refTo('schemas', `${record}Event`)
+    })
+    components.Event = { anyOf }
+  }
+
+  private describeWebhook(webhook: Webhook): Json {
+    const { type, summary } = webhook
+    this.usedTags.add(webhookTag)
+    return {
+      post: {
+        operationId: `on${type.split('.').map(capitalised).join('')}`,
+        summary,
+        tags: [webhookTag],
+        security: [],
+        parameters: webhookParameters.map((name) => refTo('parameters', name)),
+        requestBody: this.callbackBody(webhook),
+        responses: { '2XX': refTo('responses', 'Received') },
+      },
+    }
+  }
+
+  /** What is sent of one kind of record, for all types of event that tell of it. */
+  private callbackBody({ record, data }: Webhook): Json {
+    const types = this.api.webhooks.filter((webhook) => webhook.record === record).map(({ type }) => type)
+    const name = `${record}Callback`
+    const own = {
+      required: ['type', 'data'],
+      properties: {
+        type: { type: 'string', enum: types, description: 'What happened.' },
+        data: this.schemas.publish(data),
+      },
+    }
+    this.schemas.components[name] ??= { allOf: [refTo('schemas', 'Callback'), own] }
+    this.requestBodies[name] ??= { required: true, content: { 'application/json': { schema: refTo('schemas', name) } } }
+    return refTo('requestBodies', name)
+  }
+}
+
+/** The refusals that an operation can give: its own, and those from what it takes and who may call it. */
+export function refusalsOf(operation: Operation): Set<RefusalName> {
+  return new Set([...commonRefusals(operation), ...operation.refusals])
+}
+
+function commonRefusals(operation: Operation): RefusalName[] {
+  const common: RefusalName[] = ['invalidRequest', 'unavailable']
+  if (operation.callers.length > 0) common.push('tokenInvalid', 'notPermitted')
+  if (operation.callers.includes('application')) common.push('applicationFrozen', 'tooManyRequests')
+  if (operation.idempotent) common.push('idempotencyKeyReused')
+  if (operation.conditional) common.push('preconditionFailed')
+  return common
+}
+
+/** A body that is a file. */
+function fileBody(takes: readonly string[]): Json {
+  return { required: true, content: Object.fromEntries(takes.map((type) => [type, { schema: { type: 'string' } }])) }
+}
+
+/** The data of refusals that name members of the body: always, or where it is about one. */
+function dataOf(names: RefusalName[], faults: Json): Json {
+  if (names.every((name) => name === 'invalidRequest')) return { data: faults }
+  const isAboutSome = names.some((name) =>
+    ['invalidRequest', 'billingRuleNotFound', 'billingRuleWrongType'].includes(name),
+  )
+  const description = 'The faulty members, where the refusal is about some.'
+  return isAboutSome ? { data: { anyOf: [faults, { type: 'null' }], description } } : {}
+}
+
+const refusalHeaders: Record<number, string[]> = {
+  400: ['X-Request-Id'],
+  429: ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
+  500: ['X-Request-Id'],
+  503: ['Retry-After', 'X-Request-Id'],
+}
+
+const toldOf = (name: RefusalName) => `${refusals[name].code} ${name}`
+
+const ofOperators = [{ operatorKey: [] }, { session: [] }]
+
+function securityOf({ callers, takesForm }: Operation): { security?: Json[] } {
+  if (takesForm) return { security: [{}, { client: [] }] }
+  if (callers.length === 0) return { security: [] }
+  return callers.includes('application') ? {} : { security: ofOperators }
+}
+
+function envelope(data: Json, beside: Json): Json {
+  const own = { required: ['data', ...Object.keys(beside)], properties: { data, ...beside } }
+  return { allOf: [refTo('schemas', 'Success'), own] }
+}
+
+const refusalNames = Object.keys(refusals) as RefusalName[]
+
+/** Of answers that most operations give. */
+const shortNames: Record<string, string> = {
+  InvalidRequest: 'Invalid',
+  NotPermittedOrApplicationFrozen: 'Forbidden',
+  TooManyRequests: 'TooMany',
+  IdempotencyKeyReused: 'KeyReused',
+  Unavailable: 'Busy',
+  InternalFault: 'Fault',
+}
+
+/** Of ApplicationNotFound and DeviceNotFound: ApplicationOrDeviceNotFound. */
+function nameOfAll(names: readonly string[]): string {
+  const isAll = names.length > 1 && names.every((name) => name.endsWith('NotFound'))
+  return names
+    .map((name, index) => (isAll && index < names.length - 1 ? name.replace(/NotFound$/, '') : name))
+    .join('Or')
+}
+
+/** Puts parameters that several operations take into the components. Answers these. */
+function shareParameters(paths: Record<string, Record<string, Json>>): Record<string, Json> {
+  const uses = new Map<string, { parameter: Json; lists: Json[][] }>()
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const list = (operation.parameters ?? []) as Json[]
+    for (const parameter of list) {
+      if (parameter.name === undefined) continue
+      const text = JSON.stringify(parameter)
+      const use = uses.get(text) ?? { parameter, lists: [] }
+      use.lists.push(list)
+      uses.set(text, use)
+    }
+  }
+  const shared: Record<string, Json> = {}
+  for (const { parameter, lists } of [...uses.values()].sort((a, b) => b.lists.length - a.lists.length)) {
+    const own = capitalised(String(parameter.name))
+    const name = [own, `Any${own}`].find((free) => shared[free] === undefined)
+    if (lists.length === 1 || name === undefined) continue
+    shared[name] = parameter
+    const text = JSON.stringify(parameter)
+    for (const list of lists) {
+      const index = list.findIndex((own) => JSON.stringify(own) === text)
+      list[index] = refTo('parameters', name)
+    }
+  }
+  return sorted(shared)
+}
+
+function groupsOf(tags: readonly Tag[]): Json[] {
+  const groups = new Map<string, string[]>()
+  for (const { name, group } of tags) groups.set(group, [...(groups.get(group) ?? []), name])
+  return [...groups].map(([name, tags]) => ({ name, tags }))
+}
+
+/** createDevice: Create device. */
+function wordsOf(id: string): string {
+  return capitalised(id.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
+}
+
+function capitalised(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+function sorted<Value>(record: Record<string, Value>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

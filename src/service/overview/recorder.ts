@@ -1,0 +1,38 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Sql } from '../../database/open.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import { addToMinute } from './store.ts'
+
+const everyMs = 5_000
+/** A database that does not answer may not hold up the service’s end for the last seconds’ figures. */
+const lastWriteMs = 500
+
+/** Writes down, every few seconds, how many records were made and how many requests refused. */
+export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { stop(): Promise<void> } {
+  const written = { creates: 0, refusals: 0 }
+  let writing = Promise.resolve()
+  async function write(): Promise<void> {
+    const [creates, refusals] = [totals.creates - written.creates, totals.refusals - written.refusals]
+    if (creates === 0 && refusals === 0) return
+    try {
+      await addToMinute(sql, creates, refusals)
+      written.creates += creates
+      written.refusals += refusals
+    } catch (error) {
+      log.debug({ err: error }, 'the figures of this minute wait for the database')
+    }
+  }
+  const writeSoon = () => {
+    writing = writing.then(write)
+  }
+  const timer = setInterval(writeSoon, everyMs)
+  timer.unref()
+  return {
+    async stop() {
+      clearInterval(timer)
+      writeSoon()
+      await Promise.race([writing, setTimeout(lastWriteMs)])
+    },
+  }
+}

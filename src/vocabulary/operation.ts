@@ -1,0 +1,54 @@
+import type { TObject, TSchema } from 'typebox'
+import type { RefusalName } from './refusals.ts'
+import type { Admission } from './roles.ts'
+
+/** What callers see of one operation. The router, the validator, OpenAPI and the tests are all read off it. */
+export interface Operation<
+  Body extends TObject = TObject,
+  Query extends TObject = TObject,
+  Data extends TSchema = TSchema,
+> extends Admission {
+  /** Verb and noun; unique. */
+  id: string
+  /** Where the reference has it: a name of `src/reference/api.ts`. */
+  group: string
+  /** What it does, and what one has to know of it. */
+  summary: string
+  /** A body that works, beyond the members that are required: these have examples of their own. */
+  example?: Record<string, unknown>
+  path: string
+  body?: Body
+  query?: Query
+  data: Data
+  /** The refusals beyond those that every operation of its kind can give. */
+  refusals: readonly RefusalName[]
+  /** Where a refusal has another status here than in the table of refusals. */
+  statuses?: Partial<Record<RefusalName, number>>
+  /** Takes an `Idempotency-Key` (contract §4.3): a write that would have another effect, or answer, a second time. */
+  idempotent?: boolean
+  /** Answers the record's `ETag`. */
+  tagged?: boolean
+  /** Answers the same to everybody, with an `ETag`, and 304 to who has it already. */
+  cached?: boolean
+  /** Takes `If-Match` with an `ETag` that was answered before; 10009 when the record has changed since. */
+  conditional?: boolean
+  /** The largest body in bytes, where it is not 64 KiB. */
+  maxBodyBytes?: number
+  /** How long its answer may take, where that is not the statement timeout's business. */
+  answerTimeoutMs?: number
+  /** Also takes the form media type (the token operations). */
+  takesForm?: boolean
+  /** Members that a standard puts beside those of the envelope: of the answer, and of its refusals. */
+  beside?: { answer: TObject; refusal: TObject }
+  /** The media types of an answer that is not the JSON envelope. */
+  answers?: string | readonly string[]
+  /** The media types of a body that is a file, taken as it arrives. */
+  takes?: readonly string[]
+}
+
+/** Declares an operation. Its types flow to the handler and to the test client. */
+export function operation<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  declared: Operation<Body, Query, Data>,
+): Operation<Body, Query, Data> {
+  return declared
+}
