@@ -1,7 +1,7 @@
 // Token, site, device, state, feed, and a receiver of callbacks: with the SDK, on Bun, Node 22.18 or Deno.
 // FORECOURT_URL, APP_ID and APP_SECRET say where and who; with PORT set it receives callbacks there until it has one.
 import { createServer } from 'node:http'
-import { Forecourt, type ForecourtError, verifyCallback } from 'forecourt/sdk'
+import { Forecourt, type ForecourtError, verifyCallback } from 'forecourt-sdk'
 
 const {
   FORECOURT_URL: baseUrl = 'http://127.0.0.1:8080',

@@ -15,7 +15,7 @@ import { sdkApi } from './sdk-api.ts'
 export function generatedFiles(): Record<string, string> {
   const document = openApiDocument(api)
   return {
-    'src/sdk/api.ts': sdkApi(),
+    'sdk/src/api.ts': sdkApi(),
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'test/openapi-size.json': sizeOf(document),
     'docs/command-line.md': commandReference(createProgram(new Context({ environment: {}, ...process }))),

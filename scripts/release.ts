@@ -7,7 +7,7 @@ import { projectFolder } from '../test/harness.ts'
 import { install } from '../test/installed.ts'
 import { driverPedigree } from './driver-patch.ts'
 
-// Makes what a release consists of, in release/: the tarball, its bill of materials and their digests. `npm run release`
+// Makes what a release consists of, in release/: the tarballs of service and SDK, the bill of materials and their digests. `npm run release`
 // refuses what CONTRIBUTING.md says a release may not be.
 
 interface Component {
@@ -34,7 +34,7 @@ function refuse(why: string): never {
 }
 
 const { version } = JSON.parse(read('package.json'))
-for (const name of ['console/package.json', 'patches/package.json', 'package-lock.json']) {
+for (const name of ['console/package.json', 'patches/package.json', 'sdk/package.json', 'package-lock.json']) {
   if (JSON.parse(read(name)).version !== version) refuse(`${name} has another version than package.json, ${version}.`)
 }
 if (JSON.parse(read('openapi.json')).info.version !== version) refuse('openapi.json is old: npm run generate.')
@@ -46,18 +46,23 @@ if (changed !== '') refuse(`something is not committed:\n${changed}`)
 const folder = join(projectFolder, 'release')
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder)
-const [{ filename }] = JSON.parse(
-  npm(['pack', '--json', '--silent', '--pack-destination', folder]).replace(/^[^[]*/, ''),
-)
+const filename = packed()
 const tarball = join(folder, filename)
 const bill = billOf(tarball)
 const billPath = join(folder, `forecourt-${version}.cdx.json`)
 writeFileSync(billPath, `${JSON.stringify(bill, null, 2)}\n`)
-const digests = [tarball, billPath].map(
+const digests = [tarball, join(folder, packed('--workspace', 'sdk')), billPath].map(
   (path) => `${createHash('sha256').update(readFileSync(path)).digest('hex')}  ${basename(path)}\n`,
 )
 writeFileSync(join(folder, 'SHA256SUMS'), digests.join(''))
 console.log(`${digests.join('')}${bill.components.length} packages in the bill of materials`)
+
+/** Packs the service, or the workspace that is named, and returns the name of the tarball. */
+function packed(...workspace: string[]): string {
+  const printed = npm(['pack', '--json', '--silent', '--pack-destination', folder, ...workspace])
+  const [{ filename }] = JSON.parse(printed.replace(/^[^[]*/, ''))
+  return filename
+}
 
 /** What npm installs from the tarball, for every platform, as CycloneDX. */
 function billOf(path: string): Bill {

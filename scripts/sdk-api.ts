@@ -44,7 +44,7 @@ interface Document {
 const last = (ref: string) => ref.slice(ref.lastIndexOf('/') + 1)
 const capital = (id: string) => id.slice(0, 1).toUpperCase() + id.slice(1)
 
-/** The text of `src/sdk/api.ts`. */
+/** The text of `sdk/src/api.ts`. */
 export function sdkApi(): string {
   const { paths, components } = openApiDocument(api) as unknown as Document
   const types = new Types(components.schemas)

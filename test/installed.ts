@@ -6,12 +6,12 @@ import { projectFolder } from './harness.ts'
 
 // The package as people have it: the tarball, and a folder into which npm has installed it.
 
-/** Makes the tarball of this checkout as it is built now, and answers its path. */
-export function pack(folder: string): string {
-  for (const built of ['dist/main.js', 'console/dist/index.html']) {
+/** Makes the tarball of this checkout as it is built now, or of the workspace that is named, and returns its path. */
+export function pack(folder: string, ...workspace: string[]): string {
+  for (const built of ['dist/main.js', 'sdk/dist/index.js', 'console/dist/index.html']) {
     if (!existsSync(join(projectFolder, built))) throw new Error(`${built} is not there: run npm run build first`)
   }
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder]
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder, ...workspace]
   const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd: projectFolder, encoding: 'utf8' }))
   return join(folder, filename)
 }

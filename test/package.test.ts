@@ -67,7 +67,14 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
   test('serves on Bun, with its driver mended, its console, and its SDK for programs on Node', async () => {
     if (!isInstalled) return
     const service = await start()
-    await works(service)
+    await works(service, folder, 'forecourt/sdk')
+    // The SDK's own package, alone in a folder.
+    const consumer = join(place.home, 'consumer')
+    install(pack(place.home, '--workspace', 'sdk'), consumer)
+    expect(readdirSync(join(consumer, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+      'forecourt-sdk',
+    ])
+    await works(service, consumer, 'forecourt-sdk')
     expect(await service.stop()).toBe(0)
     // All of it has arrived by now.
     expect(service.stderr()).toMatch(/"runtime":"Bun /)
@@ -85,7 +92,7 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
     writeFileSync(bun, '#!/bin/sh\nkill -ILL $$\n', { mode: 0o755 })
     const service = await start()
     renameSync(`${bun}.aside`, bun)
-    await works(service)
+    await works(service, folder, 'forecourt/sdk')
     expect(await service.stop()).toBe(0)
     // All of it has arrived by now.
     expect(service.stderr()).toMatch(/"runtime":"Node /)
@@ -111,12 +118,12 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
     60_000,
   )
 
-  /** A site and a device by the SDK of this installation, on Node, and the console's page with what it loads. */
-  async function works({ url, operatorKey }: InstalledService): Promise<void> {
+  /** A site and a device by the SDK that a folder has installed, on Node, and the console's page with what it loads. */
+  async function works({ url, operatorKey }: InstalledService, folder: string, sdk: string): Promise<void> {
     const { appId: _, ...site } = siteBody('')
     const { appId: __, ...device } = deviceBody('')
     const program = `
-      import { Forecourt, type Site, type Device } from 'forecourt/sdk'
+      import { Forecourt, type Site, type Device } from '${sdk}'
       const baseUrl = ${JSON.stringify(url)}
       const operator = new Forecourt({ baseUrl, operatorKey: ${JSON.stringify(operatorKey)} })
       const thirdPartyConfig = { operatorName: 'Test operator' }

@@ -1,8 +1,8 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Static, TObject, TSchema } from 'typebox'
+import { ForecourtError } from '../../sdk/src/error.ts'
+import { type Answered, exchange } from '../../sdk/src/exchange.ts'
 import { getSession } from '../../src/people/sessions/contract.ts'
-import { ForecourtError } from '../../src/sdk/error.ts'
-import { type Answered, exchange } from '../../src/sdk/exchange.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { language } from './language/index.ts'
 

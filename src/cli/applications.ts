@@ -1,5 +1,5 @@
-import type { Application } from '../sdk/api.ts'
-import type { Forecourt } from '../sdk/forecourt.ts'
+import type { Application } from '#sdk/api'
+import type { Forecourt } from '#sdk/forecourt'
 import { rowsOf } from './all-rows.ts'
 import { wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
+import { travelsOpenly } from '#sdk/address'
+import { Forecourt } from '#sdk/forecourt'
 import { type Config, readConfig, readSecret } from '../config.ts'
-import { travelsOpenly } from '../sdk/address.ts'
-import { Forecourt } from '../sdk/forecourt.ts'
 import type { CliCommand } from './command.ts'
 
 type OutputStream = Writable & { isTTY?: boolean; columns?: number }

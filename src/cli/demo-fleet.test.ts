@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { StateReport } from '../sdk/api.ts'
+import type { StateReport } from '#sdk/api'
 import { type DemoState, nextReport, numbersFrom } from './demo-fleet.ts'
 
 const devices = 2_000

@@ -1,5 +1,5 @@
+import type { DeviceBatchRow, SiteBatchRow, StateReport } from '#sdk/api'
 import { divisionName } from '../regions/names.ts'
-import type { DeviceBatchRow, SiteBatchRow, StateReport } from '../sdk/api.ts'
 
 // What the demonstration's fleet is made of. All of it follows from its number, so that a second run finds what the
 // first has made.

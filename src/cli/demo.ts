@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { DeviceBatchRow, SiteBatchRow } from '../sdk/api.ts'
-import type { Forecourt } from '../sdk/forecourt.ts'
+import type { DeviceBatchRow, SiteBatchRow } from '#sdk/api'
+import type { Forecourt } from '#sdk/forecourt'
 import { rowsOf } from './all-rows.ts'
 import { wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import type { CreateOperatorKeyRequest, CreateOperatorRequest, Operator, OperatorKey } from '../sdk/api.ts'
+import type { CreateOperatorKeyRequest, CreateOperatorRequest, Operator, OperatorKey } from '#sdk/api'
 import { rowsOf } from './all-rows.ts'
 import { collect, wholeNumber } from './arguments.ts'
 import type { CliCommand } from './command.ts'

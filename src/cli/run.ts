@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
+import { ForecourtError } from '#sdk/error'
 import { UserError } from '../runtime/user-error.ts'
-import { ForecourtError } from '../sdk/error.ts'
 import { type Context, exitCodes, UsageError } from './context.ts'
 import { createProgram } from './program.ts'
 

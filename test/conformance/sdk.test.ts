@@ -3,8 +3,6 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { rotateApplicationSecret } from '../../src/applications/contract.ts'
-import { operations } from '../../src/reference/operations.ts'
 import {
   type CallbackEvent,
   FileAnswer,
@@ -12,7 +10,9 @@ import {
   ForecourtError,
   type SiteRegistration,
   verifyCallback,
-} from '../../src/sdk/index.ts'
+} from '../../sdk/src/index.ts'
+import { rotateApplicationSecret } from '../../src/applications/contract.ts'
+import { operations } from '../../src/reference/operations.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { deviceBody, newApplication, newSerial, projectFolder, siteBody, target } from '../harness.ts'
 
@@ -338,7 +338,7 @@ describe('the SDK', () => {
     const file = join(folder, 'sdk.mjs')
     beforeAll(async () => {
       // For browsers: nothing of Node or Bun can be in it.
-      const entrypoints = [join(projectFolder, 'src', 'sdk', 'index.ts')]
+      const entrypoints = [join(projectFolder, 'sdk', 'src', 'index.ts')]
       const built = await Bun.build({ entrypoints, target: 'browser', packages: 'external' })
       const text = await (built.outputs[0] as Blob).text()
       expect(text).not.toMatch(/^import /m)

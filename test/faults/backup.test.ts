@@ -118,7 +118,9 @@ test(`under load, ${atScale(2, 20)} times: all that was acknowledged before a ba
       expect(await contradictions(sql, app.appId, before), said).toEqual([])
       expect(await inconsistencies(sql), said).toEqual([])
     })
-    tell(`backup ${round + 1}: ${before.length} acknowledged before it, ${acknowledged.length - before.length} while it ran`)
+    tell(
+      `backup ${round + 1}: ${before.length} acknowledged before it, ${acknowledged.length - before.length} while it ran`,
+    )
     last = { env: restored, before, rows: before.length }
     rmSync(file)
   }

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Link } from 'react-router'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { type BillingRuleRecord, deleteBillingRule } from '../../../src/billing-rules/contract.ts'
-import type { ForecourtError } from '../../../src/sdk/error.ts'
 import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'

@@ -1,5 +1,5 @@
 import { Link } from 'react-router'
-import type { ForecourtError } from '../../../src/sdk/error.ts'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { paths } from '../paths.ts'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { useTexts } from './texts.ts'

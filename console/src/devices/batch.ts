@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { createDevices } from '../../../src/devices/contract.ts'
-import type { ForecourtError } from '../../../src/sdk/error.ts'
 import { newIdempotencyKey, useWrite } from '../api.ts'
 import { swapped } from '../map/point.ts'
 import { type Draft, type Faults, faultsOf, repeatedSerials, toRegistration } from './rows.ts'

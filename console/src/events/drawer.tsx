@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Descriptions, Drawer, Empty, Typography } from 'antd'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getEvent, pageAudit, pageEvents } from '../../../src/events/contract.ts'
-import type { ForecourtError } from '../../../src/sdk/error.ts'
 import { call, useRead } from '../api.ts'
 import { language } from '../language/index.ts'
 import { useMay } from '../session.tsx'

@@ -1,5 +1,5 @@
+import { ForecourtError } from '../../../sdk/src/error.ts'
 import { getImportResult, type Outcome } from '../../../src/bulk/contract.ts'
-import { ForecourtError } from '../../../src/sdk/error.ts'
 
 /** What became of one row, as the service tells it. */
 export interface ResultRow {

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
+import { ForecourtError } from '../../../sdk/src/error.ts'
 import { createImport, type ImportRecord } from '../../../src/bulk/contract.ts'
-import { ForecourtError } from '../../../src/sdk/error.ts'
 import { language } from '../language/index.ts'
 
 type Query = Static<NonNullable<typeof createImport.query>>

@@ -1,7 +1,7 @@
 import { Alert, Button, Form, Input, Table } from 'antd'
 import { useMemo, useState } from 'react'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
-import type { ForecourtError } from '../../../src/sdk/error.ts'
 import { mostRows } from '../../../src/vocabulary/pages.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api.ts'

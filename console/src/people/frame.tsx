@@ -1,4 +1,4 @@
-import type { ForecourtError } from '../../../src/sdk/error.ts'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { useTexts } from './texts.ts'
 
 /** What the forms of accounts and keys have in common: what fields are called, and what a refusal means for them. */

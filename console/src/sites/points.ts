@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ForecourtError } from '../../../src/sdk/error.ts'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import { call } from '../api.ts'
 import type { MapPoint } from '../map/point.ts'

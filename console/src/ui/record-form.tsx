@@ -1,7 +1,7 @@
 import { Button, Form, type FormInstance } from 'antd'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { ForecourtError } from '../../../src/sdk/error.ts'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { type Input, newIdempotencyKey, useReadTagged } from '../api.ts'
 import { Conflict } from './conflict.tsx'

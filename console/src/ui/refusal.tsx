@@ -1,5 +1,5 @@
 import { Alert, Button } from 'antd'
-import type { ForecourtError } from '../../../src/sdk/error.ts'
+import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { Result } from './result.tsx'
 import { useCommon } from './texts.ts'
 

@@ -1,4 +1,4 @@
-// What `forecourt/sdk` gives: it depends on nothing, and runs wherever there are `fetch` and Web Crypto.
+// The client for programs. It depends on nothing, and runs wherever there are `fetch` and Web Crypto.
 
 export type * from './api.ts'
 export { verifyCallback } from './callback.ts'
