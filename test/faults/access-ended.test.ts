@@ -193,7 +193,7 @@ async function beginToTake(path: string, { headers }: Holder): Promise<() => Pro
   expect(read.isOpen()).toBe(true)
   return async () => {
     // Nothing of it was read since.
-    expect(await becomesTrue(() => !read.isOpen(), 1_000)).toBe(true)
+    expect(await becomesTrue(() => !read.isOpen(), 5_000)).toBe(true)
     expect(await read.isWhole()).toBe(false)
   }
 }
