@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { routines } from '../src/app.ts'
 import { Context } from '../src/cli/context.ts'
 import { commandReference } from '../src/cli/help-page.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { type Setting, settings } from '../src/config.ts'
 import { api } from '../src/reference/api.ts'
 import { openApiDocument } from '../src/reference/openapi.ts'
+import { eventWords } from '../src/vocabulary/event-types.ts'
 import { refusals } from '../src/vocabulary/refusals.ts'
 import { postmanCollection } from './postman.ts'
 import { sdkApi } from './sdk-api.ts'
@@ -16,15 +18,26 @@ export function generatedFiles(): Record<string, string> {
   const document = openApiDocument(api)
   return {
     'sdk/src/api.ts': sdkApi(),
+    'migrations/routines.sql': routinesText(),
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'test/openapi-size.json': sizeOf(document),
     'docs/command-line.md': commandReference(createProgram(new Context({ environment: {}, ...process }))),
     'postman.json': postmanCollection(),
+    'docs/guides/en/events.md': withEventTypes('en'),
+    'docs/guides/zh/events.md': withEventTypes('zh'),
     'docs/guides/en/errors.md': errorGuide('en'),
     'docs/guides/zh/errors.md': errorGuide('zh'),
     'docs/guides/en/settings.md': settingsGuide('en'),
     'docs/guides/zh/settings.md': settingsGuide('zh'),
   }
+}
+
+/** The functions of the write path as the database gets them, so that a review sees the SQL that runs. */
+function routinesText(): string {
+  const head = `-- The functions of the write path, as a start makes them: put together from the routine.ts of each feature by
+-- \`npm run generate\`. To be read; no migration. A name ends with a digest of its text.
+`
+  return [head, ...routines.map(({ definition }) => `${definition};\n`)].join('\n')
 }
 
 /** How large the document is on the wire, in whole kB, so that only a change that matters moves it and is seen. */
@@ -85,6 +98,14 @@ function errorGuide(language: 'en' | 'zh'): string {
       return `<a id="${code}"></a>**${code}** ${name} | ${status} | ${happened} | ${todo[language]} | ${msg}`
     })
   return `${head}\n${table(columns, rows)}`
+}
+
+/** The guide of events, written by hand, with the table of types as it is now. */
+function withEventTypes(language: 'en' | 'zh'): string {
+  const path = `docs/guides/${language}/events.md`
+  const rows = Object.entries(eventWords).map(([type, { happens }]) => `| \`${type}\` | ${happens[language]} |\n`)
+  const head = /(\| (?:type|类型) \| [^\n]+\n\| --- \| --- \|\n)(?:\|[^\n]+\n)*/
+  return readFileSync(join(import.meta.dirname, '..', path), 'utf8').replace(head, `$1${rows.join('')}`)
 }
 
 /** What stands around the table of settings. */

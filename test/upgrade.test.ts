@@ -78,7 +78,7 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('an upgrade under
       change(name, '#variable_conflict use_column\n', '#variable_conflict use_column\n-- the next version\n')
     }
     const migrations = join(folder, 'package', 'migrations')
-    const number = String(readdirSync(migrations).length + 1).padStart(4, '0')
+    const number = String(readdirSync(migrations).filter((file) => /^\d{4}-/.test(file)).length + 1).padStart(4, '0')
     writeFileSync(join(migrations, `${number}-next.sql`), 'create table next (id integer primary key);\n')
     const made = join(place.home, 'forecourt-9999.0.0.tgz')
     execFileSync('tar', ['czf', made, '-C', folder, 'package'])

@@ -32,7 +32,10 @@ export function routine(
   const list = Object.entries(parameters).map(([parameter, type]) => `${parameter} ${type}`)
   // Behind a pooler a session has not the settings that were asked for it.
   const settings = Object.entries(writePathSettings).map(([name, value]) => `set ${name} = ${value}`)
-  const text = `(${list.join(', ')}) returns table (${returns}) language plpgsql ${settings.join(' ')} as $routine$
+  const text = `(
+  ${list.join(',\n  ')}
+) returns table (${returns})
+language plpgsql ${settings.join(' ')} as $routine$
 #variable_conflict use_column
 declare
 ${variables}

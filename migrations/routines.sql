@@ -1,0 +1,760 @@
+-- The functions of the write path, as a start makes them: put together from the routine.ts of each feature by
+-- `npm run generate`. To be read; no migration. A name ends with a digest of its text.
+
+create function register_devices_ed588e9aa7f8 (
+  p_now timestamptz,
+  p_catalogue_version bigint,
+  p_apps text[],
+  p_unknown text[],
+  p_count integer,
+  p_owners text[],
+  p_serials text[],
+  p_actors text[],
+  p_keys text[],
+  p_body_hashes text[],
+  p_callers integer,
+  p_caller_apps text[],
+  p_caller_tokens text[],
+  p_rows text,
+  p_records text
+) returns table (device_no text, outcome text, body_hash text, answer text, kept_at timestamptz)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
+#variable_conflict use_column
+declare
+  v_app text;
+  v_base bigint;
+  v_bases bigint[] := '{}';
+  v_online text[];
+  v_kept text[] := '{}';
+  v_bound text[];
+  -- The serials of the batch that are held, and by whom.
+  v_held text[];
+  v_holders text[];
+  v_online_status smallint;
+  v_revoked text[] := '{}';
+  v_is_complete boolean := false;
+begin
+  foreach v_app in array p_apps loop
+    perform 1 from application_lock where app_id = v_app for update;
+    update event_head
+    set last_event_id = greatest(last_event_id, (extract(epoch from p_now) * 1000000)::bigint) + p_count
+    where app_id = v_app returning last_event_id - p_count into v_base;
+    v_bases := v_bases || v_base;
+  end loop;
+  if p_callers > 0 and (
+      select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
+        select 1 from access_token t where t.token_hash = c.token_hash and exists (
+          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())) limit 1) as living) < p_callers then
+      v_revoked := array(
+      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
+      where not exists (
+        select 1 from access_token t where t.token_hash = c.token_hash and exists (
+          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
+    end if;
+  v_online := array(select app_id from application, device_catalogue
+    where app_id = any(p_apps) and online_status = 1 and version = p_catalogue_version and app_id <> all(v_revoked));
+  if p_keys <> '{}' then
+    foreach v_app in array p_apps loop
+      v_kept := v_kept || array(
+        select v_app || ' ' || i.key from unnest(p_owners, p_keys) as i (app_id, key)
+        cross join lateral (
+    select key, body_hash, answer, created_at from idempotency_key
+    where app_id = v_app and operation = 'createDevice' and key = i.key
+      -- Not as a range of created_at: a plan that came by that index would read every key of a day.
+      and created_at + interval '24 hours' > p_now
+    limit 1) as kept where i.app_id = v_app);
+    end loop;
+  end if;
+
+  with bound as (
+    insert into device_binding (device_no, app_id, bound_at)
+    select i.device_no, i.app_id, p_now from unnest(p_owners, p_serials, p_keys) with ordinality as i (app_id, device_no, key, n)
+    where i.app_id = any(v_online) and i.device_no <> all(p_unknown)
+      and (v_kept = '{}' or i.key is null or i.app_id || ' ' || i.key <> all(v_kept))
+    on conflict (device_no) do nothing
+    returning device_no
+  )
+  select array_agg(device_no) into v_bound from bound;
+
+  if v_bound is not null then
+    -- Nearly always; to look every row up among all of them would cost as much as writing it.
+    v_is_complete := cardinality(v_bound) = p_count;
+    insert into device (app_id, device_no, device_name, tag, province_code, city_code, district_code, detail_address, coordinates, model_name, product_picture_url, device_type, device_type_name, bound_at)
+    select app_id, device_no, device_name, tag, province_code, city_code, district_code, detail_address, coordinates, model_name, product_picture_url, device_type, device_type_name, p_now from json_to_recordset(p_rows::json) as i (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text)
+    where v_is_complete or i.device_no = any(v_bound);
+    insert into event (app_id, id, type, time, actor, subject, data)
+    select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, 'device.bound', p_now, i.actor, i.device_no, i.record
+    from unnest(p_owners, p_serials, p_actors, string_to_array(p_records, E'
+')) with ordinality as i (app_id, device_no, actor, record, n)
+    where v_is_complete or i.device_no = any(v_bound);
+    if p_keys <> '{}' then
+      insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
+      select i.app_id, 'createDevice', i.key, i.body_hash, i.record, p_now
+      from unnest(p_owners, p_serials, p_keys, p_body_hashes, string_to_array(p_records, E'
+')) with ordinality as i (app_id, device_no, key, body_hash, record, n)
+      where i.key is not null and i.device_no = any(v_bound)
+      on conflict (app_id, operation, key) do update
+        set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
+    end if;
+  end if;
+
+  if v_is_complete then
+    return;
+  end if;
+  select array_agg(b.device_no), array_agg(b.app_id) into v_held, v_holders from device_binding b
+  where b.device_no = any(p_serials);
+  foreach v_app in array p_apps loop
+    v_online_status := (select online_status from application where app_id = v_app);
+    return query
+    select i.device_no,
+      case
+        when v_app = any(v_revoked) then 'unsure'
+        when k.key is not null then 'replay'
+        when v_online_status is null then 'applicationNotFound'
+        when v_online_status <> 1 then 'applicationOffline'
+        when held.app_id = v_app then 'deviceAlreadyYours'
+        when held.app_id is not null then 'deviceBoundElsewhere'
+        when (select version from device_catalogue where only_row) <> p_catalogue_version then 'again'
+        when i.device_no = any(p_unknown) then 'deviceUnknown'
+        else 'again'
+      end,
+      k.body_hash, k.answer, k.created_at
+    from unnest(p_owners, p_serials, p_keys) with ordinality as i (app_id, device_no, key, n)
+    left join unnest(v_held, v_holders) as held (device_no, app_id) on held.device_no = i.device_no
+    left join lateral (
+    select key, body_hash, answer, created_at from idempotency_key
+    where app_id = v_app and operation = 'createDevice' and key = i.key
+      -- Not as a range of created_at: a plan that came by that index would read every key of a day.
+      and created_at + interval '24 hours' > p_now
+    limit 1) as k on true
+    where i.app_id = v_app and (v_bound is null or i.device_no <> all(v_bound));
+  end loop;
+end
+$routine$;
+
+create function change_states_9ffcd05832f0 (
+  p_now timestamptz,
+  p_apps text[],
+  p_count integer,
+  p_owners text[],
+  p_serials text[],
+  p_timed text[],
+  p_times timestamptz[],
+  p_callers integer,
+  p_caller_apps text[],
+  p_caller_tokens text[],
+  p_rows text,
+  p_event_apps text[],
+  p_event_serials text[],
+  p_event_actors text[],
+  p_records text
+) returns table (device_no text)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
+#variable_conflict use_column
+declare
+  v_app text;
+  v_base bigint;
+  v_bases bigint[] := '{}';
+  v_rows json := p_rows;
+  v_changed text[];
+  v_late text[] := '{}';
+  v_revoked text[] := '{}';
+  v_is_complete boolean;
+  -- Citus takes no now() within a case of an update of several applications.
+  v_clock timestamptz := now();
+begin
+  foreach v_app in array p_apps loop
+    perform 1 from application_lock where app_id = v_app for update;
+    update event_head
+    set last_event_id = greatest(last_event_id, (extract(epoch from p_now) * 1000000)::bigint) + p_count
+    where app_id = v_app returning last_event_id - p_count into v_base;
+    v_bases := v_bases || v_base;
+  end loop;
+  if p_callers > 0 and (
+      select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
+        select 1 from access_token t where t.token_hash = c.token_hash and exists (
+          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())) limit 1) as living) < p_callers then
+      v_revoked := array(
+      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
+      where not exists (
+        select 1 from access_token t where t.token_hash = c.token_hash and exists (
+          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
+    end if;
+  if p_timed <> '{}' then
+    foreach v_app in array p_apps loop
+      -- A sign of life is noted without the application's lock. All rows, because the others are written after these.
+      perform 1 from unnest(p_owners, p_serials) as i (app_id, device_no)
+      cross join lateral (
+        select 1 from device_presence p where p.app_id = v_app and p.device_no = i.device_no for update) as locked
+      where i.app_id = v_app ;
+      v_late := v_late || array(
+        select i.device_no from unnest(p_timed, p_times) as i (device_no, newest_read)
+        cross join lateral (
+          select 1 from device_presence p
+          where p.app_id = v_app and p.device_no = i.device_no and p.reported_at > i.newest_read limit 1) as late);
+    end loop;
+  end if;
+  with changed as (
+    update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
+      status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
+      battery_energy = i.battery_energy
+    from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, row_version xid, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text)
+    where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
+      and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
+    returning d.device_no
+  )
+  select array_agg(device_no) into v_changed from changed;
+  -- Nearly always; to look every row up among all of them would cost as much as writing it.
+  v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
+
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
+  from unnest(p_event_apps, p_event_serials, p_event_actors, string_to_array(p_records, E'
+')) with ordinality as i (app_id, device_no, actor, record, n)
+  where (v_is_complete or i.device_no = any(v_changed));
+
+  -- One statement, in the order of the rows. A sign that stays is below every other, and moves no entry of the index.
+  insert into device_presence (app_id, device_no, reported_at, seen_at)
+  select i.app_id, i.device_no, coalesce(greatest(i.reported_at, case when i.is_now then v_clock end), '-infinity'),
+    case i.sign when 'alive' then now() when 'gone' then null else '-infinity' end
+  from json_to_recordset(v_rows) as i (app_id text, device_no text, reported_at timestamptz, is_now boolean, sign text) where (v_is_complete or i.device_no = any(v_changed))
+  on conflict (app_id, device_no) do update
+    set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
+      seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end;
+
+  return query select unnest(v_changed);
+end
+$routine$;
+
+create function change_owners_7dff1a88daa5 (
+  p_now timestamptz,
+  p_apps text[],
+  p_targets text[],
+  p_count integer,
+  p_locks text[],
+  p_key_owners text[],
+  p_operations text[],
+  p_keys text[],
+  p_callers integer,
+  p_caller_apps text[],
+  p_caller_tokens text[],
+  p_rows text,
+  p_records text,
+  p_answers text
+) returns table (device_no text)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
+#variable_conflict use_column
+declare
+  v_app text;
+  v_base bigint;
+  v_bases bigint[] := '{}';
+  v_rows json := p_rows;
+  v_lock text;
+  v_online text[];
+  v_used text[] := '{}';
+  v_changed text[] := '{}';
+  v_row record;
+  v_device device;
+  v_presence device_presence;
+  v_last_end timestamptz;
+  v_revoked text[] := '{}';
+begin
+  -- Two requests with one key may be about different applications.
+  foreach v_lock in array p_locks loop
+    perform pg_advisory_xact_lock(hashtextextended(v_lock, 0));
+  end loop;
+  foreach v_app in array p_apps loop
+    perform 1 from application_lock where app_id = v_app for update;
+    update event_head
+    set last_event_id = greatest(last_event_id, (extract(epoch from p_now) * 1000000)::bigint) + p_count
+    where app_id = v_app returning last_event_id - p_count into v_base;
+    v_bases := v_bases || v_base;
+  end loop;
+  if p_callers > 0 and (
+      select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
+        select 1 from access_token t where t.token_hash = c.token_hash and exists (
+          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())) limit 1) as living) < p_callers then
+      v_revoked := array(
+      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
+      where not exists (
+        select 1 from access_token t where t.token_hash = c.token_hash and exists (
+          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
+    end if;
+  v_online := array(select app_id from application where app_id = any(p_targets) and online_status = 1);
+  -- Each by its whole key: of a list of keys a planner without statistics reads all keys of the owner.
+  for v_app in select distinct owner from unnest(p_key_owners) as owner loop
+    v_used := v_used || array(
+      select concat_ws(' ', v_app, i.operation, i.key)
+      from unnest(p_key_owners, p_operations, p_keys) as i (app_id, operation, key)
+      cross join lateral (
+        select 1 from idempotency_key
+        where app_id = v_app and operation = i.operation and key = i.key and created_at + interval '24 hours' > p_now
+        limit 1) as kept
+      where i.app_id = v_app);
+  end loop;
+  -- Who changes a device's row holds its application's lock.
+  foreach v_app in array p_apps loop
+    v_changed := v_changed || array(
+      select i.device_no from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, row_version xid, target text, lock text)
+      cross join lateral (
+        select 1 from device d
+        where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
+        limit 1) as same
+      where i.app_id = v_app and i.app_id <> all(v_revoked)
+        and (i.target is null or i.target = any(v_online)) and (i.lock is null or i.lock <> all(v_used)));
+  end loop;
+  if v_changed = '{}' then
+    return;
+  end if;
+
+  -- A create is composed before it waits for whoever frees the serial, so a binding can begin a little before the last one
+  -- ended; in the history it begins where that ends, and ends not before it began, whatever the clocks of two processes say.
+  for v_row in select * from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, actor text, reason text) where i.device_no = any(v_changed) loop
+    v_last_end := (select unbound_at from past_binding where device_no = v_row.device_no order by id desc limit 1);
+    insert into past_binding (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
+    values (v_row.device_no, v_row.app_id, greatest(v_row.bound_at, v_last_end),
+      greatest(p_now, v_row.bound_at, v_last_end), v_row.actor, v_row.reason);
+  end loop;
+
+  foreach v_app in array p_apps loop
+    -- Times of reports are noted without the application's lock.
+    perform 1 from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz)
+      cross join lateral (
+        select 1 from device_presence p where p.app_id = v_app and p.device_no = i.device_no for update) as locked
+      where i.app_id = v_app and i.device_no = any(v_changed);
+  end loop;
+  if p_targets <> '{}' then
+    for v_row in select * from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, target text) where i.device_no = any(v_changed) loop
+    continue when v_row.target is null;
+    select * into v_presence from device_presence where app_id = v_row.app_id and device_no = v_row.device_no;
+    if found then
+      insert into device_presence (app_id, device_no, reported_at, seen_at)
+      values (v_row.target, v_row.device_no, v_presence.reported_at, v_presence.seen_at);
+    end if;
+    select * into v_device from device where app_id = v_row.app_id and device_no = v_row.device_no and bound_at = v_row.bound_at;
+    insert into device (app_id, bound_at, device_no, device_name, tag, province_code, city_code, district_code, detail_address, coordinates, model_name, product_picture_url, device_type, device_type_name, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
+    values (v_row.target, p_now, v_device.device_no, v_device.device_name, v_device.tag, v_device.province_code, v_device.city_code, v_device.district_code, v_device.detail_address, v_device.coordinates, v_device.model_name, v_device.product_picture_url, v_device.device_type, v_device.device_type_name, v_device.status, v_device.online_status, v_device.run_status, v_device.status_remark, v_device.version, v_device.battery_status, v_device.battery_energy);
+  end loop;
+  end if;
+  -- First the devices, as in every routine: on a cluster a statement locks its table's parts.
+  for v_row in select * from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz) where i.device_no = any(v_changed) loop
+    delete from device where app_id = v_row.app_id and device_no = v_row.device_no and bound_at = v_row.bound_at;
+  end loop;
+  for v_row in select * from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz) where i.device_no = any(v_changed) loop
+    delete from device_presence where app_id = v_row.app_id and device_no = v_row.device_no;
+  end loop;
+  for v_row in select * from json_to_recordset(v_rows) as i (device_no text, target text) where i.device_no = any(v_changed) loop
+    if v_row.target is null then
+      delete from device_binding where device_no = v_row.device_no;
+    else
+      update device_binding set app_id = v_row.target, bound_at = p_now where device_no = v_row.device_no;
+    end if;
+  end loop;
+
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, case when i.target is null then 'device.unbound' else 'device.transferred' end,
+    p_now, i.actor, i.device_no, i.record
+  from rows from (json_to_recordset(v_rows) as (app_id text, device_no text, target text, actor text),
+      unnest(string_to_array(p_records, E'
+'))) with ordinality as i (app_id, device_no, target, actor, record, n)
+  where i.device_no = any(v_changed);
+  -- Both logs tell a transfer, and neither application learns of the other.
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.target, v_bases[array_position(p_apps, i.target)] + i.n, 'device.transferred', p_now, i.actor, i.device_no, i.record
+  from rows from (json_to_recordset(v_rows) as (device_no text, target text, actor text),
+      unnest(string_to_array(p_answers, E'
+'))) with ordinality as i (device_no, target, actor, record, n)
+  where i.target is not null and i.device_no = any(v_changed);
+  if p_locks <> '{}' then
+    insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
+    select i.key_owner, i.operation, i.key, i.body_hash, i.record, p_now
+    from rows from (json_to_recordset(v_rows) as (device_no text, key_owner text, operation text, key text, body_hash text),
+      unnest(string_to_array(p_answers, E'
+'))) with ordinality as i (device_no, key_owner, operation, key, body_hash, record, n)
+    where i.key is not null and i.device_no = any(v_changed)
+    on conflict (app_id, operation, key) do update
+      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
+  end if;
+  return query select unnest(v_changed);
+end
+$routine$;
+
+create function save_sites_6fa9bcd9b433 (
+  p_now timestamptz,
+  p_apps text[],
+  p_rule_owners text[],
+  p_rules bigint[],
+  p_count integer,
+  p_key_owners text[],
+  p_keys text[],
+  p_callers integer,
+  p_caller_apps text[],
+  p_caller_tokens text[],
+  p_rows text,
+  p_records text
+) returns table (n bigint, id bigint, is_unsure boolean, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
+#variable_conflict use_column
+declare
+  v_app text;
+  v_base bigint;
+  v_bases bigint[] := '{}';
+  v_rows json := p_rows;
+  v_configured text[];
+  -- Each as its application, its id and its type.
+  v_rules text[] := '{}';
+  v_has_application boolean;
+  v_kept text[] := '{}';
+  v_ids bigint[];
+  v_revoked text[] := '{}';
+begin
+  foreach v_app in array p_apps loop
+    perform 1 from application_lock where app_id = v_app for update;
+    update event_head
+    set last_event_id = greatest(last_event_id, (extract(epoch from p_now) * 1000000)::bigint) + p_count
+    where app_id = v_app returning last_event_id - p_count into v_base;
+    v_bases := v_bases || v_base;
+  end loop;
+  if p_callers > 0 and (
+      select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
+        select 1 from access_token t where t.token_hash = c.token_hash and exists (
+          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())) limit 1) as living) < p_callers then
+      v_revoked := array(
+      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
+      where not exists (
+        select 1 from access_token t where t.token_hash = c.token_hash and exists (
+          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
+    end if;
+  v_configured := array(select app_id from third_party_config where app_id = any(p_apps));
+  if p_rules <> '{}' then
+    foreach v_app in array p_apps loop
+      -- Each by its whole key: of a list of ids a planner without statistics reads all rules of the application.
+      v_rules := v_rules || array(
+        select v_app || ' ' || i.id || ' ' || rule.rule_type from unnest(p_rule_owners, p_rules) as i (app_id, id)
+        cross join lateral (select rule_type from billing_rule where app_id = v_app and id = i.id limit 1) as rule
+        where i.app_id = v_app);
+    end loop;
+  end if;
+  if p_keys <> '{}' then
+    foreach v_app in array p_apps loop
+      v_kept := v_kept || array(
+        select v_app || ' ' || i.key from unnest(p_key_owners, p_keys) as i (app_id, key)
+        cross join lateral (
+    select key, body_hash, answer, created_at from idempotency_key
+    where app_id = v_app and operation = 'saveSite' and key = i.key
+      -- Not as a range of created_at: a plan that came by that index would read every key of a day.
+      and created_at + interval '24 hours' > p_now
+    limit 1) as kept where i.app_id = v_app);
+    end loop;
+  end if;
+  v_ids := array(
+    select case when i.app_id = any(v_configured)
+      and (i.fast_rule_id is null or concat_ws(' ', i.app_id, i.fast_rule_id, 1) = any(v_rules)) and (i.slow_rule_id is null or concat_ws(' ', i.app_id, i.slow_rule_id, 2) = any(v_rules)) and (i.occupancy_rule_id is null or concat_ws(' ', i.app_id, i.occupancy_rule_id, 3) = any(v_rules))
+      and (v_kept = '{}' or i.key is null or i.app_id || ' ' || i.key <> all(v_kept))
+      and i.app_id <> all(v_revoked) then nextval('site_id') end
+    from rows from (json_to_recordset(v_rows) as (app_id text, key text, fast_rule_id bigint, slow_rule_id bigint, occupancy_rule_id bigint),
+      unnest(string_to_array(p_records, E'
+'))) with ordinality as i (app_id, key, fast_rule_id, slow_rule_id, occupancy_rule_id, record, n) order by i.n);
+
+  insert into site (id, app_id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day, business_start_time, business_closing_time, site_picture_url, fast_rule_id, slow_rule_id, occupancy_rule_id, ipc_ids, province_code, province_name, city_code, city_name, district_code, district_name, detail_address, coordinates, longitude, latitude, created_at)
+  select v_ids[i.n], app_id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day, business_start_time, business_closing_time, site_picture_url, fast_rule_id, slow_rule_id, occupancy_rule_id, ipc_ids, province_code, province_name, city_code, city_name, district_code, district_name, detail_address, coordinates, longitude, latitude, p_now from rows from (json_to_recordset(v_rows) as (app_id text, site_name text, contacts text, contacts_phone text, customer_service_phone text, business_week_day text, business_start_time text, business_closing_time text, site_picture_url text, fast_rule_id bigint, slow_rule_id bigint, occupancy_rule_id bigint, ipc_ids text, province_code text, province_name text, city_code text, city_name text, district_code text, district_name text, detail_address text, coordinates text, longitude double precision, latitude double precision),
+      unnest(string_to_array(p_records, E'
+'))) with ordinality as i (app_id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day, business_start_time, business_closing_time, site_picture_url, fast_rule_id, slow_rule_id, occupancy_rule_id, ipc_ids, province_code, province_name, city_code, city_name, district_code, district_name, detail_address, coordinates, longitude, latitude, record, n) where v_ids[i.n] is not null;
+  insert into event (app_id, id, type, time, actor, subject, data)
+  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, 'site.created', p_now, i.actor, v_ids[i.n]::text, '{"id":' || v_ids[i.n] || i.record
+  from rows from (json_to_recordset(v_rows) as (app_id text, actor text),
+      unnest(string_to_array(p_records, E'
+'))) with ordinality as i (app_id, actor, record, n) where v_ids[i.n] is not null;
+  if p_keys <> '{}' then
+    insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
+    select i.app_id, 'saveSite', i.key, i.body_hash, '{"id":' || v_ids[i.n] || i.record, p_now
+    from rows from (json_to_recordset(v_rows) as (app_id text, key text, body_hash text),
+      unnest(string_to_array(p_records, E'
+'))) with ordinality as i (app_id, key, body_hash, record, n) where i.key is not null and v_ids[i.n] is not null
+    on conflict (app_id, operation, key) do update
+      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
+  end if;
+
+  if array_position(v_ids, null) is null then
+    return query
+    select written.n, written.id, false, true, true, null::smallint, null::smallint, null::smallint, null::text, null::text
+    from unnest(v_ids) with ordinality as written (id, n);
+    return;
+  end if;
+  foreach v_app in array p_apps loop
+    v_has_application := exists (select 1 from application where app_id = v_app);
+    return query
+    select i.n, v_ids[i.n], v_app = any(v_revoked), v_has_application, v_app = any(v_configured),
+      (select split_part(r, ' ', 3)::smallint from unnest(v_rules) r
+      where starts_with(r, i.app_id || ' ' || i.fast_rule_id || ' ')), (select split_part(r, ' ', 3)::smallint from unnest(v_rules) r
+      where starts_with(r, i.app_id || ' ' || i.slow_rule_id || ' ')), (select split_part(r, ' ', 3)::smallint from unnest(v_rules) r
+      where starts_with(r, i.app_id || ' ' || i.occupancy_rule_id || ' ')), k.body_hash, k.answer
+    from rows from (json_to_recordset(v_rows) as (app_id text, key text, fast_rule_id bigint, slow_rule_id bigint, occupancy_rule_id bigint),
+      unnest(string_to_array(p_records, E'
+'))) with ordinality as i (app_id, key, fast_rule_id, slow_rule_id, occupancy_rule_id, record, n)
+    left join lateral (
+    select key, body_hash, answer, created_at from idempotency_key
+    where app_id = v_app and operation = 'saveSite' and key = i.key
+      -- Not as a range of created_at: a plan that came by that index would read every key of a day.
+      and created_at + interval '24 hours' > p_now
+    limit 1) as k on true
+    where i.app_id = v_app;
+  end loop;
+end
+$routine$;
+
+create function issue_tokens_72b0d25ccf64 (
+  p_apps text[],
+  p_rows text
+) returns table (token_hash text, expires_in integer, is_frozen boolean)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
+#variable_conflict use_column
+declare
+  v_now timestamptz;
+  v_app text;
+  a application;
+  v_rows integer;
+  v_living bigint[];
+begin
+  -- One by one: of a list in order a planner without statistics reads all applications.
+  foreach v_app in array p_apps loop
+    perform 1 from application where app_id = v_app for no key update;
+  end loop;
+  v_now := clock_timestamp();
+  insert into access_token (token_hash, app_id, generation, expires_at)
+  select i.token_hash, a.app_id,
+    case when a.secret_hash = i.secret_hash then a.token_generation else a.token_generation - 1 end,
+    case when a.secret_hash = i.secret_hash then v_now + make_interval(secs => a.token_lifetime_seconds) else least(v_now + make_interval(secs => a.token_lifetime_seconds), a.previous_secret_until) end
+  from json_to_recordset(p_rows::json) as i (app_id text, secret_hash text, token_hash text)
+  cross join lateral (select * from application where app_id = i.app_id limit 1) as a
+  where a.status = 1 and (a.secret_hash = i.secret_hash
+    or a.previous_secret_hash = i.secret_hash and a.previous_secret_until > v_now);
+
+  for a in select * from application where app_id = any(p_apps) loop
+    select count(*), coalesce(array_agg(id) filter (where is_living), '{}') into v_rows, v_living from (
+      select t.id, (t.expires_at > v_now and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > v_now)) as is_living from access_token t
+      where t.app_id = a.app_id order by t.id desc limit 4000) newest;
+    if cardinality(v_living) > 1000 then
+      delete from access_token where app_id = a.app_id and id <= v_living[1001];
+    elsif v_rows - cardinality(v_living) > 1000 then
+      delete from access_token where app_id = a.app_id and id <> all(v_living);
+    end if;
+  end loop;
+
+  return query
+  select i.token_hash, case when t.token_hash is not null then
+      greatest(1, floor(extract(epoch from t.expires_at - v_now)))::integer end, coalesce(a.status = 2, false)
+  from json_to_recordset(p_rows::json) as i (app_id text, token_hash text)
+  left join lateral (select * from access_token where token_hash = i.token_hash limit 1) as t on true
+  left join lateral (select status from application where app_id = i.app_id limit 1) as a on true;
+end
+$routine$;
+
+create function claim_endpoints_633a4adeb47c (
+  p_owner text,
+  p_limit integer,
+  p_news text[],
+  p_is_due_look boolean
+) returns table (app_id text, through_event_id bigint, failures integer, outcome text)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
+#variable_conflict use_column
+declare
+  v_app text;
+  v_claimed integer := 0;
+  v_due timestamptz;
+  v_endpoint callback_endpoint;
+begin
+  if exists (select 1 from callback_pause) then
+    return query select null::text, null::bigint, null::integer, 'paused';
+    return;
+  end if;
+  foreach v_app in array p_news || case when p_is_due_look then array(
+      select e.app_id from callback_endpoint e where e.stopped_at is null and e.due_at <= now()
+      order by e.due_at limit p_limit) else '{}' end
+  loop
+    -- Most applications have no callback, and of most endpoints the news are taken already.
+    select * into v_endpoint from callback_endpoint where app_id = v_app;
+    continue when not found or v_endpoint.stopped_at is not null;
+    continue when v_endpoint.due_at > now() and not (select v.id from event v
+      where v.app_id = v_endpoint.app_id and v.id > v_endpoint.through_event_id order by v.id limit 1) is not null;
+    if v_endpoint.due_at > now() and v_endpoint.lease_until > now() then
+      return query select v_app, null::bigint, null::integer, 'busy';
+      continue;
+    end if;
+    perform 1 from callback_endpoint where app_id = v_app and stopped_at is null for update skip locked;
+    if not found then
+      return query select v_app, null::bigint, null::integer, 'busy';
+      continue;
+    end if;
+    select * into v_endpoint from callback_endpoint where app_id = v_app;
+    if v_endpoint.lease_until > now() or v_endpoint.held_until > now() then
+      v_due := greatest(v_endpoint.lease_until, v_endpoint.held_until);
+    elsif not (select v.id from event v
+      where v.app_id = v_endpoint.app_id and v.id > v_endpoint.through_event_id order by v.id limit 1) is not null and coalesce((select d.next_attempt_at from delivery d
+      where d.app_id = v_app and d.status = 1 order by d.next_attempt_at limit 1) > now(), true) then
+      v_due := coalesce((select d.next_attempt_at from delivery d
+      where d.app_id = v_app and d.status = 1 order by d.next_attempt_at limit 1), 'infinity');
+    elsif v_claimed < p_limit then
+      v_claimed := v_claimed + 1;
+      update callback_endpoint set lease_owner = p_owner, lease_until = now() + interval '30 seconds', due_at = now() + interval '30 seconds' where app_id = v_app;
+      return query select v_app, v_endpoint.through_event_id, v_endpoint.failures, 'claimed';
+      continue;
+    else
+      -- For another process, which has room.
+      v_due := now();
+    end if;
+    if v_endpoint.due_at <= now() or v_due < v_endpoint.due_at then
+      update callback_endpoint set due_at = v_due where app_id = v_app;
+    end if;
+  end loop;
+end
+$routine$;
+
+create function renew_leases_633d99da8d7a (
+  p_owner text,
+  p_apps text[]
+) returns table (app_id text, is_renewed boolean)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
+#variable_conflict use_column
+declare
+  v_app text;
+  v_is_had boolean;
+begin
+  foreach v_app in array p_apps loop
+    perform 1 from callback_endpoint where app_id = v_app and lease_owner = p_owner for update skip locked;
+    v_is_had := found;
+    if v_is_had then
+      update callback_endpoint set lease_until = now() + interval '30 seconds', due_at = now() + interval '30 seconds' where app_id = v_app;
+    end if;
+    return query select e.app_id, v_is_had from callback_endpoint e where e.app_id = v_app and e.lease_owner = p_owner;
+  end loop;
+end
+$routine$;
+
+create function read_work_ff9c3d6caef2 (
+  p_owner text,
+  p_batch text
+) returns table (app_id text, id bigint, type text, "time" timestamptz, data text, is_retry boolean, attempts integer,
+  attempt_log text)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
+#variable_conflict use_column
+declare
+  v_request record;
+begin
+  for v_request in select * from json_to_recordset(p_batch::json) as i (app_id text, through bigint, size integer) loop
+    return query
+    with e as materialized (
+      select c.callback_events, json_build_object('callbackUrl', c.callback_url, 'sealedQuery', c.callback_query, 'version', c.updated_at::text,
+        'secrets', json_build_array(c.callback_secret, case when c.secret_rotated_at > now() - interval '24 hours' then c.previous_callback_secret end))::text as endpoint
+      from callback_endpoint e join third_party_config c on c.app_id = v_request.app_id
+      where e.app_id = v_request.app_id and e.lease_owner = p_owner and e.stopped_at is null and c.callback_url is not null)
+    select v_request.app_id, null::bigint, null::text, null::timestamptz, e.endpoint, false, 0, '[]' from e
+    union all
+    select v_request.app_id, v.id, v.type, v.time, case when v.type = any(e.callback_events) then v.data end, false, 0, '[]'
+    from e cross join (
+      select * from event where app_id = v_request.app_id and id > v_request.through order by id limit v_request.size) v
+    union all
+    select v_request.app_id, d.id, d.type, d.event_time, coalesce(d.payload, v.data), true, d.attempts,
+      d.attempt_log
+    from e cross join (
+      select * from delivery where app_id = v_request.app_id and status = 1 and next_attempt_at <= now()
+      order by next_attempt_at, id limit v_request.size) d
+    left join event v on v.app_id = v_request.app_id and v.id = d.id;
+  end loop;
+end
+$routine$;
+
+create function write_progress_2b3d9404eb4f (
+  p_owner text,
+  p_progress text,
+  p_outcomes text
+) returns table (app_id text, version text, has_news boolean)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
+#variable_conflict use_column
+declare
+  v_progress record;
+  v_app text;
+  v_endpoint callback_endpoint;
+  v_taken text[] := '{}';
+  v_released text[] := '{}';
+  v_versions text[] := '{}';
+  v_is_same boolean;
+  v_held_until timestamptz;
+  v_now timestamptz := now();
+  v_lease timestamptz := now() + interval '30 seconds';
+begin
+  for v_progress in select * from json_to_recordset(p_progress::json) as i (app_id text, through bigint, failures integer,
+    held_ms float8, failing_reason text, stopped_reason text, version text, is_released boolean) loop
+    app_id := v_progress.app_id;
+    select c.updated_at::text into version
+    from callback_endpoint e join third_party_config c on c.app_id = v_progress.app_id
+    where e.app_id = v_progress.app_id and e.lease_owner = p_owner for update of e skip locked;
+    if not found then
+      return query select e.app_id, null::text, false from callback_endpoint e
+      where e.app_id = v_progress.app_id and e.lease_owner = p_owner;
+      continue;
+    end if;
+    -- What was counted before the configuration was saved anew says nothing of it.
+    v_is_same := version = v_progress.version;
+    v_held_until := case when v_progress.held_ms = 0 then '-infinity' else v_now + v_progress.held_ms * interval '1 ms' end;
+    update callback_endpoint e set
+      through_event_id = greatest(e.through_event_id, v_progress.through),
+      failures = case when v_is_same then v_progress.failures else e.failures end,
+      held_until = case when v_is_same then v_held_until else e.held_until end,
+      failing_since = case when not v_is_same then e.failing_since
+        when v_progress.failures > 0 then coalesce(e.failing_since, v_now) end,
+      failing_reason = case when not v_is_same then e.failing_reason
+        when v_progress.failures > 0 then coalesce(v_progress.failing_reason, e.failing_reason) end,
+      stopped_at = case when v_is_same and v_progress.stopped_reason is not null then v_now end,
+      stopped_reason = case when v_is_same then v_progress.stopped_reason end,
+      lease_until = v_lease
+    where e.app_id = v_progress.app_id;
+    v_taken := v_taken || app_id;
+    has_news := false;
+    if v_progress.is_released then
+      v_released := v_released || app_id;
+      v_versions := v_versions || version;
+    else
+      return next;
+    end if;
+  end loop;
+  if p_outcomes <> '[]' then
+    insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, finished_at,
+      response_status, error, response, duration_ms, attempt_log)
+    select o.app_id, o.id, o.type, o.status, o.attempts, now() + o.delay_ms * interval '1 ms', o.time, now(),
+      case when o.delay_ms is null then now() end, o.response_status, o.error, o.response, o.duration_ms, o.attempt_log
+    from json_to_recordset(p_outcomes::json) as o (app_id text, id bigint, type text, time timestamptz, status smallint,
+      attempts integer, delay_ms float8, response_status integer, error text, response text, duration_ms integer,
+      attempt_log text)
+    where o.app_id = any(v_taken)
+    on conflict (app_id, id) do update set status = excluded.status, attempts = excluded.attempts,
+      next_attempt_at = excluded.next_attempt_at, finished_at = excluded.finished_at,
+      response_status = excluded.response_status, error = excluded.error, response = excluded.response,
+      duration_ms = excluded.duration_ms, attempt_log = excluded.attempt_log;
+  end if;
+  -- Behind the outcomes, whose retries it counts.
+  for v_n in 1 .. cardinality(v_released) loop
+    v_app := v_released[v_n];
+    select * into v_endpoint from callback_endpoint where app_id = v_app;
+    has_news := v_endpoint.held_until <= v_now and (select v.id from event v
+      where v.app_id = v_endpoint.app_id and v.id > v_endpoint.through_event_id order by v.id limit 1) is not null;
+    update callback_endpoint set lease_owner = null, lease_until = v_now,
+      due_at = case when has_news then v_now when held_until > v_now then held_until
+        else coalesce((select d.next_attempt_at from delivery d
+      where d.app_id = v_app and d.status = 1 order by d.next_attempt_at limit 1), 'infinity') end
+    where app_id = v_app;
+    app_id := v_app;
+    version := v_versions[v_n];
+    return next;
+  end loop;
+end
+$routine$;
