@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { EventType } from '../src/events/contract.ts'
+import type { EventType } from '../src/vocabulary/event-types.ts'
 import { deviceBody } from '../test/harness.ts'
 import { newRunMark, type SerialOrder, serialPlaceholder } from './serials.ts'
 import type { Server } from './servers.ts'

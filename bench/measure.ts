@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { EventType } from '../src/events/contract.ts'
+import type { EventType } from '../src/vocabulary/event-types.ts'
 import type { Cluster } from './cluster.ts'
 import { databaseCpu, idleCpu, processCpu } from './cpu.ts'
 import { creates, type LoadOptions, load, type Work } from './load.ts'

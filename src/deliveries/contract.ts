@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { eventTypes, typeFilter } from '../events/contract.ts'
+import { typeFilter } from '../events/contract.ts'
+import { eventTypes } from '../vocabulary/event-types.ts'
 import { operation } from '../vocabulary/operation.ts'
 import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {

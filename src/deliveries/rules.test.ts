@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { eventTypes } from '../events/contract.ts'
+import type { EventType } from '../vocabulary/event-types.ts'
 import {
   type AttemptResult,
   failuresOfVisit,
@@ -19,7 +19,7 @@ const failed: AttemptResult = {
   retryAfterMs: null,
   durationMs: 1,
 }
-const [type] = eventTypes
+const type: EventType = 'site.created'
 const dayMs = 86_400_000
 
 describe('the schedule of attempts', () => {

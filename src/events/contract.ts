@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { eventTypes, platformEventTypes } from '../vocabulary/event-types.ts'
 import { operation } from '../vocabulary/operation.ts'
 import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
@@ -17,59 +18,6 @@ import {
 } from '../vocabulary/values.ts'
 import { typeNames } from './rules.ts'
 
-/** Every type of event (contract §6). */
-export const eventTypes = [
-  'site.created',
-  'site.updated',
-  'site.deleted',
-  'device.bound',
-  'device.updated',
-  'device.unbound',
-  'device.transferred',
-  'device.stateChanged',
-  'billingRule.created',
-  'billingRule.updated',
-  'billingRule.deleted',
-  'application.online',
-  'application.offline',
-  'application.frozen',
-  'application.unfrozen',
-  'thirdPartyConfig.saved',
-] as const
-
-export type EventType = (typeof eventTypes)[number]
-
-/** What happens on the platform and in no application: only operators see it, and no callback tells it. */
-export const platformEventTypes = [
-  'application.created',
-  'application.updated',
-  'application.secretRotated',
-  'deviceModel.saved',
-  'deviceModel.deleted',
-  'deviceInventory.imported',
-  'deviceInventory.deleted',
-  'operator.created',
-  'operator.updated',
-  'operator.deleted',
-  'operator.reset',
-  'operator.setUp',
-  'operator.passwordChanged',
-  'operatorKey.created',
-  'operatorKey.deleted',
-  'operatorKey.handedOver',
-  'session.created',
-  'session.refused',
-  'session.locked',
-  'session.ended',
-  'thirdPartyConfig.secretRotated',
-  'delivery.replayed',
-  'delivery.tested',
-  'site.erased',
-  'import.created',
-  'import.cancelled',
-] as const
-
-export type PlatformEventType = (typeof platformEventTypes)[number]
 export const auditTypes = [...eventTypes, ...platformEventTypes]
 
 /** A filter of types: several with commas, all of a kind as `device.*`. */

@@ -5,17 +5,10 @@ import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageKey, type PageQuery, readPage } from '../database/page.ts'
 import { transaction } from '../database/transaction.ts'
+import type { EventType, PlatformEventType } from '../vocabulary/event-types.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
-import {
-  type AuditRecord,
-  type EventRecord,
-  type EventType,
-  type PlatformEventType,
-  pageAudit,
-  pageEvents,
-  typesOf,
-} from './contract.ts'
+import { type AuditRecord, type EventRecord, pageAudit, pageEvents, typesOf } from './contract.ts'
 import { readActor } from './rules.ts'
 
 export interface NewEvent {

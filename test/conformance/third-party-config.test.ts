@@ -4,7 +4,7 @@ import {
   rotateCallbackSecret,
   saveThirdPartyConfig,
 } from '../../src/applications/third-party-config/contract.ts'
-import { eventTypes } from '../../src/events/contract.ts'
+import { eventTypes } from '../../src/vocabulary/event-types.ts'
 import { newApplication, type TestApplication, takeOffline } from '../harness.ts'
 import {
   client,

@@ -9,7 +9,7 @@ import {
   type ThirdPartyConfigRecord,
 } from '../../../src/applications/third-party-config/contract.ts'
 import { testDelivery } from '../../../src/deliveries/contract.ts'
-import { eventTypes } from '../../../src/events/contract.ts'
+import { eventTypes } from '../../../src/vocabulary/event-types.ts'
 import { useRead, useWrite } from '../api.ts'
 import { DeliveryState } from '../deliveries/state.tsx'
 import { useMay } from '../session.tsx'

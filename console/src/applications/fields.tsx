@@ -11,7 +11,7 @@ import {
   operatorIdPattern,
   type ThirdPartyConfigRecord,
 } from '../../../src/applications/third-party-config/contract.ts'
-import { type EventType, eventTypes } from '../../../src/events/contract.ts'
+import { type EventType, eventTypes } from '../../../src/vocabulary/event-types.ts'
 import { useCommon } from '../ui/texts.ts'
 import { durationWords, useTexts } from './texts.ts'
 

@@ -1,7 +1,7 @@
 import { Button, Empty } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { type DeliveryRecord, pageDeliveries, replayDeliveries, testType } from '../../../src/deliveries/contract.ts'
-import { eventTypes } from '../../../src/events/contract.ts'
+import { eventTypes } from '../../../src/vocabulary/event-types.ts'
 import { useTypeWords } from '../events/type-words.ts'
 import { useMay } from '../session.tsx'
 import { useApplicationColumn } from '../ui/application-name.tsx'

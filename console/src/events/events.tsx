@@ -1,6 +1,7 @@
 import { Button, Empty, Tabs } from 'antd'
 import { useSearchParams } from 'react-router'
-import { eventTypes, pageAudit, pageEvents, platformEventTypes } from '../../../src/events/contract.ts'
+import { pageAudit, pageEvents } from '../../../src/events/contract.ts'
+import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
 import { useMay } from '../session.tsx'
 import { actorColumn } from '../ui/actor.tsx'
 import { useChangeSearch } from '../ui/address.ts'

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { AuditRecord, pageAudit, pageEvents } from '../../../src/events/contract.ts'
-import { eventTypes, platformEventTypes } from '../../../src/events/contract.ts'
+import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
 import { paths } from '../paths.ts'
 
 /** An event of either list: those of an application's feed are without what only the audit trail tells. */

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { EventTypeName, eventTypes } from '../../events/contract.ts'
+import { EventTypeName } from '../../events/contract.ts'
+import { eventTypes } from '../../vocabulary/event-types.ts'
 import { operation } from '../../vocabulary/operation.ts'
 import {
   lengths,

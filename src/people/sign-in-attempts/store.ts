@@ -1,8 +1,8 @@
 import type { Sql, Statements } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
-import type { PlatformEventType } from '../../events/contract.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { sourceNetwork } from '../../http/source-address.ts'
+import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 
 // Wrong passwords are counted by who is tried and from where, before the password is looked at.

@@ -1,0 +1,127 @@
+/** Words in the languages of the guides and the console. */
+interface Words {
+  en: string
+  zh: string
+}
+
+interface EventWords extends Words {
+  /** When an event of the type is written, as a sentence without its period: for the guides and the reference. */
+  happens: Words
+}
+
+/** Every type of event that an application has, with its words in the console. The reference and both guides are made from it. */
+export const eventWords = {
+  'site.created': { en: 'Site created', zh: '新建站点', happens: { en: 'A site was created', zh: '新建了站点' } },
+  'site.updated': { en: 'Site changed', zh: '修改站点', happens: { en: 'A site was changed', zh: '修改了站点' } },
+  'site.deleted': {
+    en: 'Site deleted',
+    zh: '删除站点',
+    happens: { en: 'A site was deleted; its record as it was', zh: '删除了站点；数据为删除前的记录' },
+  },
+  'device.bound': {
+    en: 'Device bound',
+    zh: '绑定设备',
+    happens: { en: 'A device was created and bound to the application', zh: '新建了设备并绑定到应用' },
+  },
+  'device.updated': { en: 'Device changed', zh: '修改设备', happens: { en: 'A device was changed', zh: '修改了设备' } },
+  'device.unbound': {
+    en: 'Device unbound',
+    zh: '解绑设备',
+    happens: { en: 'A device was freed; its record as it was', zh: '设备已解绑；数据为解绑前的记录' },
+  },
+  'device.transferred': {
+    en: 'Device transferred',
+    zh: '转移设备',
+    happens: {
+      en: 'An operator moved a device from one application to another; told to both',
+      zh: '运营方将设备从一个应用转移到另一个应用；双方均会收到',
+    },
+  },
+  'device.stateChanged': {
+    en: 'Device state changed',
+    zh: '设备状态变化',
+    happens: {
+      en: 'A device reported another state, or was silent for too long',
+      zh: '设备上报了不同的状态，或长时间没有上报',
+    },
+  },
+  'billingRule.created': {
+    en: 'Billing rule created',
+    zh: '新建计费规则',
+    happens: { en: 'A billing rule was created', zh: '新建了计费规则' },
+  },
+  'billingRule.updated': {
+    en: 'Billing rule changed',
+    zh: '修改计费规则',
+    happens: { en: 'A billing rule was changed', zh: '修改了计费规则' },
+  },
+  'billingRule.deleted': {
+    en: 'Billing rule deleted',
+    zh: '删除计费规则',
+    happens: { en: 'A billing rule was deleted; its record as it was', zh: '删除了计费规则；数据为删除前的记录' },
+  },
+  'application.online': {
+    en: 'Application taken online',
+    zh: '应用上线',
+    happens: { en: 'An operator took the application online', zh: '运营方将应用上线' },
+  },
+  'application.offline': {
+    en: 'Application taken offline',
+    zh: '应用下线',
+    happens: {
+      en: 'An operator took the application offline: it takes no new device',
+      zh: '运营方将应用下线：不再接受新设备',
+    },
+  },
+  'application.frozen': {
+    en: 'Application frozen',
+    zh: '冻结应用',
+    happens: { en: 'An operator froze the application', zh: '运营方冻结了应用' },
+  },
+  'application.unfrozen': {
+    en: 'Application unfrozen',
+    zh: '解冻应用',
+    happens: { en: 'An operator lifted the freeze of the application', zh: '运营方解冻了应用' },
+  },
+  'thirdPartyConfig.saved': {
+    en: 'Third-party configuration saved',
+    zh: '保存第三方配置',
+    happens: { en: 'The third-party configuration was saved', zh: '保存了第三方配置' },
+  },
+} as const satisfies Record<string, EventWords>
+
+export type EventType = keyof typeof eventWords
+export const eventTypes = Object.keys(eventWords) as EventType[]
+
+/** The words of what happens on the platform and in no application: only operators see it, and no callback tells it. */
+export const platformEventWords = {
+  'application.created': { en: 'Application created', zh: '新建应用' },
+  'application.updated': { en: 'Application changed', zh: '修改应用' },
+  'application.secretRotated': { en: 'Application secret rotated', zh: '轮换应用密钥' },
+  'deviceModel.saved': { en: 'Device model saved', zh: '保存设备型号' },
+  'deviceModel.deleted': { en: 'Device model deleted', zh: '删除设备型号' },
+  'deviceInventory.imported': { en: 'Inventory imported', zh: '导入库存' },
+  'deviceInventory.deleted': { en: 'Inventory entry deleted', zh: '删除库存条目' },
+  'operator.created': { en: 'Account created', zh: '新建账号' },
+  'operator.updated': { en: 'Account changed', zh: '修改账号' },
+  'operator.deleted': { en: 'Account deleted', zh: '删除账号' },
+  'operator.reset': { en: 'Account reset', zh: '重置账号' },
+  'operator.setUp': { en: 'Account set up', zh: '设置账号' },
+  'operator.passwordChanged': { en: 'Password changed', zh: '修改密码' },
+  'operatorKey.created': { en: 'Operator key created', zh: '新建运营密钥' },
+  'operatorKey.deleted': { en: 'Operator key revoked', zh: '吊销运营密钥' },
+  'operatorKey.handedOver': { en: 'Operator key handed over', zh: '移交运营密钥' },
+  'session.created': { en: 'Signed in', zh: '登录' },
+  'session.refused': { en: 'Sign-in refused', zh: '登录被拒绝' },
+  'session.locked': { en: 'Sign-in locked', zh: '登录已锁定' },
+  'session.ended': { en: 'Session ended', zh: '会话结束' },
+  'thirdPartyConfig.secretRotated': { en: 'Callback secret rotated', zh: '轮换回调密钥' },
+  'delivery.replayed': { en: 'Deliveries replayed', zh: '重新投递' },
+  'delivery.tested': { en: 'Callback tested', zh: '测试回调' },
+  'site.erased': { en: 'People of deleted sites erased', zh: '清除已删除站点的个人信息' },
+  'import.created': { en: 'Import begun', zh: '开始导入' },
+  'import.cancelled': { en: 'Import cancelled', zh: '取消导入' },
+} as const satisfies Record<string, Words>
+
+export type PlatformEventType = keyof typeof platformEventWords
+export const platformEventTypes = Object.keys(platformEventWords) as PlatformEventType[]
