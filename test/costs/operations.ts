@@ -76,6 +76,12 @@ async function newImport({ client, owner }: Makers): Promise<number> {
   return id
 }
 
+/** The worker's statements for the imports of other calls would count as the next operation's. */
+async function allImportsOver({ sql }: World): Promise<void> {
+  const isOver = async () => (await sql`select 1 from import where status in (1, 2)`).length === 0
+  if (!(await becomesTrue(isOver))) throw new Error('an import does not end')
+}
+
 /** An import that nobody works off. */
 async function waitingImport({ sql, owner }: World): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
@@ -205,7 +211,10 @@ export const measured: Record<string, Measured> = {
       }
     },
   }),
-  getImport: own(({ importId }) => ({ id: importId })),
+  getImport: own(async (world) => {
+    await allImportsOver(world)
+    return { id: world.importId }
+  }),
   pageImports: counting(own(none)),
   cancelImport: own(async (world) => ({ id: await waitingImport(world) })),
   getImportResult: own(({ importId }) => ({ id: importId })),
