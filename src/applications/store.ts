@@ -142,3 +142,9 @@ export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMome
     showApplication(toApplication(row), showMoment),
   )
 }
+
+/** Whether an application takes devices. */
+export async function isOnline(sql: Statements, appId: string): Promise<boolean> {
+  const [row] = await sql`select online_status from application where app_id = ${appId}`
+  return row?.online_status === 1
+}

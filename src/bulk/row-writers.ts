@@ -1,5 +1,7 @@
+import { isOnline } from '../applications/store.ts'
+import { hasConfiguration } from '../applications/third-party-config/store.ts'
 import { findRuleTypes } from '../billing-rules/store.ts'
-import type { OperatorCaller } from '../callers/caller.ts'
+import type { Caller } from '../callers/caller.ts'
 import type { LaneOutcome } from '../callers/submitter.ts'
 import type { Config } from '../config.ts'
 import type { Statements } from '../database/open.ts'
@@ -18,7 +20,6 @@ import { findEqualSites } from '../sites/store.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
-import { hasConfiguration, isOnline } from './store.ts'
 
 // What an import makes of its rows, kind by kind: what single creates would, but that a row that is there already with
 // the same content is no refusal.
@@ -45,17 +46,8 @@ export interface RowParts {
   showMoment: ShowMoment
 }
 
-/** Whether it still has access is looked at once a portion, for all its rows. */
-const importer: OperatorCaller = {
-  kind: 'operator',
-  source: 'operator',
-  name: 'import',
-  role: 'admin',
-  operatorId: null,
-  operatorKeyId: null,
-  sessionId: null,
-  applications: null,
-}
+/** A portion checks once, for all its rows, that who began the import still has access. */
+const accessWasChecked: readonly Caller[] = []
 
 type DeviceRow = Omit<DeviceRegistration, 'appId'>
 
@@ -72,7 +64,6 @@ export function deviceWriter(parts: RowParts) {
   return async (rows: readonly DeviceRow[], { appId, actor }: Writer): Promise<DecideRows> => {
     const firsts = firstOf(rows, ({ deviceNo }) => deviceNo)
     const batch = [...firsts.values()].map((row) => ({
-      caller: importer,
       body: { ...row, appId },
       actor,
       idempotency: undefined,
@@ -104,7 +95,7 @@ function firstOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<st
 }
 
 async function writeAll(tx: Statements, write: WriteBatch): Promise<Outcome[]> {
-  const outcomes = await write(tx)
+  const outcomes = await write(tx, accessWasChecked)
   if (outcomes.some((outcome) => 'again' in outcome || 'unsure' in outcome)) throw new TryAgain()
   return outcomes
 }
@@ -189,13 +180,12 @@ export const siteCreator =
   (parts: RowParts): WriteSites =>
   async (tx, rows, { appId, actor }) => {
     if (rows.length === 0) return []
-    const submissions = rows.map((row) => ({
-      caller: importer,
+    const news = rows.map((row) => ({
       body: { ...row, appId },
       actor,
       idempotency: undefined,
     }))
-    return writeSites(tx, submissions, parts)
+    return writeSites(tx, news, accessWasChecked, parts)
   }
 
 /** Says of sites what would become of them. */

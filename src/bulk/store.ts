@@ -488,15 +488,3 @@ export async function analyzeFilled(sql: Sql, kind: ImportKind, rows: number): P
     where oid = any (${textArray(filledBy[kind])}::text[]::regclass[]) and ${rows} >= 0.2 * reltuples`
   if (grown.length > 0) await sql.unsafe(`analyze ${grown.map(({ name }) => name).join(', ')}`)
 }
-
-/** Whether an application takes devices. */
-export async function isOnline(sql: Statements, appId: string): Promise<boolean> {
-  const [row] = await sql`select online_status from application where app_id = ${appId}`
-  return row?.online_status === 1
-}
-
-/** Whether an application has its third-party configuration, without which it can have no sites. */
-export async function hasConfiguration(sql: Statements, appId: string): Promise<boolean> {
-  const [row] = await sql`select 1 from third_party_config where app_id = ${appId}`
-  return row !== undefined
-}

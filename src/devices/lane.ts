@@ -12,12 +12,16 @@ import type { Catalogue, SerialLookup } from './models/catalogue.ts'
 import { type DeviceInsert, type RegistrationOutcome, registerDevices, type WrittenDevice } from './routine.ts'
 import { deviceText, freshState, registered, showDevice } from './rules.ts'
 
-/** A device that a caller wants registered. */
-export interface Submission {
-  caller: Caller
+/** A device that is to be registered. */
+export interface NewDevice {
   body: DeviceRegistration
   actor: string
   idempotency: RequestKey | undefined
+}
+
+/** A device that a caller wants registered. */
+interface Submission extends NewDevice {
+  caller: Caller
 }
 
 export interface BatchParts {
@@ -34,21 +38,21 @@ export interface RegistrationParts extends BatchParts {
   callers: CallerCache
 }
 
-/** Writes a batch in one transaction, or within one; one outcome an item, in order. */
-export type WriteBatch = (sql: Statements) => Promise<RegistrationOutcome[]>
+/**
+ * Writes a batch in one transaction, or within one; one outcome an item, in order. Looks again whether the callers still
+ * have access: none where the transaction has checked access itself.
+ */
+export type WriteBatch = (sql: Statements, callers: readonly Caller[]) => Promise<RegistrationOutcome[]>
 
 /** Makes what composes a batch of devices whose serials differ from each other, so that nothing but the writing is left. */
-export function deviceBatches(parts: BatchParts): (submissions: readonly Submission[]) => Promise<WriteBatch> {
+export function deviceBatches(parts: BatchParts): (news: readonly NewDevice[]) => Promise<WriteBatch> {
   const { config, catalogue, metrics, showMoment } = parts
   const isInventoryRequired = config.inventoryPolicy === 'required'
-  return async (submissions) => {
-    const lookup = await catalogue.lookUp(submissions.map(({ body }) => body.deviceNo))
+  return async (news) => {
+    const lookup = await catalogue.lookUp(news.map(({ body }) => body.deviceNo))
     const now = new Date()
-    const devices = submissions.map((submission) =>
-      composeDevice(submission, lookup, now, isInventoryRequired, showMoment),
-    )
-    const callers = submissions.map(({ caller }) => caller)
-    return async (sql) => {
+    const devices = news.map((one) => composeDevice(one, lookup, now, isInventoryRequired, showMoment))
+    return async (sql, callers) => {
       const outcomes = await registerDevices(sql, devices, callers, lookup.version, now)
       if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()
       metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
@@ -68,14 +72,20 @@ export function registrationLane(parts: RegistrationParts): (submission: Submiss
     atOnce: 2,
     claims: ({ body, idempotency }) =>
       idempotency === undefined ? [body.deviceNo] : [body.deviceNo, `${body.appId} ${idempotency.key}`],
-    write: async (submissions) => (await compose(submissions))(writer),
+    write: async (submissions) => {
+      const write = await compose(submissions)
+      return write(
+        writer,
+        submissions.map(({ caller }) => caller),
+      )
+    },
   })
 
   return submitter(lane, callers)
 }
 
 function composeDevice(
-  { body, actor, idempotency }: Submission,
+  { body, actor, idempotency }: NewDevice,
   lookup: SerialLookup,
   now: Date,
   isInventoryRequired: boolean,

@@ -10,12 +10,16 @@ import type { SiteRegistration } from './contract.ts'
 import { type SiteInsert, saveSites } from './routine.ts'
 import { readSite, showWithoutId } from './rules.ts'
 
-/** A site that a caller wants created. */
-export interface Submission {
-  caller: Caller
+/** A site that is to be created. */
+export interface NewSite {
   body: SiteRegistration
   actor: string
   idempotency: RequestKey | undefined
+}
+
+/** A site that a caller wants created. */
+interface Submission extends NewSite {
+  caller: Caller
 }
 
 export interface SiteBatchParts {
@@ -30,16 +34,19 @@ export interface SiteLaneParts extends SiteBatchParts {
   callers: CallerCache
 }
 
-/** Writes a batch of sites in one transaction, or within one; one outcome a site, in order. */
+/**
+ * Writes a batch of sites in one transaction, or within one; one outcome a site, in order. Looks again whether the callers
+ * still have access: none where the transaction has checked access itself.
+ */
 export async function writeSites(
   sql: Statements,
-  submissions: readonly Submission[],
+  news: readonly NewSite[],
+  callers: readonly Caller[],
   { metrics, showMoment }: SiteBatchParts,
 ): Promise<LaneOutcome[]> {
   const now = new Date()
   const createTime = showMoment(now)
-  const sites = submissions.map((submission) => composeSite(submission, createTime))
-  const callers = submissions.map(({ caller }) => caller)
+  const sites = news.map((one) => composeSite(one, createTime))
   const outcomes = await saveSites(sql, sites, callers, now)
   metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
   return outcomes
@@ -53,13 +60,16 @@ export function siteLane(parts: SiteLaneParts): (submission: Submission) => Prom
 
   const lane = openLane<Submission, LaneOutcome>('sites', {
     claims: ({ body, idempotency }) => (idempotency === undefined ? [] : [`${body.appId} ${idempotency.key}`]),
-    write: (submissions) => writeSites(writer, submissions, parts),
+    write: (submissions) => {
+      const callers = submissions.map(({ caller }) => caller)
+      return writeSites(writer, submissions, callers, parts)
+    },
   })
 
   return submitter(lane, callers)
 }
 
-function composeSite({ body, actor, idempotency }: Submission, createTime: string): SiteInsert {
+function composeSite({ body, actor, idempotency }: NewSite, createTime: string): SiteInsert {
   const { appId } = body
   const site = readSite(body)
   const record = showWithoutId(appId, site, createTime)

@@ -82,3 +82,9 @@ export async function replaceSecret(tx: Statements, appId: string, sealedSecret:
       updated_at = now()
     where app_id = ${appId}`
 }
+
+/** Whether an application has its third-party configuration, without which it can have no sites. */
+export async function hasConfiguration(sql: Statements, appId: string): Promise<boolean> {
+  const [row] = await sql`select 1 from third_party_config where app_id = ${appId}`
+  return row !== undefined
+}
