@@ -7,6 +7,7 @@ import { findKeptKeys, keptAnswer, keptKey, type RequestKey } from '../database/
 import type { Statements } from '../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
 import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
+import { registeredColumns } from './columns.ts'
 import type { Device } from './rules.ts'
 
 /** A device that is composed and waits to be written. */
@@ -24,23 +25,11 @@ export type WrittenDevice = Pick<DeviceInsert, 'record' | 'boundAt'>
 
 export type RegistrationOutcome = LaneOutcome<WrittenDevice>
 
+type RegisteredColumn = (typeof registeredColumns)[keyof typeof registeredColumns]
 /** A row of a batch as it travels: what is null is left out, because reading it would cost as much as a value. */
-interface DeviceRow {
-  app_id: string
-  device_no: string
-  device_name: string
-  tag: string | undefined
-  province_code: string
-  city_code: string
-  district_code: string
-  detail_address: string | undefined
-  coordinates: string
-  model_name: string | undefined
-  product_picture_url: string | undefined
-  device_type: string | undefined
-  device_type_name: string | undefined
-}
+type DeviceRow = Record<RegisteredColumn, string | undefined>
 
+// A literal: to be made of the columns' names it would cost several times as much, for each create.
 const toRow = (device: DeviceInsert): DeviceRow => ({
   app_id: device.appId,
   device_no: device.deviceNo,
@@ -58,22 +47,8 @@ const toRow = (device: DeviceInsert): DeviceRow => ({
 })
 
 const text = 'text'
-const deviceColumns = {
-  app_id: text,
-  device_no: text,
-  device_name: text,
-  tag: text,
-  province_code: text,
-  city_code: text,
-  district_code: text,
-  detail_address: text,
-  coordinates: text,
-  model_name: text,
-  product_picture_url: text,
-  device_type: text,
-  device_type_name: text,
-} satisfies Record<keyof DeviceRow, string>
-const deviceNames = Object.keys(deviceColumns).join(', ')
+const deviceNames = Object.values(registeredColumns).join(', ')
+const deviceTypes = Object.fromEntries(Object.values(registeredColumns).map((column) => [column, text]))
 
 /** What several statements look at travels as arrays: to read the JSON once more costs more than to write a row. */
 const owned = { app_id: 'p_owners', device_no: 'p_serials' }
@@ -151,7 +126,7 @@ export const registerDevicesRoutine = routine(
     -- Nearly always; to look every row up among all of them would cost as much as writing it.
     v_is_complete := cardinality(v_bound) = p_count;
     insert into device (${deviceNames}, bound_at)
-    select ${deviceNames}, p_now from ${jsonRows<DeviceRow>('p_rows::json', deviceColumns)}
+    select ${deviceNames}, p_now from ${jsonRows<DeviceRow>('p_rows::json', deviceTypes)}
     where v_is_complete or i.device_no = any(v_bound);
     insert into event (app_id, id, type, time, actor, subject, data)
     select i.app_id, ${eventIdOfRow}, 'device.bound', p_now, i.actor, i.device_no, i.record

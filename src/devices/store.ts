@@ -16,41 +16,14 @@ import { textArray } from '../database/routine.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import type { Box } from '../vocabulary/values.ts'
+import { deviceColumnsSql, toDevice } from './columns.ts'
 import { pageDevices } from './contract.ts'
 import { type Device, showDevice } from './rules.ts'
 
 /** As many characters of a tag as the index has room for (`tag_start`). */
 const tagStart = 64
 
-export const deviceColumns = `device_no, app_id, device_name, tag, province_code, city_code, district_code,
-  detail_address, coordinates, model_name, product_picture_url, device_type, device_type_name, status, online_status,
-  run_status, status_remark, version, battery_status, battery_energy, bound_at`
-
-export function toDevice(row: Row): Device {
-  return {
-    appId: row.app_id,
-    deviceNo: row.device_no,
-    deviceName: row.device_name,
-    tag: row.tag,
-    provinceCode: row.province_code,
-    cityCode: row.city_code,
-    districtCode: row.district_code,
-    detailAddress: row.detail_address,
-    coordinates: row.coordinates,
-    modelName: row.model_name,
-    productPictureUrl: row.product_picture_url,
-    deviceType: row.device_type,
-    deviceTypeName: row.device_type_name,
-    status: row.status,
-    onlineStatus: row.online_status,
-    runStatus: row.run_status,
-    statusRemark: row.status_remark,
-    version: row.version,
-    batteryStatus: row.battery_status,
-    batteryEnergy: row.battery_energy,
-    boundAt: row.bound_at,
-  }
-}
+const columnsSql = deviceColumnsSql()
 
 /** The device with this serial, if one of the applications has it; null for any of them. Throws 20002. */
 export async function requireDeviceOf(
@@ -64,7 +37,7 @@ export async function requireDeviceOf(
     with binding as materialized (
       select app_id, bound_at, device_no from device_binding
       where device_no = ${deviceNo} and ${ofApplications(sql, appIds)})
-    select ${sql.unsafe(deviceColumns)} from binding join device using (app_id, bound_at, device_no)`
+    select ${sql.unsafe(columnsSql)} from binding join device using (app_id, bound_at, device_no)`
   if (row === undefined) throw new Refusal('deviceNotFound')
   return toDevice(row)
 }
@@ -74,7 +47,7 @@ export async function requireDevice(sql: Statements, appId: string, deviceNo: st
   const [row] = await sql`
     with binding as materialized (
       select bound_at from device_binding where device_no = ${deviceNo} and app_id = ${appId})
-    select ${sql.unsafe(deviceColumns)} from device
+    select ${sql.unsafe(columnsSql)} from device
     where app_id = ${appId} and bound_at = (select bound_at from binding) and device_no = ${deviceNo}`
   if (row === undefined) throw new Refusal('deviceNotFound')
   return toDevice(row)
@@ -87,11 +60,10 @@ export async function findDevices(
   deviceNos: readonly string[],
 ): Promise<Map<string, Device>> {
   if (deviceNos.length === 0) return new Map()
-  const columns = deviceColumns.replaceAll(/\w+/g, 'd.$&')
   const rows = await sql.unsafe(
     `with binding as materialized (
       select device_no, bound_at from device_binding where device_no = any($2::text[]) and app_id = $1)
-    select ${columns} from binding b
+    select ${deviceColumnsSql('d')} from binding b
     join device d on d.app_id = $1 and d.bound_at = b.bound_at and d.device_no = b.device_no`,
     [appId, textArray(deviceNos)],
   )
@@ -232,7 +204,7 @@ export function searchStatement(
         select app_id, bound_at, device_no from device where ${fitting} limit ${countedRows + 1}
       ), total as materialized (select count(*) as counted from fitting)
       select counted, page.* from total left join (
-        select ${deviceColumns}, ${keyText} as page_key from (
+        select ${columnsSql}, ${keyText} as page_key from (
           select app_id, bound_at, device_no from fitting, total
           where counted <= ${countedRows} and ${behind} ${order} limit ${add(pageSize + 1)} offset ${add(offset)}
         ) as listed join device using (app_id, bound_at, device_no) where ${whose(filter, add)}
@@ -255,7 +227,7 @@ export function rangeStatement(filter: DeviceFilter, range: KeyRange, limit: num
       within = `app_id > ${add(range.behindApplication)}`
     }
     return `
-      select ${deviceColumns}, ${keyText} as page_key from (
+      select ${columnsSql}, ${keyText} as page_key from (
         select app_id, bound_at, device_no from device
         where ${fitting} and ${within} ${order} limit ${add(limit)} offset ${add(offset)}
       ) as listed join device using (app_id, bound_at, device_no) where ${whose(filter, add)} ${orderOfFew}`

@@ -5,9 +5,9 @@ import { noteEvents } from '../../database/commits.ts'
 import { keyName, type RequestKey } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../../database/routine.ts'
+import { deviceColumns } from '../columns.ts'
 import { lockPresence } from '../routine.ts'
 import { sortedByDevice } from '../rules.ts'
-import { deviceColumns } from '../store.ts'
 import type { KnownDevice } from './store.ts'
 
 /** A change of a device's owner that is composed and waits to be written. */
@@ -78,10 +78,7 @@ const forEach = (
   end loop;`
 const isRow = 'app_id = v_row.app_id and device_no = v_row.device_no'
 /** What stays as it is when a device moves. */
-const kept = deviceColumns
-  .split(',')
-  .map((column) => column.trim())
-  .filter((column) => !['app_id', 'bound_at'].includes(column))
+const kept = deviceColumns.filter((column) => !['app_id', 'bound_at'].includes(column))
 
 /**
  * Frees devices, or gives them to other applications: the locks of their owners and of those, bindings, devices, what is

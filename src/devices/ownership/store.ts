@@ -4,8 +4,8 @@ import { ofApplications } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { readActor } from '../../events/rules.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
+import { deviceColumnsSql, toDevice } from '../columns.ts'
 import type { Device } from '../rules.ts'
-import { deviceColumns, toDevice } from '../store.ts'
 import type { Binding } from './contract.ts'
 
 /** A device as it was read, before anybody was asked to wait. */
@@ -19,7 +19,7 @@ export interface KnownDevice {
 export async function findDevices(sql: Statements, serials: readonly string[]): Promise<Map<string, KnownDevice>> {
   const rows = await sql.unsafe(
     `with binding as materialized (select * from device_binding where device_no = any($1::text[]))
-    select ${deviceColumns.replace(/\w+/g, 'd.$&')}, d.xmin::text as row_version
+    select ${deviceColumnsSql('d')}, d.xmin::text as row_version
     from binding b
     join device d on d.app_id = b.app_id and d.bound_at = b.bound_at and d.device_no = b.device_no`,
     [textArray(serials)],

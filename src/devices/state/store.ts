@@ -2,8 +2,9 @@ import type { Row } from 'postgres'
 import { lockApplication } from '../../database/application-lock.ts'
 import type { Statements } from '../../database/open.ts'
 import { textArray } from '../../database/routine.ts'
+import { deviceColumnsSql, toDevice } from '../columns.ts'
 import { type Device, sortedByDevice } from '../rules.ts'
-import { deviceColumns, requireDevice, toDevice } from '../store.ts'
+import { requireDevice } from '../store.ts'
 import type { ReportTime } from './routine.ts'
 
 /** A device as it was read, before anybody was asked to wait. */
@@ -21,7 +22,7 @@ export interface KnownDevice {
 const isOlder = (milliseconds: string) => `p.seen_at <= ${ago(milliseconds)}`
 const ago = (milliseconds: string) => `now() - ${milliseconds}::integer * interval '1 millisecond'`
 
-const knownColumns = `${deviceColumns.replace(/\w+/g, 'd.$&')}, d.xmin::text as row_version, p.reported_at`
+const knownColumnsSql = `${deviceColumnsSql('d')}, d.xmin::text as row_version, p.reported_at`
 
 function toKnown(row: Row): KnownDevice {
   return { device: toDevice(row), rowVersion: row.row_version, reportedAt: row.reported_at, isSignOld: row.is_sign_old }
@@ -35,7 +36,7 @@ export async function findDevices(
 ): Promise<Map<string, KnownDevice>> {
   const rows = await sql.unsafe(
     `with binding as materialized (select * from device_binding where device_no = any($1::text[]))
-    select ${knownColumns}, ${isOlder('$2')} as is_sign_old
+    select ${knownColumnsSql}, ${isOlder('$2')} as is_sign_old
     from binding b
     join device d on d.app_id = b.app_id and d.bound_at = b.bound_at and d.device_no = b.device_no
     left join device_presence p on p.app_id = d.app_id and p.device_no = d.device_no`,
@@ -138,7 +139,7 @@ export async function lockSilentDevices(
   for (const appId of apps) {
     const own = bindings.filter((binding) => binding.app_id === appId)
     const rows = await tx.unsafe(
-      `select ${knownColumns}, true as is_sign_old
+      `select ${knownColumnsSql}, true as is_sign_old
       from unnest($2::text[], $3::text[]) as b (device_no, bound_at)
       join device d on d.app_id = $1 and d.bound_at = b.bound_at::timestamptz and d.device_no = b.device_no
       join device_presence p on p.app_id = $1 and p.device_no = d.device_no

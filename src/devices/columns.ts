@@ -1,0 +1,44 @@
+import type { Row } from 'postgres'
+import type { Device } from './rules.ts'
+
+/** The column of each member that a create writes; all of them are text. */
+export const registeredColumns = {
+  appId: 'app_id',
+  deviceNo: 'device_no',
+  deviceName: 'device_name',
+  tag: 'tag',
+  provinceCode: 'province_code',
+  cityCode: 'city_code',
+  districtCode: 'district_code',
+  detailAddress: 'detail_address',
+  coordinates: 'coordinates',
+  modelName: 'model_name',
+  productPictureUrl: 'product_picture_url',
+  deviceType: 'device_type',
+  deviceTypeName: 'device_type_name',
+} as const satisfies Partial<Record<keyof Device, string>>
+
+const columns: Record<keyof Device, string> = {
+  ...registeredColumns,
+  status: 'status',
+  onlineStatus: 'online_status',
+  runStatus: 'run_status',
+  statusRemark: 'status_remark',
+  version: 'version',
+  batteryStatus: 'battery_status',
+  batteryEnergy: 'battery_energy',
+  boundAt: 'bound_at',
+}
+const members = Object.entries(columns) as [keyof Device, string][]
+
+export const deviceColumns: readonly string[] = members.map(([, column]) => column)
+
+/** SQL: the columns of a device, of a table that may be named `alias`. */
+export const deviceColumnsSql = (alias?: string): string =>
+  deviceColumns.map((column) => (alias === undefined ? column : `${alias}.${column}`)).join(', ')
+
+export function toDevice(row: Row): Device {
+  const device: Record<string, unknown> = {}
+  for (const [member, column] of members) device[member] = row[column]
+  return device as unknown as Device
+}
