@@ -10,6 +10,7 @@ import { api } from '../src/reference/api.ts'
 import { openApiDocument } from '../src/reference/openapi.ts'
 import { eventWords } from '../src/vocabulary/event-types.ts'
 import { refusals } from '../src/vocabulary/refusals.ts'
+import { limitsGuide, limitsPage } from './limits-guide.ts'
 import { postmanCollection } from './postman.ts'
 import { sdkApi } from './sdk-api.ts'
 
@@ -23,6 +24,9 @@ export function generatedFiles(): Record<string, string> {
     'test/openapi-size.json': sizeOf(document),
     'docs/command-line.md': commandReference(createProgram(new Context({ environment: {}, ...process }))),
     'postman.json': postmanCollection(),
+    'docs/limits.md': limitsPage(),
+    'docs/guides/en/limits.md': limitsGuide('en'),
+    'docs/guides/zh/limits.md': limitsGuide('zh'),
     'docs/guides/en/events.md': withEventTypes('en'),
     'docs/guides/zh/events.md': withEventTypes('zh'),
     'docs/guides/en/errors.md': errorGuide('en'),

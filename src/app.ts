@@ -145,7 +145,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const settingKeyHash = operatorKey === undefined ? null : hashSecret(operatorKey)
   const callers = new CallerCache(pools.access, pools.control, peers, settingKeyHash)
   const access = new AccessControl(callers, rateLimiter, operatorKey)
-  const inFlight = new InFlight(config.maxWaitingCreates)
+  const inFlight = new InFlight(config.maxRequests)
   const client = openCallbackClient(config)
   const throttle = new Throttle()
   const catalogue = new Catalogue(pools.creates)

@@ -206,10 +206,15 @@ export const settings = {
     en: 'No statement runs longer, in milliseconds; by then a request is told 50003 when the database is silent.',
     zh: '单条语句的最长执行时间（毫秒）；数据库无响应时，请求届时返回 50003。',
   }),
+  /** Requests under way; past it they are refused with 50003. */
+  maxRequests: setting('FORECOURT_MAX_REQUESTS', integer(10_000, 1, 1_000_000), {
+    en: 'Requests under way at once, of all workers together; past it, 50003.',
+    zh: '同时处理的请求数上限（所有进程合计）；超过则返回 50003。',
+  }),
   /** Creates that may wait for their batch in one lane; past it they are refused with 50003. */
   maxWaitingCreates: setting('FORECOURT_MAX_WAITING_CREATES', integer(10_000, 1, 1_000_000), {
-    en: 'Creates that may wait for a batch, and requests under way at once, of all workers together; past it, 50003.',
-    zh: '等待成批写入的创建请求数，以及同时处理的请求数上限（所有进程合计）；超过则返回 50003。',
+    en: 'Creates that may wait for a batch, rows of batches too, of all workers together; past it, 50003.',
+    zh: '等待成批写入的创建数（含批量中的行，所有进程合计）；超过则返回 50003。',
   }),
 } satisfies Settings
 

@@ -4,6 +4,7 @@ import { pageDeliveries } from '../deliveries/contract.ts'
 import { DeviceBatchRow, pageDevices } from '../devices/contract.ts'
 import { pageEvents } from '../events/contract.ts'
 import { pageSites, SiteBatchRow } from '../sites/contract.ts'
+import { limits } from '../vocabulary/limits.ts'
 import { operation } from '../vocabulary/operation.ts'
 import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
@@ -20,9 +21,6 @@ import {
   ownAppId,
   textOneOf,
 } from '../vocabulary/values.ts'
-
-/** The largest file (contract §2). */
-export const fileBytes = 1024 ** 3
 
 /** One row of an inventory import. */
 const InventoryRow = Type.Object({ deviceNo, modelName: name })
@@ -96,7 +94,7 @@ export const createImport = operation({
   data: ImportRecord,
   refusals: ['applicationNotFound', 'importRunning'],
   statuses: {},
-  maxBodyBytes: fileBytes,
+  maxBodyBytes: limits.fileBytes,
   idempotent: true,
 })
 

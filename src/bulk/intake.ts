@@ -1,16 +1,9 @@
 import { Parser } from 'csv-parse'
+import { limits } from '../vocabulary/limits.ts'
 import { invalidRequest, type Reason } from '../vocabulary/refusals.ts'
 import type { ImportFormat, ImportKind } from './contract.ts'
 import { columnFaults, type KeptRow } from './rules.ts'
 import { bodyFault, textOf } from './text.ts'
-
-/** What a piece holds at most, so that every step of an import is short and its memory flat. */
-const pieceRows = 500
-const pieceBytes = 256 * 1024
-/** No row of any kind comes near it. */
-const rowBytes = 64 * 1024
-/** Blank lines in a row, which cost work and say nothing. */
-const mostBlankLines = 10_000
 
 /** Rows, and how far the file reaches with them. */
 export interface Piece {
@@ -42,7 +35,7 @@ export class RowFile {
       // An empty cell takes room as well: its quotes and its comma.
       for (const cell of row) size += typeof cell === 'string' ? cell.length + 3 : 0
       this.rows++
-      if (rows.length < pieceRows && size < pieceBytes) continue
+      if (rows.length < limits.filePieceRows && size < limits.filePieceBytes) continue
       yield { rows, bytesRead: this.file.size }
       rows = []
       size = 0
@@ -58,7 +51,7 @@ export class RowFile {
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
       skip_empty_lines: true,
-      max_record_size: rowBytes,
+      max_record_size: limits.fileRowBytes,
     })
     let fault: CsvFault | undefined
     parser.on('error', (error: CsvFault) => {
@@ -111,7 +104,7 @@ class Lines {
   private add(text: string): void {
     if (this.isTooLarge) return
     this.rest += text
-    if (this.rest.length <= rowBytes) return
+    if (this.rest.length <= limits.fileRowBytes) return
     this.isTooLarge = true
     this.rest = ''
   }
@@ -134,7 +127,7 @@ class Lines {
     this.rest = ''
     this.isTooLarge = false
     if (!isTooLarge && (rest === '' || rest.trim() === '')) {
-      if (++this.blankLines > mostBlankLines) throw tooManyBlankLines(this.line)
+      if (++this.blankLines > limits.fileBlankLines) throw tooManyBlankLines(this.line)
       return
     }
     this.blankLines = 0
@@ -149,10 +142,10 @@ function progressOf(parser: Parser): (text: string) => void {
     const { info } = parser
     const isRow = info.records !== records
     if (isRow) blankSince = info.empty_lines
-    if (info.empty_lines - blankSince > mostBlankLines) throw tooManyBlankLines(info.lines)
+    if (info.empty_lines - blankSince > limits.fileBlankLines) throw tooManyBlankLines(info.lines)
     unread = isRow || info.empty_lines !== emptyLines ? 0 : unread + text.length
     // The parser's own limit counts what cells hold: any number of empty ones passes it.
-    if (unread > 2 * rowBytes) throw csvRefusal({ code: 'CSV_MAX_RECORD_SIZE', lines: info.lines })
+    if (unread > 2 * limits.fileRowBytes) throw csvRefusal({ code: 'CSV_MAX_RECORD_SIZE', lines: info.lines })
     records = info.records
     emptyLines = info.empty_lines
   }
@@ -160,8 +153,8 @@ function progressOf(parser: Parser): (text: string) => void {
 
 function tooManyBlankLines(line: number) {
   return bodyFault(
-    `holds more than ${mostBlankLines} blank lines in a row, at line ${line}`,
-    `第 ${line} 行：连续空行超过 ${mostBlankLines} 行`,
+    `holds more than ${limits.fileBlankLines} blank lines in a row, at line ${line}`,
+    `第 ${line} 行：连续空行超过 ${limits.fileBlankLines} 行`,
   )
 }
 
@@ -184,7 +177,10 @@ function linesWithin(record: readonly string[]): number {
 function csvRefusal({ code, lines = 0 }: CsvFault) {
   const told: Record<string, Reason> = {
     CSV_QUOTE_NOT_CLOSED: { en: 'ends within a quoted cell', zh: '在引号内结束' },
-    CSV_MAX_RECORD_SIZE: { en: `holds a row of more than ${rowBytes} bytes`, zh: `有一行超过 ${rowBytes} 字节` },
+    CSV_MAX_RECORD_SIZE: {
+      en: `holds a row of more than ${limits.fileRowBytes} bytes`,
+      zh: `有一行超过 ${limits.fileRowBytes} 字节`,
+    },
   }
   const { en, zh } = told[code] ?? { en: 'has a quote where RFC 4180 allows none', zh: '引号的位置不符合 RFC 4180' }
   return bodyFault(`${en}, at line ${lines}`, `第 ${lines} 行${zh}`)

@@ -15,6 +15,7 @@ import { type Handler, handle, read, stream, takeFile } from '../http/serve.ts'
 import { validator } from '../http/validate.ts'
 import { yielder } from '../runtime/event-loop.ts'
 import { sitePages } from '../sites/pages.ts'
+import { limits } from '../vocabulary/limits.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
@@ -54,8 +55,6 @@ interface Parts {
 const renewEveryMs = 5_000
 /** Pieces of a file, some megabytes, between two looks at the room that is left. */
 const piecesOfRoom = 16
-/** Rows of a page of an export. */
-const exportedAtOnce = 500
 /** And of them rows that are written without a turn for others. */
 const writtenAtOnce = 50
 
@@ -151,7 +150,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
       const filters = readFilters(kind, query)
       const readPageAt = (cursor: string | null) =>
         readNext((sql) =>
-          readPage[kind](sql, caller, { ...filters, cursor, pageSize: exportedAtOnce, isUncounted: true }),
+          readPage[kind](sql, caller, { ...filters, cursor, pageSize: limits.exportPageRows, isUncounted: true }),
         )
       // What refuses a page refuses the export, before anything is sent.
       const first = await readPageAt(null)

@@ -9,6 +9,7 @@ import { byId, type PageQuery, readPage } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
 import { transaction } from '../database/transaction.ts'
 import { readActor } from '../events/rules.ts'
+import { limits } from '../vocabulary/limits.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal, type RefusalName, unavailable } from '../vocabulary/refusals.ts'
 import { rolesOf } from '../vocabulary/roles.ts'
@@ -26,8 +27,6 @@ import { type KeptOutcome, type KeptRow, outcomeOf, packOutcomes, unpackOutcomes
 const days = 7
 /** A process that has not been heard of for so long is taken for gone: more than a statement may take. */
 const leaseSeconds = 6
-/** Imports that run at once, over all processes. */
-const mostRunning = 2
 
 const recordColumns = `id, app_id, kind, format, is_dry_run, status, rows, bytes, created, existing, refused, bytes_read,
   actor, created_at, finished_at, error`
@@ -243,7 +242,7 @@ export async function takeJob(sql: Sql): Promise<Job | undefined> {
       where id = (
         select id from import
         where status in (1, 2) and lease_until < now()
-          and (select count(*) from import where status = 2 and lease_until >= now()) < ${mostRunning}
+          and (select count(*) from import where status = 2 and lease_until >= now()) < ${limits.importsAtOnce}
         order by status desc, id limit 1)
       returning id, app_id, kind, format, is_dry_run, columns, actor, next_piece, next_row`
     return row && toJob(row, owner)

@@ -7,6 +7,7 @@ import { insertPlatformEvent } from '../events/store.ts'
 import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
 import { yielder } from '../runtime/event-loop.ts'
+import { limits } from '../vocabulary/limits.ts'
 import { invalidRequest, Refusal, type RefusalName, refusals } from '../vocabulary/refusals.ts'
 import { importRows } from './contract.ts'
 import {
@@ -27,18 +28,10 @@ import * as store from './store.ts'
 const lookEveryMs = 1_000
 /** A job that fails is tried again after so long, until that has been in vain so often in a row. */
 const againAfterMs = 500
-const mostFailures = 20
-/** Imports that one process works off at once. */
-const slots = 2
-/** Rows that one transaction decides: all of a piece, and few while creates are made beside them. */
-const portionRows = 500
-const busyPortionRows = 100
 /** Other writes are looked for so often, and what was found holds so long. */
 const busyMs = 300
 /** How long an import rests between portions while others write, as a share of what the portion took: they keep over half. */
 const restShare = 1.75
-/** With so many refused rows it is the file that is wrong; their outcomes are kept. */
-const mostRefused = 1_000_000
 /** However long a portion took, the rest behind it is no longer. */
 const mostRestMs = 1_000
 
@@ -79,7 +72,7 @@ export class ImportWorker {
   }
 
   start(): void {
-    this.running = Promise.all(Array.from({ length: slots }, () => this.run()))
+    this.running = Promise.all(Array.from({ length: limits.importsOfProcess }, () => this.run()))
   }
 
   async stop(): Promise<void> {
@@ -133,7 +126,7 @@ export class ImportWorker {
         if (error instanceof TryAgain) continue
         hasFailed = true
         log.warn({ err: error, importId: job.id }, 'an import is tried again')
-        if (databaseRefusal(error) === undefined && ++failures === mostFailures) return this.giveUp(job, error)
+        if (databaseRefusal(error) === undefined && ++failures === limits.importFailures) return this.giveUp(job, error)
         await this.sleep(againAfterMs)
       }
     }
@@ -172,12 +165,12 @@ export class ImportWorker {
       await giveTurn()
       const givesWay = await isBusy()
       const beganAt = performance.now()
-      const most = isCareful ? 1 : givesWay ? busyPortionRows : portionRows
+      const most = isCareful ? 1 : givesWay ? limits.importBusyPortionRows : limits.importPortionRows
       const rows = piece.rows.slice(job.nextRow, job.nextRow + most).map(read)
       job.line = rows[0]?.line ?? null
       const next = progressTo(job, piece, rows.length)
       const refused = await this.decide(job, rows, next)
-      if (refused >= mostRefused) {
+      if (refused >= limits.importRefusedRows) {
         await this.giveUp(job, new Error(`${refused} rows are refused`), wordsOfRefused(job))
         return true
       }
@@ -222,7 +215,7 @@ export class ImportWorker {
   /** Makes what tells the planner of a job's tables: after a first piece, and then after twice as many rows each time. */
   private statistician(job: store.Job): () => Promise<void> {
     const { sql, log } = this.parts
-    let next = portionRows
+    let next = limits.importPortionRows
     return async () => {
       if (job.isDryRun || job.unanalyzed < next) return
       await store
@@ -294,7 +287,7 @@ function wordsOfLoss({ line }: store.Job, loss: RefusalName): string {
 }
 
 function wordsOfRefused({ line }: store.Job): string {
-  return `The import stopped at line ${line}, because ${mostRefused} of its rows were refused: correct the file and send it again.`
+  return `The import stopped at line ${line}, because ${limits.importRefusedRows} of its rows were refused: correct the file and send it again.`
 }
 
 /** For people. The log tells more; words of the database are for nobody else, because they can repeat a row. */
@@ -302,7 +295,7 @@ function wordsOfFailure({ id, line }: store.Job, error: unknown): string {
   const { name = 'Error', code } = error as { name?: string; code?: string }
   const place = line === null ? '' : ` at line ${line}`
   const what = code === undefined ? name : `${name} ${code}`
-  return `The import stopped after ${mostFailures} failed attempts${place} (${what}). See the service log, importId ${id}.`
+  return `The import stopped after ${limits.importFailures} failed attempts${place} (${what}). See the service log, importId ${id}.`
 }
 
 /** A row as it is kept, checked as the operation that creates one checks it. */

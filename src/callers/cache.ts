@@ -1,18 +1,14 @@
 import { GroupCommit } from '../database/group-commit.ts'
 import type { Sql } from '../database/open.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
+import { limits } from '../vocabulary/limits.ts'
 import { Refusal, tokenInvalid } from '../vocabulary/refusals.ts'
 import type { Caller } from './caller.ts'
 import type { Credential } from './credentials.ts'
 import { findCallers, type KnownCaller, noteUse } from './store.ts'
 
-/** What is known is true for so long, which keeps every process within the contract's 1 s. */
-const trustedForMs = 900
 /** What is in use is looked up again before that, so that nobody waits for it. */
 const renewAfterMs = 450
-const maxEntries = 200_000
-/** Look-ups that wait; past it, 50003. */
-const maxWaiting = 10_000
 
 interface Entry extends KnownCaller {
   kind: Credential['kind']
@@ -50,7 +46,7 @@ export class CallerCache {
     this.control = control
     this.lookUps = new GroupCommit({
       maxBatch: 512,
-      maxWaiting,
+      maxWaiting: limits.callersWaiting,
       maxWaitMs: Number.POSITIVE_INFINITY,
       claims: () => [],
       write: (credentials) => findCallers(pool, credentials, settingKeyHash),
@@ -95,7 +91,7 @@ export class CallerCache {
     this.changedAt = now
     this.changes.set(whose, now)
     if (this.changes.size < 1000) return
-    for (const [name, at] of this.changes) if (now - at > trustedForMs) this.changes.delete(name)
+    for (const [name, at] of this.changes) if (now - at > limits.callersTrustedMs) this.changes.delete(name)
   }
 
   private isUnchanged({ caller, askedAt }: Entry): boolean {
@@ -130,13 +126,13 @@ export class CallerCache {
   private keep({ kind, hash }: Credential, askedAt: number, found: KnownCaller | undefined): void {
     this.entries.delete(hash)
     if (found === undefined) return
-    if (this.entries.size >= maxEntries) {
+    if (this.entries.size >= limits.callersKnown) {
       for (const oldest of this.entries.keys()) {
         this.entries.delete(oldest)
         break
       }
     }
-    const trustedUntil = askedAt + Math.min(trustedForMs, found.remainingMs)
+    const trustedUntil = askedAt + Math.min(limits.callersTrustedMs, found.remainingMs)
     this.entries.set(hash, { ...found, kind, askedAt, trustedUntil })
   }
 }

@@ -1,3 +1,4 @@
+import { limits } from '../vocabulary/limits.ts'
 import { unavailable } from '../vocabulary/refusals.ts'
 import { databaseRefusal, isRolledBack } from './failures.ts'
 
@@ -18,11 +19,6 @@ export interface GroupCommitOptions<Item, Outcome> {
    */
   atOnce?: number
 }
-
-/** So few share what a transaction costs, at least, where another batch begins beside one that is under way. */
-const leastBeside = 8
-/** So many share it that to wait for more would save little. */
-const wellFilled = 32
 
 interface Waiting<Item, Outcome> {
   item: Item
@@ -76,7 +72,8 @@ export class GroupCommit<Item, Outcome> {
   /** Begins a batch, if one may go beside those that are under way. */
   private go(): void {
     const { atOnce = 1 } = this.options
-    const least = this.running === 0 ? 1 : Math.max(leastBeside, Math.min(wellFilled, this.part))
+    const least =
+      this.running === 0 ? 1 : Math.max(limits.batchLeastBeside, Math.min(limits.batchWellFilled, this.part))
     if (this.running >= atOnce || this.waiting.length < least) return
     this.running++
     setImmediate(() => void this.run())
@@ -97,7 +94,7 @@ export class GroupCommit<Item, Outcome> {
   /** The longest waiting items, without those that claim what an earlier one claims; these keep their place. */
   private takeBatch(): Waiting<Item, Outcome>[] {
     const { maxWaitMs, claims } = this.options
-    const maxBatch = Math.min(this.options.maxBatch, Math.max(wellFilled, this.part))
+    const maxBatch = Math.min(this.options.maxBatch, Math.max(limits.batchWellFilled, this.part))
     const batch: Waiting<Item, Outcome>[] = []
     const left: Waiting<Item, Outcome>[] = []
     const claimed = new Set<string>()

@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { PendingQuery, Row } from 'postgres'
+import { limits } from '../vocabulary/limits.ts'
 import { invalidRequest } from '../vocabulary/refusals.ts'
 import type { Sql, Statements } from './open.ts'
 import { transaction } from './transaction.ts'
-
-/** Beyond this many rows a total is not counted further (contract §5). */
-export const countedRows = 10_000
-/** What a page number may reach to: the database walks through all rows before it. */
-const numberedRows = 100_000
 
 export interface PageQuery {
   pageNo?: number | null | ''
@@ -68,7 +64,7 @@ export function readPageRequest(operation: string, query: PageQuery, key: PageKe
   const asked = askedOf(operation, query)
   if (cursor === null) {
     const number = pageNo ?? 1
-    if (number * pageSize > numberedRows) throw pageTooFar()
+    if (number * pageSize > limits.pageRowsNumbered) throw pageTooFar()
     return { pageSize, pageNo: number, offset: (number - 1) * pageSize, after: null, asked }
   }
   if (pageNo !== null) throw besidePageNo()
@@ -95,13 +91,13 @@ export function toPage<Item>(
   counted: number,
   show: (row: Row) => Item,
 ): PageOf<Item> {
-  const total = Math.min(counted, countedRows)
+  const total = Math.min(counted, limits.pageRowsCounted)
   const list = rows.slice(0, pageSize)
   const last = list.at(-1)
   return {
     list: list.map(show),
     total,
-    totalIsExact: counted <= countedRows,
+    totalIsExact: counted <= limits.pageRowsCounted,
     pageNo,
     pageSize,
     pages: Math.ceil(total / pageSize),
@@ -173,7 +169,7 @@ function readRange(sql: Statements, source: PageSource, where: PendingQuery<Row[
 
 async function countRows(sql: Sql, { rows }: PageSource): Promise<number> {
   const [counted] = await sql<[{ total: number }]>`
-    select count(*) as total from (select 1 from (${rows}) as page limit ${countedRows + 1}) as counted`
+    select count(*) as total from (select 1 from (${rows}) as page limit ${limits.pageRowsCounted + 1}) as counted`
   return counted.total
 }
 
@@ -240,8 +236,8 @@ function parseCursor(cursor: string): string[] | undefined {
 
 function pageTooFar() {
   const reason = {
-    en: `times pageSize reaches to ${numberedRows}; a cursor goes further`,
-    zh: `与 pageSize 的乘积不得超过 ${numberedRows}；更远请使用游标`,
+    en: `times pageSize reaches to ${limits.pageRowsNumbered}; a cursor goes further`,
+    zh: `与 pageSize 的乘积不得超过 ${limits.pageRowsNumbered}；更远请使用游标`,
   }
   return invalidRequest([{ field: 'pageNo', reason }])
 }

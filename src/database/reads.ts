@@ -1,17 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { limits } from '../vocabulary/limits.ts'
 import { Refusal, unavailable } from '../vocabulary/refusals.ts'
 import type { Database } from './database.ts'
 import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
 
-/** Reads that run at once in this process, and of them one owner's: others always find room soon. */
-const slots = 5
-const mostRunning = 2
 /**
- * What a read costs its owner: the time that it holds its connection, of which what exceeds the first milliseconds counts
- * four times. So beside others, reads that never stop take a quarter of one connection's time where they are long, and
- * all of one connection's where they are short, over however many connections they come.
+ * What a read costs its owner: the time that it holds its connection, of which what exceeds `shortReadMs` counts so many
+ * times. So beside others, reads that never stop take a quarter of one connection's time where they are long, and all of
+ * one connection's where they are short, over however many connections they come.
  */
-const shortMs = 20
 const longTimes = 4
 /** An owner may be ahead by so much cost, a second of long reads, of which the latter half goes one at a time: a few slow reads don't wait. */
 const aheadMs = 1000 * longTimes
@@ -19,8 +16,6 @@ const aheadMs = 1000 * longTimes
 const mostRestMs = 1000
 /** So long after somebody asked, an owner is not alone. */
 const companyMs = 1000
-/** Reads of one owner that may wait; past it they are refused with 10007. Programs read with some dozens at once. */
-const mostWaiting = 128
 /** How soon a read is told again to end, when it went on with its next statement. */
 const endAgainMs = 20
 /** How often owners are looked for that have not read for a while. */
@@ -56,7 +51,7 @@ export class Reads {
   private companyUntil = 0
 
   constructor(database: Database) {
-    this.free = Array.from({ length: slots }, () => {
+    this.free = Array.from({ length: limits.readsAtOnce }, () => {
       const sql = database.open(1, { isPlannedEachTime: true })
       return { sql, connection: connectionsOf(sql)[0] }
     })
@@ -114,7 +109,7 @@ export class Reads {
   }
 
   private take(owner: Owner): Slot | undefined {
-    if (owner.running >= mostRunning || this.mustRest(owner)) return undefined
+    if (owner.running >= limits.readsAtOnceOfOne || this.mustRest(owner)) return undefined
     const slot = this.free.pop()
     if (slot !== undefined) owner.running++
     return slot
@@ -135,7 +130,8 @@ export class Reads {
   }
 
   private wait(owner: Owner, signal: AbortSignal): Promise<Slot> {
-    if (owner.waiting.size >= mostWaiting) throw new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
+    if (owner.waiting.size >= limits.readsWaitingOfOne)
+      throw new Refusal('tooManyRequests', { headers: { 'retry-after': '1' } })
     return new Promise((resolve, reject) => {
       const go = (slot: Slot) => {
         signal.removeEventListener('abort', leave)
@@ -187,5 +183,5 @@ export class Reads {
 }
 
 function costOf(tookMs: number): number {
-  return tookMs <= shortMs ? tookMs : shortMs + (tookMs - shortMs) * longTimes
+  return tookMs <= limits.shortReadMs ? tookMs : limits.shortReadMs + (tookMs - limits.shortReadMs) * longTimes
 }

@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { limits } from '../vocabulary/limits.ts'
 import { isPrivateAddress } from './callback-url.ts'
 import { NameFault, Names } from './names.ts'
 import { type AttemptResult, readRetryAfter, storable } from './rules.ts'
@@ -38,14 +39,6 @@ export interface CallbackClient {
   close(): void
 }
 
-/** How long the contract waits for an answer (§6). */
-export const attemptTimeoutMs = 15_000
-/** Once its status is known, an answer's body gets this long. */
-const bodyTimeoutMs = 2_000
-const keptBytes = 4096
-/** A connection that nobody uses is closed, so that the name is looked up again. */
-const idleMs = 10_000
-
 class PrivateAddress extends Error {
   readonly code = 'PRIVATE_ADDRESS'
 }
@@ -55,7 +48,7 @@ class PrivateAddress extends Error {
  * asks, and what is answered there is what was checked: there is no second look-up that could answer otherwise.
  */
 export function openCallbackClient(options: CallbackClientOptions): CallbackClient {
-  const { privateCallbacks, nameServers, ca, timeoutMs = attemptTimeoutMs } = options
+  const { privateCallbacks, nameServers, ca, timeoutMs = limits.attemptMs } = options
   const names = new Names(nameServers && { nameServers })
   const resolve = options.resolve ?? ((hostname, asker) => names.find(hostname, asker))
   const isPrivate = options.isPrivate ?? isPrivateAddress
@@ -76,7 +69,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
     }
 
   const connection = {
-    timeout: idleMs,
+    timeout: limits.receiverIdleMs,
     noDelay: true,
     // How long one of several addresses is tried before the next one.
     autoSelectFamilyAttemptTimeout: 2_000,
@@ -123,7 +116,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
       outgoing.on('response', (incoming) => {
         clearTimeout(timer)
         const answered = readBody(outgoing, incoming, finish)
-        timer = setTimeout(answered, Math.min(bodyTimeoutMs, deadline - performance.now()))
+        timer = setTimeout(answered, Math.min(limits.responseBodyMs, deadline - performance.now()))
       })
       // A server may close a kept connection just when it is used again; then the attempt never reached it.
       const failed = (error: string) => finish({ kind: 'failed', error, isStale: outgoing.reusedSocket })
@@ -183,7 +176,7 @@ function readBody(outgoing: ClientRequest, incoming: IncomingMessage, finish: (a
   const pieces: Buffer[] = []
   let size = 0
   const answered = () => {
-    const response = storable(Buffer.concat(pieces).subarray(0, keptBytes).toString())
+    const response = storable(Buffer.concat(pieces).subarray(0, limits.responseBytesKept).toString())
     finish({
       kind: 'answered',
       status: incoming.statusCode ?? 0,
@@ -198,7 +191,7 @@ function readBody(outgoing: ClientRequest, incoming: IncomingMessage, finish: (a
   incoming.on('data', (piece: Buffer) => {
     pieces.push(piece)
     size += piece.byteLength
-    if (size > keptBytes) cut()
+    if (size > limits.responseBytesKept) cut()
   })
   incoming.on('end', answered)
   incoming.on('error', cut)

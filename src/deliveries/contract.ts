@@ -20,8 +20,6 @@ import {
 } from '../vocabulary/values.ts'
 
 const folder = '/api/event/v1/delivery'
-/** More are replayed in several calls. */
-export const maxReplayed = 100_000
 /** What a test's delivery is called where others have their event's type. */
 export const testType = 'test'
 export const deliveryTypes = [...eventTypes, testType] as const

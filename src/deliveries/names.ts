@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
+import { limits } from '../vocabulary/limits.ts'
 
 export interface NamesOptions {
   /** Name servers to ask in the place of the system's. */
@@ -18,10 +19,7 @@ const tries = 2
 const lookupMs = 3_000
 /** After the addresses of one family have come, those of the other are waited for so long. */
 const otherFamilyMs = 300
-/** Look-ups under way in all; each is a few datagrams and no thread. */
-const mostAtOnce = 256
 const negativeMs = 10_000
-const mostRemembered = 10_000
 /** What the system's files say is read again after this. */
 const systemMs = 10_000
 
@@ -68,7 +66,7 @@ export class Names {
     if (known !== undefined) return known
     const failed = this.failures.get(name)
     if (failed !== undefined && failed.until > performance.now()) throw failed.error
-    if (this.underWay >= mostAtOnce) await new Promise<void>((resolve) => this.queue.push(resolve))
+    if (this.underWay >= limits.namesAtOnce) await new Promise<void>((resolve) => this.queue.push(resolve))
     this.underWay++
     try {
       const addresses = await ask(resolver, name)
@@ -84,7 +82,7 @@ export class Names {
   }
 
   private remember(name: string, error: NameFault): void {
-    if (this.failures.size >= mostRemembered) this.failures.clear()
+    if (this.failures.size >= limits.namesKnown) this.failures.clear()
     this.failures.set(name, { error, until: performance.now() + (this.options.forgetMs ?? negativeMs) })
   }
 

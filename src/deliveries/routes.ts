@@ -9,6 +9,7 @@ import { type Handler, handle, read } from '../http/serve.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
 import type { SecretBox } from '../secrets/box.ts'
+import { limits } from '../vocabulary/limits.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
@@ -32,9 +33,6 @@ const testData = JSON.stringify({ message: 'This is a test of your callback.' })
 
 const tooSoon = (waitMs: number) =>
   new Refusal('tooManyRequests', { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } })
-
-/** Between two tests of one application. */
-const testEveryMs = 3_000
 
 interface Parts {
   sql: Sql
@@ -68,7 +66,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
   async function sendTest(appId: string, by: By, idempotency: RequestKey | undefined): Promise<DeliveryRecord> {
     const first = await findReplay<DeliveryRecord>(sql, idempotency, appId)
     if (first !== undefined) return first
-    const waitMs = testEveryMs - ((await store.sinceTest(sql, appId)) ?? testEveryMs)
+    const waitMs = limits.testEveryMs - ((await store.sinceTest(sql, appId)) ?? limits.testEveryMs)
     if (waitMs > 0) throw tooSoon(waitMs)
     const configured = await store.findCallback(sql, appId)
     if (configured === undefined || (await store.callbacksNow(sql, config.callbacks)) === 'paused') {

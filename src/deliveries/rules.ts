@@ -1,3 +1,4 @@
+import { limits } from '../vocabulary/limits.ts'
 import type { TimeRange } from '../vocabulary/moments.ts'
 import type { FieldFault } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
@@ -17,8 +18,6 @@ const longestHoldMs = 300_000
 const failuresUntilLongest = failuresUntilHeld + Math.ceil(Math.log2(longestHoldMs / shortestHoldMs))
 /** What an endpoint that has failed for long is tried with at a time: ten attempts for an event a second. */
 const longVisitAttempts = 4_000
-/** Kept of a delivery's history over all its replays. */
-const keptAttempts = 20
 
 /** Of a delivery. */
 export const statuses = { waiting: 1, delivered: 2, dead: 3 } as const
@@ -103,7 +102,7 @@ export function readRetryAfter(status: number, header: string | undefined, now =
 export function logAttempt(earlier: string, time: Date, { responseStatus, error, durationMs }: AttemptResult): string {
   const attempt: LoggedAttempt = { time: time.toISOString(), responseStatus, error, durationMs }
   if (earlier === '[]') return JSON.stringify([attempt])
-  return JSON.stringify([...(JSON.parse(earlier) as LoggedAttempt[]), attempt].slice(-keptAttempts))
+  return JSON.stringify([...(JSON.parse(earlier) as LoggedAttempt[]), attempt].slice(-limits.attemptsKept))
 }
 
 /** The name of a delivery for its receiver: the same at each attempt. */

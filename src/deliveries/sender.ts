@@ -3,8 +3,9 @@ import type { Logger } from 'pino'
 import { databaseRefusal } from '../database/failures.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { SecretBox } from '../secrets/box.ts'
+import { limits } from '../vocabulary/limits.ts'
 import { callbackUrlFault } from './callback-url.ts'
-import { attemptTimeoutMs, type CallbackClient } from './client.ts'
+import type { CallbackClient } from './client.ts'
 import {
   type Claim,
   type Item,
@@ -59,7 +60,7 @@ const keptTogether = 50
 const readAgainAfterMs = 10_000
 const leaseMs = leaseSeconds * 1000
 /** An attempt begins only when it ends within the lease, whatever happens to renewals. */
-const neededLeaseMs = attemptTimeoutMs + 1_000
+const neededLeaseMs = limits.attemptMs + 1_000
 const databasePauseMs = 500
 const busyPauseMs = 50
 const fewestRead = 8

@@ -3,9 +3,10 @@ import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
 import { within } from '../events/store.ts'
+import { limits } from '../vocabulary/limits.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
-import { type DeliveryRecord, maxReplayed, pageDeliveries, testType } from './contract.ts'
+import { type DeliveryRecord, pageDeliveries, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
 
 const countedWaiting = 10_000
@@ -251,11 +252,11 @@ export async function replayOne(tx: Statements, appId: string, id: number): Prom
 /** Sets the first events of a range waiting, and answers how many it holds. Throws 10001 for too many. */
 export async function beginRange(tx: Statements, appId: string, range: ReplayRange): Promise<number> {
   const [counted] = await tx<[{ count: number }]>`
-    select count(*)::int as count from (${eventsOf(tx, appId, range)} limit ${maxReplayed + 1}) w`
-  if (counted.count > maxReplayed) {
+    select count(*)::int as count from (${eventsOf(tx, appId, range)} limit ${limits.replayedAtOnce + 1}) w`
+  if (counted.count > limits.replayedAtOnce) {
     const reason = {
-      en: `holds more than ${maxReplayed} events; replay a shorter range`,
-      zh: `包含超过 ${maxReplayed} 个事件；请缩短时间范围`,
+      en: `holds more than ${limits.replayedAtOnce} events; replay a shorter range`,
+      zh: `包含超过 ${limits.replayedAtOnce} 个事件；请缩短时间范围`,
     }
     throw invalidRequest([{ field: 'timeTo', reason }])
   }

@@ -1,7 +1,5 @@
-/** While creates queue for their batches, an attempt may begin for so many of them: some half of the processor time. */
-const createsPerAttempt = 4
-/** And so many a second whatever creates do. */
-const leastPerSecond = 100
+import { limits } from '../vocabulary/limits.ts'
+
 /** A lane whose batches hold more than this is a lane that creates queue for. */
 const queueingBatch = 8
 /** Creates queue until so long after such a batch: the next one may take its time. */
@@ -15,7 +13,7 @@ export class Throttle {
   private allowed = 0
   private queueingUntil = Number.NEGATIVE_INFINITY
   private readonly waiting: (() => void)[] = []
-  private readonly timer = setInterval(() => this.allow((leastPerSecond * tickMs) / 1000), tickMs)
+  private readonly timer = setInterval(() => this.allow((limits.attemptsPerSecond * tickMs) / 1000), tickMs)
 
   constructor() {
     this.timer.unref()
@@ -24,7 +22,7 @@ export class Throttle {
   /** Told of every batch of creates. */
   onBatch(size: number): void {
     if (size > queueingBatch) this.queueingUntil = performance.now() + quietMs
-    this.allow(size / createsPerAttempt)
+    this.allow(size / limits.createsPerAttempt)
   }
 
   /** Resolves when an attempt may begin; undefined when that is at once. */

@@ -8,6 +8,7 @@ import type { Sql } from '../database/open.ts'
 import { OutageLog } from '../database/outage-log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { SecretBox } from '../secrets/box.ts'
+import { limits } from '../vocabulary/limits.ts'
 import type { CallbackClient } from './client.ts'
 import { Replays } from './replay.ts'
 import * as queue from './routine.ts'
@@ -25,11 +26,6 @@ export interface WorkerOptions {
   log: Logger
 }
 
-/** Endpoints that one process sends to side by side. */
-const maxSenders = 2_000
-/** Events that wait in memory, over all senders, and in one. */
-const maxHeldEvents = 8_000
-const maxHeldBySender = 100
 /** New events are looked at at once, but no more often than that. */
 const newsLookMs = 50
 /** How often endpoints are looked at that are due: retries, ends of holds and of leases, and what another process handed over. */
@@ -92,11 +88,12 @@ export class CallbackWorker {
       read: (request) => reads.submit(request),
       write: (progress) => writes.submit(progress),
       onNews: (appId) => this.onNews([appId]),
-      mostRead: () => Math.max(4, Math.min(maxHeldBySender, Math.floor(maxHeldEvents / (this.senders.size + 1)))),
+      mostRead: () =>
+        Math.max(4, Math.min(limits.eventsHeldBySender, Math.floor(limits.eventsHeld / (this.senders.size + 1)))),
       isStopping: () => this.isStopping,
       isCrowded: () => this.isCrowded,
     }
-    const help = `Callbacks that this process is sending to, of ${maxSenders} at most.`
+    const help = `Callbacks that this process is sending to, of ${limits.sendersAtOnce} at most.`
     metrics.gauge({ name: 'forecourt_callback_senders', help, merged: 'sum' }, () => this.senders.size)
   }
 
@@ -139,7 +136,7 @@ export class CallbackWorker {
   ): GroupCommit<Request, Answer> {
     return new GroupCommit<Request, Answer>({
       maxBatch: 64,
-      maxWaiting: 2 * maxSenders,
+      maxWaiting: 2 * limits.sendersAtOnce,
       maxWaitMs: Number.POSITIVE_INFINITY,
       claims: ({ appId }) => [appId],
       write: (requests) => ask(this.options.pool, requests),
@@ -217,7 +214,7 @@ export class CallbackWorker {
 
   /** Starts a sender for each endpoint that is free and has something to send. */
   private async claim(news: string[], isDueLook: boolean): Promise<void> {
-    const places = Math.max(0, maxSenders - this.senders.size)
+    const places = Math.max(0, limits.sendersAtOnce - this.senders.size)
     this.isCrowded = places === 0
     const claimedAt = performance.now()
     const found = await queue.claimEndpoints(this.options.pool, this.owner, places, news, isDueLook)

@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { limits } from '../vocabulary/limits.ts'
 import { operation } from '../vocabulary/operation.ts'
-import { batchBytes, batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
+import { batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
   address,
   anyAppId,
@@ -151,7 +152,7 @@ export const createDevices = operation({
   data: outcomesOf('deviceNo', DeviceRecord),
   refusals: ['applicationNotFound'],
   idempotent: true,
-  maxBodyBytes: batchBytes,
+  maxBodyBytes: limits.batchBytes,
 })
 
 const ofOne = { callers: ['application', 'operator'], refusals: ['applicationNotFound', 'deviceNotFound'] } as const

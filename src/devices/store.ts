@@ -1,7 +1,6 @@
 import type { ParameterOrJSON, Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import {
-  countedRows,
   folded,
   inOrder,
   ofApplications,
@@ -13,6 +12,7 @@ import {
   toPage,
 } from '../database/page.ts'
 import { textArray } from '../database/routine.ts'
+import { limits } from '../vocabulary/limits.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import type { Box } from '../vocabulary/values.ts'
@@ -180,7 +180,7 @@ export function countStatement(filter: DeviceFilter): Statement {
   return statement(
     (add) => `
       select count(*) as counted
-      from (select 1 from device where ${conditions(filter, add)} limit ${countedRows + 1}) as fitting`,
+      from (select 1 from device where ${conditions(filter, add)} limit ${limits.pageRowsCounted + 1}) as fitting`,
   )
 }
 
@@ -201,12 +201,12 @@ export function searchStatement(
         : `(app_id > ${appId} or app_id = ${appId} and ${isBehind(micros, deviceNo)})`
     return `
       with fitting as materialized (
-        select app_id, bound_at, device_no from device where ${fitting} limit ${countedRows + 1}
+        select app_id, bound_at, device_no from device where ${fitting} limit ${limits.pageRowsCounted + 1}
       ), total as materialized (select count(*) as counted from fitting)
       select counted, page.* from total left join (
         select ${columnsSql}, ${keyText} as page_key from (
           select app_id, bound_at, device_no from fitting, total
-          where counted <= ${countedRows} and ${behind} ${order} limit ${add(pageSize + 1)} offset ${add(offset)}
+          where counted <= ${limits.pageRowsCounted} and ${behind} ${order} limit ${add(pageSize + 1)} offset ${add(offset)}
         ) as listed join device using (app_id, bound_at, device_no) where ${whose(filter, add)}
       ) as page on true ${order}`
   })
@@ -265,7 +265,7 @@ export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQ
   const found = await rowsOf(run(sql, searchStatement(filter, request)))
   const counted: number = found[0]?.counted
   const rows =
-    counted > countedRows
+    counted > limits.pageRowsCounted
       ? await rowsOf(readRanges(sql, filter, request))
       : found.filter((row) => row.device_no !== null)
   return toPage(request, rows, counted, show)

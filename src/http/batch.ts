@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { claimKey, type RequestKey, releaseKey, settleKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { yielder } from '../runtime/event-loop.ts'
+import { limits } from '../vocabulary/limits.ts'
 import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../vocabulary/refusals.ts'
 import { JsonText } from './answer.ts'
 import { preferredLanguage } from './language.ts'
@@ -34,9 +35,6 @@ interface RowOutcome {
   text: string
   refused?: RefusalName
 }
-
-/** Rows that are with the lane at once: a thousand would stand before everybody else's one. */
-const portionRows = 128
 
 /** What a caller is told that has lost its access. */
 const losses: ReadonlySet<RefusalName | undefined> = new Set(['tokenInvalid', 'applicationFrozen'])
@@ -114,10 +112,10 @@ async function writeRows<Row>(
 
   const outcomes: RowOutcome[] = []
   const pause = yielder()
-  for (let from = 0; from < rows.length; from += portionRows) {
+  for (let from = 0; from < rows.length; from += limits.batchRowsInLane) {
     // Faulty rows wait for nothing by themselves.
     await pause()
-    const portion = rows.slice(from, from + portionRows)
+    const portion = rows.slice(from, from + limits.batchRowsInLane)
     outcomes.push(...(await Promise.all(portion.map((row, index) => writeRow(row, from + index)))))
     // A row that was waited for in vain may have been written.
     if (from === 0 && outcomes.every(isUndecided)) throw outcomes.some(isUnknown) ? unavailable() : lost

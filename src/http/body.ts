@@ -1,10 +1,10 @@
 import type { Deadline } from '../runtime/deadlines.ts'
+import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import { invalidRequest, type Reason, Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { JsonFault, parseJson } from './json.ts'
 import { BodyTooLarge, type HttpRequest } from './message.ts'
 
-const defaultMaxBytes = 64 * 1024
 const jsonMediaType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i
 const formMediaType = /^application\/x-www-form-urlencoded\s*(;.*)?$/i
 
@@ -59,7 +59,7 @@ export class BodyReader {
 
   /** The whole body. Throws 10001 for one that is too large or broke off; the request times out for one that dallies. */
   async read(request: HttpRequest, operation: Operation, timeout: RequestTimeout): Promise<Uint8Array> {
-    const limit = operation.maxBodyBytes ?? defaultMaxBytes
+    const limit = operation.maxBodyBytes ?? limits.bodyBytes
     const announced = request.header('content-length')
     const size = announced === null ? limit : Number(announced)
     // Two that are equal arrive as one text with a comma, which is no number and would pass every limit.
@@ -67,26 +67,17 @@ export class BodyReader {
     if (size > limit) throw tooLarge(limit)
     const room = operation.callers.length === 0 ? this.ofAnyone : this.ofCallers
     room.enter(timeout, 1)
-    if (size > defaultMaxBytes) this.large.enter(timeout, size)
+    if (size > limits.bodyBytes) this.large.enter(timeout, size)
     try {
       return await request.body(limit)
     } catch (error) {
       throw error instanceof BodyTooLarge ? tooLarge(limit) : brokenOff()
     } finally {
       room.leave(timeout)
-      if (size > defaultMaxBytes) this.large.leave(timeout)
+      if (size > limits.bodyBytes) this.large.leave(timeout)
     }
   }
 }
-
-/** Files that are being taken at once in this process; each has a share of its memory, and of the processor. */
-const mostFiles = 8
-/** And of them one caller's or one application’s: some retries at once, and room for others however long they take. */
-const mostFilesOfOne = 4
-/** Places beyond these for those who hold none, so that a few who dally keep nobody else out. */
-const mostFilesInAll = 32
-/** Nothing of a file may come for so long. */
-const fileIdleMs = 30_000
 
 /** How slowly a file may come: once it has been waited for `patienceMs`, `leastBytes` in each `everyMs` of waiting. */
 export interface Pace {
@@ -95,8 +86,6 @@ export interface Pace {
   leastBytes: number
 }
 const filePace: Pace = { patienceMs: 60_000, everyMs: 30_000, leastBytes: 64 * 1024 }
-/** Of a file that is refused before its end, so much is still taken: most clients read no answer before they have sent all. */
-const drainedBytes = 8 * 1024 * 1024
 const drainedMs = 2_000
 
 let filesUnderWay = 0
@@ -115,8 +104,9 @@ const holders = ({ actor, appId }: FileOwner) =>
 /** Takes a place for a file. Throws 10007 where its caller or application has its part, and 50003 where all are taken. */
 function takePlace(names: readonly string[]): void {
   const held = Math.max(...names.map((name) => filesOf.get(name) ?? 0))
-  if (held >= mostFilesOfOne) throw closing(new Refusal('tooManyRequests', { headers: { 'retry-after': '5' } }))
-  if (filesUnderWay >= (held === 0 ? mostFilesInAll : mostFiles)) throw closing(unavailable(5))
+  if (held >= limits.filesAtOnceOfOne)
+    throw closing(new Refusal('tooManyRequests', { headers: { 'retry-after': '5' } }))
+  if (filesUnderWay >= (held === 0 ? limits.filesInAll : limits.filesAtOnce)) throw closing(unavailable(5))
   filesUnderWay++
   for (const name of names) filesOf.set(name, (filesOf.get(name) ?? 0) + 1)
 }
@@ -171,7 +161,7 @@ export class FileBody {
     const [mediaType, charset] = fileTypeOf(request, operation)
     this.mediaType = mediaType
     this.charset = charset
-    this.limit = operation.maxBodyBytes ?? defaultMaxBytes
+    this.limit = operation.maxBodyBytes ?? limits.bodyBytes
     const announced = Number(request.header('content-length') ?? 0)
     if (Number.isNaN(announced)) throw lengthTwice()
     if (announced > this.limit) throw closing(tooLarge(this.limit))
@@ -205,13 +195,13 @@ export class FileBody {
 
   private async next(): Promise<Uint8Array | undefined> {
     const { timeout } = this
-    timeout.at = performance.now() + fileIdleMs
+    timeout.at = performance.now() + limits.fileIdleMs
     timeout.late = bodyTooSlow
     const askedAt = performance.now()
     const { done, value } = await this.arrival()
     this.waitedMs += performance.now() - askedAt
     // What is done with a piece is no fault of its sender.
-    timeout.at = performance.now() + fileIdleMs
+    timeout.at = performance.now() + limits.fileIdleMs
     timeout.late = unavailable
     if (done) {
       this.isOver = true
@@ -248,7 +238,7 @@ export class FileBody {
   async close(): Promise<void> {
     leavePlace(this.owners)
     const until = performance.now() + drainedMs
-    const most = this.size + drainedBytes
+    const most = this.size + limits.fileDrainedBytes
     try {
       while (!this.isOver && this.size < most && performance.now() < until) await this.next()
     } catch {

@@ -1,19 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { yielder } from '../runtime/event-loop.ts'
+import { limits } from '../vocabulary/limits.ts'
 import type { Reason } from '../vocabulary/refusals.ts'
 
-/** Deeper than any body that an operation takes, and far below what could exhaust a parser's stack. */
-const maxDepth = 32
-/** Members and elements in all: four times the largest import. What is said in less costs little to read. */
-const maxValues = 100_000
-/** More than any operation knows, and few enough that no choice of names makes them dear to look up. */
-const maxMembers = 1000
-/** Larger bodies are read and checked in slices, with turns of the event loop between them. */
-export const largeBytes = 256 * 1024
-/** A text of this many bytes fits no member, so that only what is ignored holds it. */
-const longText = 64 * 1024
-/** Escapes in long texts: each takes a parser twenty times as long as a letter. */
-const maxLongEscapes = 500_000
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A body that is not one unambiguous JSON text. */
@@ -31,7 +20,7 @@ export class JsonFault extends Error {
  * its operation could ever need. A large one is read in slices; a small one is there at once. Throws `JsonFault`.
  */
 export function parseJson(bytes: Uint8Array): unknown | Promise<unknown> {
-  if (bytes.byteLength > largeBytes) return parseLarge(bytes)
+  if (bytes.byteLength > limits.jsonSlicedBytes) return parseLarge(bytes)
   const scan = new Scan(bytes, membersAtDepth)
   scan.read(bytes.byteLength)
   const value = parsePiece(bytes)
@@ -47,7 +36,7 @@ interface List {
 }
 
 /** Of small bodies, which are read without a pause. */
-const membersAtDepth = new Int32Array(maxDepth + 1)
+const membersAtDepth = new Int32Array(limits.jsonDepth + 1)
 
 /** One pass over the bytes of a JSON text, before it is parsed: what it would cost, and where it can be cut. */
 class Scan {
@@ -103,8 +92,9 @@ class Scan {
           this.depth--
       }
     }
-    if (this.values > maxValues) throw tooMany('members and elements', '成员与元素', maxValues)
-    if (this.longEscapes > maxLongEscapes) throw tooMany('escapes in long texts', '长文本中的转义', maxLongEscapes)
+    if (this.values > limits.jsonValues) throw tooMany('members and elements', '成员与元素', limits.jsonValues)
+    if (this.longEscapes > limits.jsonLongEscapes)
+      throw tooMany('escapes in long texts', '长文本中的转义', limits.jsonLongEscapes)
     this.at = at
     return at >= bytes.byteLength
   }
@@ -125,27 +115,27 @@ class Scan {
       at++
     }
     const isOver = !this.isInText || at >= bytes.byteLength
-    if (isOver && at - this.textStart > longText) this.longEscapes += this.textEscapes
+    if (isOver && at - this.textStart > limits.jsonLongTextBytes) this.longEscapes += this.textEscapes
     return at
   }
 
   private countMember(): void {
     this.members++
     const count = (this.membersAtDepth[this.depth] ?? 0) + 1
-    if (count > maxMembers) throw tooMany('members in one object', '单个对象的成员', maxMembers)
+    if (count > limits.jsonMembers) throw tooMany('members in one object', '单个对象的成员', limits.jsonMembers)
     this.membersAtDepth[this.depth] = count
   }
 
   private enter(): void {
     this.values++
     this.depth++
-    if (this.depth > maxDepth) throw new JsonFault(tooDeep)
+    if (this.depth > limits.jsonDepth) throw new JsonFault(tooDeep)
     this.membersAtDepth[this.depth] = 0
   }
 
   private cut(at: number): void {
     const { open } = this
-    if (open === undefined || at - open.end < largeBytes) return
+    if (open === undefined || at - open.end < limits.jsonSlicedBytes) return
     open.cuts.push(at)
     open.end = at
   }
@@ -163,11 +153,16 @@ class Scan {
 async function parseLarge(body: Uint8Array): Promise<unknown> {
   const bytes = withoutOuterSpace(body)
   const pause = yielder()
-  const scan = new Scan(bytes, new Int32Array(maxDepth + 1))
+  const scan = new Scan(bytes, new Int32Array(limits.jsonDepth + 1))
   await pause()
-  for (let until = largeBytes; !scan.read(Math.min(until, bytes.byteLength)); until += largeBytes) await pause()
+  for (
+    let until = limits.jsonSlicedBytes;
+    !scan.read(Math.min(until, bytes.byteLength));
+    until += limits.jsonSlicedBytes
+  )
+    await pause()
   const { list } = scan
-  if (list === undefined || list.end - list.start < largeBytes) {
+  if (list === undefined || list.end - list.start < limits.jsonSlicedBytes) {
     const value = parsePiece(bytes)
     requireOnce(membersOf(value), scan)
     return value
@@ -244,7 +239,10 @@ function membersOf(value: unknown): number {
 
 const notJson: Reason = { en: 'is not valid JSON', zh: '不是有效的 JSON' }
 const twice: Reason = { en: 'names a member of an object twice', zh: '对象中有重复的成员名' }
-const tooDeep: Reason = { en: `is nested deeper than ${maxDepth} levels`, zh: `嵌套超过 ${maxDepth} 层` }
+const tooDeep: Reason = {
+  en: `is nested deeper than ${limits.jsonDepth} levels`,
+  zh: `嵌套超过 ${limits.jsonDepth} 层`,
+}
 function tooMany(en: string, zh: string, most: number): JsonFault {
   return new JsonFault({ en: `holds more than ${most} ${en}`, zh: `${zh}超过 ${most} 个` })
 }

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import { UserError } from '../runtime/user-error.ts'
+import { limits } from '../vocabulary/limits.ts'
 import { refusals } from '../vocabulary/refusals.ts'
 import { boundConnections } from './idle-connections.ts'
 import {
@@ -36,8 +37,6 @@ const farewellMs = 400
 /** After the last answer, clients get this long to read `connection: close` before their connection is cut. */
 const lastWordsMs = 50
 const drainMs = 5_500
-/** Who takes nothing of a streamed answer for so long is not waited for. Bun looks at that itself. */
-const idleSeconds = 60
 
 export interface ListenOptions {
   log: Logger
@@ -218,7 +217,7 @@ function listenOnBun(
     reusePort: isShared,
     // Bun would refuse larger bodies itself, without the envelope; the handler counts and refuses them first.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    idleTimeout: idleSeconds,
+    idleTimeout: limits.readerIdleSeconds,
     development: false,
     error: (error) => toResponse(drain.fault(error)),
     fetch: (request, server) =>
@@ -420,7 +419,7 @@ async function send(outgoing: ServerResponse, pieces: Streamed): Promise<void> {
 /** Resolves when more can be sent, or nobody takes it any more. */
 function roomIn(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const late = setTimeout(() => outgoing.destroy(), idleSeconds * 1000)
+    const late = setTimeout(() => outgoing.destroy(), limits.readerIdleSeconds * 1000)
     const go = () => {
       clearTimeout(late)
       outgoing.off('drain', go)
@@ -496,19 +495,16 @@ class NodeRequest implements HttpRequest {
   }
 }
 
-/** Of the files that the process may open, some are the database's, the callbacks' and the log's. */
-const filesKeptFree = 256
-
 /** Without a limit Node would have no file left for anything else. */
 function mostConnections(): number {
-  let limits = ''
+  let allowed = ''
   try {
-    limits = readFileSync('/proc/self/limits', 'utf8')
+    allowed = readFileSync('/proc/self/limits', 'utf8')
   } catch {
     // Not Linux: the number below is all there is.
   }
-  const files = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY)
-  return Math.max(64, Math.min(16_384, files - filesKeptFree))
+  const files = Number(/^Max open files\s+(\d+)/m.exec(allowed)?.[1] ?? Number.POSITIVE_INFINITY)
+  return Math.max(64, Math.min(16_384, files - limits.openFilesKept))
 }
 
 function startListening(server: Server, host: string, port: number): Promise<void> {

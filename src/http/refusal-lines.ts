@@ -1,10 +1,9 @@
 import type { Logger } from 'pino'
 import { actorOf, type Caller } from '../callers/caller.ts'
+import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import type { Refusal, RefusalName } from '../vocabulary/refusals.ts'
 
-/** Lines of one kind in a window; the rest are one line with their number, so that a flood fills no disk. */
-export const mostLines = 20
 const windowMs = 60_000
 
 /** The refusals that tell of an attack, which no event and no refusal log has. */
@@ -45,7 +44,7 @@ export class RefusalLines {
     const count = this.counts.get(refusal.refusal) ?? 0
     this.counts.set(refusal.refusal, count + 1)
     if (count === 0) setTimeout(() => this.endMinute(refusal.refusal), windowMs).unref()
-    if (count >= mostLines) return
+    if (count >= limits.refusalLinesAMinute) return
     // Operations that take no token have a caller that says nothing.
     const isKnown = caller !== undefined && operation?.callers.length !== 0
     const actor = isKnown ? actorOf(caller) : refusal.actor
@@ -53,7 +52,7 @@ export class RefusalLines {
   }
 
   private endMinute(name: RefusalName): void {
-    const more = (this.counts.get(name) ?? 0) - mostLines
+    const more = (this.counts.get(name) ?? 0) - limits.refusalLinesAMinute
     this.counts.delete(name)
     const kind = kinds[name]
     if (more > 0 && kind !== undefined) this.log[kind.level]({ more }, kind.rest)

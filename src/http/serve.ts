@@ -10,6 +10,7 @@ import type { Sql } from '../database/open.ts'
 import type { Reads } from '../database/reads.ts'
 import type { Deadlines } from '../runtime/deadlines.ts'
 import type { Metrics } from '../runtime/metrics.ts'
+import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
 import {
   type FieldFault,
@@ -23,7 +24,6 @@ import { onceKey } from '../vocabulary/values.ts'
 import { compress, isLarge, type JsonText, Replayed, Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
 import type { InFlight } from './in-flight.ts'
-import { largeBytes } from './json.ts'
 import { preferredLanguage } from './language.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 import { RefusalLines } from './refusal-lines.ts'
@@ -365,7 +365,7 @@ async function answerFor(
   const read = mediaType === 'form' ? readForm(bytes) : readJson(bytes)
   const sent = read instanceof Promise ? await read : read
   pending.body = sent
-  const isLarge = bytes.byteLength > largeBytes
+  const isLarge = bytes.byteLength > limits.jsonSlicedBytes
   const body = isLarge && route.readBody ? await route.readBody.inSlices(sent) : (route.readBody?.(sent) ?? sent)
   const key = operation.idempotent ? request.header('idempotency-key') : null
   if (key === null) return run({ caller, actor, body, query, idempotency: undefined, ...head })

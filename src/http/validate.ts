@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { yielder } from '../runtime/event-loop.ts'
+import { limits } from '../vocabulary/limits.ts'
 import { type FieldFault, invalidRequest, type Reason } from '../vocabulary/refusals.ts'
 import { coordinates, coordinatesReason, reasonKey } from '../vocabulary/values.ts'
 
@@ -33,9 +34,6 @@ export interface Validator<Value> {
   inSlices(value: unknown): Promise<Value>
 }
 
-/** Faults that are told of one body. More help nobody, and to find and tell all of a large list's would hold others up. */
-const mostTold = 1000
-
 /**
  * Makes the check of one schema: compiled as a whole for requests that fit, and walked member by member for those
  * that don't, so that every faulty field is told, up to a thousand. Answers declared members only, so that no store can be handed a
@@ -50,7 +48,7 @@ export function validator<Schema extends TSchema>(
   const checks = new Map<TSchema, Check>()
   function requireNone(value: unknown, misfits: FieldFault[]): void {
     const all =
-      check === undefined || misfits.length === mostTold
+      check === undefined || misfits.length === limits.faultsShown
         ? misfits
         : [...misfits, ...furtherFaults(value, misfits, check)]
     if (all.length > 0) throw invalidRequest(all)
@@ -67,7 +65,7 @@ export function validator<Schema extends TSchema>(
     const misfits: FieldFault[] = []
     for (const fault of faults(schema, value, '', root, checks)) {
       if (fault === portionIsOver) await pause()
-      else if (misfits.push(fault) === mostTold) break
+      else if (misfits.push(fault) === limits.faultsShown) break
     }
     requireNone(value, misfits)
     return (await pickInTurns(schema, value, pause)) as Static<Schema>
@@ -77,7 +75,7 @@ export function validator<Schema extends TSchema>(
 
 type Pick = (value: unknown) => unknown
 
-/** As the picker does, but of the lists in a body a portion a turn. */
+/** As the picker does, but of the lists in a body a limits.validatedAtOnce a turn. */
 async function pickInTurns(schema: TSchema, value: unknown, pause: () => Promise<void>): Promise<unknown> {
   const { properties } = schema as Shape
   if (properties === undefined) return value
@@ -92,9 +90,9 @@ async function pickInTurns(schema: TSchema, value: unknown, pause: () => Promise
       continue
     }
     const list: unknown[] = []
-    for (let from = 0; from < sent.length; from += portion) {
+    for (let from = 0; from < sent.length; from += limits.validatedAtOnce) {
       await pause()
-      for (const item of sent.slice(from, from + portion)) list.push(pick(item))
+      for (const item of sent.slice(from, from + limits.validatedAtOnce)) list.push(pick(item))
     }
     picked[member] = list
   }
@@ -163,16 +161,14 @@ function fitting(value: unknown, path: string, faulty: ReadonlySet<string>): unk
   return Object.fromEntries(members.filter(([, member]) => member !== undefined))
 }
 
-/** Items of a list that are looked at without a pause. */
-const portion = 256
-/** Said after each portion of a long list, for those who pause there. */
-const portionIsOver = Symbol('a portion is over')
+/** Said after each limits.validatedAtOnce of a long list, for those who pause there. */
+const portionIsOver = Symbol('a limits.validatedAtOnce is over')
 
 type Faults = Generator<FieldFault | typeof portionIsOver, void>
 
 function told(faults: Faults): FieldFault[] {
   const first: FieldFault[] = []
-  for (const fault of faults) if (fault !== portionIsOver && first.push(fault) === mostTold) break
+  for (const fault of faults) if (fault !== portionIsOver && first.push(fault) === limits.faultsShown) break
   return first
 }
 
@@ -207,7 +203,7 @@ function* arrayFaults(shape: Shape, value: unknown, path: string, root: string, 
     return yield { field: path, reason: sizeReason(shape) }
   }
   for (const [index, item] of value.entries()) {
-    if (index % portion === portion - 1) yield portionIsOver
+    if (index % limits.validatedAtOnce === limits.validatedAtOnce - 1) yield portionIsOver
     if (!fits(items, item, checks)) yield* faults(items, item, `${path}[${index}]`, root, checks)
   }
 }
@@ -248,7 +244,9 @@ export function queryReader<Schema extends TObject>(schema: Schema): (query: str
     }
     if (wrong.size === 0 && fits(schema, value, checks)) return value as Static<Schema>
     const misfits = told(faults(schema, value, '', 'query', checks)).filter(({ field }) => !wrong.has(field))
-    throw invalidRequest([...[...wrong].map(([field, reason]) => ({ field, reason })), ...misfits].slice(0, mostTold))
+    throw invalidRequest(
+      [...[...wrong].map(([field, reason]) => ({ field, reason })), ...misfits].slice(0, limits.faultsShown),
+    )
   }
   if (Object.keys(schema.properties).length > 0) return read
   // As of nearly every write.

@@ -106,8 +106,9 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
 /** Starts the workers on one port, each with its part of what the service may take. Answers the address. */
 async function startWorkers({ config, ...order }: ServeOrder, life: Lifetime, log: Logger): Promise<string> {
   const port = await findPort(config.host, config.port)
-  const maxWaitingCreates = Math.ceil(config.maxWaitingCreates / config.workers)
-  const workers = new Workers({ config: { ...config, port, maxWaitingCreates }, ...order }, log)
+  const shareOf = (most: number) => Math.ceil(most / config.workers)
+  const shares = { maxRequests: shareOf(config.maxRequests), maxWaitingCreates: shareOf(config.maxWaitingCreates) }
+  const workers = new Workers({ config: { ...config, port, ...shares }, ...order }, log)
   life.onStop(() => workers.stop())
   await workers.start()
   return urlOf(config.host, port)

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { limits } from '../vocabulary/limits.ts'
 import { operation } from '../vocabulary/operation.ts'
-import { batchBytes, batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
+import { batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
   address,
   anyAppId,
@@ -119,7 +120,7 @@ export const saveSites = operation({
   data: outcomesOf('siteName', SiteRecord),
   refusals: ['applicationNotFound'],
   idempotent: true,
-  maxBodyBytes: batchBytes,
+  maxBodyBytes: limits.batchBytes,
 })
 
 const id = integer(1)

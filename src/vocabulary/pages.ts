@@ -1,4 +1,5 @@
 import Type, { type TSchema, type TString } from 'typebox'
+import { limits } from './limits.ts'
 import { refusals } from './refusals.ts'
 import {
   described,
@@ -32,7 +33,7 @@ export const pageQuery = {
       'The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further.',
     ),
   ),
-  pageSize: optional(described(integer(1, 100), 'Rows on a page; 10 when left out.')),
+  pageSize: optional(described(integer(1, limits.pageRows), 'Rows on a page; 10 when left out.')),
   cursor: optional(
     text(
       2048,
@@ -61,14 +62,11 @@ export function pageOf<Schema extends TSchema>(schema: Schema) {
   return named(`${nameOf(schema)}Page`, page)
 }
 
-/** The most rows of a batch. */
-export const mostRows = 1000
-
 /** The rows of a batch. Each is checked by itself, so that a faulty one is an outcome and not the end of the request. */
 export function batchOf(row: TSchema, description?: string) {
   return Type.Array(Type.Unknown({ [shownKey]: row }), {
     minItems: 1,
-    maxItems: mostRows,
+    maxItems: limits.batchRows,
     ...(description === undefined ? {} : { description }),
   })
 }
@@ -114,6 +112,3 @@ export function outcomesOf<const Name extends string, Schema extends TSchema>(na
   })
   return (known as typeof outcomes | undefined) ?? named(title, outcomes)
 }
-
-/** The largest body of a batch (contract §2): room for a thousand rows, even with long names, remarks and addresses. */
-export const batchBytes = 4 * 1024 * 1024

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { getApplication } from '../../src/applications/contract.ts'
 import { issueToken } from '../../src/applications/tokens/contract.ts'
 import { getDevice } from '../../src/devices/contract.ts'
-import { mostLines } from '../../src/http/refusal-lines.ts'
 import { createOperator } from '../../src/people/operators/contract.ts'
+import { limits } from '../../src/vocabulary/limits.ts'
 import { Client, newApplication, startService } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { expectRefusal, expectSuccess } from './support.ts'
@@ -60,10 +60,11 @@ test('the log tells of failed client secrets and of what callers may not do, wit
     { level: 30, operation: 'createOperator', actor: expect.stringMatching(/^operator:.+#\d+$/) },
   ])
 
-  for (let index = 0; index < 3 * mostLines; index++) expectRefusal(await grant('x', 'y'), 'clientInvalid', oauth)
+  for (let index = 0; index < 3 * limits.refusalLinesAMinute; index++)
+    expectRefusal(await grant('x', 'y'), 'clientInvalid', oauth)
   // One kind's flood hides no other kind.
   expectRefusal(await client.call(getDevice, asked, { token: stranger.token }), 'notPermitted')
-  expect(linesOf('a client secret was refused')).toHaveLength(mostLines)
+  expect(linesOf('a client secret was refused')).toHaveLength(limits.refusalLinesAMinute)
   expect(linesOf('a request was not permitted')).toHaveLength(3)
   for (const sent of ['a-secret-that-is-wrong', 'typed-into-the-wrong-field', owner.appSecret, 'SN00000001']) {
     expect(service.stderr()).not.toContain(sent)

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { columnFaults, importColumns } from '../../console/src/imports/columns.ts'
 import { type FileStart, fileToSend, namesOf, readStart } from '../../console/src/imports/file-start.ts'
 import { type ResultRow, readRows, resultCsv } from '../../console/src/imports/result.ts'
-import { fileBytes, type ImportKind, importRows } from '../../src/bulk/contract.ts'
+import { type ImportKind, importRows } from '../../src/bulk/contract.ts'
+import { limits } from '../../src/vocabulary/limits.ts'
 
 const gb18030 = {
   设备序列号: [0xc9, 0xe8, 0xb1, 0xb8, 0xd0, 0xf2, 0xc1, 0xd0, 0xba, 0xc5],
@@ -72,7 +73,7 @@ describe('the beginning of a file', () => {
     expect(await readStart(bytes('deviceNo,modelName'))).toBe('noRows')
     expect(await readStart(bytes('x'.repeat(70_000)))).toBe('longHeading')
     expect(await readStart(bytes('{"deviceNo":\n'))).toBe('notJson')
-    expect(await readStart({ size: fileBytes + 1 } as Blob)).toBe('tooLarge')
+    expect(await readStart({ size: limits.fileBytes + 1 } as Blob)).toBe('tooLarge')
   })
 })
 

@@ -189,7 +189,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
   }, 120_000)
 
   test('connections that are reset after any byte of a request', async () => {
-    const service = await place.startService({ env: { FORECOURT_MAX_WAITING_CREATES: '50' } })
+    const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: '50' } })
     const client = new Client(service)
     const application = await newApplication(client)
     const body = deviceBody(application.appId)
@@ -216,7 +216,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
 
 test('bodies that time out give their places back, and readiness says so while there is none', async () => {
   const places = 20
-  const service = await place.startService({ env: { FORECOURT_MAX_WAITING_CREATES: String(places) } })
+  const service = await place.startService({ env: { FORECOURT_MAX_REQUESTS: String(places) } })
   const client = new Client(service)
   const application = await newApplication(client)
   const readiness = async () => {

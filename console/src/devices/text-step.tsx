@@ -1,6 +1,6 @@
 import { Alert, Button, Form, Input } from 'antd'
 import { useMemo, useState } from 'react'
-import { mostRows } from '../../../src/vocabulary/pages.ts'
+import { limits } from '../../../src/vocabulary/limits.ts'
 import { paths } from '../paths.ts'
 import { useUnsaved } from '../ui/leaving.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
@@ -38,7 +38,7 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
   const labels = useFieldNames()
   const { rows, ignored } = useMemo(() => readTable(text, draftColumns, 'coordinates'), [text])
   const [isEmpty, setEmpty] = useState(false)
-  const isTooMuch = rows.length > mostRows
+  const isTooMuch = rows.length > limits.batchRows
   useUnsaved(() => text.trim() !== '')
 
   function go(): void {
@@ -74,7 +74,7 @@ export function TextStep({ appId, text, setText, byDefault, setByDefault, show }
           type="error"
           showIcon
           style={{ marginBottom: 16 }}
-          title={t('tooMany', { count: grouped(rows.length), most: grouped(mostRows) })}
+          title={t('tooMany', { count: grouped(rows.length), most: grouped(limits.batchRows) })}
         />
       )}
       {ignored.length > 0 && (

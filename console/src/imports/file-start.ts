@@ -1,4 +1,5 @@
-import { fileBytes, type ImportFormat, type ImportKind } from '../../../src/bulk/contract.ts'
+import type { ImportFormat, ImportKind } from '../../../src/bulk/contract.ts'
+import { limits } from '../../../src/vocabulary/limits.ts'
 import { columnOf, delimiterOf, linesOf } from '../devices/table-text.ts'
 import { importColumns } from './columns.ts'
 
@@ -23,7 +24,7 @@ export type FileFault = 'empty' | 'tooLarge' | 'workbook' | 'utf16' | 'delimiter
 
 /** Reads the beginning of a file. */
 export async function readStart(file: Blob): Promise<FileStart | FileFault> {
-  if (file.size > fileBytes) return 'tooLarge'
+  if (file.size > limits.fileBytes) return 'tooLarge'
   const bytes = new Uint8Array(await file.slice(0, startBytes).arrayBuffer())
   if (bytes.length === 0) return 'empty'
   if (startsWith(bytes, [0x50, 0x4b, 0x03, 0x04]) || startsWith(bytes, [0xd0, 0xcf, 0x11, 0xe0])) return 'workbook'

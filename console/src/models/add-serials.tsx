@@ -2,7 +2,7 @@ import { Alert, Button, Form, Input, Table } from 'antd'
 import { useMemo, useState } from 'react'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { importDeviceInventory } from '../../../src/devices/inventory/contract.ts'
-import { mostRows } from '../../../src/vocabulary/pages.ts'
+import { limits } from '../../../src/vocabulary/limits.ts'
 import { lengths } from '../../../src/vocabulary/values.ts'
 import { useWrite } from '../api.ts'
 import { isSerial } from '../devices/rows.ts'
@@ -100,7 +100,7 @@ function AddForm({ close }: { close: () => void }) {
       readTable(text, inventoryColumns).rows.map((row) => ({ ...row, modelName: row.modelName || modelName.trim() })),
     [text, modelName],
   )
-  const isTooMuch = entries.length > mostRows
+  const isTooMuch = entries.length > limits.batchRows
   const localFaults = useLocalFaults(entries)
   const refusedFaults = refusedRows(error, entries)
   const faults = localFaults.length > 0 ? localFaults : refusedFaults
@@ -166,7 +166,12 @@ function AddForm({ close }: { close: () => void }) {
       </Form.Item>
       {faults.length > 0 && <FaultTable faults={faults} />}
       {isTooMuch && (
-        <Alert type="error" showIcon style={{ marginBottom: 16 }} title={t('tooMany', { most: grouped(mostRows) })} />
+        <Alert
+          type="error"
+          showIcon
+          style={{ marginBottom: 16 }}
+          title={t('tooMany', { most: grouped(limits.batchRows) })}
+        />
       )}
       <div className="form-buttons">
         <Button type="primary" htmlType="submit" loading={isRunning} disabled={localFaults.length > 0 || isTooMuch}>

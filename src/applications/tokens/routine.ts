@@ -1,6 +1,7 @@
 import { isLivingAt } from '../../callers/store.ts'
 import type { Statements } from '../../database/open.ts'
 import { callRoutine, jsonRows, routine, textArray } from '../../database/routine.ts'
+import { limits } from '../../vocabulary/limits.ts'
 
 /** A token that a client asked for with a secret that was its when it was read. */
 export interface TokenRequest {
@@ -20,12 +21,10 @@ interface TokenRow {
 const text = 'text'
 const rows = (columns: Partial<Record<keyof TokenRow, string>>) => jsonRows<TokenRow>('p_rows::json', columns)
 
-/** Tokens of an application that live at once (contract §3). */
-const maxLiving = 1000
 /** Dead ones of an application that wait for upkeep; past it they go at once. */
-const maxDead = maxLiving
+const maxDead = limits.tokensOfOne
 /** Of an application's newest tokens, how many are looked at: as many as there can be, and a batch. */
-const lookAt = 4 * maxLiving
+const lookAt = 4 * limits.tokensOfOne
 const lifetime = 'v_now + make_interval(secs => a.token_lifetime_seconds)'
 
 /**
@@ -56,8 +55,8 @@ export const issueTokensRoutine = routine(
     select count(*), coalesce(array_agg(id) filter (where is_living), '{}') into v_rows, v_living from (
       select t.id, (${isLivingAt('v_now')}) as is_living from access_token t
       where t.app_id = a.app_id order by t.id desc limit ${lookAt}) newest;
-    if cardinality(v_living) > ${maxLiving} then
-      delete from access_token where app_id = a.app_id and id <= v_living[${maxLiving + 1}];
+    if cardinality(v_living) > ${limits.tokensOfOne} then
+      delete from access_token where app_id = a.app_id and id <= v_living[${limits.tokensOfOne + 1}];
     elsif v_rows - cardinality(v_living) > ${maxDead} then
       delete from access_token where app_id = a.app_id and id <> all(v_living);
     end if;

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { limits } from '../../vocabulary/limits.ts'
 import { operation } from '../../vocabulary/operation.ts'
-import { batchBytes, batchOf, outcomesOf } from '../../vocabulary/pages.ts'
+import { batchOf, outcomesOf } from '../../vocabulary/pages.ts'
 import {
   anyAppId,
   appId,
@@ -43,7 +44,7 @@ export const unbindDevices = operation({
   data: outcomesOf('deviceNo', DeviceRecord),
   refusals: ['applicationNotFound'],
   idempotent: true,
-  maxBodyBytes: batchBytes,
+  maxBodyBytes: limits.batchBytes,
 })
 
 /** One time of ownership of a serial number. */
@@ -109,5 +110,5 @@ export const transferDevices = operation({
   data: outcomesOf('deviceNo', DeviceRecord),
   refusals: ['applicationNotFound'],
   idempotent: true,
-  maxBodyBytes: batchBytes,
+  maxBodyBytes: limits.batchBytes,
 })

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { limits } from '../../vocabulary/limits.ts'
 import { operation } from '../../vocabulary/operation.ts'
-import { batchBytes, batchOf, outcomesOf } from '../../vocabulary/pages.ts'
+import { batchOf, outcomesOf } from '../../vocabulary/pages.ts'
 import {
   deviceNo,
   extended,
@@ -75,7 +76,7 @@ export const reportDeviceStates = operation({
   data: outcomesOf('deviceNo', DeviceRecord),
   refusals: ['applicationNotFound'],
   idempotent: true,
-  maxBodyBytes: batchBytes,
+  maxBodyBytes: limits.batchBytes,
 })
 
 export const getDeviceState = operation({

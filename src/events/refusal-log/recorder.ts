@@ -5,12 +5,11 @@ import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import type { RefusedWrite } from '../../http/serve.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import { applicationOf, type KeptRefusal, toKept } from './refusal-record.ts'
-import { keepRefusals, mostAMinute } from './store.ts'
+import { keepRefusals } from './store.ts'
 
 const everyMs = 500
-/** Refusals that wait for the database; what comes beyond them is not kept. */
-const mostWaiting = 2000
 /** What one transaction writes, so that none is long. */
 const batchRows = 500
 const batchApplications = 50
@@ -47,7 +46,7 @@ export class RefusalRecorder {
     // What the chart counts is what can be looked up here, within the log's bounds.
     this.metrics.countRefusedWrite()
     const now = new Date()
-    if (this.waiting.length >= mostWaiting || this.isOverShare(appId, now)) return
+    if (this.waiting.length >= limits.refusalsWaiting || this.isOverShare(appId, now)) return
     this.waiting.push(toKept(refused, appId, now))
   }
 
@@ -65,7 +64,7 @@ export class RefusalRecorder {
     }
     const count = this.inMinute.get(appId) ?? 0
     this.inMinute.set(appId, count + 1)
-    return count >= mostAMinute
+    return count >= limits.refusalsAMinute
   }
 
   private writeSoon(): Promise<void> {
@@ -83,7 +82,8 @@ export class RefusalRecorder {
         await transaction(this.sql, (tx) => keepRefusals(tx, batch))
       } catch (error) {
         // A database that is away may be back soon; what it will not take, it would not take then either.
-        if (databaseRefusal(error) !== undefined) this.waiting = [...batch, ...this.waiting].slice(0, mostWaiting)
+        if (databaseRefusal(error) !== undefined)
+          this.waiting = [...batch, ...this.waiting].slice(0, limits.refusalsWaiting)
         else this.log.warn({ err: error }, 'refusals could not be kept')
         return
       }

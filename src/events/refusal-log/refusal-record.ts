@@ -1,6 +1,7 @@
 import { actorOf } from '../../callers/caller.ts'
 import { visibleApplications } from '../../callers/permissions.ts'
 import type { RefusedWrite } from '../../http/serve.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import { type FieldFault, refusals } from '../../vocabulary/refusals.ts'
 
 /** A refused write as it is kept: who, what and why, and nothing else of what was sent. */
@@ -16,8 +17,6 @@ export interface KeptRefusal {
   errors: FieldFault[] | null
 }
 
-/** More tell nobody more, and each application keeps a thousand refusals. */
-const mostErrors = 32
 const longestText = 64
 /** As the service makes application ids; what else an operator names is none. */
 const sane = /^[\w-]{1,64}$/
@@ -28,7 +27,7 @@ export const ofNoApplication = ''
 /** What is kept of the refusal of a write of this application. */
 export function toKept(refused: RefusedWrite, appId: string, time: Date): KeptRefusal {
   const { refusal, operation, requestId, caller, body } = refused
-  const errors = refusal.errors?.slice(0, mostErrors) ?? null
+  const errors = refusal.errors?.slice(0, limits.refusalErrors) ?? null
   return {
     appId,
     time,

@@ -2,15 +2,12 @@ import { takeLock } from '../../database/advisory-lock.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { byId, folded, ofApplications, type PageQuery, readPage } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
 import { type FieldFault, type Reason, type RefusalName, refusals } from '../../vocabulary/refusals.ts'
 import { readActor } from '../rules.ts'
 import { pageRefusals, type RefusalRecord } from './contract.ts'
 import { type KeptRefusal, ofNoApplication } from './refusal-record.ts'
-
-/** Of one application: what is told, and what is kept of one minute, over all processes. */
-const mostTold = 1000
-export const mostAMinute = 300
 
 /**
  * Keeps refusals of existing applications and of none, as far as their bounds go. The lock lets one process at a time look at them
@@ -29,7 +26,7 @@ export async function keepRefusals(tx: Statements, batch: readonly KeptRefusal[]
     minute.setUTCSeconds(0, 0)
     const [kept] = await tx<[{ count: number }]>`
       select count(*)::int as count from refusal where app_id = ${appId} and time >= ${minute}`
-    const rows = own.slice(0, Math.max(0, mostAMinute - kept.count))
+    const rows = own.slice(0, Math.max(0, limits.refusalsAMinute - kept.count))
     if (rows.length > 0) await insertRefusals(tx, appId, rows)
   }
 }
@@ -42,7 +39,7 @@ async function insertRefusals(tx: Statements, appId: string, rows: readonly Kept
   await tx`insert into refusal ${tx(values)}`
   await tx`
     delete from refusal where app_id = ${appId} and id <= (
-      select id from refusal where app_id = ${appId} order by id desc limit 1 offset ${mostTold})`
+      select id from refusal where app_id = ${appId} order by id desc limit 1 offset ${limits.refusalsOfOne})`
 }
 
 /** Removes at most `limit` refusals that have had their days; answers how many. */

@@ -2,6 +2,7 @@ import type { Row } from 'postgres'
 import { actingColumns, idleSessionHours, livingSessions, operatorOf } from '../../callers/store.ts'
 import type { Sql, Statements } from '../../database/open.ts'
 import { byId, type PageQuery, readPage } from '../../database/page.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { pageSessions, type SessionRecord } from './contract.ts'
@@ -28,7 +29,6 @@ export async function findAccount(sql: Statements, name: string): Promise<Accoun
 
 /** How long a browser is known that nobody has signed in from, and how many of an account are. */
 export const browserDays = 180
-const mostBrowsers = 20
 
 /** Of the marks that a browser shows, the one by which the account knows it. */
 export async function findBrowser(
@@ -56,7 +56,7 @@ export async function keepBrowser(
       token_hash in (select json_array_elements_text(${JSON.stringify(formerHashes)}::text::json))
       or token_hash in (
         select token_hash from operator_browser where operator_id = ${operatorId}
-        order by seen_at desc offset ${mostBrowsers - 1}))`
+        order by seen_at desc offset ${limits.browsersOfOne - 1}))`
   await tx`
     insert into operator_browser (token_hash, operator_id, seen_at) values (${tokenHash}, ${operatorId}, now())`
 }
@@ -90,9 +90,6 @@ export async function insertSession(
   }
 }
 
-/** How many sessions an account has at most; the oldest ends when it begins another one. */
-const mostSessions = 20
-
 /**
  * The sessions that end because this one began: the one that the same browser had until now, and the account's oldest
  * ones beyond its bound. The account's row is locked since its session was stored, so two sign-ins count each other.
@@ -108,7 +105,7 @@ export async function sessionsReplacedBy(
     union
     select id from (
       select id from operator_session where operator_id = ${operatorId} and token_hash is distinct from ${formerHash}
-      order by id desc offset ${mostSessions}) as oldest`
+      order by id desc offset ${limits.sessionsOfOne}) as oldest`
   return rows.map(({ id }) => id)
 }
 

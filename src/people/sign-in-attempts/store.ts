@@ -3,15 +3,10 @@ import { transaction } from '../../database/transaction.ts'
 import { insertPlatformEvent } from '../../events/store.ts'
 import { sourceNetwork } from '../../http/source-address.ts'
 import type { PlatformEventType } from '../../vocabulary/event-types.ts'
+import { limits } from '../../vocabulary/limits.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 
 // Wrong passwords are counted by who is tried and from where, before the password is looked at.
-
-/** For how long a wrong password counts. */
-const countsMinutes = 15
-
-/** Events of the two types below in that time, over all names and sources: what strangers send must not fill a disk. */
-const mostTold = 300
 
 /** Who is tried, from where. The name alone is kept of nobody: people type passwords into its field. */
 export interface Attempt {
@@ -44,8 +39,8 @@ function limitsOf({ name, operatorId, address, knownBrowser }: Attempt): [Limit,
   ]
 }
 
-const isOver = `a.since < now() - interval '${countsMinutes} minutes'`
-const secondsLeft = `ceil(extract(epoch from since + interval '${countsMinutes} minutes' - now()))::integer`
+const isOver = `a.since < now() - interval '${limits.wrongPasswordMinutes} minutes'`
+const secondsLeft = `ceil(extract(epoch from since + interval '${limits.wrongPasswordMinutes} minutes' - now()))::integer`
 
 /** Attempts side by side all count. Throws 10007 with `Retry-After` past a limit, and counts none of those. */
 export async function countAttempt(sql: Sql, attempt: Attempt): Promise<void> {
@@ -151,10 +146,10 @@ async function logEvent(
   const [told] = await tx`
     insert into sign_in_attempt as a (key, failures, since) values ('told', 1, now())
     on conflict (key) do update set
-      failures = case when ${tx.unsafe(isOver)} then 1 else least(a.failures + 1, ${mostTold + 1}) end,
+      failures = case when ${tx.unsafe(isOver)} then 1 else least(a.failures + 1, ${limits.signInEvents + 1}) end,
       since = case when ${tx.unsafe(isOver)} then now() else a.since end
     returning failures`
-  if (told?.failures > mostTold) return false
+  if (told?.failures > limits.signInEvents) return false
   const [operator] = await tx`select name from operator where id = ${operatorId}`
   const subject = operatorId === null ? null : String(operatorId)
   const data = { operatorId, name: operator?.name ?? null, ...more }

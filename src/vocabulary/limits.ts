@@ -1,0 +1,310 @@
+// The limits of a process and of what it keeps. Each says what it protects, what happens past it, and which test or benchmark sees it;
+// `npm run generate` makes docs/limits.md of them. What an operator can set stands in config.ts, lengths and ranges of the contract's
+// values in values.ts, and how often something is looked at beside what looks.
+
+export const limits = {
+  // Bodies and answers
+
+  /** Bytes. Memory, from a body of one request. Past it: 413 10001. Seen by: test/conformance/edge.test.ts. */
+  bodyBytes: 64 * 1024,
+  /**
+   * Bytes. Memory, from the body of a batch; a thousand rows with long names, remarks and addresses fit. Past it:
+   * 413 10001. Seen by: test/conformance/batches.test.ts.
+   */
+  batchBytes: 4 * 1024 * 1024,
+  /** Rows. The write path, from one request. Past it: 400 10001. Seen by: test/conformance/batches.test.ts. */
+  batchRows: 1000,
+  /**
+   * Rows. Single creates: rows of a batch that wait in the lane beside them. Past it: the batch’s next rows wait.
+   * Seen by: bench/fairness.ts.
+   */
+  batchRowsInLane: 128,
+  /**
+   * Levels. The parser’s stack; no operation takes a deeper body. Past it: 400 10001. Seen by:
+   * test/faults/file-bombs.test.ts.
+   */
+  jsonDepth: 32,
+  /**
+   * Values. The event loop: members and elements in all, four times the largest import. Past it: 400 10001. Seen by:
+   * test/faults/file-bombs.test.ts.
+   */
+  jsonValues: 100_000,
+  /**
+   * Members. The event loop, from names that are chosen to be slow to look up in one object. Past it: 400 10001.
+   * Seen by: test/faults/file-bombs.test.ts.
+   */
+  jsonMembers: 1000,
+  /**
+   * Bytes. The event loop: a longer text fits no member, so only what is ignored holds it. Past it: its escapes are
+   * counted. Seen by: test/faults/file-bombs.test.ts.
+   */
+  jsonLongTextBytes: 64 * 1024,
+  /**
+   * Escapes. The event loop: in long texts an escape takes a parser twenty times as long as a letter. Past it: 400
+   * 10001. Seen by: test/faults/file-bombs.test.ts.
+   */
+  jsonLongEscapes: 500_000,
+  /**
+   * Bytes. Other requests: larger bodies are read and checked in slices. Past it: turns of the event loop between
+   * slices. Seen by: test/faults/file-bombs.test.ts.
+   */
+  jsonSlicedBytes: 256 * 1024,
+  /**
+   * Faults. The event loop, from a body of which everything is wrong. Past it: the first 1,000 are returned. Seen
+   * by: test/faults/file-bombs.test.ts.
+   */
+  faultsShown: 1000,
+  /**
+   * Items. Other requests: items of a list that are checked without a pause. Past it: a turn of the event loop. Seen
+   * by: test/faults/file-bombs.test.ts.
+   */
+  validatedAtOnce: 256,
+  /** Rows. The database and memory, from one page. Past it: 400 10001. Seen by: test/conformance/pages.test.ts. */
+  pageRows: 100,
+  /**
+   * Rows. The database, which walks through all rows before a numbered page. Past it: 400 10001; a cursor has no
+   * limit. Seen by: test/conformance/pages.test.ts.
+   */
+  pageRowsNumbered: 100_000,
+  /**
+   * Rows. The database: `total` is exact to here. Past it: `totalIsExact` is false. Seen by:
+   * test/conformance/pages.test.ts.
+   */
+  pageRowsCounted: 10_000,
+  /**
+   * File descriptors. Database, callbacks and log of a Node process, from connections. Past it: the connection that
+   * was idle longest closes. Seen by: test/faults/edge-connections.test.ts.
+   */
+  openFilesKept: 256,
+  /**
+   * Seconds. Memory, from a reader who takes nothing of a streamed response. Past it: the connection closes. Seen
+   * by: test/faults/access-ended.test.ts.
+   */
+  readerIdleSeconds: 60,
+
+  // Files
+
+  /** Bytes. The database’s disk, from one file. Past it: 413 10001. Seen by: test/faults/import-memory.test.ts. */
+  fileBytes: 1024 ** 3,
+  /**
+   * Files. Memory and processor of a process: uploads and exports under way. Past it: 503 50003. Seen by:
+   * test/faults/slow-files.test.ts.
+   */
+  filesAtOnce: 8,
+  /**
+   * Files. The places for files, from one application or account. Past it: 429 10007. Seen by:
+   * test/faults/slow-files.test.ts.
+   */
+  filesAtOnceOfOne: 4,
+  /**
+   * Files. Those who hold no place yet: places beyond the others. Past it: 503 50003. Seen by:
+   * test/faults/slow-files.test.ts.
+   */
+  filesInAll: 32,
+  /**
+   * Ms. The places for files, from an upload of which nothing comes. Past it: 408 10001. Seen by:
+   * test/file-pace.test.ts.
+   */
+  fileIdleMs: 30_000,
+  /**
+   * Bytes. Clients that read no answer before they have sent all: of a refused file so much is still taken. Past it:
+   * the connection closes. Seen by: test/faults/file-bombs.test.ts.
+   */
+  fileDrainedBytes: 8 * 1024 * 1024,
+  /** Rows. Memory: every step of an import is as small. Past it: the next piece. Seen by: bench/bulk.ts. */
+  filePieceRows: 500,
+  /** Bytes. Memory: every step of an import is as small. Past it: the next piece. Seen by: bench/bulk.ts. */
+  filePieceBytes: 256 * 1024,
+  /**
+   * Bytes. Memory; no row of any kind comes near it. Past it: the import is refused. Seen by:
+   * test/faults/file-bombs.test.ts.
+   */
+  fileRowBytes: 64 * 1024,
+  /**
+   * Lines in a row. The event loop: blank lines cost work and hold nothing. Past it: 400 10001. Seen by:
+   * test/faults/file-bombs.test.ts.
+   */
+  fileBlankLines: 10_000,
+  /** Rows. Other writers: rows that one transaction decides. Past it: the next portion. Seen by: bench/bulk.ts. */
+  importPortionRows: 500,
+  /** Rows. Other writers, while they write. Past it: the next portion. Seen by: bench/bulk.ts. */
+  importBusyPortionRows: 100,
+  /**
+   * Imports. Creates: imports that run at once, over all processes. Past it: the import waits. Seen by:
+   * bench/bulk.ts.
+   */
+  importsAtOnce: 2,
+  /**
+   * Imports. Creates: imports that one process works off at once. Past it: the import waits. Seen by: bench/bulk.ts.
+   */
+  importsOfProcess: 2,
+  /**
+   * Failures in a row. The worker, from an import that can never end. Past it: the import ends. Seen by:
+   * test/faults/import-kills.test.ts.
+   */
+  importFailures: 20,
+  /**
+   * Rows. The disk: with so many refused rows the file is wrong. Past it: the import ends. Seen by:
+   * test/conformance/bulk-imports.test.ts.
+   */
+  importRefusedRows: 1_000_000,
+  /**
+   * Rows. The database: rows of a page of an export. Past it: the next page, after a turn. Seen by:
+   * bench/fair-shares.ts.
+   */
+  exportPageRows: 500,
+
+  // Fairness
+
+  /**
+   * Reads. The database’s connections: reads of a process that run at once. Past it: the read waits. Seen by:
+   * bench/fair-shares.ts.
+   */
+  readsAtOnce: 5,
+  /** Reads. The reads of other owners. Past it: the read waits. Seen by: bench/fair-shares.ts. */
+  readsAtOnceOfOne: 2,
+  /** Reads. Memory, and the order of others. Past it: 429 10007. Seen by: test/faults/fair-shares.test.ts. */
+  readsWaitingOfOne: 128,
+  /**
+   * Ms. Programs that read page after page: so much of a read counts once, the rest four times. Past it: the owner
+   * waits longer. Seen by: test/faults/read-shares.test.ts.
+   */
+  shortReadMs: 20,
+  /**
+   * Creates. Creates that queue for their batches: one attempt of a callback for so many. Past it: the attempt
+   * waits. Seen by: bench/callbacks.ts.
+   */
+  createsPerAttempt: 4,
+  /** Attempts a second. Callbacks: so many begin whatever creates do. Seen by: bench/callbacks.ts. */
+  attemptsPerSecond: 100,
+  /**
+   * Items. The database: fewer do not begin a batch beside one that is under way. Past it: they wait for its end.
+   * Seen by: bench/run.ts.
+   */
+  batchLeastBeside: 8,
+  /** Items. Response times: a batch of so many waits for no more. Seen by: bench/run.ts. */
+  batchWellFilled: 32,
+  /** Look-ups. Memory, from tokens that nobody issued. Past it: 503 50003. Seen by: test/faults/outages.test.ts. */
+  callersWaiting: 10_000,
+  /** Callers. Memory. Past it: the oldest is looked up again. Seen by: test/faults/outages.test.ts. */
+  callersKnown: 200_000,
+  /**
+   * Ms. Revocations: within the contract’s second every process knows them. Past it: the caller is looked up again.
+   * Seen by: test/faults/freeze.test.ts.
+   */
+  callersTrustedMs: 900,
+
+  // Callbacks
+
+  /**
+   * Endpoints. A process: endpoints that it sends to side by side. Past it: the endpoint waits. Seen by:
+   * bench/callbacks.ts.
+   */
+  sendersAtOnce: 2_000,
+  /**
+   * Events. Memory: events that wait in it, over all senders. Past it: senders read fewer. Seen by:
+   * bench/callbacks.ts.
+   */
+  eventsHeld: 8_000,
+  /** Events. Other senders’ share of that memory. Past it: the sender reads no further. Seen by: bench/callbacks.ts. */
+  eventsHeldBySender: 100,
+  /**
+   * Ms. Senders, from a receiver that does not answer. Past it: the attempt failed. Seen by:
+   * test/faults/callbacks.test.ts.
+   */
+  attemptMs: 15_000,
+  /**
+   * Ms. Senders, from a response whose body does not end. Past it: the body is cut. Seen by:
+   * test/faults/callbacks.test.ts.
+   */
+  responseBodyMs: 2_000,
+  /**
+   * Bytes. The disk, from a receiver’s responses. Past it: the rest is not kept. Seen by:
+   * test/faults/callbacks.test.ts.
+   */
+  responseBytesKept: 4096,
+  /**
+   * Ms. Receivers that move: an idle connection closes, so that the name is looked up again. Seen by:
+   * test/faults/callback-names.test.ts.
+   */
+  receiverIdleMs: 10_000,
+  /** Look-ups. The resolver. Past it: the look-up waits. Seen by: test/faults/callback-names.test.ts. */
+  namesAtOnce: 256,
+  /**
+   * Names. Memory: names whose look-up failed lately. Past it: all are forgotten. Seen by:
+   * test/faults/callback-names.test.ts.
+   */
+  namesKnown: 10_000,
+  /**
+   * Ms. Receivers: between two tests of one application. Past it: 429 10007. Seen by:
+   * test/conformance/deliveries.test.ts.
+   */
+  testEveryMs: 3_000,
+  /**
+   * Deliveries. The database, from one replay. Past it: they are replayed in several calls. Seen by:
+   * test/faults/callback-replays.test.ts.
+   */
+  replayedAtOnce: 100_000,
+  /**
+   * Attempts. The disk: kept of a delivery over all its replays. Past it: the oldest goes. Seen by:
+   * test/faults/callback-replays.test.ts.
+   */
+  attemptsKept: 20,
+
+  // What is kept
+
+  /**
+   * Tokens. The database, from an application that asks for a token each time. Past it: the oldest ends. Seen by:
+   * test/conformance/tokens.test.ts.
+   */
+  tokensOfOne: 1000,
+  /** Sessions. The database, from an account. Past it: the oldest ends. Seen by: test/conformance/sessions.test.ts. */
+  sessionsOfOne: 20,
+  /**
+   * Browsers. The database, from an account. Past it: the oldest is forgotten. Seen by:
+   * test/conformance/sessions.test.ts.
+   */
+  browsersOfOne: 20,
+  /**
+   * Refusals. The disk, from an application that is always refused. Past it: the oldest goes. Seen by:
+   * test/conformance/refusal-log.test.ts.
+   */
+  refusalsOfOne: 1000,
+  /**
+   * Refusals a minute. The database: of one application, over all processes. Past it: they are not kept. Seen by:
+   * test/conformance/refusal-log.test.ts.
+   */
+  refusalsAMinute: 300,
+  /**
+   * Refusals. Memory: those that wait for the database. Past it: they are not kept. Seen by:
+   * test/faults/outages.test.ts.
+   */
+  refusalsWaiting: 2000,
+  /**
+   * Faulty members. The disk: kept of one refusal. Past it: the first are kept. Seen by:
+   * test/conformance/refusal-log.test.ts.
+   */
+  refusalErrors: 32,
+  /**
+   * Lines of a kind a minute. The log, from clients that are refused in a loop. Past it: one line counts the rest.
+   * Seen by: test/conformance/refusal-lines.test.ts.
+   */
+  refusalLinesAMinute: 20,
+
+  // Signing in
+
+  /**
+   * Hashes. The processors: a hash is some 20 ms of one, for anybody who asks. Past it: the sign-in waits. Seen by:
+   * test/faults/sign-in.test.ts.
+   */
+  hashesAtOnce: 2,
+  /** Hashes. Memory. Past it: 503 50003. Seen by: test/faults/sign-in.test.ts. */
+  hashesWaiting: 20,
+  /** Minutes. Accounts: for how long a wrong password counts. Seen by: test/faults/sign-in.test.ts. */
+  wrongPasswordMinutes: 15,
+  /**
+   * Events in that time. The disk: refused and locked sign-ins, over all names and sources. Past it: they are not
+   * logged. Seen by: test/faults/sign-in.test.ts.
+   */
+  signInEvents: 300,
+} as const
