@@ -13,6 +13,7 @@ import { deleteOldEvents } from '../events/store.ts'
 import { deleteExpiredSetUps } from '../people/operators/store.ts'
 import { deleteEndedSessions } from '../people/sessions/store.ts'
 import { clearAttempts } from '../people/sign-in-attempts/store.ts'
+import { type Actor, startRounds } from '../runtime/actor.ts'
 import { deleteOldMinutes, refreshCount } from './overview/store.ts'
 import { noteDatabaseSize } from './store.ts'
 
@@ -23,74 +24,81 @@ const countEveryMinutes = 5
 const stepRows = 2000
 
 /**
- * Steps that look into every application, for what has had its days, rest so long after a round that found nothing more:
+ * Actors that look into every application, for what has had its days, rest so long after a round that found nothing more:
  * an idle service must not cost the more, the more applications there are.
  */
 const restMs = 3_600_000
 
+/** Removes at most so many rows in one transaction, and returns how many it removed. */
 type Step = (tx: Statements, limit: number) => Promise<number>
 
-/** When a step that looks into every application is to be made again. */
-export type Rests = Map<number, number>
+/** When an actor that looks into every application has its next round, by its name. */
+export type Rests = Map<string, number>
 
 type Settings = Pick<Config, 'deliveryDays' | 'refusalDays'> & { isDistributed: boolean }
 
-/** Runs upkeep once a minute, one round at a time. */
+/** Runs upkeep once a minute. */
 export function startUpkeep(sql: Sql, log: Logger, config: Settings, routines: readonly Routine[]): { stop(): void } {
-  let isRunning = false
   const rests: Rests = new Map()
-  async function run(): Promise<void> {
-    if (isRunning) return
-    isRunning = true
-    await runUpkeep(sql, log, config, routines, rests)
-    isRunning = false
-  }
-  const timer = setInterval(() => void run(), everyMs)
-  timer.unref()
-  return { stop: () => clearInterval(timer) }
+  return startRounds(() => runUpkeep(sql, log, config, routines, rests), everyMs)
 }
 
-/**
- * Removes, in small steps, what has expired: idempotency keys after 24 hours, tokens, sessions, deliveries, events and
- * refusals by their settings; says which routines are in use; counts what the overview and the metrics show; and notes the
- * database's size, last. One process at a time does a step; the others leave it to that
- * one. Those that look into every application rest for an hour (`rests`). What fails keeps nothing else from its turn: it is tried again in the next round.
- */
+/** One round of every actor. One that fails keeps no other from its turn: it is tried again in the next round. */
 export async function runUpkeep(
   sql: Sql,
   log: Logger,
-  { deliveryDays, refusalDays, isDistributed }: Settings,
+  config: Settings,
   routines: readonly Routine[],
   rests: Rests = new Map(),
 ): Promise<void> {
-  const steps: Step[] = [
-    deleteExpiredTokens,
-    deleteOldIdempotencyKeys,
-    deleteEndedSessions,
-    clearAttempts,
-    deleteExpiredSetUps,
-    deleteOldMinutes,
-    deleteOldImports,
-  ]
-  const stepsOfEachApplication: Step[] = [
-    (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays),
-    deleteOldEvents,
-    (tx, limit) => deleteOldRefusals(tx, limit, refusalDays),
-  ]
-  const runAlone = (step: Step, index: number) =>
-    transaction(sql, async (tx) => ((await tryLock(tx, `upkeep ${index}`)) ? step(tx, stepRows) : 0))
-  const all = [...steps, ...stepsOfEachApplication].map((step, index) => async () => {
-    if (performance.now() < (rests.get(index) ?? 0)) return
-    while ((await runAlone(step, index)) === stepRows);
-    if (index >= steps.length) rests.set(index, performance.now() + restMs)
-  })
-  const parts = [
-    () => keepRoutines(sql, routines),
-    ...all,
-    () => transaction(sql, (tx) => refreshCount(tx, countEveryMinutes)),
-    () => noteDatabaseSize(sql, isDistributed),
-  ]
-  for (const part of parts) {
-    await part().catch((error: unknown) => log.warn({ err: error }, 'a part of upkeep failed; it is tried again'))
+  for (const { name, round } of actors(sql, config, routines, rests)) {
+    await round().catch((error: unknown) =>
+      log.warn({ err: error, actor: name }, 'a part of upkeep failed; it is tried again'),
+    )
   }
+}
+
+/** In their order: the size of the database comes last, and with it that upkeep runs. */
+function actors(
+  sql: Sql,
+  { deliveryDays, refusalDays, isDistributed }: Settings,
+  routines: readonly Routine[],
+  rests: Rests,
+) {
+  /** Removes step by step what has expired. One process at a time does a step; the others leave it to that one. */
+  const cleaner = (name: string, step: Step): Actor => {
+    const stepAlone = () => transaction(sql, async (tx) => ((await tryLock(tx, name)) ? step(tx, stepRows) : 0))
+    return {
+      name,
+      async round() {
+        while ((await stepAlone()) === stepRows);
+      },
+    }
+  }
+  const pruner = (name: string, step: Step): Actor => {
+    const { round } = cleaner(name, step)
+    return {
+      name,
+      async round() {
+        if (performance.now() < (rests.get(name) ?? 0)) return
+        await round()
+        rests.set(name, performance.now() + restMs)
+      },
+    }
+  }
+  return [
+    { name: 'routine-keeper', round: () => keepRoutines(sql, routines) },
+    cleaner('token-cleaner', deleteExpiredTokens),
+    cleaner('idempotency-key-cleaner', deleteOldIdempotencyKeys),
+    cleaner('session-cleaner', deleteEndedSessions),
+    cleaner('sign-in-attempt-cleaner', clearAttempts),
+    cleaner('set-up-cleaner', deleteExpiredSetUps),
+    cleaner('overview-cleaner', deleteOldMinutes),
+    cleaner('import-cleaner', deleteOldImports),
+    pruner('delivery-pruner', (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays)),
+    pruner('event-pruner', deleteOldEvents),
+    pruner('refusal-pruner', (tx, limit) => deleteOldRefusals(tx, limit, refusalDays)),
+    { name: 'device-counter', round: () => transaction(sql, (tx) => refreshCount(tx, countEveryMinutes)) },
+    { name: 'size-recorder', round: () => noteDatabaseSize(sql, isDistributed) },
+  ] satisfies Actor[]
 }

@@ -4,6 +4,7 @@ import { tryLock } from '../../database/advisory-lock.ts'
 import type { Sql } from '../../database/open.ts'
 import { OutageLog } from '../../database/outage-log.ts'
 import { transaction } from '../../database/transaction.ts'
+import { startRounds } from '../../runtime/actor.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { deviceText, showDevice } from '../rules.ts'
 import { changeStates, type StateChange } from './routine.ts'
@@ -28,7 +29,6 @@ export function startPresence({ config, sql, log, showMoment }: Parts): { stop()
     failing: 'the look for silent devices failed; it is tried again',
     succeeding: 'the look for silent devices succeeds again',
   })
-  let isRunning = false
   let isStopped = false
 
   /**
@@ -60,24 +60,20 @@ export function startPresence({ config, sql, log, showMoment }: Parts): { stop()
     return { ...offline, rowVersion, time, newestRead: undefined, sign: 'gone', events: [event] }
   }
 
-  async function tick(): Promise<void> {
-    if (isRunning) return
-    isRunning = true
+  async function round(): Promise<void> {
     try {
       await look()
       outage.succeeded()
     } catch (error) {
       outage.failed(error)
     }
-    isRunning = false
   }
 
-  const timer = setInterval(() => void tick(), tickMs)
-  timer.unref()
+  const rounds = startRounds(round, tickMs)
   return {
     stop() {
       isStopped = true
-      clearInterval(timer)
+      rounds.stop()
     },
   }
 }
