@@ -1,5 +1,5 @@
 import { requireApplicationOf } from '../callers/permissions.ts'
-import { type Handler, read } from '../http/serve.ts'
+import { type Handler, read } from '../http/handler.ts'
 import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import { given } from '../vocabulary/values.ts'
 import { auditTypes, getEvent, pageAudit, pageEvents } from './contract.ts'

@@ -5,8 +5,8 @@ import { yielder } from '../runtime/event-loop.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { type Reason, Refusal, type RefusalName, refusals, unavailable } from '../vocabulary/refusals.ts'
 import { JsonText } from './answer.ts'
+import type { OperationRequest } from './handler.ts'
 import { preferredLanguage } from './language.ts'
-import type { OperationRequest } from './serve.ts'
 
 /** A request of many rows, each of which is a write by itself. */
 interface Batch<Row> {

@@ -1,121 +1,27 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { permitted } from '../callers/access-control.ts'
 import { type ApplicationCaller, actorOf, type Caller } from '../callers/caller.ts'
 import { requireStillActingFor } from '../callers/permissions.ts'
 import { databaseRefusal, failureClass } from '../database/failures.ts'
 import type { RequestKey } from '../database/idempotency.ts'
-import type { Sql } from '../database/open.ts'
 import type { Reads } from '../database/reads.ts'
 import type { Deadlines } from '../runtime/deadlines.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { Operation } from '../vocabulary/operation.ts'
-import {
-  type FieldFault,
-  invalidRequest,
-  Refusal,
-  type RefusalName,
-  refusals,
-  unavailable,
-} from '../vocabulary/refusals.ts'
+import { invalidRequest, Refusal, refusals, unavailable } from '../vocabulary/refusals.ts'
 import { onceKey } from '../vocabulary/values.ts'
-import { compress, isLarge, type JsonText, Replayed, Reply, render, renderRefusal } from './answer.ts'
+import { endWithAccess, watchAccess } from './access-watch.ts'
+import { compress, isLarge, Replayed, Reply, render, renderRefusal } from './answer.ts'
 import { BodyReader, bodyTooSlow, FileBody, type RequestTimeout, readForm, readJson, requireMediaType } from './body.ts'
+import type { Handler, OperationRequest, StreamRequest } from './handler.ts'
 import type { InFlight } from './in-flight.ts'
 import { preferredLanguage } from './language.ts'
-import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type Streamed } from './message.ts'
+import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed } from './message.ts'
 import { RefusalLines } from './refusal-lines.ts'
 import { queryReader, type Validator, validator } from './validate.ts'
-
-/** What a handler is given: everything is checked, and the caller's kind is one that the operation admits. */
-export interface OperationRequest<Body = unknown, Query = unknown> {
-  caller: Caller
-  /** Who acts, as the event log names it. */
-  actor: string
-  body: Body
-  query: Query
-  /** The key of a write that may be retried, with the SHA-256 of the body that it stands for. */
-  idempotency: RequestKey | undefined
-  header(name: string): string | null
-  /** The caller's address, behind trusted proxies as well. */
-  sourceAddress(): string
-  /** Tells of a row that was refused, in a request that as a whole is not. */
-  noteRefusedRow(refusal: Refusal, subject: string | null): void
-}
-
-/** What a handler is given that reads the database: a connection for this request alone. */
-export interface ReadRequest<Query = unknown> extends OperationRequest<undefined, Query> {
-  sql: Sql
-}
-
-/** What a handler is given whose body is a file: the hash of its key is known at the end of the file. */
-export interface FileRequest<Query = unknown> extends OperationRequest<undefined, Query> {
-  /** The file, piece by piece. */
-  file: FileBody
-}
-
-/** What a handler is given whose answer is made while it is sent: connections for one read after the other. */
-export interface StreamRequest<Query = unknown> extends OperationRequest<undefined, Query> {
-  /** Reads once its turn has come. Throws 10002, 10003 and 10005 when the caller has lost its access meanwhile. */
-  readNext<Answer>(read: (sql: Sql) => Promise<Answer>): Promise<Answer>
-}
-
-export interface Handler {
-  operation: Operation
-  run(
-    request: OperationRequest & { sql?: Sql; file?: FileBody; readNext?: StreamRequest['readNext'] },
-  ): Promise<unknown>
-  /** Whether it is given a connection to read with. */
-  reads?: boolean
-  /** Faults that members of the body have together or by a setting; told with those of the schema. */
-  check?: (body: Record<string, unknown>) => FieldFault[]
-  /** Adds to the body of each of the operation's refusals, where a standard asks for members of its own. */
-  refusalMembers?: (refusal: Refusal) => Record<string, unknown>
-}
-
-type HandlerExtras<Body> = Pick<Handler, 'refusalMembers'> & { check?: (body: Partial<Body>) => FieldFault[] }
-
-/** Joins an operation and the function that carries it out; the contract's types reach the function. */
-export function handle<Body extends TObject, Query extends TObject, Data extends TSchema>(
-  operation: Operation<Body, Query, Data>,
-  run: (request: OperationRequest<Static<Body>, Static<Query>>) => Promise<Static<Data> | JsonText | Reply>,
-  extras: HandlerExtras<Static<Body>> = {},
-): Handler {
-  return {
-    operation: operation as unknown as Operation,
-    run: run as Handler['run'],
-    ...(extras as Partial<Handler>),
-  }
-}
-
-/**
- * Joins an operation and the function that reads its answer from the database. An application has a few reads under way
- * at once, and one whose caller has hung up or was answered already is cancelled.
- */
-export function read<Body extends TObject, Query extends TObject, Data extends TSchema>(
-  operation: Operation<Body, Query, Data>,
-  run: (request: ReadRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
-): Handler {
-  return { operation: operation as unknown as Operation, run: run as Handler['run'], reads: true }
-}
-
-/** Joins an operation whose body is a file and the function that takes it. */
-export function takeFile<Query extends TObject, Data extends TSchema>(
-  operation: Operation<TObject, Query, Data>,
-  run: (request: FileRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
-): Handler {
-  return { operation: operation as unknown as Operation, run: run as Handler['run'] }
-}
-
-/** Joins an operation and the function that answers it with a file, which reads the database a page at a time. */
-export function stream<Query extends TObject, Data extends TSchema>(
-  operation: Operation<TObject, Query, Data>,
-  run: (request: StreamRequest<Static<Query>>) => Promise<Reply>,
-): Handler {
-  return { operation: operation as unknown as Operation, run: run as Handler['run'] }
-}
 
 /** A write that was refused, or a row of one. */
 export interface RefusedWrite {
@@ -170,8 +76,6 @@ interface Pending extends RequestTimeout {
 }
 
 const tokenTrustedForMs = 50
-/** Between two looks at who sends a file: with what is known of callers for 0.9 s it ends within one. */
-const lookAgainMs = 100
 const saneRequestId = /^[\w.:-]{1,128}$/
 const visibleAscii = /^[\x21-\x7e]{1,255}$/
 
@@ -465,37 +369,6 @@ function abortedWith(request: HttpRequest, timeout: RequestTimeout): AbortSignal
   request.onHangUp(() => controller.abort())
   return controller.signal
 }
-
-/**
- * Closes the connection of a streamed answer whose caller has lost their access: each further page is refused, but a
- * reader who stands still asks for none.
- */
-function endWithAccess({ answer }: Reply, still: () => Promise<void>): void {
-  const { body } = answer
-  if (!isStreamed(body)) return
-  const cut = new AbortController()
-  answer.cut = cut.signal
-  answer.body = watched()
-  async function* watched(): AsyncGenerator<Uint8Array> {
-    const looking = watchAccess(still, () => cut.abort())
-    try {
-      yield* body as Streamed
-    } finally {
-      clearInterval(looking)
-    }
-  }
-}
-
-/** Looks again and again whether a caller keeps their access. A database that is away takes it from nobody. */
-function watchAccess(still: () => Promise<void>, onLoss: (refusal: Refusal) => void): ReturnType<typeof setInterval> {
-  return setInterval(() => {
-    still().catch((error: unknown) => {
-      if (error instanceof Refusal && lossesOfAccess.has(error.refusal)) onLoss(error)
-    })
-  }, lookAgainMs)
-}
-
-const lossesOfAccess: ReadonlySet<RefusalName> = new Set(['tokenInvalid', 'notPermitted', 'applicationFrozen'])
 
 /**
  * Looks at the caller anew where it was admitted a while ago: at who it is, what its role may do, and the applications

@@ -1,5 +1,5 @@
 import { Reply } from '../http/answer.ts'
-import { type Handler, handle } from '../http/serve.ts'
+import { type Handler, handle } from '../http/handler.ts'
 import { StaticAnswer } from '../http/static-answer.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'

@@ -5,7 +5,7 @@ import { once } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { transaction } from '../../database/transaction.ts'
 import { requireMatch, tagged } from '../../http/etag.ts'
-import { type Handler, handle, read } from '../../http/serve.ts'
+import { type Handler, handle, read } from '../../http/handler.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import {
   getThirdPartyConfig,

@@ -1,6 +1,6 @@
 import { requireApplicationsOf } from '../../callers/permissions.ts'
+import { type Handler, read } from '../../http/handler.ts'
 import { preferredLanguage } from '../../http/language.ts'
-import { type Handler, read } from '../../http/serve.ts'
 import type { ReadTimeRange, ShowMoment } from '../../vocabulary/moments.ts'
 import { given } from '../../vocabulary/values.ts'
 import { pageRefusals } from './contract.ts'

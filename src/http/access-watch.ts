@@ -1,0 +1,40 @@
+import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
+import type { Reply } from './answer.ts'
+import { isStreamed, type Streamed } from './message.ts'
+
+/** Between two looks at who sends a file: with what is known of callers for 0.9 s it ends within one. */
+const lookAgainMs = 100
+
+/**
+ * Closes the connection of a streamed answer whose caller has lost their access: each further page is refused, but a
+ * reader who stands still asks for none.
+ */
+export function endWithAccess({ answer }: Reply, still: () => Promise<void>): void {
+  const { body } = answer
+  if (!isStreamed(body)) return
+  const cut = new AbortController()
+  answer.cut = cut.signal
+  answer.body = watched()
+  async function* watched(): AsyncGenerator<Uint8Array> {
+    const looking = watchAccess(still, () => cut.abort())
+    try {
+      yield* body as Streamed
+    } finally {
+      clearInterval(looking)
+    }
+  }
+}
+
+/** Looks again and again whether a caller keeps their access. A database that is away takes it from nobody. */
+export function watchAccess(
+  still: () => Promise<void>,
+  onLoss: (refusal: Refusal) => void,
+): ReturnType<typeof setInterval> {
+  return setInterval(() => {
+    still().catch((error: unknown) => {
+      if (error instanceof Refusal && lossesOfAccess.has(error.refusal)) onLoss(error)
+    })
+  }, lookAgainMs)
+}
+
+const lossesOfAccess: ReadonlySet<RefusalName> = new Set(['tokenInvalid', 'notPermitted', 'applicationFrozen'])

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import { refusals } from '../vocabulary/refusals.ts'
+import { forwardedScheme } from './listener.ts'
+import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type Streamed } from './message.ts'
+
+/**
+ * To stop listening closes kept-alive connections at once, also those on which a request is just arriving. So clients
+ * are first told to close them themselves.
+ */
+const farewellMs = 400
+/** After the last answer, clients get this long to read `connection: close` before their connection is cut. */
+const lastWordsMs = 50
+const drainMs = 5_500
+
+const json = { 'content-type': 'application/json' }
+const oneYear = 'max-age=31536000'
+/** A browser that is led to an answer of the API loads nothing for it and shows it in no frame. */
+export const nothingLoaded = "default-src 'none'; frame-ancestors 'none'"
+const { code, en } = refusals.internalFault
+const faultBody = JSON.stringify({ code, msg: en, data: null })
+
+/** Counts requests under way, answers whatever a handler throws, and closes connections once the service stops. */
+export class Drain {
+  private inFlight = 0
+  private stopping = false
+  private readonly handler: HttpHandler
+  private readonly log: Logger
+
+  constructor(handler: HttpHandler, log: Logger) {
+    this.handler = handler
+    this.log = log
+  }
+
+  /** Answers a request in the runtime's own form. Never rejects. */
+  answer<Form>(request: HttpRequest, toForm: (answer: HttpAnswer) => Form): Promise<Form> {
+    this.inFlight++
+    return this.handle(request).then(
+      (answer) => this.finish(request, answer, toForm),
+      (error: unknown) => this.finish(request, this.fault(error), toForm),
+    )
+  }
+
+  /** What is told of a fault that nobody expected: one fixed sentence. The log has the rest. */
+  fault(error: unknown): HttpAnswer {
+    const requestId = randomUUID()
+    this.log.error({ requestId, err: error }, 'internal fault')
+    return {
+      status: 500,
+      headers: { ...json, 'cache-control': 'no-store', 'x-request-id': requestId },
+      body: faultBody,
+    }
+  }
+
+  private handle(request: HttpRequest): Promise<HttpAnswer> {
+    try {
+      return this.handler(request)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  private finish<Form>(request: HttpRequest, answer: HttpAnswer, toForm: (answer: HttpAnswer) => Form): Form {
+    this.inFlight--
+    try {
+      return toForm(this.complete(request, answer))
+    } catch (error) {
+      return toForm(this.complete(request, this.fault(error)))
+    }
+  }
+
+  /** Adds what every answer says. */
+  private complete(request: HttpRequest, answer: HttpAnswer): HttpAnswer {
+    const { headers } = answer
+    if (isStreamed(answer.body)) answer.body = this.counted(request, answer.body)
+    headers['x-content-type-options'] = 'nosniff'
+    if (headers['content-type'] === 'application/json') headers['content-security-policy'] ??= nothingLoaded
+    if (request.header(forwardedScheme) === 'https') headers['strict-transport-security'] = oneYear
+    if (this.stopping) headers.connection = 'close'
+    return answer
+  }
+
+  /** What is still being sent is under way. */
+  private async *counted(request: HttpRequest, pieces: Streamed): AsyncGenerator<Uint8Array> {
+    this.inFlight++
+    let isTaken = true
+    request.onHangUp(() => {
+      isTaken = false
+    })
+    try {
+      yield* pieces
+    } catch (error) {
+      if (isTaken) this.log.warn({ err: error }, 'an answer broke off')
+      throw error
+    } finally {
+      this.inFlight--
+    }
+  }
+
+  /** From now on every answer closes its connection. Resolves when busy clients have had such an answer. */
+  async begin(): Promise<void> {
+    this.stopping = true
+    await new Promise((resolve) => setTimeout(resolve, farewellMs))
+  }
+
+  /** Resolves when nothing has been under way for a moment. */
+  async end(): Promise<void> {
+    const deadline = performance.now() + drainMs
+    for (let quiet = 0; quiet < 3 && performance.now() < deadline; ) {
+      await new Promise((resolve) => setTimeout(resolve, lastWordsMs))
+      quiet = this.inFlight === 0 ? quiet + 1 : 0
+    }
+  }
+}

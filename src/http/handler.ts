@@ -1,0 +1,98 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Caller } from '../callers/caller.ts'
+import type { RequestKey } from '../database/idempotency.ts'
+import type { Sql } from '../database/open.ts'
+import type { Operation } from '../vocabulary/operation.ts'
+import type { FieldFault, Refusal } from '../vocabulary/refusals.ts'
+import type { JsonText, Reply } from './answer.ts'
+import type { FileBody } from './body.ts'
+
+// What an operation and the function that carries it out are to each other.
+
+/** What a handler is given: everything is checked, and the caller's kind is one that the operation admits. */
+export interface OperationRequest<Body = unknown, Query = unknown> {
+  caller: Caller
+  /** Who acts, as the event log names it. */
+  actor: string
+  body: Body
+  query: Query
+  /** The key of a write that may be retried, with the SHA-256 of the body that it stands for. */
+  idempotency: RequestKey | undefined
+  header(name: string): string | null
+  /** The caller's address, behind trusted proxies as well. */
+  sourceAddress(): string
+  /** Tells of a row that was refused, in a request that as a whole is not. */
+  noteRefusedRow(refusal: Refusal, subject: string | null): void
+}
+
+/** What a handler is given that reads the database: a connection for this request alone. */
+export interface ReadRequest<Query = unknown> extends OperationRequest<undefined, Query> {
+  sql: Sql
+}
+
+/** What a handler is given whose body is a file: the hash of its key is known at the end of the file. */
+export interface FileRequest<Query = unknown> extends OperationRequest<undefined, Query> {
+  /** The file, piece by piece. */
+  file: FileBody
+}
+
+/** What a handler is given whose answer is made while it is sent: connections for one read after the other. */
+export interface StreamRequest<Query = unknown> extends OperationRequest<undefined, Query> {
+  /** Reads once its turn has come. Throws 10002, 10003 and 10005 when the caller has lost its access meanwhile. */
+  readNext<Answer>(read: (sql: Sql) => Promise<Answer>): Promise<Answer>
+}
+
+export interface Handler {
+  operation: Operation
+  run(
+    request: OperationRequest & { sql?: Sql; file?: FileBody; readNext?: StreamRequest['readNext'] },
+  ): Promise<unknown>
+  /** Whether it is given a connection to read with. */
+  reads?: boolean
+  /** Faults that members of the body have together or by a setting; told with those of the schema. */
+  check?: (body: Record<string, unknown>) => FieldFault[]
+  /** Adds to the body of each of the operation's refusals, where a standard asks for members of its own. */
+  refusalMembers?: (refusal: Refusal) => Record<string, unknown>
+}
+
+type HandlerExtras<Body> = Pick<Handler, 'refusalMembers'> & { check?: (body: Partial<Body>) => FieldFault[] }
+
+/** Joins an operation and the function that carries it out; the contract's types reach the function. */
+export function handle<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  operation: Operation<Body, Query, Data>,
+  run: (request: OperationRequest<Static<Body>, Static<Query>>) => Promise<Static<Data> | JsonText | Reply>,
+  extras: HandlerExtras<Static<Body>> = {},
+): Handler {
+  return {
+    operation: operation as unknown as Operation,
+    run: run as Handler['run'],
+    ...(extras as Partial<Handler>),
+  }
+}
+
+/**
+ * Joins an operation and the function that reads its answer from the database. An application has a few reads under way
+ * at once, and one whose caller has hung up or was answered already is cancelled.
+ */
+export function read<Body extends TObject, Query extends TObject, Data extends TSchema>(
+  operation: Operation<Body, Query, Data>,
+  run: (request: ReadRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
+): Handler {
+  return { operation: operation as unknown as Operation, run: run as Handler['run'], reads: true }
+}
+
+/** Joins an operation whose body is a file and the function that takes it. */
+export function takeFile<Query extends TObject, Data extends TSchema>(
+  operation: Operation<TObject, Query, Data>,
+  run: (request: FileRequest<Static<Query>>) => Promise<Static<Data> | JsonText>,
+): Handler {
+  return { operation: operation as unknown as Operation, run: run as Handler['run'] }
+}
+
+/** Joins an operation and the function that answers it with a file, which reads the database a page at a time. */
+export function stream<Query extends TObject, Data extends TSchema>(
+  operation: Operation<TObject, Query, Data>,
+  run: (request: StreamRequest<Static<Query>>) => Promise<Reply>,
+): Handler {
+  return { operation: operation as unknown as Operation, run: run as Handler['run'] }
+}

@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { BlockList } from 'node:net'
+import { limits } from '../vocabulary/limits.ts'
+import { refusals } from '../vocabulary/refusals.ts'
+import { type Drain, nothingLoaded } from './drain.ts'
+import { boundConnections } from './idle-connections.ts'
+import { forwardedScheme, heard, type Listener, splitTarget, urlOf } from './listener.ts'
+import { BodyTooLarge, type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
+import { Pieces } from './pieces.ts'
+
+/** What Node cannot parse, or waits for in vain, never becomes a request, so it gets its envelope here. */
+function malformed(status: string, reason: string): string {
+  const { code, en } = refusals.invalidRequest
+  const body = JSON.stringify({ code, msg: en, data: { errors: [{ field: 'request', reason }] } })
+  return [
+    `HTTP/1.1 ${status}`,
+    'content-type: application/json',
+    'cache-control: no-store',
+    'x-content-type-options: nosniff',
+    `content-security-policy: ${nothingLoaded}`,
+    `x-request-id: ${randomUUID()}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}
+
+const nodeOptions = {
+  keepAliveTimeout: 60_000,
+  // A body's time is the handler's business, which answers in the envelope; a head's is not.
+  requestTimeout: 0,
+  headersTimeout: 15_000,
+  connectionsCheckingInterval: 5_000,
+  // As Bun does: what must be given once is then seen to be given twice.
+  joinDuplicateHeaders: true,
+}
+
+export async function listenOnNode(
+  host: string,
+  port: number,
+  drain: Drain,
+  proxies: BlockList | undefined,
+): Promise<Listener> {
+  const server = createServer(nodeOptions, (incoming, outgoing) => {
+    const request = new NodeRequest(incoming, outgoing, proxies)
+    void drain.answer(request, (answer) => {
+      if (outgoing.headersSent) return
+      sendAnswer(incoming, outgoing, answer)
+      request.giveUpBody()
+    })
+  })
+  boundConnections(server, mostConnections())
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable) return
+    const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    socket.end(
+      isLate
+        ? malformed('408 Request Timeout', 'did not arrive in time')
+        : malformed('400 Bad Request', 'is not well-formed HTTP'),
+    )
+  })
+  await startListening(server, host, port)
+  return {
+    url: urlOf(host, portOf(server)),
+    async stop() {
+      await drain.begin()
+      server.close()
+      await drain.end()
+      server.closeAllConnections()
+    },
+  }
+}
+
+function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer: HttpAnswer): void {
+  const { body, headers } = answer
+  // A body that was not read (refused before, or too large) would be taken for the next request's head.
+  if (!incoming.complete) headers.connection = 'close'
+  // Of a 304 it would be the length of what is not sent.
+  if (answer.status !== 304 && !isStreamed(body)) headers['content-length'] = String(Buffer.byteLength(body))
+  if (answer.cookies !== undefined) outgoing.setHeader('set-cookie', answer.cookies)
+  outgoing.writeHead(answer.status, headers)
+  if (incoming.method === 'HEAD') outgoing.end()
+  else if (isStreamed(body)) {
+    answer.cut?.addEventListener('abort', () => outgoing.destroy())
+    void send(outgoing, body)
+  } else outgoing.end(body)
+}
+
+/** Sends what is made meanwhile. Never rejects: where it breaks off, so does the connection. */
+async function send(outgoing: ServerResponse, pieces: Streamed): Promise<void> {
+  try {
+    for await (const piece of pieces) {
+      if (outgoing.destroyed) return
+      if (!outgoing.write(piece)) await roomIn(outgoing)
+    }
+    outgoing.end()
+  } catch {
+    outgoing.destroy()
+  }
+}
+
+/** Resolves when more can be sent, or nobody takes it any more. */
+function roomIn(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => outgoing.destroy(), limits.readerIdleSeconds * 1000)
+    const go = () => {
+      clearTimeout(late)
+      outgoing.off('drain', go)
+      outgoing.off('close', go)
+      resolve()
+    }
+    outgoing.once('drain', go)
+    outgoing.once('close', go)
+  })
+}
+
+class NodeRequest implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  private readonly incoming: IncomingMessage
+  private readonly outgoing: ServerResponse
+  private readonly proxies: BlockList | undefined
+  private rejectBody: ((error: Error) => void) | undefined
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, proxies: BlockList | undefined) {
+    this.proxies = proxies
+    const target = splitTarget(incoming.url ?? '/')
+    this.incoming = incoming
+    this.outgoing = outgoing
+    this.method = incoming.method ?? 'GET'
+    this.path = target.path
+    this.query = target.query
+  }
+
+  header(name: string): string | null {
+    const value = this.incoming.headers[name]
+    if (value === undefined) return null
+    const text = Array.isArray(value) ? value.join(', ') : value
+    return name === forwardedScheme ? heard(text, this.peerAddress(), this.proxies) : text
+  }
+
+  peerAddress(): string {
+    return this.incoming.socket.remoteAddress ?? ''
+  }
+
+  onHangUp(listener: () => void): void {
+    this.outgoing.once('close', () => {
+      if (!this.outgoing.writableFinished) listener()
+    })
+  }
+
+  body(limitBytes: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      let kept = new Pieces()
+      this.rejectBody = (error) => {
+        this.incoming.pause()
+        kept = new Pieces()
+        reject(error)
+      }
+      this.incoming.on('data', (piece: Buffer) => {
+        if (kept.size + piece.byteLength <= limitBytes) kept.add(piece)
+        else this.rejectBody?.(new BodyTooLarge())
+      })
+      this.incoming.once('end', () => resolve(kept.whole))
+      this.incoming.once('error', reject)
+    })
+  }
+
+  async *stream(): AsyncGenerator<Uint8Array> {
+    // What is left of a body that is given up belongs to the connection, which is not destroyed under its answer.
+    yield* this.incoming.iterator({ destroyOnReturn: false })
+  }
+
+  /** After the answer Node tells nothing more of a body, neither its end nor that it broke off. */
+  giveUpBody(): void {
+    if (!this.incoming.complete) this.rejectBody?.(new Error('the body was answered before its end'))
+  }
+}
+
+/** Without a limit Node would have no file left for anything else. */
+function mostConnections(): number {
+  let allowed = ''
+  try {
+    allowed = readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    // Not Linux: the number below is all there is.
+  }
+  const files = Number(/^Max open files\s+(\d+)/m.exec(allowed)?.[1] ?? Number.POSITIVE_INFINITY)
+  return Math.max(64, Math.min(16_384, files - limits.openFilesKept))
+}
+
+export function startListening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+}
+
+export function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}

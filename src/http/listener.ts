@@ -1,0 +1,32 @@
+import type { BlockList } from 'node:net'
+import { isTrusted, plainAddress } from './source-address.ts'
+
+// What listening is on either runtime.
+
+export interface Listener {
+  /** The address it answers at, for example http://127.0.0.1:8080. */
+  url: string
+  /** Stops accepting connections, answers everything that was accepted, then closes what is left. */
+  stop(): Promise<void>
+}
+
+/** The address at which a port is asked. */
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+export const forwardedScheme = 'x-forwarded-proto'
+
+/** What a proxy says of the scheme; nothing where the peer is none that is trusted. */
+export function heard(value: string, peer: string, proxies: BlockList | undefined): string | null {
+  return proxies !== undefined && isTrusted(plainAddress(peer), proxies) ? value : null
+}
+
+/** Splits a request's target: a path, or, as proxies may send it and as Bun shows it, a whole URL. */
+export function splitTarget(target: string): { path: string; query: string } {
+  const from = target.startsWith('/') ? 0 : Math.max(0, target.indexOf('/', target.indexOf('://') + 3))
+  const mark = target.indexOf('?', from)
+  return mark === -1
+    ? { path: target.slice(from), query: '' }
+    : { path: target.slice(from, mark), query: target.slice(mark + 1) }
+}
