@@ -1,7 +1,7 @@
 import type { Row } from 'postgres'
 import type { Device } from './rules.ts'
 
-/** The column of each member that a create writes; all of them are text. */
+/** The columns that a create writes, by member; all are of type text. */
 export const registeredColumns = {
   appId: 'app_id',
   deviceNo: 'device_no',
@@ -33,7 +33,7 @@ const members = Object.entries(columns) as [keyof Device, string][]
 
 export const deviceColumns: readonly string[] = members.map(([, column]) => column)
 
-/** SQL: the columns of a device, of a table that may be named `alias`. */
+/** SQL: the list of a device's columns, each prefixed with the table's `alias` if one is given. */
 export const deviceColumnsSql = (alias?: string): string =>
   deviceColumns.map((column) => (alias === undefined ? column : `${alias}.${column}`)).join(', ')
 

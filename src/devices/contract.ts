@@ -25,11 +25,11 @@ import {
   tag,
 } from '../vocabulary/values.ts'
 
-/** The document's defaults (§4.2), also beside a district of another province. */
+/** The document's defaults (§4.2). They apply even if the given district lies in another province. */
 export const defaultProvinceCode = '360000'
 export const defaultCityCode = '360100'
 
-/** The most characters of each. */
+/** The greatest length of each member, in characters. */
 export const registrationLengths = {
   deviceNo: lengths.serial,
   deviceName: lengths.name,
@@ -41,7 +41,7 @@ export const registrationLengths = {
   coordinates: lengths.coordinates,
 }
 
-/** What create device takes of a device (document §4.2). */
+/** The members of a create request (document §4.2), without `appId`. */
 const registrationMembers = {
   deviceNo,
   deviceName: name,
@@ -53,7 +53,7 @@ const registrationMembers = {
   coordinates,
 }
 
-/** One row of createBatch: as create device takes it, without the application. */
+/** One row of createBatch: the body of a create request without `appId`. */
 export const DeviceBatchRow = named('DeviceBatchRow', Type.Object(registrationMembers))
 
 export const DeviceRegistration = named('DeviceRegistration', extended(DeviceBatchRow, { appId }))
@@ -63,7 +63,7 @@ export const DeviceStatus = named('DeviceStatus', described(oneOf(1, 2), '1 norm
 export const OnlineStatus = named('OnlineStatus', described(oneOf(1, 2), '1 online, 2 offline.'))
 export const RunStatus = named('RunStatus', described(oneOf(0, 1, 2), '0 closed, 1 open, 2 stopped.'))
 
-/** What a device's record tells of it, whosever it is. */
+/** The device record without its owner. */
 const unowned = named(
   'UnownedDevice',
   Type.Object({
@@ -113,7 +113,7 @@ const deviceOf = <Owner extends TSchema>(appId: Owner) =>
 /** The device record (document §2.3). */
 export const DeviceRecord = named('Device', deviceOf(Type.String()))
 
-/** What is told of a device that was moved: to its former owner, not whose it is now. */
+/** The record in the event of a transfer. In the former owner's log `appId` is null, which hides the new owner. */
 export const TransferredDevice = named('TransferredDevice', deviceOf(nullable(Type.String())))
 export type DeviceRecord = Static<typeof DeviceRecord>
 

@@ -10,16 +10,16 @@ import type { ShowMoment } from '../vocabulary/moments.ts'
 import type { DeviceRegistration } from './contract.ts'
 import type { Catalogue, SerialLookup } from './models/catalogue.ts'
 import { type DeviceInsert, type RegistrationOutcome, registerDevices, type WrittenDevice } from './routine.ts'
-import { deviceText, freshState, registered, showDevice } from './rules.ts'
+import { deviceText, freshState, membersOf, showDevice } from './rules.ts'
 
-/** A device that is to be registered. */
+/** A registration that is not written yet. */
 export interface NewDevice {
   body: DeviceRegistration
   actor: string
   idempotency: RequestKey | undefined
 }
 
-/** A device that a caller wants registered. */
+/** A registration together with its caller. */
 interface Submission extends NewDevice {
   caller: Caller
 }
@@ -32,19 +32,19 @@ export interface BatchParts {
 }
 
 export interface RegistrationParts extends BatchParts {
-  /** For the lane's batches: one connection, on which they follow each other without a pause. */
+  /** A pool of one connection, on which the lane's batches run back to back. */
   writer: Sql
   openLane: OpenLane
   callers: CallerCache
 }
 
 /**
- * Writes a batch in one transaction, or within one; one outcome an item, in order. Looks again whether the callers still
- * have access: none where the transaction has checked access itself.
+ * Writes a batch in a transaction of its own, or within the given one. Returns one outcome per item, in order. Checks
+ * again that `callers` still have access; pass none where the transaction has checked access itself.
  */
 export type WriteBatch = (sql: Statements, callers: readonly Caller[]) => Promise<RegistrationOutcome[]>
 
-/** Makes what composes a batch of devices whose serials differ from each other, so that nothing but the writing is left. */
+/** Returns a function that composes a batch of devices with distinct serials into a function that writes it. */
 export function deviceBatches(parts: BatchParts): (news: readonly NewDevice[]) => Promise<WriteBatch> {
   const { config, catalogue, metrics, showMoment } = parts
   const isInventoryRequired = config.inventoryPolicy === 'required'
@@ -61,9 +61,7 @@ export function deviceBatches(parts: BatchParts): (news: readonly NewDevice[]) =
   }
 }
 
-/**
- * The lane that registers devices, for one request or for the rows of a batch.
- */
+/** Opens the lane that registers devices, of single requests and of batches. Returns its submit function. */
 export function registrationLane(parts: RegistrationParts): (submission: Submission) => Promise<WrittenDevice> {
   const { callers, writer, openLane } = parts
   const compose = deviceBatches(parts)
@@ -92,18 +90,18 @@ function composeDevice(
   showMoment: ShowMoment,
 ): DeviceInsert {
   const model = lookup.modelOf(body.deviceNo)
-  const said = registered(body, now)
-  // One literal, member by member: copying objects into each other costs as much as everything else here.
+  const members = membersOf(body, now)
+  // One literal, member by member: spreading objects into it would double the cost of this function.
   const device: DeviceInsert = {
-    appId: said.appId,
-    deviceNo: said.deviceNo,
-    deviceName: said.deviceName,
-    tag: said.tag,
-    provinceCode: said.provinceCode,
-    cityCode: said.cityCode,
-    districtCode: said.districtCode,
-    detailAddress: said.detailAddress,
-    coordinates: said.coordinates,
+    appId: members.appId,
+    deviceNo: members.deviceNo,
+    deviceName: members.deviceName,
+    tag: members.tag,
+    provinceCode: members.provinceCode,
+    cityCode: members.cityCode,
+    districtCode: members.districtCode,
+    detailAddress: members.detailAddress,
+    coordinates: members.coordinates,
     modelName: model?.modelName ?? null,
     productPictureUrl: model?.productPictureUrl ?? null,
     deviceType: model?.deviceType ?? null,
@@ -115,7 +113,7 @@ function composeDevice(
     version: null,
     batteryStatus: null,
     batteryEnergy: null,
-    boundAt: said.boundAt,
+    boundAt: members.boundAt,
     actor,
     isUnknown: isInventoryRequired && !lookup.isInInventory(body.deviceNo),
     idempotency,

@@ -8,7 +8,7 @@ import { given, readBbox } from '../vocabulary/values.ts'
 import type { pageDevices } from './contract.ts'
 import { pageOfDevices } from './store.ts'
 
-/** Makes what reads the pages of devices that a caller asks for. */
+/** Returns the function that reads a page of devices for a caller. */
 export function devicePages({ showMoment, readTimeRange }: { showMoment: ShowMoment; readTimeRange: ReadTimeRange }) {
   return async (
     sql: Sql,

@@ -18,7 +18,7 @@ import type { ReadTimeRange } from '../vocabulary/moments.ts'
 import { createDevice, createDevices, DeviceBatchRow, getDevice, pageDevices, updateDevice } from './contract.ts'
 import { type RegistrationParts, registrationLane } from './lane.ts'
 import { devicePages } from './pages.ts'
-import { changeDevice, deviceTag, registered, showDevice } from './rules.ts'
+import { changeDevice, deviceTag, membersOf, showDevice } from './rules.ts'
 import { requireDevice, requireDeviceOf, saveChangedDevice } from './store.ts'
 
 interface Parts extends RegistrationParts {
@@ -38,7 +38,7 @@ export function deviceRoutes(parts: Parts): Handler[] {
     handle(createDevice, async ({ caller, body, idempotency }) => {
       const actor = requireActingFor(caller, body.appId)
       const { record, boundAt } = await register({ caller, body, actor, idempotency })
-      return new JsonText(record, { etag: deviceTag(registered(body, boundAt)) })
+      return new JsonText(record, { etag: deviceTag(membersOf(body, boundAt)) })
     }),
 
     handle(createDevices, async ({ caller, actor, body, ...request }) => {

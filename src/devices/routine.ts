@@ -10,26 +10,26 @@ import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import { registeredColumns } from './columns.ts'
 import type { Device } from './rules.ts'
 
-/** A device that is composed and waits to be written. */
+/** A composed device, ready to be written. */
 export interface DeviceInsert extends Device {
   actor: string
-  /** The inventory policy refuses the serial. It is told only when nothing that comes earlier refuses. */
+  /** The inventory policy refuses the serial. The refusals that rank above `deviceUnknown` come first. */
   isUnknown: boolean
   idempotency: RequestKey | undefined
   /** The record as JSON text. */
   record: string
 }
 
-/** A device that is written, now or by the first request with its key: its record as JSON text, and since when it is bound. */
+/** A device written now, or earlier by the first request with its key: its record as JSON text and its binding time. */
 export type WrittenDevice = Pick<DeviceInsert, 'record' | 'boundAt'>
 
 export type RegistrationOutcome = LaneOutcome<WrittenDevice>
 
 type RegisteredColumn = (typeof registeredColumns)[keyof typeof registeredColumns]
-/** A row of a batch as it travels: what is null is left out, because reading it would cost as much as a value. */
+/** A row of a batch, as sent to the database. Nulls are left out, because to parse one costs as much as a value. */
 type DeviceRow = Record<RegisteredColumn, string | undefined>
 
-// A literal: to be made of the columns' names it would cost several times as much, for each create.
+// A literal, because building the row from the column names would cost several times as much on every create.
 const toRow = (device: DeviceInsert): DeviceRow => ({
   app_id: device.appId,
   device_no: device.deviceNo,
@@ -47,34 +47,34 @@ const toRow = (device: DeviceInsert): DeviceRow => ({
 })
 
 const text = 'text'
-const deviceNames = Object.values(registeredColumns).join(', ')
+const columnNamesSql = Object.values(registeredColumns).join(', ')
 const deviceTypes = Object.fromEntries(Object.values(registeredColumns).map((column) => [column, text]))
 
-/** What several statements look at travels as arrays: to read the JSON once more costs more than to write a row. */
+/** Values that several statements read come as arrays: to parse the JSON again costs more than to write a row. */
 const owned = { app_id: 'p_owners', device_no: 'p_serials' }
-const claims = arrayRows({ ...owned, key: 'p_keys' })
-const record = recordsOf('p_records')
+const claimRowsSql = arrayRows({ ...owned, key: 'p_keys' })
+const recordsSql = recordsOf('p_records')
 
 /**
- * SQL for a routine: locks what is known of the reports of devices of the application `v_app`. `rows`: the devices as `i`, in
- * the order of every writer. Each row by its whole key: of a list of serials a planner without statistics reads all rows
- * of the application.
+ * SQL for a routine: locks the rows of `device_presence` of devices of the application `v_app`. `rows` lists these
+ * devices as `i`, in the order of every writer. Looks each row up by its whole key: for a list of serials, a planner
+ * without statistics reads all rows of the application.
  */
-export const lockPresence = (rows: string, condition = '') => `perform 1 from ${rows}
+export const lockPresenceSql = (rows: string, condition = '') => `perform 1 from ${rows}
       cross join lateral (
         select 1 from device_presence p where p.app_id = v_app and p.device_no = i.device_no for update) as locked
       where i.app_id = v_app ${condition};`
 
 /**
- * Writes a batch of devices: locks, bindings, rows, events and idempotency keys in one transaction. The offline rule
- * holds because the application's state is read by a statement that begins after its lock was had; one owner a serial,
- * because the binding's key is the serial. The serials of a batch differ from each other and come sorted, so that two
- * batches wait for each other in one order.
+ * Writes a batch of devices: locks, bindings, rows, events and idempotency keys in one transaction. An offline
+ * application gets no device, because a statement that begins after its lock was taken reads its state. A serial has one
+ * owner, because it is the primary key of its binding. The serials of a batch are distinct and sorted, so that two
+ * batches cannot deadlock.
  *
- * Whether the callers still have access is looked at once a batch and not at each row; where one has not, the batch goes
- * on without its application.
+ * Checks once per batch, not per row, that the callers still have access. If one lost it, the batch skips the rows of
+ * that caller's application.
  *
- * Answers a row for each device that was not written, and why; usually none.
+ * Returns a row, with the reason, for each device that was not written; usually none.
  */
 export const registerDevicesRoutine = routine(
   'register_devices',
@@ -98,7 +98,7 @@ export const registerDevicesRoutine = routine(
   v_online text[];
   v_kept text[] := '{}';
   v_bound text[];
-  -- The serials of the batch that are held, and by whom.
+  -- The serials of the batch that are bound, and their owners.
   v_held text[];
   v_holders text[];
   v_online_status smallint;
@@ -114,7 +114,7 @@ export const registerDevicesRoutine = routine(
 
   with bound as (
     insert into device_binding (device_no, app_id, bound_at)
-    select i.device_no, i.app_id, p_now from ${claims}
+    select i.device_no, i.app_id, p_now from ${claimRowsSql}
     where i.app_id = any(v_online) and i.device_no <> all(p_unknown)
       and (v_kept = '{}' or i.key is null or ${keptKey} <> all(v_kept))
     on conflict (device_no) do nothing
@@ -123,19 +123,19 @@ export const registerDevicesRoutine = routine(
   select array_agg(device_no) into v_bound from bound;
 
   if v_bound is not null then
-    -- Nearly always; to look every row up among all of them would cost as much as writing it.
+    -- Nearly always true. To search for each row in v_bound would cost as much as to write it.
     v_is_complete := cardinality(v_bound) = p_count;
-    insert into device (${deviceNames}, bound_at)
-    select ${deviceNames}, p_now from ${jsonRows<DeviceRow>('p_rows::json', deviceTypes)}
+    insert into device (${columnNamesSql}, bound_at)
+    select ${columnNamesSql}, p_now from ${jsonRows<DeviceRow>('p_rows::json', deviceTypes)}
     where v_is_complete or i.device_no = any(v_bound);
     insert into event (app_id, id, type, time, actor, subject, data)
     select i.app_id, ${eventIdOfRow}, 'device.bound', p_now, i.actor, i.device_no, i.record
-    from ${arrayRows({ ...owned, actor: 'p_actors', record })}
+    from ${arrayRows({ ...owned, actor: 'p_actors', record: recordsSql })}
     where v_is_complete or i.device_no = any(v_bound);
     if p_keys <> '{}' then
       insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
       select i.app_id, 'createDevice', i.key, i.body_hash, i.record, p_now
-      from ${arrayRows({ ...owned, key: 'p_keys', body_hash: 'p_body_hashes', record })}
+      from ${arrayRows({ ...owned, key: 'p_keys', body_hash: 'p_body_hashes', record: recordsSql })}
       where i.key is not null and i.device_no = any(v_bound)
       on conflict (app_id, operation, key) do update
         set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
@@ -163,14 +163,14 @@ export const registerDevicesRoutine = routine(
         else 'again'
       end,
       k.body_hash, k.answer, k.created_at
-    from ${claims}
+    from ${claimRowsSql}
     left join unnest(v_held, v_holders) as held (device_no, app_id) on held.device_no = i.device_no
     left join lateral (${keptAnswer('createDevice')}) as k on true
     where i.app_id = v_app and (v_bound is null or i.device_no <> all(v_bound));
   end loop;`,
 )
 
-/** The keys of a batch and what was sent under them; nothing where no row has one, as of most batches. */
+/** The idempotency keys of a batch and their body hashes; empty arrays if no row has a key, as in most batches. */
 function keyArrays(devices: DeviceInsert[]): [string, string] {
   if (devices.every(({ idempotency }) => idempotency === undefined)) return ['{}', '{}']
   return [
@@ -187,10 +187,7 @@ interface ExceptionRow {
   kept_at: Date | null
 }
 
-/**
- * Writes devices, for so many callers, in one transaction; one outcome a device, in order. The serials differ from each
- * other.
- */
+/** Writes devices with distinct serials, of any callers, in one transaction. Returns one outcome each, in order. */
 export async function registerDevices(
   sql: Statements,
   devices: DeviceInsert[],
@@ -231,6 +228,6 @@ function toOutcome(device: DeviceInsert, exception: ExceptionRow | undefined): R
     return { refusal: new Refusal('idempotencyKeyReused') }
   }
   idempotency.isReplayed = true
-  // A key is kept at the moment at which its device was bound.
+  // A key is stored with the moment at which its device was bound.
   return { record: { record: answer, boundAt: kept_at } }
 }

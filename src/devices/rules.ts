@@ -11,7 +11,7 @@ import {
   type updateDevice,
 } from './contract.ts'
 
-/** What a device reports of itself; the record shows it from then on. */
+/** The state that a device reports; its record shows it. */
 export interface DeviceState {
   status: number
   onlineStatus: number
@@ -22,7 +22,7 @@ export interface DeviceState {
   batteryEnergy: string | null
 }
 
-/** A device as it is kept. */
+/** A device as stored. */
 export interface Device extends DeviceState {
   appId: string
   deviceNo: string
@@ -40,16 +40,16 @@ export interface Device extends DeviceState {
   boundAt: Date
 }
 
-/** Nobody has heard of the device yet (contract §4.2). What is not here is unknown. */
+/** The state before the first report (contract §4.2). The other members of the state are null. */
 export const freshState = { status: 1, onlineStatus: 2, runStatus: 0 } as const
 
-/** What the entity tag of a device is made of. */
+/** The members that a device's entity tag covers. */
 type TaggedMembers = Pick<Device, 'appId' | 'deviceNo' | 'deviceName' | 'tag' | 'detailAddress' | 'coordinates'> &
   Pick<Device, 'provinceCode' | 'cityCode' | 'districtCode' | 'boundAt'>
 
 /**
- * The entity tag of a device: of what an update can change and of which binding it belongs to, so that a report of its
- * state does not stand in the way of somebody who edits its name.
+ * The entity tag of a device. It covers the binding and the members that an update can change, but not the reported
+ * state: a report must not fail the `If-Match` of an edit.
  */
 export function deviceTag(device: TaggedMembers): string {
   const { appId, deviceNo, boundAt, deviceName, tag, detailAddress, coordinates } = device
@@ -59,9 +59,9 @@ export function deviceTag(device: TaggedMembers): string {
   return etagOfText(`${appId}\n${deviceNo}\n${boundAt.getTime()}\n${deviceName}\n${tag ?? ''}\n${place}`)
 }
 
-/** What a registration says of its device, with the document's defaults for what it leaves out. */
-export function registered(body: DeviceRegistration, boundAt: Date): TaggedMembers {
-  // Member by member: copying objects into each other costs as much as the digest of a tag.
+/** The members of a registration, with the document's defaults for those left out. */
+export function membersOf(body: DeviceRegistration, boundAt: Date): TaggedMembers {
+  // Member by member: spreading objects costs as much as the digest of a tag.
   return {
     appId: body.appId,
     deviceNo: body.deviceNo,
@@ -76,7 +76,7 @@ export function registered(body: DeviceRegistration, boundAt: Date): TaggedMembe
   }
 }
 
-/** The device with the members that were given: null clears an optional one, and sets a documented default again. */
+/** Returns the device with the given members changed. Null clears an optional member or restores its default. */
 export function changeDevice(device: Device, change: Static<NonNullable<typeof updateDevice.body>>): Device {
   const { tag, provinceCode, cityCode, detailAddress } = change
   return {
@@ -91,7 +91,7 @@ export function changeDevice(device: Device, change: Static<NonNullable<typeof u
   }
 }
 
-/** The device as its operations answer it (document §2.3). The division names come from the codes. */
+/** The public record of a device (document §2.3). The names of divisions are looked up by their codes. */
 export function showDevice(device: Device, showMoment: ShowMoment): DeviceRecord {
   const { provinceCode, cityCode, districtCode } = device
   return {
@@ -109,7 +109,7 @@ export function showDevice(device: Device, showMoment: ShowMoment): DeviceRecord
     runStatus: device.runStatus,
     version: device.version,
     deviceNumber: 1,
-    // The document calls the address so (§2.3).
+    // The document's name for the address (§2.3).
     deviceBattery: {
       cityCode,
       cityName: divisionName(cityCode),
@@ -126,8 +126,8 @@ export function showDevice(device: Device, showMoment: ShowMoment): DeviceRecord
 }
 
 /**
- * The record as JSON text. Written out, because a serialiser that has to discover the same 27 members every time is
- * the most expensive step of composing a record. The type still holds it to the contract's members.
+ * The record as JSON text. Written out by hand, because a generic serialiser would be the most expensive step of
+ * composing a record: it discovers the same 27 members every time. The type still checks each member read here.
  */
 export function deviceText(record: DeviceRecord): string {
   const { deviceBattery: place, DeviceBatteryOutput: battery } = record
@@ -147,7 +147,7 @@ export function deviceText(record: DeviceRecord): string {
   )
 }
 
-/** The order in which every writer takes the rows of a batch, so that two never wait for each other in a circle. */
+/** Sorts a batch into the order in which every writer locks its rows, so that two writers cannot deadlock. */
 export function sortedByDevice<Item>(
   items: readonly Item[],
   deviceOf: (item: Item) => Pick<Device, 'appId' | 'deviceNo'>,

@@ -20,12 +20,12 @@ import { deviceColumnsSql, toDevice } from './columns.ts'
 import { pageDevices } from './contract.ts'
 import { type Device, showDevice } from './rules.ts'
 
-/** As many characters of a tag as the index has room for (`tag_start`). */
+/** How many characters of a tag the index holds (`tag_start`). */
 const tagStart = 64
 
 const columnsSql = deviceColumnsSql()
 
-/** The device with this serial, if one of the applications has it; null for any of them. Throws 20002. */
+/** The device with this serial, if one of these applications owns it; `appIds: null` means any. Throws 20002. */
 export async function requireDeviceOf(
   sql: Statements,
   appIds: readonly string[] | null,
@@ -70,7 +70,7 @@ export async function findDevices(
   return new Map(rows.map((row) => [row.device_no, toDevice(row)]))
 }
 
-/** Whose these serials are; those that nobody has are left out. */
+/** The owners of these serials, by serial; serials without an owner are left out. */
 export async function findHolders(sql: Statements, deviceNos: readonly string[]): Promise<Map<string, string>> {
   const rows = await sql.unsafe('select device_no, app_id from device_binding where device_no = any($1::text[])', [
     textArray(deviceNos),
@@ -78,7 +78,7 @@ export async function findHolders(sql: Statements, deviceNos: readonly string[])
   return new Map(rows.map((row) => [row.device_no, row.app_id]))
 }
 
-/** Writes what an update can change. The transaction holds the application's lock. */
+/** Writes the members that an update can change. The transaction must hold the application's lock. */
 export async function saveChangedDevice(tx: Statements, device: Device): Promise<void> {
   await tx`
     update device set device_name = ${device.deviceName}, tag = ${device.tag}, province_code = ${device.provinceCode},
@@ -87,11 +87,11 @@ export async function saveChangedDevice(tx: Statements, device: Device): Promise
     where app_id = ${device.appId} and bound_at = ${device.boundAt} and device_no = ${device.deviceNo}`
 }
 
-/** What a page of devices is narrowed to; what is null does not narrow it. */
+/** The filters of a page of devices; null means no filter. */
 export interface DeviceFilter {
-  /** Whose; null for all applications'. */
+  /** Owners; null for all applications. */
   appIds: readonly string[] | null
-  /** A part of it, as of the name, in upper or lower case. */
+  /** A part of the serial, in upper or lower case; `deviceName` likewise. */
   deviceNo: string | null
   deviceName: string | null
   tag: string | null
@@ -106,17 +106,17 @@ export interface DeviceFilter {
   bbox: Box | null
 }
 
-/** By application, the newest first. Microseconds since 1970 are the same text in every session. */
+/** By application, newest first. In microseconds since 1970, because their text is the same in every session. */
 const pageKey: PageKey = [
   { column: 'app_id', type: 'text' },
   { column: 'bound_micros', type: 'bigint' },
   { column: 'device_no', type: 'text' },
 ]
-const order = 'order by app_id, bound_at desc, device_no desc'
-/** The same for the rows of one page, which are to be sorted: an index that has them in order has all others too. */
-const orderOfFew = `order by app_id || '', bound_at desc, device_no desc`
-const keyText = `json_build_array(app_id, (extract(epoch from bound_at) * 1000000)::bigint::text, device_no)::text`
-const isBehind = (micros: string, deviceNo: string) =>
+const orderSql = 'order by app_id, bound_at desc, device_no desc'
+/** The same order for the rows of one page. `|| ''` forces a sort: to read them in index order would walk all rows. */
+const pageOrderSql = `order by app_id || '', bound_at desc, device_no desc`
+const keySql = `json_build_array(app_id, (extract(epoch from bound_at) * 1000000)::bigint::text, device_no)::text`
+const isBehindSql = (micros: string, deviceNo: string) =>
   `(bound_at, device_no) < (timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond', ${deviceNo})`
 
 /** A statement and its parameters. */
@@ -132,16 +132,16 @@ function statement(write: (add: AddParameter) => string): Statement {
   return { text: write((value) => `$${values.push(value)}`), values }
 }
 
-/** The applications that are meant. Stands beside each table of a statement, so that no other's rows are looked at. */
-function whose({ appIds }: DeviceFilter, add: AddParameter): string {
+/** The condition on the owner. A statement repeats it for each of its tables, so that it reads no other's rows. */
+function ownerSql({ appIds }: DeviceFilter, add: AddParameter): string {
   if (appIds === null) return 'true'
   return appIds.length === 0 ? 'false' : `device.app_id in (${appIds.map(add).join(', ')})`
 }
 
-/** What a device must fulfil. Everything that is looked at is in the index `device_by_age`, but for long tags. */
-function conditions(filter: DeviceFilter, add: AddParameter): string {
+/** The conditions of a filter. The index `device_by_age` holds every column that they read, except long tags. */
+function conditionsSql(filter: DeviceFilter, add: AddParameter): string {
   const { deviceNo, deviceName, tag, bound, bbox } = filter
-  const found = [whose(filter, add)]
+  const found = [ownerSql(filter, add)]
   if (bound.from !== null) found.push(`bound_at >= ${add(bound.from)}`)
   if (bound.before !== null) found.push(`bound_at < ${add(bound.before)}`)
   const equal = {
@@ -169,72 +169,72 @@ function conditions(filter: DeviceFilter, add: AddParameter): string {
   return found.join(' and ')
 }
 
-/** Whether nothing but whose devices and when narrows a page: then it is a range of the index. */
+/** Whether only owner and time filter the page: then it is a range of the index. */
 function isRange(filter: DeviceFilter): boolean {
   const { appIds, bound, ...others } = filter
   return Object.values(others).every((value) => value === null)
 }
 
-/** How many devices fit, as far as is counted. */
+/** Counts the matching devices, up to the limit + 1. */
 export function countStatement(filter: DeviceFilter): Statement {
   return statement(
     (add) => `
       select count(*) as counted
-      from (select 1 from device where ${conditions(filter, add)} limit ${limits.pageRowsCounted + 1}) as fitting`,
+      from (select 1 from device where ${conditionsSql(filter, add)} limit ${limits.pageRowsCounted + 1}) as fitting`,
   )
 }
 
 /**
- * How many devices fit, as far as is counted, and the page where these are all that fit: whatever is asked for, the
- * devices are looked at once, in the order that suits the database.
+ * Counts the matching devices, up to the limit + 1, and reads the page if the count is within the limit. Scans the
+ * devices once, in whatever order suits the database.
  */
 export function searchStatement(
   filter: DeviceFilter,
   { after, offset, pageSize }: Omit<PageRequest, 'asked'>,
 ): Statement {
   return statement((add) => {
-    const fitting = conditions(filter, add)
+    const fitting = conditionsSql(filter, add)
     const [appId, micros, deviceNo] = (after ?? []).map(add)
     const behind =
       appId === undefined || micros === undefined || deviceNo === undefined
         ? 'true'
-        : `(app_id > ${appId} or app_id = ${appId} and ${isBehind(micros, deviceNo)})`
+        : `(app_id > ${appId} or app_id = ${appId} and ${isBehindSql(micros, deviceNo)})`
     return `
       with fitting as materialized (
         select app_id, bound_at, device_no from device where ${fitting} limit ${limits.pageRowsCounted + 1}
       ), total as materialized (select count(*) as counted from fitting)
       select counted, page.* from total left join (
-        select ${columnsSql}, ${keyText} as page_key from (
+        select ${columnsSql}, ${keySql} as page_key from (
           select app_id, bound_at, device_no from fitting, total
-          where counted <= ${limits.pageRowsCounted} and ${behind} ${order} limit ${add(pageSize + 1)} offset ${add(offset)}
-        ) as listed join device using (app_id, bound_at, device_no) where ${whose(filter, add)}
-      ) as page on true ${order}`
+          where counted <= ${limits.pageRowsCounted} and ${behind} ${orderSql} limit ${add(pageSize + 1)} offset ${add(offset)}
+        ) as listed join device using (app_id, bound_at, device_no) where ${ownerSql(filter, add)}
+      ) as page on true ${orderSql}`
   })
 }
 
-/** Where a range of the devices lies: in the application of a cursor and behind it, or in the applications behind. */
+/** A range of devices: those behind a cursor within its application, or those of all applications behind one. */
 export type KeyRange = { behind: string[] } | { behindApplication: string }
 
-/** A range of the devices that fit, in their order: as far along the index as the page's end. */
+/** Reads a range of the matching devices in order. Scans the index no further than the end of the page. */
 export function rangeStatement(filter: DeviceFilter, range: KeyRange, limit: number, offset: number): Statement {
   return statement((add) => {
-    const fitting = conditions(filter, add)
+    const fitting = conditionsSql(filter, add)
     let within: string
     if ('behind' in range) {
       const [appId = '', micros = '', deviceNo = ''] = range.behind
-      within = `app_id = ${add(appId)} and ${isBehind(add(micros), add(deviceNo))}`
+      within = `app_id = ${add(appId)} and ${isBehindSql(add(micros), add(deviceNo))}`
     } else {
       within = `app_id > ${add(range.behindApplication)}`
     }
     return `
-      select ${columnsSql}, ${keyText} as page_key from (
+      select ${columnsSql}, ${keySql} as page_key from (
         select app_id, bound_at, device_no from device
-        where ${fitting} and ${within} ${order} limit ${add(limit)} offset ${add(offset)}
-      ) as listed join device using (app_id, bound_at, device_no) where ${whose(filter, add)} ${orderOfFew}`
+        where ${fitting} and ${within} ${orderSql} limit ${add(limit)} offset ${add(offset)}
+      ) as listed join device using (app_id, bound_at, device_no) where ${ownerSql(filter, add)} ${pageOrderSql}`
   })
 }
 
-/** The rows of a page where more fit than are counted. */
+/** Reads the rows of a page in index order, for when more devices match than are counted. */
 async function readRanges(
   sql: Statements,
   filter: DeviceFilter,
@@ -248,7 +248,7 @@ async function readRanges(
   return [...rows, ...(await read({ behindApplication: after[0] ?? '' }, limit - rows.length))]
 }
 
-/** Pages through devices. Throws 10001 for a cursor that is not ours. */
+/** Reads one page of devices. Throws 10001 for a cursor that this operation did not issue. */
 export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQuery, showMoment: ShowMoment) {
   const request = readPageRequest(pageDevices.id, { ...query, ...filter }, pageKey)
   const show = (row: Row) => showDevice(toDevice(row), showMoment)
@@ -271,7 +271,7 @@ export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQ
   return toPage(request, rows, counted, show)
 }
 
-/** Planned for its parameters each time: an application may have ten devices or ten million. */
+/** Not prepared, so that it is planned for its parameters: an application may have ten devices or ten million. */
 function run(sql: Statements, { text, values }: Statement): Promise<Row[]> {
   return sql.unsafe<Row[]>(text, values)
 }

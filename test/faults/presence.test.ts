@@ -397,7 +397,7 @@ test('looks for silent devices read them by their index, however many devices ar
 }, 120_000)
 
 test('a look that fails again and again is one line of the log', async () => {
-  const linesOf = (service: Service) => service.stderr().split('the look for silent devices failed').length - 1
+  const linesOf = (service: Service) => service.stderr().split('the search for silent devices failed').length - 1
   const before = services.map(linesOf)
   await database.run(async (sql) => {
     const rename = (from: string, to: string) => sql.unsafe(`alter table ${from} rename to ${to}`)

@@ -37,7 +37,7 @@ const useTexts = defineTexts(
     needed: 'This is needed.',
     badSerial: '1 to {{max}} characters without spaces.',
     tooLong: 'At most {{max}} characters.',
-    twice: 'stands in the list twice',
+    twice: 'is in the list twice',
     add: 'Add ({{count}})',
     tooMany: 'At once {{most}} rows are taken. More of them are imported as a file.',
     import: 'Import a file',

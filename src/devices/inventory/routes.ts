@@ -21,13 +21,13 @@ interface Parts {
 export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Handler[] {
   return [
     handle(importDeviceInventory, async ({ caller, body: { entries }, actor, idempotency }) => {
-      const twice = await repeatedSerials(entries)
-      if (twice.length > 0) throw invalidRequest(twice)
+      const faults = await repeatedSerialFaults(entries)
+      if (faults.length > 0) throw invalidRequest(faults)
       const imported = await transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
           await touchCatalogue(tx)
           const unknown = await store.unknownModelNames(tx, [...new Set(entries.map((entry) => entry.modelName))])
-          if (unknown.size > 0) throw invalidRequest(unknownModels(entries, unknown))
+          if (unknown.size > 0) throw invalidRequest(unknownModelFaults(entries, unknown))
           const counts = await store.upsertInventory(tx, entries)
           await insertPlatformEvent(tx, { type: 'deviceInventory.imported', actor, subject: null, data: counts })
           return counts
@@ -54,12 +54,12 @@ export function deviceInventoryRoutes({ sql, catalogue, showMoment }: Parts): Ha
   ]
 }
 
-/** Twenty thousand are looked through in slices, so that other requests have their turns. */
-async function repeatedSerials(entries: readonly store.NewInventoryEntry[]): Promise<FieldFault[]> {
+/** Checks up to 20,000 entries in slices of 1000, so that other requests get their turn. */
+async function repeatedSerialFaults(entries: readonly store.NewInventoryEntry[]): Promise<FieldFault[]> {
   const pause = yielder()
   const seen = new Set<string>()
   const faults: FieldFault[] = []
-  const reason = { en: 'stands in the list twice', zh: '在列表中重复' }
+  const reason = { en: 'is in the list twice', zh: '在列表中重复' }
   for (const [index, { deviceNo }] of entries.entries()) {
     if (index % 1000 === 0) await pause()
     if (seen.has(deviceNo)) faults.push({ field: `entries[${index}].deviceNo`, reason })
@@ -68,7 +68,7 @@ async function repeatedSerials(entries: readonly store.NewInventoryEntry[]): Pro
   return faults
 }
 
-function unknownModels(entries: readonly store.NewInventoryEntry[], unknown: Set<string>): FieldFault[] {
+function unknownModelFaults(entries: readonly store.NewInventoryEntry[], unknown: Set<string>): FieldFault[] {
   const reason = { en: 'is not the name of a device model', zh: '不是已有设备型号的名称' }
   return entries.flatMap(({ modelName }, index) =>
     unknown.has(modelName) ? [{ field: `entries[${index}].modelName`, reason }] : [],

@@ -17,7 +17,7 @@ function toRecord(row: Row, showMoment: ShowMoment): InventoryEntry {
   return { deviceNo: row.device_no, modelName: row.model_name, createTime: showMoment(row.created_at) }
 }
 
-/** Of these names, those that no device model has. */
+/** Returns those of the names that are not the name of a device model. */
 export async function unknownModelNames(tx: Statements, names: readonly string[]): Promise<Set<string>> {
   const rows = await tx.unsafe<{ name: string }[]>(
     `select name from unnest($1::text[]) as name
@@ -27,7 +27,7 @@ export async function unknownModelNames(tx: Statements, names: readonly string[]
   return new Set(rows.map((row) => row.name))
 }
 
-/** The models of those serials that are in the inventory. */
+/** The model names of those serials that are in the inventory, by serial. */
 export async function findInventory(tx: Statements, serials: readonly string[]): Promise<Map<string, string>> {
   const rows = await tx.unsafe('select device_no, model_name from device_inventory where device_no = any($1::text[])', [
     textArray(serials),
@@ -35,14 +35,14 @@ export async function findInventory(tx: Statements, serials: readonly string[]):
   return new Map(rows.map((row) => [row.device_no, row.model_name]))
 }
 
-/** Adds entries or changes their models; the serials must differ from each other. */
+/** Adds entries or changes their models. The serials must be distinct. */
 export async function upsertInventory(
   tx: Statements,
   entries: readonly NewInventoryEntry[],
 ): Promise<{ added: number; changed: number }> {
   const pause = yielder()
   await pause()
-  // Sorted, so that two imports take the rows they share in one order.
+  // Sorted, so that two imports lock the rows they share in the same order.
   const sorted = entries.toSorted((a, b) => (a.deviceNo < b.deviceNo ? -1 : 1))
   await pause()
   const serials = textArray(sorted.map((entry) => entry.deviceNo))

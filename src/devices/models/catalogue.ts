@@ -1,17 +1,17 @@
 import type { Sql } from '../../database/open.ts'
 import { type CatalogueState, type DeviceModel, modelNamesOf, readCatalogue } from './store.ts'
 
-/** What is known of serials: their models, and, where there is an inventory, which of them are in it. */
+/** The result of looking up serials: their models, and, where there is an inventory, which of them are in it. */
 export interface SerialLookup {
-  /** Belongs to the answer; a write that uses it is refused when the catalogue has moved on. */
+  /** The catalogue's version that this result is of. The database refuses a write that uses an older one. */
   version: number
   modelOf(serial: string): DeviceModel | undefined
   isInInventory(serial: string): boolean
 }
 
 /**
- * The device models in memory, so that a create asks the database for nothing that did not change. The write path
- * checks the version in its own transaction, so an outdated copy costs a second try, never a wrong record.
+ * Caches the device models in memory, so that a create does not read them again. The write path checks the version in
+ * its own transaction, so an outdated copy costs a retry, never a wrong record.
  */
 export class Catalogue {
   private readonly pool: Sql
@@ -21,12 +21,12 @@ export class Catalogue {
     this.pool = pool
   }
 
-  /** Forgets the copy, because the database has a newer version. */
+  /** Drops the copy, because the database has a newer version. */
   forget(): void {
     this.known = undefined
   }
 
-  /** Looks up the models of serials: by inventory (exact serial), else by the longest prefix (contract §4.2). */
+  /** Looks up the models of serials: in the inventory (exact serial), else by the longest prefix (contract §4.2). */
   async lookUp(serials: readonly string[]): Promise<SerialLookup> {
     this.known ??= this.read()
     const known = await this.known
@@ -36,7 +36,7 @@ export class Catalogue {
       modelOf(serial) {
         const modelName = modelNames?.get(serial)
         if (modelName === undefined) return known.byPrefix(serial)
-        // The inventory's word holds also where its model has been deleted since.
+        // The inventory's model name holds even if that model has been deleted since.
         return known.byName.get(modelName) ?? { ...unknownModel, modelName }
       },
       isInInventory: (serial) => modelNames?.has(serial) ?? false,
@@ -60,7 +60,7 @@ class KnownModels {
   readonly hasInventory: boolean
   readonly byName = new Map<string, DeviceModel>()
   private readonly prefixes = new Map<string, DeviceModel>()
-  /** The lengths that occur, longest first: a look-up tries each once. */
+  /** The distinct lengths of the prefixes, longest first: a lookup tries each once. */
   private readonly lengths: number[]
 
   constructor(state: CatalogueState) {

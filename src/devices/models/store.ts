@@ -32,7 +32,7 @@ function toRecord(row: Row, showMoment: ShowMoment): DeviceModelRecord {
   return { ...toModel(row), createTime: showMoment(row.created_at) }
 }
 
-/** Moves the catalogue's version: creates that were composed before are composed again. */
+/** Increments the catalogue's version, so that creates composed before are composed again. */
 export async function touchCatalogue(tx: Statements): Promise<void> {
   await tx`update device_catalogue set version = version + 1`
 }
@@ -88,7 +88,7 @@ export interface CatalogueState {
   hasInventory: boolean
 }
 
-/** All models, whether there is any inventory, and the version that both belong to. */
+/** Reads all models, whether the inventory has any entry, and the version that both belong to. */
 export async function readCatalogue(sql: Sql): Promise<CatalogueState> {
   return transaction(
     sql,
@@ -102,7 +102,7 @@ export async function readCatalogue(sql: Sql): Promise<CatalogueState> {
   )
 }
 
-/** The model names of those serials that are in the inventory. */
+/** The model names of those serials that are in the inventory, by serial. */
 export async function modelNamesOf(sql: Statements, serials: readonly string[]): Promise<Map<string, string>> {
   const rows = await sql.unsafe<{ device_no: string; model_name: string }[]>(
     `select device_no, model_name from device_inventory where device_no = any($1::text[])`,

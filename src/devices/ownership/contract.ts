@@ -29,7 +29,7 @@ export const unbindDevice = operation({
   conditional: true,
 })
 
-/** One row of a batch of devices that are told by their serial numbers alone. */
+/** One row of a batch whose rows are serial numbers only. */
 export const DeviceNamed = Type.Object({ deviceNo })
 
 export const unbindDevices = operation({
@@ -47,7 +47,7 @@ export const unbindDevices = operation({
   maxBodyBytes: limits.batchBytes,
 })
 
-/** One time of ownership of a serial number. */
+/** One period in which an application owned a serial number. */
 const Binding = named(
   'Binding',
   Type.Object({

@@ -12,14 +12,14 @@ import { deviceTag, deviceText, showDevice } from '../rules.ts'
 import { changeOwners, type OwnerChange } from './routine.ts'
 import { findBound, findDevices, findOnlineStatus, type KnownDevice } from './store.ts'
 
-/** That a device shall be nobody's, or another application's. */
+/** A request to unbind a device or to transfer it. */
 interface Submission {
   caller: Caller
   actor: string
   deviceNo: string
-  /** Whose it must be; null for whoever holds it. */
+  /** The application that must own it; null for any. */
   appId: string | null
-  /** To which application; null for nobody. */
+  /** The new owner; null to unbind. */
   target: string | null
   reason: string | null
   ifMatch: string | null
@@ -34,19 +34,17 @@ export interface OwnershipLaneParts {
   showMoment: ShowMoment
 }
 
-/** What a batch is composed from. */
+/** The rows that a batch is composed from, read without a lock. */
 interface Known {
   devices: Map<string, KnownDevice>
-  /** Serials without a device that somebody holds all the same: it moves from one node of a cluster to another. */
+  /** Serials with a binding but no device row: it is moving from one node of a cluster to another. */
   moving: Set<string>
-  /** Of the targets. */
+  /** The `onlineStatus` of each target. */
   onlineStatus: Map<string, number>
   kept: Map<string, KeptAnswer>
 }
 
-/**
- * The lane of unbindings and transfers, of one request or of the rows of a batch.
- */
+/** Opens the lane of unbindings and transfers, of single requests and of batches. Returns its submit function. */
 export function ownershipLane(parts: OwnershipLaneParts): (submission: Submission) => Promise<string> {
   const { sql, openLane, callers, showMoment } = parts
 
@@ -60,7 +58,7 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
       const outcomes = submissions.map((submission): LaneOutcome | OwnerChange => {
         if (submission.appId !== null && revoked.has(submission.appId)) return { unsure: true }
         try {
-          return findFirst(submission, known) ?? compose(submission, known, now)
+          return replay(submission, known) ?? compose(submission, known, now)
         } catch (error) {
           if (error instanceof Refusal) return { refusal: error }
           throw error
@@ -91,12 +89,12 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
     ])
     const missing = submissions.flatMap(({ deviceNo }) => (devices.has(deviceNo) ? [] : [deviceNo]))
     const moving = await findBound(sql, missing)
-    // After the devices: whoever finds one gone also finds the answer of the request that took it.
+    // Read after the devices: if a device is gone, the answer of the request that took it is visible by now.
     return { devices, moving, onlineStatus, kept: await findKeptAnswers(sql, keyed) }
   }
 
-  /** What was answered to an earlier request with the key. Throws 10008. */
-  function findFirst({ keyOwner, idempotency }: Submission, { kept }: Known): LaneOutcome | undefined {
+  /** Returns the stored outcome of an earlier request with the same key. Throws 10008. */
+  function replay({ keyOwner, idempotency }: Submission, { kept }: Known): LaneOutcome | undefined {
     const first = idempotency && kept.get(keyName({ owner: keyOwner, ...idempotency }))
     if (first === undefined) return undefined
     if (first.bodyHash !== idempotency?.bodyHash) throw new Refusal('idempotencyKeyReused')
@@ -104,7 +102,7 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
     return { record: first.answer }
   }
 
-  /** What becomes of the device. Throws 20002, 10009, 10006 and 20017, in this order. */
+  /** Composes the change of a device's owner. Throws 20002, 10009, 10006 and 20017, in this order. */
   function compose(
     submission: Submission,
     { devices, moving, onlineStatus }: Known,
@@ -125,7 +123,7 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
     if (onlineStatus.get(target) !== 1) throw new Refusal('applicationOffline')
     if (device.appId === target) throw new Refusal('deviceAlreadyYours')
     const answer = deviceText(showDevice({ ...device, appId: target, boundAt: now }, showMoment))
-    // The former owner is told the record as it was, but for its owner: the device is not this application's any more.
+    // The former owner's event holds the last record, but without the owner: the device is no longer its own.
     return { ...change, record: JSON.stringify({ ...before, appId: null }), answer }
   }
 

@@ -6,26 +6,26 @@ import { keyName, type RequestKey } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
 import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../../database/routine.ts'
 import { deviceColumns } from '../columns.ts'
-import { lockPresence } from '../routine.ts'
+import { lockPresenceSql } from '../routine.ts'
 import { sortedByDevice } from '../rules.ts'
 import type { KnownDevice } from './store.ts'
 
-/** A change of a device's owner that is composed and waits to be written. */
+/** A composed change of a device's owner, ready to be written. */
 export interface OwnerChange {
   known: KnownDevice
-  /** To which application; null for nobody. */
+  /** The new owner; null to unbind. */
   target: string | null
   actor: string
   reason: string | null
-  /** Whose its key is. */
+  /** The owner of its idempotency key. */
   keyOwner: string
   idempotency: RequestKey | undefined
-  /** What the owner's log says, and what is answered, as JSON texts. */
+  /** The record for the former owner's log, and the record of the response, as JSON texts. */
   record: string
   answer: string
 }
 
-/** A row of a batch as it travels. */
+/** A row of a batch, as sent to the database. */
 interface OwnerRow {
   app_id: string
   device_no: string
@@ -34,7 +34,7 @@ interface OwnerRow {
   target: string | null
   actor: string
   reason: string | null
-  /** The lock of its key. */
+  /** The name of its key's lock. */
   lock: string | null
   key_owner: string
   operation: string | null
@@ -62,29 +62,29 @@ const toRow = (change: OwnerChange): OwnerRow => ({
 const text = 'text'
 const device = { app_id: text, device_no: text, bound_at: 'timestamptz' }
 type Columns = Partial<Record<keyof OwnerRow, string>>
-const rows = (columns: Columns) => jsonRows<OwnerRow>('v_rows', columns)
-const rowsWith = (records: string, columns: Columns) => jsonRowsWithRecords<OwnerRow>('v_rows', columns, records)
-const isChanged = 'i.device_no = any(v_changed)'
+const rowsSql = (columns: Columns) => jsonRows<OwnerRow>('v_rows', columns)
+const rowsWithSql = (records: string, columns: Columns) => jsonRowsWithRecords<OwnerRow>('v_rows', columns, records)
+const isChangedSql = 'i.device_no = any(v_changed)'
 /**
- * PL/pgSQL for each device that changes hands, as `v_row`. One row at a time, by its whole key: for a join of the batch with
- * a table the planner has an order to choose, and one that was chosen while the table was small reads all of it later. On a
- * cluster each is a statement for one node.
+ * A PL/pgSQL loop over the devices that change their owner, each as `v_row`. One row at a time, by its whole key: for a
+ * join of batch and table the planner chooses an order, and an order chosen while the table was small reads all of it
+ * later. On a cluster, each statement goes to one node.
  */
-const forEach = (
+const forEachSql = (
   columns: Columns,
   statements: string,
-) => `for v_row in select * from ${rows(columns)} where ${isChanged} loop
+) => `for v_row in select * from ${rowsSql(columns)} where ${isChangedSql} loop
     ${statements}
   end loop;`
-const isRow = 'app_id = v_row.app_id and device_no = v_row.device_no'
-/** What stays as it is when a device moves. */
-const kept = deviceColumns.filter((column) => !['app_id', 'bound_at'].includes(column))
+const isRowSql = 'app_id = v_row.app_id and device_no = v_row.device_no'
+/** The columns that a transfer copies. */
+const copiedColumns = deviceColumns.filter((column) => !['app_id', 'bound_at'].includes(column))
 
 /**
- * Frees devices, or gives them to other applications: the locks of their owners and of those, bindings, devices, what is
- * known of their reports, events and idempotency keys in one transaction. A device whose row is not the one that was read
- * is left alone, and so are one whose target is not online, one whose key was used meanwhile, and one of an application
- * of which a caller has lost its access. Answers the serials of the others.
+ * Unbinds devices or transfers them, in one transaction: the locks of old and new owners, bindings, devices, presence,
+ * events and idempotency keys. It skips a device whose row has changed since it was read, one whose target is not
+ * online, one whose key was used meanwhile, and one of an application of which a caller has lost its access. Returns
+ * the serials of the others.
  */
 export const changeOwnersRoutine = routine(
   'change_owners',
@@ -121,7 +121,7 @@ export const changeOwnersRoutine = routine(
   ${lockAndNumber}
   ${findRevoked}
   v_online := array(select app_id from application where app_id = any(p_targets) and online_status = 1);
-  -- Each by its whole key: of a list of keys a planner without statistics reads all keys of the owner.
+  -- Looked up one by one, by the whole key: for a list of keys, a planner without statistics reads all keys of the owner.
   for v_app in select distinct owner from unnest(p_key_owners) as owner loop
     v_used := v_used || array(
       select concat_ws(' ', v_app, i.operation, i.key)
@@ -132,10 +132,10 @@ export const changeOwnersRoutine = routine(
         limit 1) as kept
       where i.app_id = v_app);
   end loop;
-  -- Who changes a device's row holds its application's lock.
+  -- The check holds until the commit: every writer of a device's row takes its application's lock first.
   foreach v_app in array p_apps loop
     v_changed := v_changed || array(
-      select i.device_no from ${rows({ ...device, row_version: 'xid', target: text, lock: text })}
+      select i.device_no from ${rowsSql({ ...device, row_version: 'xid', target: text, lock: text })}
       cross join lateral (
         select 1 from device d
         where d.app_id = v_app and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
@@ -147,9 +147,10 @@ export const changeOwnersRoutine = routine(
     return;
   end if;
 
-  -- A create is composed before it waits for whoever frees the serial, so a binding can begin a little before the last one
-  -- ended; in the history it begins where that ends, and ends not before it began, whatever the clocks of two processes say.
-  ${forEach(
+  -- A create is composed before it waits for the request that frees the serial, so a binding can begin a little before the
+  -- last one ended. In the history it begins where the last one ends, and never ends before it began, even if the clocks
+  -- of two processes differ.
+  ${forEachSql(
     { ...device, actor: text, reason: text },
     `v_last_end := (select unbound_at from past_binding where device_no = v_row.device_no order by id desc limit 1);
     insert into past_binding (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
@@ -158,27 +159,27 @@ export const changeOwnersRoutine = routine(
   )}
 
   foreach v_app in array p_apps loop
-    -- Times of reports are noted without the application's lock.
-    ${lockPresence(rows(device), `and ${isChanged}`)}
+    -- Report times are written without the application's lock, so their rows are locked too.
+    ${lockPresenceSql(rowsSql(device), `and ${isChangedSql}`)}
   end loop;
   if p_targets <> '{}' then
-    ${forEach(
+    ${forEachSql(
       { ...device, target: text },
       `continue when v_row.target is null;
-    select * into v_presence from device_presence where ${isRow};
+    select * into v_presence from device_presence where ${isRowSql};
     if found then
       insert into device_presence (app_id, device_no, reported_at, seen_at)
       values (v_row.target, v_row.device_no, v_presence.reported_at, v_presence.seen_at);
     end if;
-    select * into v_device from device where ${isRow} and bound_at = v_row.bound_at;
-    insert into device (app_id, bound_at, ${kept.join(', ')})
-    values (v_row.target, p_now, ${kept.map((column) => `v_device.${column}`).join(', ')});`,
+    select * into v_device from device where ${isRowSql} and bound_at = v_row.bound_at;
+    insert into device (app_id, bound_at, ${copiedColumns.join(', ')})
+    values (v_row.target, p_now, ${copiedColumns.map((column) => `v_device.${column}`).join(', ')});`,
     )}
   end if;
-  -- First the devices, as in every routine: on a cluster a statement locks its table's parts.
-  ${forEach(device, `delete from device where ${isRow} and bound_at = v_row.bound_at;`)}
-  ${forEach(device, `delete from device_presence where ${isRow};`)}
-  ${forEach(
+  -- Devices first, as in every routine: on a cluster a statement locks the shards of its table.
+  ${forEachSql(device, `delete from device where ${isRowSql} and bound_at = v_row.bound_at;`)}
+  ${forEachSql(device, `delete from device_presence where ${isRowSql};`)}
+  ${forEachSql(
     { device_no: text, target: text },
     `if v_row.target is null then
       delete from device_binding where device_no = v_row.device_no;
@@ -190,17 +191,17 @@ export const changeOwnersRoutine = routine(
   insert into event (app_id, id, type, time, actor, subject, data)
   select i.app_id, ${eventIdOfRow}, case when i.target is null then 'device.unbound' else 'device.transferred' end,
     p_now, i.actor, i.device_no, i.record
-  from ${rowsWith('p_records', { app_id: text, device_no: text, target: text, actor: text })}
+  from ${rowsWithSql('p_records', { app_id: text, device_no: text, target: text, actor: text })}
   where i.device_no = any(v_changed);
-  -- Both logs tell a transfer, and neither application learns of the other.
+  -- Both logs get an event of a transfer, and neither application learns of the other.
   insert into event (app_id, id, type, time, actor, subject, data)
   select i.target, ${eventIdOfRow.replace('i.app_id', 'i.target')}, 'device.transferred', p_now, i.actor, i.device_no, i.record
-  from ${rowsWith('p_answers', { device_no: text, target: text, actor: text })}
+  from ${rowsWithSql('p_answers', { device_no: text, target: text, actor: text })}
   where i.target is not null and i.device_no = any(v_changed);
   if p_locks <> '{}' then
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
     select i.key_owner, i.operation, i.key, i.body_hash, i.record, p_now
-    from ${rowsWith('p_answers', { device_no: text, key_owner: text, operation: text, key: text, body_hash: text })}
+    from ${rowsWithSql('p_answers', { device_no: text, key_owner: text, operation: text, key: text, body_hash: text })}
     where i.key is not null and i.device_no = any(v_changed)
     on conflict (app_id, operation, key) do update
       set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
@@ -208,10 +209,7 @@ export const changeOwnersRoutine = routine(
   return query select unnest(v_changed);`,
 )
 
-/**
- * Writes changes of different devices' owners, which so many callers asked for, in one transaction. Answers the serials
- * that were changed.
- */
+/** Writes owner changes of distinct devices, of any callers, in one transaction. Returns the serials that changed. */
 export async function changeOwners(
   sql: Sql,
   changes: OwnerChange[],

@@ -8,14 +8,14 @@ import { deviceColumnsSql, toDevice } from '../columns.ts'
 import type { Device } from '../rules.ts'
 import type { Binding } from './contract.ts'
 
-/** A device as it was read, before anybody was asked to wait. */
+/** A device as read without a lock. */
 export interface KnownDevice {
   device: Device
-  /** Moves with every change of the row. Opaque. */
+  /** Differs after every change of the row. Opaque. */
   rowVersion: string
 }
 
-/** The devices with these serials that there are. Takes no lock. */
+/** Reads the bound devices with these serials, by serial. Takes no lock. */
 export async function findDevices(sql: Statements, serials: readonly string[]): Promise<Map<string, KnownDevice>> {
   const rows = await sql.unsafe(
     `with binding as materialized (select * from device_binding where device_no = any($1::text[]))
@@ -28,7 +28,7 @@ export async function findDevices(sql: Statements, serials: readonly string[]): 
   return new Map(rows.map((row) => [row.device_no, { device: toDevice(row), rowVersion: row.row_version }]))
 }
 
-/** Which of these serials somebody holds. */
+/** Returns those of the serials that are bound. */
 export async function findBound(sql: Statements, serials: readonly string[]): Promise<Set<string>> {
   if (serials.length === 0) return new Set()
   const statement = 'select device_no from device_binding where device_no = any($1::text[])'
@@ -36,7 +36,7 @@ export async function findBound(sql: Statements, serials: readonly string[]): Pr
   return new Set(rows.map((row) => row.device_no))
 }
 
-/** The `onlineStatus` of some applications. */
+/** Reads the `onlineStatus` of applications, by their ids. */
 export async function findOnlineStatus(sql: Statements, appIds: readonly string[]): Promise<Map<string, number>> {
   if (appIds.length === 0) return new Map()
   const statement = 'select app_id, online_status from application where app_id = any($1::text[])'
@@ -45,13 +45,13 @@ export async function findOnlineStatus(sql: Statements, appIds: readonly string[
 }
 
 /**
- * When the binding that ended last did. A create is composed before it waits for whoever frees the serial, so the moment
- * that its device carries can be a little earlier; in the history the new binding begins where the old one ends.
+ * SQL: when the serial's last past binding ended. A create is composed before it waits for the request that frees the
+ * serial, so `bound_at` can be a little earlier; in the history the new binding begins where the old one ends.
  */
-const lastEnd = (sql: Statements, deviceNo: string) => sql`
+const lastEndSql = (sql: Statements, deviceNo: string) => sql`
   (select unbound_at from past_binding where device_no = ${deviceNo} order by id desc limit 1)`
 
-/** The serial's bindings with these applications, or with all, newest first, the one that lasts included. */
+/** The serial's bindings to these applications (null: to any), newest first, including the current one. */
 export async function findBindings(
   sql: Statements,
   deviceNo: string,
@@ -59,7 +59,7 @@ export async function findBindings(
   showMoment: ShowMoment,
 ): Promise<Binding[]> {
   const rows = await sql`
-    select app_id, greatest(bound_at, ${lastEnd(sql, deviceNo)}) as bound_at, null::timestamptz as unbound_at,
+    select app_id, greatest(bound_at, ${lastEndSql(sql, deviceNo)}) as bound_at, null::timestamptz as unbound_at,
       null as unbound_by, null as reason, null::bigint as id
     from device_binding where device_no = ${deviceNo} and ${ofApplications(sql, appIds)}
     union all

@@ -18,7 +18,7 @@ import {
 } from '../../vocabulary/values.ts'
 import { DeviceRecord, DeviceStatus, OnlineStatus, RunStatus } from '../contract.ts'
 
-/** A battery's level as devices write it: 87%, 87.5%, 87. */
+/** A battery level as devices write it: 87%, 87.5%, 87. */
 const percentage = Type.String({
   pattern: String.raw`^(100(\.0{1,2})?|\d{1,2}(\.\d{1,2})?)%?$`,
   description: 'a percentage, for example 87%',

@@ -19,27 +19,28 @@ interface Submission {
   deviceNo: string
   actor: string
   report: ReportedState
-  /** The report's time; null for now. */
+  /** When the report was made; null for now. */
   at: Date | null
-  /** Whether nothing that is known can be newer. */
+  /** Whether no stored report can be newer. */
   isNewest: boolean
 }
 
-/** What the reports of a batch make of one device, one after the other. */
-interface Turn {
+/** A device, to which the reports of a batch are applied one after the other. */
+interface ReportedDevice {
+  /** As it was read. */
   known: KnownDevice
-  /** As it is now. */
+  /** With the reports applied so far. */
   device: Device
   reportedAt: Date | null
   time: ReportTime
-  /** Whether a report was taken, and whether one of them could have been older than what is known. */
-  isHeard: boolean
+  hasReport: boolean
+  /** Whether an applied report had to be compared with the time of the newest stored one. */
   isCompared: boolean
   events: StateChange['events']
 }
 
 export interface StateLaneParts {
-  /** For the lane's batches, which creates never wait behind. */
+  /** A pool of its own for the lane's batches, so that creates never wait for them. */
   writer: Sql
   openLane: OpenLane
   callers: CallerCache
@@ -47,33 +48,31 @@ export interface StateLaneParts {
   showMoment: ShowMoment
 }
 
-/**
- * The lane of reports, of one request or of the rows of a batch.
- */
+/** Opens the lane of reports, of single requests and of batches. Returns its submit function. */
 export function stateLane(parts: StateLaneParts): (submission: Submission) => Promise<string> {
   const { writer, openLane, callers, config, showMoment } = parts
   const { refreshMs } = presenceTimes(config.presenceSeconds)
 
   const lane = openLane<Submission, LaneOutcome>('states', {
-    // The reports of one device are taken one after the other, in one write.
+    // No claims: one write may hold several reports of a device, which it applies in order.
     claims: () => [],
     async write(submissions) {
       const serials = submissions.map(({ deviceNo }) => deviceNo)
       const callers = submissions.map(({ caller }) => caller)
       const [known, revoked] = await Promise.all([
         findDevices(writer, [...new Set(serials)], refreshMs),
-        // Signs of life take no lock under which this could be looked at.
+        // Checked here, because a mere sign of life is written without the application's lock.
         findRevokedApplications(writer, callers),
       ])
-      const turns = new Map([...known].map(([deviceNo, one]) => [deviceNo, beginTurn(one)]))
+      const devices = new Map([...known].map(([deviceNo, one]) => [deviceNo, withoutReports(one)]))
       const records = submissions.map((submission) =>
-        revoked.has(submission.appId) ? undefined : take(submission, turns.get(submission.deviceNo)),
+        revoked.has(submission.appId) ? undefined : apply(submission, devices.get(submission.deviceNo)),
       )
-      const heard = [...turns.values()].filter(({ isHeard }) => isHeard)
-      // A first report makes a row, and only under the application's lock does the device stay where it is meanwhile.
-      const isWritten = ({ events, known }: Turn) => events.length > 0 || known.reportedAt === null
-      const changes = heard.filter(isWritten).map(toChange)
-      const unchanged = heard.filter((turn) => !isWritten(turn))
+      const reported = [...devices.values()].filter(({ hasReport }) => hasReport)
+      // A first report inserts a row. It takes the application's lock, under which the device cannot change its owner.
+      const needsLock = ({ events, known }: ReportedDevice) => events.length > 0 || known.reportedAt === null
+      const changes = reported.filter(needsLock).map(toChange)
+      const unchanged = reported.filter((device) => !needsLock(device))
       const written = new Set<string>()
       const write = async (count: number, statement: () => Promise<string[]>) => {
         if (count > 0) for (const deviceNo of await statement()) written.add(deviceNo)
@@ -86,40 +85,44 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
         if (revoked.has(appId)) return { unsure: true }
         const record = records[index]
         if (record === undefined) return { refusal: new Refusal('deviceNotFound') }
-        return turns.get(deviceNo)?.isHeard === false || written.has(deviceNo) ? { record } : { again: true }
+        return devices.get(deviceNo)?.hasReport === false || written.has(deviceNo) ? { record } : { again: true }
       })
     },
   })
 
-  /** Takes one report. Answers the record; nothing for a device that is not the application's. */
-  function take({ appId, actor, report, at, isNewest }: Submission, turn: Turn | undefined): string | undefined {
-    if (turn?.device.appId !== appId) return undefined
-    const { device, reportedAt } = turn
+  /** Applies one report. Returns the record, or undefined if the device does not belong to the application. */
+  function apply(
+    { appId, actor, report, at, isNewest }: Submission,
+    reported: ReportedDevice | undefined,
+  ): string | undefined {
+    if (reported?.device.appId !== appId) return undefined
+    const { device, reportedAt } = reported
     const textOf = (shown: Device) => deviceText(showDevice(shown, showMoment))
     const isCompared = at !== null && !isNewest
     if (isCompared && reportedAt !== null && at < reportedAt) return textOf(device)
     const state = applyReport(device, report)
     const isChange = !isSameState(device, state)
-    if (isChange) turn.device = { ...device, ...state }
-    const record = textOf(turn.device)
-    if (isChange) turn.events.push({ actor, record })
-    turn.isHeard = true
-    turn.isCompared ||= isCompared
-    turn.time = at === null ? { ...turn.time, isNow: true } : { ...turn.time, at: later(turn.time.at, at) }
-    turn.reportedAt = later(reportedAt, at ?? new Date())
+    if (isChange) reported.device = { ...device, ...state }
+    const record = textOf(reported.device)
+    if (isChange) reported.events.push({ actor, record })
+    reported.hasReport = true
+    reported.isCompared ||= isCompared
+    const { time } = reported
+    reported.time = at === null ? { ...time, isNow: true } : { ...time, at: later(time.at, at) }
+    reported.reportedAt = later(reportedAt, at ?? new Date())
     return record
   }
 
   return submitter(lane, callers)
 }
 
-function beginTurn(known: KnownDevice): Turn {
+function withoutReports(known: KnownDevice): ReportedDevice {
   const { device, reportedAt } = known
   const time = { at: null, isNow: false }
-  return { known, device, reportedAt, time, isHeard: false, isCompared: false, events: [] }
+  return { known, device, reportedAt, time, hasReport: false, isCompared: false, events: [] }
 }
 
-function toChange({ known, device, time, isCompared, events }: Turn): StateChange {
+function toChange({ known, device, time, isCompared, events }: ReportedDevice): StateChange {
   const sign = device.onlineStatus === 2 ? 'gone' : known.isSignOld === false ? null : 'alive'
   const newestRead = isCompared ? known.reportedAt : undefined
   return { ...device, rowVersion: known.rowVersion, time, newestRead, sign, events }

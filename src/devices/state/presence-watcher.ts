@@ -11,7 +11,7 @@ import { changeStates, type StateChange } from './routine.ts'
 import { presenceTimes } from './rules.ts'
 import { findSilentDevices, type KnownDevice, lockSilentDevices, type SilentDevice } from './store.ts'
 
-/** Few enough that no step holds an application's lock for long. */
+/** The batch size of one transaction: small, so that it does not hold an application's lock for long. */
 const stepDevices = 500
 const actor = 'platform:presence'
 
@@ -22,18 +22,18 @@ interface Parts {
   showMoment: ShowMoment
 }
 
-/** Takes devices offline that have reported and then stayed silent for the presence time-out (contract §5). */
+/** Starts the worker that marks a device offline when its last report is older than the timeout (contract §5). */
 export function startPresence({ config, sql, log, showMoment }: Parts): { stop(): void } {
   const { silenceMs, tickMs } = presenceTimes(config.presenceSeconds)
   const outage = new OutageLog(log, {
-    failing: 'the look for silent devices failed; it is tried again',
-    succeeding: 'the look for silent devices succeeds again',
+    failing: 'the search for silent devices failed: it will be retried',
+    succeeding: 'the search for silent devices succeeds again',
   })
   let isStopped = false
 
   /**
-   * One step: some devices that were found, in one transaction, which only one process at a time has. Answers how many
-   * it took offline; nothing when another process is at it.
+   * Marks found devices offline in one transaction, under a lock that one process at a time holds. Returns how many it
+   * changed, or undefined if another process holds the lock.
    */
   function step(found: SilentDevice[]): Promise<number | undefined> {
     return transaction(sql, async (tx) => {

@@ -44,7 +44,7 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
 
     handle(reportDeviceStates, async ({ caller, actor, body, ...request }) => {
       const appId = await requireApplicationOf(sql, caller, body.appId)
-      /** How many rows have been about a device. */
+      /** How many rows so far name each device. */
       const counts = new Map<string, number>()
       return runBatch(parts, request, {
         owner: appId,
@@ -55,7 +55,7 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
           const count = counts.get(deviceNo) ?? 0
           counts.set(deviceNo, count + 1)
           const at = timeOf(reportTime)
-          const time = at === null ? untimed(key?.attempt, count) : { at, isNewest: false }
+          const time = at === null ? timeOfUntimedRow(key?.attempt, count) : { at, isNewest: false }
           return submit({ caller, appId, deviceNo, actor, report, ...time })
         },
       })
@@ -72,12 +72,12 @@ export function deviceStateRoutes(parts: Parts): Handler[] {
 }
 
 /**
- * When a row without a time was reported, the n-th of its device. With a key, that is when the batch was tried first: a
- * retry after a crash leaves alone what that attempt, or anybody since, has reported.
+ * The report time of a row that carries none; it is the n-th row of its device. With an idempotency key, the row counts
+ * from the batch's first attempt, so that a retry after a crash does not overwrite later reports, nor its own.
  */
-function untimed(attempt: RequestKey['attempt'], n: number): { at: Date | null; isNewest: boolean } {
+function timeOfUntimedRow(attempt: RequestKey['attempt'], n: number): { at: Date | null; isNewest: boolean } {
   if (attempt === undefined) return { at: null, isNewest: true }
   const { begunAt, isFirst } = attempt
-  // Before its own time, which is what is known where it was taken, and not before that of the one before it.
+  // A retried row is 1 ms earlier: older than its first attempt, if that was written, but not than the row before it.
   return { at: new Date(begunAt.getTime() + (isFirst ? n : n - 1)), isNewest: isFirst }
 }

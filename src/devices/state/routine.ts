@@ -4,31 +4,31 @@ import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../../datab
 import { noteEvents } from '../../database/commits.ts'
 import type { Statements } from '../../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../../database/routine.ts'
-import { lockPresence } from '../routine.ts'
+import { lockPresenceSql } from '../routine.ts'
 import { type DeviceState, sortedByDevice } from '../rules.ts'
 
-/** When what is told of a device was reported: at the newest of some times, at the database's now, or at neither. */
+/** The time of a device's newest report: the later of `at` and, with `isNow`, the database's now. */
 export interface ReportTime {
   at: Date | null
   isNow: boolean
 }
 
-/** What several reports in a row make of a device, composed from what was read. */
+/** The result of one or more reports of a device, applied in order to the row that was read. */
 export interface StateChange extends DeviceState {
   appId: string
   deviceNo: string
   boundAt: Date
   rowVersion: string
   time: ReportTime
-  /** Where a report says when it was made: the time of the newest one that was read, none of which may be passed over. */
+  /** Set if a report carries a time: the newest report time that was read. If a newer one is stored, nothing changes. */
   newestRead: Date | null | undefined
-  /** What becomes of its sign of life; null leaves it as it is. */
+  /** Renews ('alive') or clears ('gone') the sign of life; null leaves it as it is. */
   sign: 'alive' | 'gone' | null
-  /** Each state that it came to, with who reported it: the record as JSON text. */
+  /** One event per changed state: its reporter, and the record as JSON text. */
   events: { actor: string; record: string }[]
 }
 
-/** A row of a batch as it travels. */
+/** A row of a batch, as sent to the database. */
 interface StateRow {
   app_id: string
   device_no: string
@@ -77,23 +77,28 @@ const rowColumns: Record<Exclude<keyof StateRow, 'sign' | 'reported_at' | 'is_no
   battery_status: 'bigint',
   battery_energy: text,
 }
-const rows = (columns: Partial<Record<keyof StateRow, string>>) => jsonRows<StateRow>('v_rows', columns)
+const rowsSql = (columns: Partial<Record<keyof StateRow, string>>) => jsonRows<StateRow>('v_rows', columns)
 
-const told = rows({ app_id: text, device_no: text, reported_at: 'timestamptz', is_now: 'boolean', sign: text })
-const toldAt = 'greatest(i.reported_at, case when i.is_now then v_clock end)'
-const events = arrayRows({
+const reportRowsSql = rowsSql({
+  app_id: text,
+  device_no: text,
+  reported_at: 'timestamptz',
+  is_now: 'boolean',
+  sign: text,
+})
+const reportedAtSql = 'greatest(i.reported_at, case when i.is_now then v_clock end)'
+const eventRowsSql = arrayRows({
   app_id: 'p_event_apps',
   device_no: 'p_event_serials',
   actor: 'p_event_actors',
   record: recordsOf('p_records'),
 })
-const isChanged = '(v_is_complete or i.device_no = any(v_changed))'
+const isChangedSql = '(v_is_complete or i.device_no = any(v_changed))'
 
 /**
- * Writes a batch of state changes: locks, rows, their signs of life and events in one transaction. A row that is not
- * the one that was read is left alone, and so are one of which a newer report is known than was read, where a report says
- * when it was made (`p_timed`, `p_times`), and one of an application of which a caller has lost its access; none of them is
- * among the serials that are answered.
+ * Writes a batch of state changes: locks, rows, signs of life and events in one transaction. Returns the serials that it
+ * changed. Skips a device whose row has changed since it was read; one with a newer stored report than was read, if
+ * its reports carry times (`p_timed`, `p_times`); and one of an application of which a caller has lost its access.
  */
 export const changeStatesRoutine = routine(
   'change_states',
@@ -119,14 +124,15 @@ export const changeStatesRoutine = routine(
   v_late text[] := '{}';
   v_revoked text[] := '{}';
   v_is_complete boolean;
-  -- Citus takes no now() within a case of an update of several applications.
+  -- Citus rejects now() within a case in an update of several applications.
   v_clock timestamptz := now();`,
   `  ${lockAndNumber}
   ${findRevoked}
   if p_timed <> '{}' then
     foreach v_app in array p_apps loop
-      -- A sign of life is noted without the application's lock. All rows, because the others are written after these.
-      ${lockPresence('unnest(p_owners, p_serials) as i (app_id, device_no)')}
+      -- Signs of life are written without the application's lock, so this locks their rows: all, not only those of
+      -- p_timed, because the others are written later, and to lock them then would break the lock order.
+      ${lockPresenceSql('unnest(p_owners, p_serials) as i (app_id, device_no)')}
       v_late := v_late || array(
         select i.device_no from unnest(p_timed, p_times) as i (device_no, newest_read)
         cross join lateral (
@@ -138,25 +144,25 @@ export const changeStatesRoutine = routine(
     update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
       status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
       battery_energy = i.battery_energy
-    from ${rows(rowColumns)}
+    from ${rowsSql(rowColumns)}
     where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
       and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
     returning d.device_no
   )
   select array_agg(device_no) into v_changed from changed;
-  -- Nearly always; to look every row up among all of them would cost as much as writing it.
+  -- Nearly always true. To search for each row in v_changed would cost as much as to write it.
   v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
 
   insert into event (app_id, id, type, time, actor, subject, data)
   select i.app_id, ${eventIdOfRow}, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
-  from ${events}
-  where ${isChanged};
+  from ${eventRowsSql}
+  where ${isChangedSql};
 
-  -- One statement, in the order of the rows. A sign that stays is below every other, and moves no entry of the index.
+  -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry changes.
   insert into device_presence (app_id, device_no, reported_at, seen_at)
-  select i.app_id, i.device_no, coalesce(${toldAt}, '-infinity'),
+  select i.app_id, i.device_no, coalesce(${reportedAtSql}, '-infinity'),
     case i.sign when 'alive' then now() when 'gone' then null else '-infinity' end
-  from ${told} where ${isChanged}
+  from ${reportRowsSql} where ${isChangedSql}
   on conflict (app_id, device_no) do update
     set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
       seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end;
@@ -164,10 +170,7 @@ export const changeStatesRoutine = routine(
   return query select unnest(v_changed);`,
 )
 
-/**
- * Writes state changes of different devices, which so many callers reported, in one transaction. Answers the serials that
- * were changed.
- */
+/** Writes state changes of distinct devices, of any callers, in one transaction. Returns the serials that changed. */
 export async function changeStates(
   sql: Statements,
   changes: StateChange[],

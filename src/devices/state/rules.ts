@@ -7,8 +7,8 @@ import { clockAllowanceSeconds, type StateReport } from './contract.ts'
 export type ReportedState = Omit<StateReport, 'deviceNo' | 'reportTime'>
 
 /**
- * The state with what was reported: null clears what can be unknown, and says nothing of what cannot. Whatever it says,
- * a device that speaks is online, unless it says that it is not (contract §5).
+ * Applies a report to a state. Null clears a member that can be unknown, and leaves any other as it is. A device that
+ * reports is online, unless the report itself says offline (contract §5).
  */
 export function applyReport(state: DeviceState, report: ReportedState): DeviceState {
   const { statusRemark, version, batteryStatus, batteryEnergy } = report
@@ -23,34 +23,34 @@ export function applyReport(state: DeviceState, report: ReportedState): DeviceSt
   }
 }
 
-/** Whether a device in this state and one in the other show the same record. */
+/** Whether the device is in this state already, so that its record stays the same. */
 export function isSameState(device: DeviceState, state: DeviceState): boolean {
   return (Object.keys(state) as (keyof DeviceState)[]).every((member) => device[member] === state[member])
 }
 
-/** Refuses a report of the future, as it is checked. */
+/** The fault of a report whose time lies too far in the future. */
 export function reportTimeFaults({ reportTime }: { reportTime?: string | null }, readMoment: ReadMoment): FieldFault[] {
   const text = given(reportTime)
   if (text === null || readMoment(text).getTime() <= Date.now() + clockAllowanceSeconds * 1000) return []
   const reason = {
-    en: `lies more than ${clockAllowanceSeconds} seconds ahead`,
+    en: `is more than ${clockAllowanceSeconds} seconds in the future`,
     zh: `超前当前时间 ${clockAllowanceSeconds} 秒以上`,
   }
   return [{ field: 'reportTime', reason }]
 }
 
 /**
- * How much older than the last sign of life the noted one may be, as a part of the time-out: within it no index is
- * touched, and a device is waited for that much longer.
+ * By how much the stored sign of life may lag behind the last one, as a part of the presence timeout. Within it, a
+ * report updates no index entry; in return, a device is marked offline that much later.
  */
 const refreshPart = 0.2
 
-/** The moments and intervals of presence, in milliseconds, for a time-out in seconds. */
+/** The intervals of presence in milliseconds, for a timeout in seconds. */
 export function presenceTimes(timeoutSeconds: number) {
   const refreshMs = timeoutSeconds * 1000 * refreshPart
   return {
     refreshMs,
-    /** Silence by the kept moment that is surely as long as the time-out. */
+    /** The age of a stored sign of life at which the device has been silent for at least the timeout. */
     silenceMs: timeoutSeconds * 1000 + refreshMs,
     tickMs: Math.min(10_000, Math.max(200, refreshMs)),
   }
