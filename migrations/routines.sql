@@ -1,7 +1,7 @@
 -- The functions of the write path, as a start makes them: put together from the routine.ts of each feature by
 -- `npm run generate`. To be read; no migration. A name ends with a digest of its text.
 
-create function register_devices_ed588e9aa7f8 (
+create function register_devices_03a2ccee024a (
   p_now timestamptz,
   p_catalogue_version bigint,
   p_apps text[],
@@ -27,7 +27,7 @@ declare
   v_online text[];
   v_kept text[] := '{}';
   v_bound text[];
-  -- The serials of the batch that are held, and by whom.
+  -- The serials of the batch that are bound, and their owners.
   v_held text[];
   v_holders text[];
   v_online_status smallint;
@@ -79,7 +79,7 @@ begin
   select array_agg(device_no) into v_bound from bound;
 
   if v_bound is not null then
-    -- Nearly always; to look every row up among all of them would cost as much as writing it.
+    -- Nearly always true. To search for each row in v_bound would cost as much as to write it.
     v_is_complete := cardinality(v_bound) = p_count;
     insert into device (app_id, device_no, device_name, tag, province_code, city_code, district_code, detail_address, coordinates, model_name, product_picture_url, device_type, device_type_name, bound_at)
     select app_id, device_no, device_name, tag, province_code, city_code, district_code, detail_address, coordinates, model_name, product_picture_url, device_type, device_type_name, p_now from json_to_recordset(p_rows::json) as i (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text)
@@ -134,7 +134,7 @@ begin
 end
 $routine$;
 
-create function change_states_9ffcd05832f0 (
+create function change_states_c91d4f604278 (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -162,7 +162,7 @@ declare
   v_late text[] := '{}';
   v_revoked text[] := '{}';
   v_is_complete boolean;
-  -- Citus takes no now() within a case of an update of several applications.
+  -- Citus rejects now() within a case in an update of several applications.
   v_clock timestamptz := now();
 begin
   foreach v_app in array p_apps loop
@@ -186,7 +186,8 @@ begin
     end if;
   if p_timed <> '{}' then
     foreach v_app in array p_apps loop
-      -- A sign of life is noted without the application's lock. All rows, because the others are written after these.
+      -- Signs of life are written without the application's lock, so this locks their rows: all, not only those of
+      -- p_timed, because the others are written later, and to lock them then would break the lock order.
       perform 1 from unnest(p_owners, p_serials) as i (app_id, device_no)
       cross join lateral (
         select 1 from device_presence p where p.app_id = v_app and p.device_no = i.device_no for update) as locked
@@ -208,7 +209,7 @@ begin
     returning d.device_no
   )
   select array_agg(device_no) into v_changed from changed;
-  -- Nearly always; to look every row up among all of them would cost as much as writing it.
+  -- Nearly always true. To search for each row in v_changed would cost as much as to write it.
   v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
 
   insert into event (app_id, id, type, time, actor, subject, data)
@@ -217,7 +218,7 @@ begin
 ')) with ordinality as i (app_id, device_no, actor, record, n)
   where (v_is_complete or i.device_no = any(v_changed));
 
-  -- One statement, in the order of the rows. A sign that stays is below every other, and moves no entry of the index.
+  -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry changes.
   insert into device_presence (app_id, device_no, reported_at, seen_at)
   select i.app_id, i.device_no, coalesce(greatest(i.reported_at, case when i.is_now then v_clock end), '-infinity'),
     case i.sign when 'alive' then now() when 'gone' then null else '-infinity' end
@@ -230,7 +231,7 @@ begin
 end
 $routine$;
 
-create function change_owners_7dff1a88daa5 (
+create function change_owners_894e5f34b89a (
   p_now timestamptz,
   p_apps text[],
   p_targets text[],
@@ -287,7 +288,7 @@ begin
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
     end if;
   v_online := array(select app_id from application where app_id = any(p_targets) and online_status = 1);
-  -- Each by its whole key: of a list of keys a planner without statistics reads all keys of the owner.
+  -- Looked up one by one, by the whole key: for a list of keys, a planner without statistics reads all keys of the owner.
   for v_app in select distinct owner from unnest(p_key_owners) as owner loop
     v_used := v_used || array(
       select concat_ws(' ', v_app, i.operation, i.key)
@@ -298,7 +299,7 @@ begin
         limit 1) as kept
       where i.app_id = v_app);
   end loop;
-  -- Who changes a device's row holds its application's lock.
+  -- The check holds until the commit: every writer of a device's row takes its application's lock first.
   foreach v_app in array p_apps loop
     v_changed := v_changed || array(
       select i.device_no from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, row_version xid, target text, lock text)
@@ -313,8 +314,9 @@ begin
     return;
   end if;
 
-  -- A create is composed before it waits for whoever frees the serial, so a binding can begin a little before the last one
-  -- ended; in the history it begins where that ends, and ends not before it began, whatever the clocks of two processes say.
+  -- A create is composed before it waits for the request that frees the serial, so a binding can begin a little before the
+  -- last one ended. In the history it begins where the last one ends, and never ends before it began, even if the clocks
+  -- of two processes differ.
   for v_row in select * from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, actor text, reason text) where i.device_no = any(v_changed) loop
     v_last_end := (select unbound_at from past_binding where device_no = v_row.device_no order by id desc limit 1);
     insert into past_binding (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
@@ -323,7 +325,7 @@ begin
   end loop;
 
   foreach v_app in array p_apps loop
-    -- Times of reports are noted without the application's lock.
+    -- Report times are written without the application's lock, so their rows are locked too.
     perform 1 from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz)
       cross join lateral (
         select 1 from device_presence p where p.app_id = v_app and p.device_no = i.device_no for update) as locked
@@ -342,7 +344,7 @@ begin
     values (v_row.target, p_now, v_device.device_no, v_device.device_name, v_device.tag, v_device.province_code, v_device.city_code, v_device.district_code, v_device.detail_address, v_device.coordinates, v_device.model_name, v_device.product_picture_url, v_device.device_type, v_device.device_type_name, v_device.status, v_device.online_status, v_device.run_status, v_device.status_remark, v_device.version, v_device.battery_status, v_device.battery_energy);
   end loop;
   end if;
-  -- First the devices, as in every routine: on a cluster a statement locks its table's parts.
+  -- Devices first, as in every routine: on a cluster a statement locks the shards of its table.
   for v_row in select * from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz) where i.device_no = any(v_changed) loop
     delete from device where app_id = v_row.app_id and device_no = v_row.device_no and bound_at = v_row.bound_at;
   end loop;
@@ -364,7 +366,7 @@ begin
       unnest(string_to_array(p_records, E'
 '))) with ordinality as i (app_id, device_no, target, actor, record, n)
   where i.device_no = any(v_changed);
-  -- Both logs tell a transfer, and neither application learns of the other.
+  -- Both logs get an event of a transfer, and neither application learns of the other.
   insert into event (app_id, id, type, time, actor, subject, data)
   select i.target, v_bases[array_position(p_apps, i.target)] + i.n, 'device.transferred', p_now, i.actor, i.device_no, i.record
   from rows from (json_to_recordset(v_rows) as (device_no text, target text, actor text),
