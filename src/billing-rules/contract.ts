@@ -20,7 +20,7 @@ import {
 
 const folder = '/api/charging/v1/billingRule'
 
-/** What a rule is for; a site's three fields take one type each. */
+/** The kind of use that a rule prices. Each of a site's three rule fields takes one type. */
 export const ruleType = { fast: 1, slow: 2, occupancy: 3 } as const
 
 const RuleType = named(
@@ -34,7 +34,7 @@ export const Period = named(
 )
 export type Period = Static<typeof Period>
 
-/** The most periods of a day, and the most minutes that a term may be: a year. */
+/** The most periods of a day, and the greatest number of minutes in a rule: a year. */
 export const mostPeriods = 32
 export const mostMinutes = 525_600
 

@@ -7,7 +7,7 @@ import type { ReadTimeRange, ShowMoment } from '../vocabulary/moments.ts'
 import type { pageBillingRules } from './contract.ts'
 import { pageOfBillingRules } from './store.ts'
 
-/** Makes what reads the pages of billing rules that a caller asks for. */
+/** Returns the function that reads a page of billing rules for a caller. */
 export function billingRulePages(parts: { showMoment: ShowMoment; readTimeRange: ReadTimeRange }) {
   return async (
     sql: Sql,

@@ -74,7 +74,7 @@ export function billingRuleRoutes(parts: Parts): Handler[] {
         return once(tx, idempotency, appId, async () => {
           const rule = await requireBillingRule(tx, appId, body.id, showMoment)
           requireMatch(header('if-match'), etagOf(rule))
-          // Whoever names a rule in a site holds the same lock, so nobody can between this look and the commit.
+          // A site that names the rule is written under the same lock, so none can appear between this and the commit.
           if (await isRuleInUse(tx, appId, rule.id)) throw new Refusal('billingRuleInUse')
           await removeBillingRule(tx, rule)
           await insertEvent(tx, { appId, type: 'billingRule.deleted', actor, subject: rule.id, data: rule })

@@ -12,7 +12,7 @@ import {
 type RuleBody = Static<NonNullable<typeof saveBillingRule.body>>
 type RuleUpdate = Static<NonNullable<typeof updateBillingRule.body>>
 
-/** The members that a rule of its type has; those of the other types are not given (contract §5). */
+/** The members that depend on the rule's type; those of other types are null (contract §5). */
 export interface RuleTerms {
   periods: Period[] | null
   freeMinutes: number | null
@@ -23,7 +23,7 @@ export interface RuleTerms {
 
 const required: Reason = { en: 'is required for this rule type', zh: '此类型的规则必填' }
 
-/** The faults that the members of a rule have together. */
+/** The faults that show only when the members of a rule are checked together. */
 export function ruleFaults(body: Partial<RuleBody>): FieldFault[] {
   if (body.ruleType === undefined) return []
   const periods = given(body.periods)
@@ -34,7 +34,7 @@ export function ruleFaults(body: Partial<RuleBody>): FieldFault[] {
   return needed.filter((field) => given(body[field]) === null).map((field) => ({ field, reason: required }))
 }
 
-/** Reads the terms of a rule that has no faults: those of its type, and only the documented members. */
+/** Reads the terms of a rule without faults: those of its type, and only the documented members. */
 export function readTerms(body: RuleBody): RuleTerms {
   if (body.ruleType === ruleType.occupancy) {
     return {
@@ -53,7 +53,7 @@ export function readTerms(body: RuleBody): RuleTerms {
   return { periods: periods ?? null, freeMinutes: null, unitMinutes: null, unitPrice: null, dailyCap: null }
 }
 
-/** The faults of an update that show without the rule: what it gives for periods must be in order whatever else is. */
+/** The faults of an update that show without reading the rule: given periods must be in order. */
 export function updateFaults(change: Partial<RuleUpdate>): FieldFault[] {
   const periods = given(change.periods)
   return periods === null || change.ruleType === ruleType.occupancy ? [] : periodFaults(periods)
@@ -61,7 +61,7 @@ export function updateFaults(change: Partial<RuleUpdate>): FieldFault[] {
 
 const fixed: Reason = { en: 'cannot be changed', zh: '不可更改' }
 
-/** The rule with the members that were given, and the faults that it then has as a whole. */
+/** Returns the rule with the given members changed, and the faults that the changed rule has. */
 export function changeRule(
   rule: BillingRuleRecord,
   change: RuleUpdate,
@@ -75,7 +75,7 @@ export function changeRule(
   }
 }
 
-/** Of a period that has other faults, what it has too: a start may be missing. */
+/** The faults in the order of periods. `startTime` may be missing, which is another fault: this one skips it. */
 function periodFaults(periods: readonly Partial<Period>[]): FieldFault[] {
   return periods.flatMap(({ startTime }, index) => {
     if (startTime === undefined) return []

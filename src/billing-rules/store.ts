@@ -7,7 +7,7 @@ import { given } from '../vocabulary/values.ts'
 import { type BillingRuleRecord, pageBillingRules } from './contract.ts'
 import type { RuleTerms } from './rules.ts'
 
-const columns = `id, app_id, rule_name, rule_type, periods, free_minutes, unit_minutes, unit_price, daily_cap, created_at`
+const columnsSql = `id, app_id, rule_name, rule_type, periods, free_minutes, unit_minutes, unit_price, daily_cap, created_at`
 
 function toRecord(row: Row, showMoment: ShowMoment): BillingRuleRecord {
   return {
@@ -41,23 +41,23 @@ export async function insertBillingRule(
       daily_cap, created_at)
     values (${rule.appId}, ${rule.ruleName}, ${rule.ruleType}, ${periods}::text::json, ${rule.freeMinutes},
       ${rule.unitMinutes}, ${rule.unitPrice}, ${rule.dailyCap}, now())
-    returning ${tx.unsafe(columns)}`
+    returning ${tx.unsafe(columnsSql)}`
   return toRecord(row as Row, showMoment)
 }
 
-/** Throws 40002, here with status 404. */
+/** Throws 40002 with status 404 (in operations of sites it is 409). */
 export async function requireBillingRule(
   sql: Statements,
   appId: string,
   id: number,
   showMoment: ShowMoment,
 ): Promise<BillingRuleRecord> {
-  const [row] = await sql`select ${sql.unsafe(columns)} from billing_rule where app_id = ${appId} and id = ${id}`
+  const [row] = await sql`select ${sql.unsafe(columnsSql)} from billing_rule where app_id = ${appId} and id = ${id}`
   if (row === undefined) throw new Refusal('billingRuleNotFound', { status: 404 })
   return toRecord(row, showMoment)
 }
 
-/** Writes what an update can change. The transaction holds the application's lock. */
+/** Writes the members that an update can change. The transaction must hold the application's lock. */
 export async function saveChangedBillingRule(tx: Statements, rule: BillingRuleRecord): Promise<void> {
   const periods = rule.periods === null ? null : JSON.stringify(rule.periods)
   await tx`
@@ -67,29 +67,29 @@ export async function saveChangedBillingRule(tx: Statements, rule: BillingRuleRe
     where app_id = ${rule.appId} and id = ${rule.id}`
 }
 
-/** Whether a site names the billing rule. Only under the application's lock does it stay so. */
+/** Whether a site names the billing rule. The result stays true only under the application's lock. */
 export async function isRuleInUse(tx: Statements, appId: string, ruleId: number): Promise<boolean> {
-  // One look into each column's index. As one condition it could be planned as a walk through all sites, which finds
-  // a rule that many name at once, and one that none names after the last.
+  // One lookup in each column's index. A single condition could be planned as a scan of all sites, which is quick for a
+  // rule that many sites name, but reads every site for a rule that none names.
   const columns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
-  const looks = columns.map((column) => `exists (select 1 from site where app_id = $1 and ${column} = $2)`)
-  const [found] = await tx.unsafe(`select ${looks.join(' or ')} as is_named`, [appId, ruleId])
+  const lookups = columns.map((column) => `exists (select 1 from site where app_id = $1 and ${column} = $2)`)
+  const [found] = await tx.unsafe(`select ${lookups.join(' or ')} as is_named`, [appId, ruleId])
   return found?.is_named === true
 }
 
-/** Removes a rule that no site names. The transaction holds the application's lock. */
+/** Removes a rule that no site names. The transaction must hold the application's lock. */
 export async function removeBillingRule(tx: Statements, { appId, id }: BillingRuleRecord): Promise<void> {
   await tx`delete from billing_rule where app_id = ${appId} and id = ${id}`
 }
 
-/** The types of some of the application's rules, by their ids; unknown ones are left out. */
+/** Reads the types of the application's rules with these ids, by id; unknown ids are left out. */
 export async function findRuleTypes(tx: Statements, appId: string, ids: number[]): Promise<Map<number, number>> {
   const rows = await tx`select id, rule_type from billing_rule where app_id = ${appId} and id in ${tx(ids)}`
   return new Map(rows.map((row) => [row.id, row.rule_type]))
 }
 
 export interface BillingRuleFilter extends PageQuery {
-  /** Whose; null for all applications'. */
+  /** Owners; null for all applications. */
   appIds: readonly string[] | null
   ruleName?: string | null
   ruleType?: number | null | ''
@@ -102,7 +102,7 @@ export function pageOfBillingRules(sql: Sql, filter: BillingRuleFilter, showMome
   const ruleName = given(filter.ruleName)
   const ruleType = given(filter.ruleType)
   const rows = sql`
-    select ${sql.unsafe(columns)} from billing_rule
+    select ${sql.unsafe(columnsSql)} from billing_rule
     where ${ofApplications(sql, appIds)}
       and (${ruleName}::text is null or strpos(lower(rule_name), lower(${ruleName})) > 0)
       and (${ruleType}::smallint is null or rule_type = ${ruleType})

@@ -56,9 +56,9 @@ const claimRowsSql = arrayRows({ ...owned, key: 'p_keys' })
 const recordsSql = recordsOf('p_records')
 
 /**
- * SQL for a routine: locks the rows of `device_presence` of devices of the application `v_app`. `rows` lists these
- * devices as `i`, in the order of every writer. Looks each row up by its whole key: for a list of serials, a planner
- * without statistics reads all rows of the application.
+ * SQL for a routine: locks the rows in `device_presence` of devices of the application `v_app`. `rows` lists the
+ * devices as `i`, in the order of every writer. Looks up each row by its whole key: for a list of serials, a
+ * planner without statistics reads all rows of the application.
  */
 export const lockPresenceSql = (rows: string, condition = '') => `perform 1 from ${rows}
       cross join lateral (

@@ -25,10 +25,10 @@ import {
   timeOfDay,
 } from '../vocabulary/values.ts'
 
-/** The most characters of a site's own texts. */
+/** The greatest lengths of texts that only sites have, in characters. */
 export const siteLengths = { businessWeekDay: 128, sitePictureUrl: lengths.url, ipcIds: 1024 } as const
 
-/** One row of saveBatch: as create site takes it, without the application. */
+/** One row of saveBatch: the body of a save request without `appId`. */
 export const SiteBatchRow = named(
   'SiteBatchRow',
   Type.Object({
@@ -55,7 +55,7 @@ export const SiteBatchRow = named(
   }),
 )
 
-/** What create site takes (document §4.1). `rushing` means slow charging and `placeholder` means occupancy. */
+/** The body of a save request (document §4.1). `rushing` means slow charging and `placeholder` means occupancy. */
 export const SiteRegistration = named('SiteRegistration', extended(SiteBatchRow, { appId }))
 export type SiteRegistration = Static<typeof SiteRegistration>
 

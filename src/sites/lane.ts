@@ -10,14 +10,14 @@ import type { SiteRegistration } from './contract.ts'
 import { type SiteInsert, saveSites } from './routine.ts'
 import { readSite, showWithoutId } from './rules.ts'
 
-/** A site that is to be created. */
+/** A site that is not written yet. */
 export interface NewSite {
   body: SiteRegistration
   actor: string
   idempotency: RequestKey | undefined
 }
 
-/** A site that a caller wants created. */
+/** A new site together with its caller. */
 interface Submission extends NewSite {
   caller: Caller
 }
@@ -28,15 +28,15 @@ export interface SiteBatchParts {
 }
 
 export interface SiteLaneParts extends SiteBatchParts {
-  /** For the lane's batches. */
+  /** The pool for the lane's batches. */
   writer: Sql
   openLane: OpenLane
   callers: CallerCache
 }
 
 /**
- * Writes a batch of sites in one transaction, or within one; one outcome a site, in order. Looks again whether the callers
- * still have access: none where the transaction has checked access itself.
+ * Writes a batch of sites in a transaction of its own, or within the given one. Returns one outcome per site, in order.
+ * Checks again that `callers` still have access; pass none where the transaction has checked access itself.
  */
 export async function writeSites(
   sql: Statements,
@@ -52,9 +52,7 @@ export async function writeSites(
   return outcomes
 }
 
-/**
- * The lane that creates sites, for one request or for the rows of a batch.
- */
+/** Opens the lane that creates sites, of single requests and of batches. Returns its submit function. */
 export function siteLane(parts: SiteLaneParts): (submission: Submission) => Promise<string> {
   const { writer, openLane, callers } = parts
 

@@ -8,7 +8,7 @@ import { given, readBbox } from '../vocabulary/values.ts'
 import type { pageSites } from './contract.ts'
 import { pageOfSites } from './store.ts'
 
-/** Makes what reads the pages of sites that a caller asks for. */
+/** Returns the function that reads a page of sites for a caller. */
 export function sitePages({ showMoment, readTimeRange }: { showMoment: ShowMoment; readTimeRange: ReadTimeRange }) {
   return async (
     sql: Sql,

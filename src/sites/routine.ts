@@ -10,19 +10,19 @@ import { Refusal } from '../vocabulary/refusals.ts'
 import { ruleFaults, ruleRefusal, type SiteMembers } from './rules.ts'
 import { siteColumns, valuesByColumn } from './store.ts'
 
-/** A site that is composed and waits to be written. */
+/** A composed site, ready to be written. */
 export interface SiteInsert extends SiteMembers {
   appId: string
   actor: string
   idempotency: RequestKey | undefined
-  /** The record as JSON text, from the comma behind its id on. */
+  /** The record as JSON text, from the comma after its id. */
   recordAfterId: string
 }
 
 const text = 'text'
 const id = 'bigint'
 const columnTypes = Object.fromEntries(Object.values(siteColumns))
-const columnNames = Object.keys(columnTypes).join(', ')
+const columnNamesSql = Object.keys(columnTypes).join(', ')
 
 const toRow = (site: SiteInsert) => ({
   ...valuesByColumn(site),
@@ -30,18 +30,18 @@ const toRow = (site: SiteInsert) => ({
   ...(site.idempotency && { key: site.idempotency.key, body_hash: site.idempotency.bodyHash }),
 })
 
-const rows = (columns: Record<string, string>) => jsonRowsWithRecords('v_rows', columns, 'p_records')
+const rowsSql = (columns: Record<string, string>) => jsonRowsWithRecords('v_rows', columns, 'p_records')
 
 const ruleIds = { fast_rule_id: id, slow_rule_id: id, occupancy_rule_id: id }
-/** The type of a rule that a row names; null for one that the application does not have. */
-const ruleType = (field: string) => `(select split_part(r, ' ', 3)::smallint from unnest(v_rules) r
+/** SQL: the type of the rule that row `i` names in `field`; null if the application has no such rule. */
+const ruleTypeSql = (field: string) => `(select split_part(r, ' ', 3)::smallint from unnest(v_rules) r
       where starts_with(r, i.app_id || ' ' || i.${field} || ' '))`
-const ruleFits = (field: string, type: number) =>
+const ruleFitsSql = (field: string, type: number) =>
   `(i.${field} is null or concat_ws(' ', i.app_id, i.${field}, ${type}) = any(v_rules))`
 
 /**
  * Writes a batch of sites: the locks, the checks of document §1, the rows, their events and their idempotency keys in
- * one transaction. Answers a row a site, in any order: its place in the batch, and its id or why it was not written.
+ * one transaction. Returns a row per site, in any order: its place in the batch, and its id or why it was not written.
  */
 export const saveSitesRoutine = routine(
   'save_sites',
@@ -61,7 +61,7 @@ export const saveSitesRoutine = routine(
   `${lockAndNumberVariables}
   v_rows json := p_rows;
   v_configured text[];
-  -- Each as its application, its id and its type.
+  -- One text per rule: its application, id and type.
   v_rules text[] := '{}';
   v_has_application boolean;
   v_kept text[] := '{}';
@@ -72,7 +72,7 @@ export const saveSitesRoutine = routine(
   v_configured := array(select app_id from third_party_config where app_id = any(p_apps));
   if p_rules <> '{}' then
     foreach v_app in array p_apps loop
-      -- Each by its whole key: of a list of ids a planner without statistics reads all rules of the application.
+      -- Looked up one by one: for a list of ids, a planner without statistics reads all rules of the application.
       v_rules := v_rules || array(
         select v_app || ' ' || i.id || ' ' || rule.rule_type from unnest(p_rule_owners, p_rules) as i (app_id, id)
         cross join lateral (select rule_type from billing_rule where app_id = v_app and id = i.id limit 1) as rule
@@ -84,20 +84,20 @@ export const saveSitesRoutine = routine(
   end if;
   v_ids := array(
     select case when i.app_id = any(v_configured)
-      and ${ruleFits('fast_rule_id', 1)} and ${ruleFits('slow_rule_id', 2)} and ${ruleFits('occupancy_rule_id', 3)}
+      and ${ruleFitsSql('fast_rule_id', 1)} and ${ruleFitsSql('slow_rule_id', 2)} and ${ruleFitsSql('occupancy_rule_id', 3)}
       and (v_kept = '{}' or i.key is null or ${keptKey} <> all(v_kept))
       and i.app_id <> all(v_revoked) then nextval('site_id') end
-    from ${rows({ app_id: text, key: text, ...ruleIds })} order by i.n);
+    from ${rowsSql({ app_id: text, key: text, ...ruleIds })} order by i.n);
 
-  insert into site (id, ${columnNames}, created_at)
-  select v_ids[i.n], ${columnNames}, p_now from ${rows(columnTypes)} where v_ids[i.n] is not null;
+  insert into site (id, ${columnNamesSql}, created_at)
+  select v_ids[i.n], ${columnNamesSql}, p_now from ${rowsSql(columnTypes)} where v_ids[i.n] is not null;
   insert into event (app_id, id, type, time, actor, subject, data)
   select i.app_id, ${eventIdOfRow}, 'site.created', p_now, i.actor, v_ids[i.n]::text, '{"id":' || v_ids[i.n] || i.record
-  from ${rows({ app_id: text, actor: text })} where v_ids[i.n] is not null;
+  from ${rowsSql({ app_id: text, actor: text })} where v_ids[i.n] is not null;
   if p_keys <> '{}' then
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
     select i.app_id, 'saveSite', i.key, i.body_hash, '{"id":' || v_ids[i.n] || i.record, p_now
-    from ${rows({ app_id: text, key: text, body_hash: text })} where i.key is not null and v_ids[i.n] is not null
+    from ${rowsSql({ app_id: text, key: text, body_hash: text })} where i.key is not null and v_ids[i.n] is not null
     on conflict (app_id, operation, key) do update
       set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at;
   end if;
@@ -112,8 +112,8 @@ export const saveSitesRoutine = routine(
     v_has_application := exists (select 1 from application where app_id = v_app);
     return query
     select i.n, v_ids[i.n], v_app = any(v_revoked), v_has_application, v_app = any(v_configured),
-      ${ruleType('fast_rule_id')}, ${ruleType('slow_rule_id')}, ${ruleType('occupancy_rule_id')}, k.body_hash, k.answer
-    from ${rows({ app_id: text, key: text, ...ruleIds })}
+      ${ruleTypeSql('fast_rule_id')}, ${ruleTypeSql('slow_rule_id')}, ${ruleTypeSql('occupancy_rule_id')}, k.body_hash, k.answer
+    from ${rowsSql({ app_id: text, key: text, ...ruleIds })}
     left join lateral (${keptAnswer('saveSite')}) as k on true
     where i.app_id = v_app;
   end loop;`,
@@ -133,7 +133,7 @@ interface SavedRow {
   answer: string | null
 }
 
-/** Writes sites, for so many callers, in one transaction; one outcome a site, in order. */
+/** Writes sites, of any callers, in one transaction. Returns one outcome per site, in order. */
 export async function saveSites(
   sql: Statements,
   sites: SiteInsert[],
@@ -141,7 +141,7 @@ export async function saveSites(
   now: Date,
 ): Promise<LaneOutcome[]> {
   const apps = [...new Set(sites.map((site) => site.appId))].sort()
-  // Each rule of an application once.
+  // Distinct by application and id.
   const rules = new Map(
     sites.flatMap(({ appId, fastRuleId, slowRuleId, occupancyRuleId }) =>
       [fastRuleId, slowRuleId, occupancyRuleId].flatMap((id) =>

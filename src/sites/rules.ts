@@ -4,7 +4,7 @@ import { Refusal } from '../vocabulary/refusals.ts'
 import { given, readCoordinates } from '../vocabulary/values.ts'
 import type { SiteRecord, SiteRegistration, SiteUpdate } from './contract.ts'
 
-/** What a caller decides of a site, and what follows from it. */
+/** The members of a site that a caller sets, and those derived from them. */
 export interface SiteMembers {
   siteName: string
   contacts: string
@@ -30,14 +30,14 @@ export interface SiteMembers {
   latitude: number | null
 }
 
-/** A site as it is kept. */
+/** A site as stored. */
 export interface Site extends SiteMembers {
   id: number
   appId: string
   createdAt: Date
 }
 
-/** Reads what create site takes. The document's names mislead: "rushing" is slow charging, "placeholder" occupancy. */
+/** Reads the body of a save. The document's names mislead: "rushing" is slow charging, "placeholder" is occupancy. */
 export function readSite(body: SiteRegistration): SiteMembers {
   const coordinates = given(body.coordinates)
   const { longitude, latitude } = readCoordinates(coordinates)
@@ -67,14 +67,14 @@ export function readSite(body: SiteRegistration): SiteMembers {
   }
 }
 
-/** The site with the members that were given: null clears an optional one. */
+/** Returns the site with the given members changed; null clears an optional one. */
 export function changeSite(site: Site, change: SiteUpdate): Site {
-  // What a site shows has the members that create takes.
+  // A site's record has all members of the body of a save.
   const { appId } = site
   return { ...site, ...readSite({ ...showWithoutId(appId, site, ''), ...change, appId }) }
 }
 
-/** The record but for its id, which is the database's; in the document's order of members (§2.2). */
+/** The record without its id, which the database assigns; members in the document's order (§2.2). */
 export function showWithoutId(appId: string, site: SiteMembers, createTime: string): Omit<SiteRecord, 'id'> {
   return {
     appId,
@@ -104,7 +104,7 @@ export function showWithoutId(appId: string, site: SiteMembers, createTime: stri
   }
 }
 
-/** The site as its operations answer it (document §2.2). */
+/** The public record of a site (document §2.2). */
 export function showSite(site: Site, showMoment: ShowMoment): SiteRecord {
   return { id: site.id, ...showWithoutId(site.appId, site, showMoment(site.createdAt)) }
 }
@@ -112,7 +112,7 @@ export function showSite(site: Site, showMoment: ShowMoment): SiteRecord {
 /** The billing rules that a site names. */
 export type NamedRules = Pick<SiteMembers, 'fastRuleId' | 'slowRuleId' | 'occupancyRuleId'>
 
-/** The rules that an update gives; those that it leaves alone have been checked before. */
+/** The rules that an update names. The others were checked when they were set. */
 export function rulesGiven(change: SiteUpdate): NamedRules {
   return {
     fastRuleId: given(change.fastChargeBillRuleId),
@@ -121,13 +121,13 @@ export function rulesGiven(change: SiteUpdate): NamedRules {
   }
 }
 
-/** A rule that a site names but may not: in which field, and why. */
+/** A rule that a site must not name: in which field, and why. */
 export interface RuleFault {
   field: 'fastChargeBillRuleId' | 'rushingBillRuleId' | 'placeholderBillRuleId'
   refusal: 'billingRuleNotFound' | 'billingRuleWrongType'
 }
 
-/** Holds each rule that is named to the type that its field takes (contract §4.1). Null is the type of an unknown one. */
+/** The faults of named rules that have not the type of their field (contract §4.1). An unknown rule has type null. */
 export function ruleFaults(
   named: NamedRules,
   types: { fast: number | null; slow: number | null; occupancy: number | null },
@@ -143,7 +143,7 @@ export function ruleFaults(
   })
 }
 
-/** A rule that does not exist comes before one of the wrong type; every field that shares the refusal is named. */
+/** The refusal for these faults: unknown rules before those of a wrong type. It names every field with that fault. */
 export function ruleRefusal(faults: RuleFault[]): Refusal {
   const refusal = faults.some((fault) => fault.refusal === 'billingRuleNotFound')
     ? 'billingRuleNotFound'

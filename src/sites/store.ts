@@ -13,7 +13,7 @@ const text = 'text'
 const id = 'bigint'
 const degrees = 'double precision'
 
-/** The columns that hold a site's members as they are, with their types. */
+/** The columns, with their types, that store a site's members unchanged. */
 export const siteColumns = {
   appId: ['app_id', text],
   siteName: ['site_name', text],
@@ -41,37 +41,37 @@ export const siteColumns = {
 } as const satisfies Record<keyof Members, readonly [column: string, type: string]>
 
 const members = Object.entries(siteColumns).map(([member, [column]]) => ({ member: member as keyof Members, column }))
-const columns = `id, ${members.map(({ column }) => column).join(', ')}, created_at`
+const columnsSql = `id, ${members.map(({ column }) => column).join(', ')}, created_at`
 
 export function valuesByColumn(site: Members): Record<string, string | number | null> {
   return Object.fromEntries(members.map(({ member, column }) => [column, site[member]]))
 }
 
 function toSite(row: Row): Site {
-  const kept = Object.fromEntries(members.map(({ member, column }) => [member, row[column]])) as Members
-  return { ...kept, id: row.id, createdAt: row.created_at }
+  const stored = Object.fromEntries(members.map(({ member, column }) => [member, row[column]])) as Members
+  return { ...stored, id: row.id, createdAt: row.created_at }
 }
 
 /** The application's site with this id. Throws 30002, also for a site of another application. */
 export async function requireSite(sql: Statements, appId: string, id: number): Promise<Site> {
-  const [row] = await sql`select ${sql.unsafe(columns)} from site where app_id = ${appId} and id = ${id}`
+  const [row] = await sql`select ${sql.unsafe(columnsSql)} from site where app_id = ${appId} and id = ${id}`
   if (row === undefined) throw new Refusal('siteNotFound')
   return toSite(row)
 }
 
 /**
- * All that a site says, as the index `site_by_content` knows it: with a part of it alone, sites that are alike in that part
- * would be compared each with each. The numbers of the coordinates are said by their text.
+ * The hash that the index `site_by_content` holds. It covers all members: with some of them only, sites that share
+ * those would all be compared with each other. `coordinates` stands for longitude and latitude too.
  */
 const contentHashSql = (row: string) => {
-  const said = members.filter(({ column }) => !['app_id', 'longitude', 'latitude'].includes(column))
-  return `hashtext(${said.map(({ column }) => `coalesce(${row}.${column}::text, '')`).join(` || '/' || `)})`
+  const hashed = members.filter(({ column }) => !['app_id', 'longitude', 'latitude'].includes(column))
+  return `hashtext(${hashed.map(({ column }) => `coalesce(${row}.${column}::text, '')`).join(` || '/' || `)})`
 }
 
 /**
- * The application's sites that hold just what these do, by their places. Each is looked for by itself, for which there is
- * one plan: a join of all of them would read the whole table while nothing is known of its size. The sum keeps the
- * smallest id from being looked for along the primary key.
+ * Finds the application's sites with exactly the same members as these: the smallest id, by place in `sites`. Looks up
+ * each one by itself, for which there is only one plan: a join would read the whole table while it has no statistics.
+ * `id + 0` keeps the planner from searching for the smallest id along the primary key.
  */
 export async function findEqualSites(
   sql: Statements,
@@ -96,37 +96,37 @@ export async function findEqualSites(
   return new Map(rows.map(({ place, id }) => [place, id]))
 }
 
-/** Writes what an update can change. The transaction holds the application's lock. */
+/** Writes the members that an update can change. The transaction must hold the application's lock. */
 export async function saveChangedSite(tx: Statements, site: Site): Promise<void> {
-  // On a cluster a row's application decides where it lies, so not even its old value may be set.
+  // On a cluster app_id decides on which node a row lies, so an update must not set it, not even to its old value.
   const changed = Object.entries(valuesByColumn(site)).filter(([column]) => column !== 'app_id')
   await tx`update site set ${tx(Object.fromEntries(changed))} where app_id = ${site.appId} and id = ${site.id}`
 }
 
-/** Removes a site that exists. The transaction holds the application's lock. */
+/** Removes a site. The transaction must hold the application's lock. */
 export async function removeSite(tx: Statements, { appId, id }: Site): Promise<void> {
   await tx`delete from site where app_id = ${appId} and id = ${id}`
 }
 
 const ruleColumns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
 
-/** What a page of sites is narrowed to; what is null does not narrow it. */
+/** The filters of a page of sites; null means no filter. */
 export interface SiteFilter extends PageQuery {
-  /** Whose; null for all applications'. */
+  /** Owners; null for all applications. */
   appIds: readonly string[] | null
-  /** A part of it, in upper or lower case. */
+  /** A part of the name, in upper or lower case; `contacts` likewise. */
   siteName: string | null
   contacts: string | null
   provinceCode: string | null
   cityCode: string | null
   districtCode: string | null
-  /** In any of the three fields that name one. */
+  /** In any of the three rule fields. */
   billingRuleId: number | null
   created: TimeRange
   bbox: Box | null
 }
 
-/** Pages through sites by id, newest first; those of several applications by application first. */
+/** Reads one page of sites by id, newest first; of several applications, by application first. */
 export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment) {
   const { appIds, siteName, contacts, provinceCode, cityCode, districtCode, billingRuleId, created, bbox } = filter
   const conditions = [
@@ -143,7 +143,7 @@ export function pageOfSites(sql: Sql, filter: SiteFilter, showMoment: ShowMoment
       : sql`and longitude between ${bbox.minLng} and ${bbox.maxLng}
         and latitude between ${bbox.minLat} and ${bbox.maxLat}`,
   ]
-  const rows = sql`select ${sql.unsafe(columns)} from site where ${ofApplications(sql, appIds)} ${conditions}`
+  const rows = sql`select ${sql.unsafe(columnsSql)} from site where ${ofApplications(sql, appIds)} ${conditions}`
   const source = { operation: pageSites.id, rows, key: byId, newestFirst: true, isAcross: appIds?.length !== 1 }
   return readPage(sql, source, filter, (row) => showSite(toSite(row), showMoment))
 }

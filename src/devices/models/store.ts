@@ -16,7 +16,7 @@ export interface DeviceModel {
   deviceTypeName: string | null
 }
 
-const columns = 'serial_prefix, model_name, product_picture_url, device_type, device_type_name, created_at'
+const columnsSql = 'serial_prefix, model_name, product_picture_url, device_type, device_type_name, created_at'
 
 function toModel(row: Row): DeviceModel {
   return {
@@ -49,7 +49,7 @@ export async function upsertDeviceModel(
     on conflict (serial_prefix) do update set model_name = excluded.model_name,
       product_picture_url = excluded.product_picture_url, device_type = excluded.device_type,
       device_type_name = excluded.device_type_name
-    returning ${tx.unsafe(columns)}`
+    returning ${tx.unsafe(columnsSql)}`
   return toRecord(row as Row, showMoment)
 }
 
@@ -59,7 +59,8 @@ export async function deleteDeviceModel(
   serialPrefix: string,
   showMoment: ShowMoment,
 ): Promise<DeviceModelRecord> {
-  const [row] = await tx`delete from device_model where serial_prefix = ${serialPrefix} returning ${tx.unsafe(columns)}`
+  const [row] =
+    await tx`delete from device_model where serial_prefix = ${serialPrefix} returning ${tx.unsafe(columnsSql)}`
   if (row === undefined) throw new Refusal('deviceModelNotFound')
   return toRecord(row, showMoment)
 }
@@ -73,7 +74,7 @@ export function pageOfDeviceModels(sql: Sql, filter: DeviceModelFilter, showMome
   const serialPrefix = given(filter.serialPrefix)
   const modelName = given(filter.modelName)
   const rows = sql`
-    select ${sql.unsafe(columns)} from device_model
+    select ${sql.unsafe(columnsSql)} from device_model
     where (${serialPrefix}::text is null or starts_with(serial_prefix, ${serialPrefix}))
       and (${modelName}::text is null or strpos(lower(model_name), lower(${modelName})) > 0)`
   const key = [{ column: 'serial_prefix', type: 'text' as const }]
@@ -95,7 +96,7 @@ export async function readCatalogue(sql: Sql): Promise<CatalogueState> {
     async (tx) => {
       const [state] = await tx`
       select version, exists (select 1 from device_inventory) as has_inventory from device_catalogue`
-      const rows = await tx`select ${tx.unsafe(columns)} from device_model order by serial_prefix`
+      const rows = await tx`select ${tx.unsafe(columnsSql)} from device_model order by serial_prefix`
       return { version: state?.version, hasInventory: state?.has_inventory, models: rows.map(toModel) }
     },
     'isolation level repeatable read read only',

@@ -121,7 +121,7 @@ export const changeOwnersRoutine = routine(
   ${lockAndNumber}
   ${findRevoked}
   v_online := array(select app_id from application where app_id = any(p_targets) and online_status = 1);
-  -- Looked up one by one, by the whole key: for a list of keys, a planner without statistics reads all keys of the owner.
+  -- Looked up one by one, by the whole key: for a list, a planner without statistics reads all keys of the owner.
   for v_app in select distinct owner from unnest(p_key_owners) as owner loop
     v_used := v_used || array(
       select concat_ws(' ', v_app, i.operation, i.key)
@@ -147,9 +147,9 @@ export const changeOwnersRoutine = routine(
     return;
   end if;
 
-  -- A create is composed before it waits for the request that frees the serial, so a binding can begin a little before the
-  -- last one ended. In the history it begins where the last one ends, and never ends before it began, even if the clocks
-  -- of two processes differ.
+  -- A create is composed before it waits for the request that frees the serial, so a binding can begin a little before
+  -- the last one ended. In the history it begins where that ends, and never ends before it began, even if the clocks of
+  -- two processes differ.
   ${forEachSql(
     { ...device, actor: text, reason: text },
     `v_last_end := (select unbound_at from past_binding where device_no = v_row.device_no order by id desc limit 1);

@@ -20,7 +20,7 @@ export interface StateChange extends DeviceState {
   boundAt: Date
   rowVersion: string
   time: ReportTime
-  /** Set if a report carries a time: the newest report time that was read. If a newer one is stored, nothing changes. */
+  /** Set if a report carries a time: the newest report time that was read. A newer stored one stops the change. */
   newestRead: Date | null | undefined
   /** Renews ('alive') or clears ('gone') the sign of life; null leaves it as it is. */
   sign: 'alive' | 'gone' | null
@@ -97,7 +97,7 @@ const isChangedSql = '(v_is_complete or i.device_no = any(v_changed))'
 
 /**
  * Writes a batch of state changes: locks, rows, signs of life and events in one transaction. Returns the serials that it
- * changed. Skips a device whose row has changed since it was read; one with a newer stored report than was read, if
+ * changed. Skips a device whose row changed after it was read; one whose stored report is newer than was read, if
  * its reports carry times (`p_timed`, `p_times`); and one of an application of which a caller has lost its access.
  */
 export const changeStatesRoutine = routine(
