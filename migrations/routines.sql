@@ -231,7 +231,7 @@ begin
 end
 $routine$;
 
-create function change_owners_894e5f34b89a (
+create function change_owners_7a36f5f38f1c (
   p_now timestamptz,
   p_apps text[],
   p_targets text[],
@@ -288,7 +288,7 @@ begin
     or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
     end if;
   v_online := array(select app_id from application where app_id = any(p_targets) and online_status = 1);
-  -- Looked up one by one, by the whole key: for a list of keys, a planner without statistics reads all keys of the owner.
+  -- Looked up one by one, by the whole key: for a list, a planner without statistics reads all keys of the owner.
   for v_app in select distinct owner from unnest(p_key_owners) as owner loop
     v_used := v_used || array(
       select concat_ws(' ', v_app, i.operation, i.key)
@@ -314,9 +314,9 @@ begin
     return;
   end if;
 
-  -- A create is composed before it waits for the request that frees the serial, so a binding can begin a little before the
-  -- last one ended. In the history it begins where the last one ends, and never ends before it began, even if the clocks
-  -- of two processes differ.
+  -- A create is composed before it waits for the request that frees the serial, so a binding can begin a little before
+  -- the last one ended. In the history it begins where that ends, and never ends before it began, even if the clocks of
+  -- two processes differ.
   for v_row in select * from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, actor text, reason text) where i.device_no = any(v_changed) loop
     v_last_end := (select unbound_at from past_binding where device_no = v_row.device_no order by id desc limit 1);
     insert into past_binding (device_no, app_id, bound_at, unbound_at, unbound_by, reason)
@@ -387,7 +387,7 @@ begin
 end
 $routine$;
 
-create function save_sites_6fa9bcd9b433 (
+create function save_sites_3495abc31aa4 (
   p_now timestamptz,
   p_apps text[],
   p_rule_owners text[],
@@ -409,7 +409,7 @@ declare
   v_bases bigint[] := '{}';
   v_rows json := p_rows;
   v_configured text[];
-  -- Each as its application, its id and its type.
+  -- One text per rule: its application, id and type.
   v_rules text[] := '{}';
   v_has_application boolean;
   v_kept text[] := '{}';
@@ -438,7 +438,7 @@ begin
   v_configured := array(select app_id from third_party_config where app_id = any(p_apps));
   if p_rules <> '{}' then
     foreach v_app in array p_apps loop
-      -- Each by its whole key: of a list of ids a planner without statistics reads all rules of the application.
+      -- Looked up one by one: for a list of ids, a planner without statistics reads all rules of the application.
       v_rules := v_rules || array(
         select v_app || ' ' || i.id || ' ' || rule.rule_type from unnest(p_rule_owners, p_rules) as i (app_id, id)
         cross join lateral (select rule_type from billing_rule where app_id = v_app and id = i.id limit 1) as rule
