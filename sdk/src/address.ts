@@ -1,25 +1,25 @@
-/** Whether an address leads to this machine, so that nothing it carries can be read on the way. */
+/** Whether the host is this machine, so that nobody can read the traffic on its way. */
 function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
-/** Whether what is sent there could be read on its way. */
+/** Whether requests to the address could be read on their way: plain HTTP to another machine. */
 export const travelsOpenly = ({ protocol, hostname }: URL) => protocol === 'http:' && !isLoopback(hostname)
 
 /**
- * The address of a service, without a slash at its end. Throws a `TypeError` that says what is wrong with it: secrets and
- * tokens go in plain text to no other machine unless `allowHttp` says so.
+ * Checks the address of a service, and returns it without a slash at its end. Throws a `TypeError` if it is not an
+ * address, or if it would send secrets in plain text to another machine without `allowHttp`.
  */
 export function readAddress(baseUrl: unknown, allowHttp: boolean): string {
   const url = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new TypeError(
-      `baseUrl must be an address as https://forecourt.example.com; it is ${JSON.stringify(baseUrl)}.`,
+      `baseUrl must be an address like https://forecourt.example.com, not ${JSON.stringify(baseUrl)}.`,
     )
   }
   if (travelsOpenly(url) && !allowHttp) {
     throw new TypeError(
-      `baseUrl is ${url.origin}, where secrets would travel in plain text: take https://, or set allowHttp: true where the network is trusted.`,
+      `baseUrl is ${url.origin}, where secrets would travel in plain text: use https://, or set allowHttp: true if you trust the network.`,
     )
   }
   return String(baseUrl).replace(/\/+$/, '')

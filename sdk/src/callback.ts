@@ -1,20 +1,20 @@
 import type { CallbackEvent } from './api.ts'
 
 interface Callback {
-  /** As they came, whatever their case. */
+  /** The headers of the request; names in any case. */
   headers: Headers | Record<string, string | string[] | undefined>
-  /** The bytes or the text as they came: a body that was parsed and written again has another signature. */
+  /** The body as received: a body that was parsed and serialised again has another signature. */
   body: string | Uint8Array
-  /** The `callbackSecret`s that are valid: two during a rotation. */
+  /** All valid `callbackSecret`s: two during a rotation. */
   secrets: readonly string[]
 }
 
-/** Older and newer callbacks may be a stranger's who sends again what he overheard. */
+/** A callback whose time differs more from now is refused: it may be a replay of an intercepted one. */
 const toleranceSeconds = 300
 
 /**
- * Answers the event of a callback, when one of the secrets signed it a moment ago (Standard Webhooks 1.0). Throws an
- * `Error` that says what is wrong with it: answer it 401 then. Each event may come more than once, with the same `id`.
+ * Verifies the signature and the time of a callback (Standard Webhooks 1.0), and returns its event. Throws an `Error`
+ * with the reason if it is not genuine: respond 401 then. An event may arrive more than once, with the same `id`.
  */
 export async function verifyCallback({ headers, body, secrets }: Callback): Promise<CallbackEvent & { id: string }> {
   const given = headerReader(headers)
@@ -23,14 +23,15 @@ export async function verifyCallback({ headers, body, secrets }: Callback): Prom
     string,
     string,
   ]
-  // A point within the id could move the border between what is signed of it and of the time.
-  if (id.includes('.')) throw new Error(`The callback has no id as the service makes them: ${id}.`)
+  // The signature covers `id.time.body`: a full stop within the id would make its end ambiguous.
+  if (id.includes('.')) throw new Error(`The header webhook-id is not valid: ${id}.`)
   const age = /^\d{10}$/.test(timestamp) ? Math.abs(Date.now() / 1000 - Number(timestamp)) : Number.NaN
-  if (!(age <= toleranceSeconds)) throw new Error(`The callback is not of this moment: ${timestamp}.`)
+  if (!(age <= toleranceSeconds))
+    throw new Error(`The header webhook-timestamp is not within ${toleranceSeconds} seconds of now: ${timestamp}.`)
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`)
   if (!(await isSigned(signed, signatures, keysOf(secrets))))
-    throw new Error('None of the secrets has signed the callback.')
+    throw new Error('The signature matches none of the secrets: pass the body as received, and every valid secret.')
   return { ...JSON.parse(text), id }
 }
 
@@ -45,15 +46,15 @@ function headerReader(headers: Callback['headers']): (name: string) => string {
   }
 }
 
-/** The bytes of the secrets. One that is empty or no base64 is passed over, as a second secret that is not set may be. */
+/** The bytes of the secrets. Skips a secret that is empty or not base64: a second one may be unset. */
 function keysOf(secrets: readonly string[]): Uint8Array<ArrayBuffer>[] {
   const keys = secrets.map((secret) => bytesOf(String(secret ?? '').replace(/^whsec_/, '')))
   const usable = keys.filter((key) => key.length > 0)
   if (usable.length > 0) return usable
-  throw new Error('No secret can be used: give the callbackSecret as it was shown, base64 with or without whsec_.')
+  throw new Error('No secret can be used: pass the callbackSecret as it was shown, base64 with or without whsec_.')
 }
 
-/** Whether one of the signatures is one of the secrets'. The comparison takes the same time whatever is wrong. */
+/** Whether one of the keys made one of the signatures. `verify` compares in constant time. */
 async function isSigned(
   content: Uint8Array<ArrayBuffer>,
   signatures: string,
@@ -69,7 +70,7 @@ async function isSigned(
   return false
 }
 
-/** What is no base64 has no bytes, and no signature. */
+/** Decodes base64. Returns no bytes if it is malformed. */
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))

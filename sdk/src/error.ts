@@ -15,30 +15,30 @@ interface FieldFault {
   reason: string
 }
 
-/** More of them make a message that nobody reads; `errors` has all. */
+/** How many faulty members the message names; `errors` has all. */
 const mostFieldsInMessage = 5
 
 /**
- * A refusal as a program meets it, or an answer that is none: then `code` is 0. Its message names the operation, the
- * faulty members, and of a connection that failed the cause.
+ * A refusal of the service, or a failure without one: then `code` is 0. The message names the operation, the faulty
+ * members and, if the connection failed, its cause.
  */
 export class ForecourtError extends Error {
-  /** What is wrong, for programs. */
+  /** The refusal's code; 0 without a refusal. */
   readonly code: number
   /** The HTTP status; 0 when no answer came. */
   readonly status: number
-  /** The faulty members of code 10001, and of refusals that name members. */
+  /** The faulty members, of code 10001 and of refusals that name members. */
   readonly errors: FieldFault[]
-  /** What the operator finds the request by; null when no answer came. */
+  /** By this id the operator finds the request in the log; null when no answer came. */
   readonly requestId: string | null
-  /** When to ask again, where the service says so. */
+  /** How long to wait before a retry, from `Retry-After`; null without one. */
   readonly retryAfterSeconds: number | null
-  /** The operation that was called, by its id. */
+  /** The id of the operation that was called. */
   readonly operation: string
-  /** What is wrong, for people: the message of the service alone. */
+  /** The service's message alone, without operation and members. */
   readonly reason: string
 
-  /** `name` is the refusal's: deviceAlreadyYours; without one it is noAnswer or notForecourt. */
+  /** `name` is that of the refusal, such as deviceAlreadyYours; without a refusal it is noAnswer or notForecourt. */
   constructor(reason: string, details: Details) {
     const { code, name, status, errors = [], requestId, retryAfterSeconds, operation, cause } = details
     super(`${operation}: ${reason}${wordsOf(errors)}`, { cause })
@@ -55,7 +55,7 @@ export class ForecourtError extends Error {
 
 function wordsOf(errors: FieldFault[]): string {
   if (errors.length === 0) return ''
-  const told = errors.slice(0, mostFieldsInMessage).map(({ field, reason }) => `${field}: ${reason}`)
-  const more = errors.length - told.length
-  return ` (${told.join('; ')}${more > 0 ? `; and ${more} more` : ''})`
+  const shown = errors.slice(0, mostFieldsInMessage).map(({ field, reason }) => `${field}: ${reason}`)
+  const more = errors.length - shown.length
+  return ` (${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''})`
 }

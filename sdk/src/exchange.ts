@@ -1,19 +1,19 @@
 import { ForecourtError } from './error.ts'
 import { FileAnswer, type FileInput, mediaTypeOf } from './file.ts'
 
-/** What one request needs to know of an operation. */
+/** The members of an operation that a request needs. */
 export interface Target {
   method: 'GET' | 'POST'
   path: string
-  /** Its body is the input's `file`, and the rest of the input its query. */
+  /** The request's body is the input's `file`, and the rest of the input its query. */
   takesFile?: true
-  /** Its answer is a file. */
+  /** The response is a file. */
   answersFile?: true
 }
 
 export interface Answered<Data> {
   data: Data
-  /** The entity tag, for `If-Match`; null where the operation answers none. */
+  /** The entity tag, for `If-Match`; null if the response has none. */
   etag: string | null
 }
 
@@ -33,8 +33,8 @@ interface Envelope {
 }
 
 /**
- * One request, and its answer: `input` is the body of a POST or the query of a GET. Throws `ForecourtError`, and the
- * signal's reason when it is aborted.
+ * Sends one request and reads its response: `input` is the body of a POST or the query of a GET. Throws
+ * `ForecourtError`, or the signal's reason when it is aborted.
  */
 export async function exchange(
   baseUrl: string,
@@ -48,7 +48,7 @@ export async function exchange(
   let text: string
   try {
     response = await fetch(baseUrl + url, { ...request, signal: signal ?? null })
-    // What has no request id is another program's page.
+    // Every response of Forecourt has a request id; one without it comes from another program.
     isOurs = response.headers.has('x-request-id')
     if (target.answersFile && response.ok && isOurs) return { data: new FileAnswer(response), etag: null }
     text = await response.text()
@@ -58,12 +58,12 @@ export async function exchange(
   }
   if (isRedirect(response)) {
     const to = response.headers.get('location')
-    const reason = `the address redirects${to === null ? '' : ` to ${to}`}, which is not followed: give baseUrl as it ends`
+    const reason = `the service redirects${to === null ? '' : ` to ${to}`}; redirects are not followed: set baseUrl to the final address`
     throw new ForecourtError(reason, { code: 0, name: 'notForecourt', status: response.status || 302, operation })
   }
   const answer = jsonOf(text)
   const envelope = answer as Envelope | undefined
-  // Some operations answer without an envelope.
+  // Some operations respond without an envelope.
   if (response.ok && envelope?.code === undefined && isOurs)
     return { data: answer ?? text, etag: response.headers.get('etag') }
   if (envelope?.code === 0) return { data: envelope.data, etag: response.headers.get('etag') }
@@ -84,7 +84,7 @@ function requestOf(
   input: object,
   headers: Record<string, string>,
 ): RequestInit & { url: string } {
-  // The service redirects nothing: to follow would take the body, with its secrets, to another host.
+  // The service never redirects. To follow one would send the body, with its secrets, to another host.
   const redirect = 'manual'
   if (method === 'GET') return { method, redirect, url: path + queryOf(input), headers }
   if (!takesFile) {
@@ -99,23 +99,23 @@ function requestOf(
   const { file, ...query } = input as { file: FileInput; format?: unknown }
   const type = { 'content-type': mediaTypeOf(file, query.format) }
   const request = { method, url: path + queryOf(query), headers: { ...headers, ...type }, body: file as string }
-  // Node and browsers want the first where a stream is sent; without the others Node keeps all of it, for a redirect.
+  // To send a stream, Node and browsers need `duplex`. Without the other two Node buffers it all, for a redirect.
   return { ...request, ...({ duplex: 'half', redirect: 'error', window: null } as object) }
 }
 
-/** Browsers hide its status and where it leads. */
+/** Browsers report a redirect as `opaqueredirect`, and hide its status and target. */
 const isRedirect = ({ status, type }: Response) => (status >= 300 && status < 400) || type === 'opaqueredirect'
 
-/** Why a connection failed. Node tells it in the cause of the error alone, several addresses in an `AggregateError`. */
+/** Why a connection failed. Node has it in the error's cause only; for several addresses, in an `AggregateError`. */
 function causeOf(error: unknown): string {
   const { message, code, cause } = error as Error & { code?: unknown }
   const inner = cause === undefined || cause === null ? undefined : (cause as Error & { code?: unknown })
-  const told = inner?.message ? `${message}: ${inner.message}` : message
+  const text = inner?.message ? `${message}: ${inner.message}` : message
   const known = inner?.code ?? code
-  return typeof known === 'string' && !told.includes(known) ? `${told} (${known})` : told
+  return typeof known === 'string' && !text.includes(known) ? `${text} (${known})` : text
 }
 
-/** Undefined for what is no JSON object. */
+/** Returns undefined if the text is not a JSON object. */
 function jsonOf(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -125,14 +125,14 @@ function jsonOf(text: string): object | undefined {
   }
 }
 
-/** Of a `Retry-After`, which a proxy may write as a date. */
+/** The seconds of a `Retry-After`, which a proxy may write as a date. */
 function secondsOf(header: string | null): number | null {
   if (header === null) return null
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
   return Number.isNaN(seconds) ? null : Math.max(0, seconds)
 }
 
-/** What is not given is left out. */
+/** Members that are undefined, null or empty are left out. */
 function queryOf(input: object): string {
   const given = Object.entries(input).filter(([, value]) => value !== undefined && value !== null && value !== '')
   return given.length === 0

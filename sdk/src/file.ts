@@ -1,17 +1,17 @@
-/** A file of rows, as any of these. What is a stream can be sent once, so that such a call is not tried again. */
+/** A file of rows. A call with a stream is not retried, because a stream can be sent only once. */
 export type FileInput = string | Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
 
 const ndjson = 'application/x-ndjson'
 
-/** What a file is sent as: what it says itself, or as its format has it. */
+/** The media type to send a file as: that of a `Blob` if it is CSV or NDJSON, else that of the `format`. */
 export function mediaTypeOf(file: FileInput, format: unknown): string {
   if (file instanceof Blob && (file.type.startsWith('text/csv') || file.type.startsWith(ndjson))) return file.type
   return format === 'ndjson' ? ndjson : 'text/csv'
 }
 
-/** A file that is answered, read as it arrives: once, in one of these ways. */
+/** A file in a response, read as it arrives. Read it once: by `body`, `text()` or `rows()`. */
 export class FileAnswer {
-  /** The name that it is kept under. */
+  /** The file name that the service suggests. */
   readonly name: string
   readonly mediaType: string
   readonly body: ReadableStream<Uint8Array>
@@ -22,12 +22,12 @@ export class FileAnswer {
     this.body = (response.body ?? new Blob().stream()) as ReadableStream<Uint8Array>
   }
 
-  /** All of it. Throws when it breaks off. */
+  /** The whole file. Throws if the connection breaks. */
   text(): Promise<string> {
     return new Response(this.body as never).text()
   }
 
-  /** Row by row, where it is NDJSON. Throws when it breaks off. */
+  /** The rows of an NDJSON file, one by one. Throws if the connection breaks. */
   async *rows<Row = Record<string, unknown>>(): AsyncGenerator<Row, void> {
     const decoder = new TextDecoder()
     const reader = this.body.getReader()
@@ -44,7 +44,7 @@ export class FileAnswer {
         return
       }
     } finally {
-      // Who stops early takes no more.
+      // The caller may stop early: cancelling ends the download.
       await reader.cancel().catch(() => {})
     }
   }

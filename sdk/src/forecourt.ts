@@ -5,15 +5,15 @@ import { exchange, type Target } from './exchange.ts'
 import type { CallOptions } from './method.ts'
 
 interface Address {
-  /** Where the service answers: https://forecourt.example.com. */
+  /** The address of the service, such as https://forecourt.example.com. */
   baseUrl: string
-  /** The language of messages: zh, or en without it. */
+  /** The language of messages: zh or en; default en. */
   language?: string
-  /** Allows http:// to another machine than this one: secrets and tokens then travel in plain text. */
+  /** Allows http:// to another machine: secrets and tokens then travel in plain text. */
   allowHttp?: boolean
 }
 
-/** An application by its secret, an operator by a key, or whoever a token is for. */
+/** Authenticates an application by its secret, an operator by a key, or any caller by a token. */
 export type ForecourtOptions = Address &
   ({ appId: string; appSecret: string } | { operatorKey: string } | { token: string })
 
@@ -26,12 +26,12 @@ interface Call extends Target {
 
 const mostAttempts = 5
 const firstPauseMs = 250
-/** An answer that takes longer is taken for lost. */
+/** A request without a response after this time is aborted, and counts as unanswered. */
 const answerTimeoutMs = 60_000
-/** Of its life, how much of a token is not used: the request has to arrive before its end. */
+/** The last part of a token's lifetime in which it is not used: a request has to arrive before the token expires. */
 const spareOfToken = 0.1
 
-/** Carries the calls out: with a token, and again where that can help. */
+/** Makes the calls: adds the token, and retries where that can help. */
 class Caller {
   private readonly options: ForecourtOptions
   private readonly baseUrl: string
@@ -58,16 +58,16 @@ class Caller {
     const headers = this.headersOf(operation, options)
     let hasRenewed = false
     for (let attempt = 1; ; attempt++) {
-      // Outside of what is tried again: to fetch a token is a call of its own, with its own tries.
+      // Outside the `try`: fetching a token is a call of its own, with its own retries.
       const token = operation.isOpen ? undefined : await unlessAborted(this.credential(), options.signal)
       try {
         return await this.send(operation, input, headers, token, options.signal)
       } catch (thrown) {
         options.signal?.throwIfAborted()
         const error = asError(thrown, operation.id)
-        const isRenewed = error.name === 'tokenInvalid' && !hasRenewed && canSendAgain(input) && this.renews(token)
+        const isRenewed = error.name === 'tokenInvalid' && !hasRenewed && canSendAgain(input) && this.dropToken(token)
         if (isRenewed) hasRenewed = true
-        else if (attempt < mostAttempts && isPassing(error) && canSendAgain(input))
+        else if (attempt < mostAttempts && isTransient(error) && canSendAgain(input))
           await pause(attempt, error, options.signal)
         else throw error
       }
@@ -93,7 +93,7 @@ class Caller {
   ): Promise<unknown> {
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const late = new AbortController()
-    // A file takes as long as it takes; of one that is answered, its beginning is waited for.
+    // An upload may take any time. For a download the timeout covers the headers only.
     const timer = operation.takesFile ? undefined : setTimeout(() => late.abort(tooLate()), answerTimeoutMs)
     try {
       const answered = await exchange(this.baseUrl, operation, input, {
@@ -108,10 +108,10 @@ class Caller {
     }
   }
 
-  /** Whether a token that was refused is fetched anew: it can end before its time, revoked or with its secret. */
-  private renews(token: string | undefined): boolean {
+  /** Drops a refused token, which may have been revoked early. Returns whether a new one can be fetched. */
+  private dropToken(token: string | undefined): boolean {
     if (!('appSecret' in this.options)) return false
-    // Another call may have done it already.
+    // Another call may have dropped it already.
     if (this.token?.text === token) this.token = undefined
     return true
   }
@@ -120,8 +120,8 @@ class Caller {
   private async *rows(operation: Call, query: object, options: CallOptions = {}): AsyncGenerator<unknown> {
     let cursor: string | null | undefined
     do {
-      const asked = { pageSize: 100, ...query, ...(cursor !== undefined && { cursor }) }
-      const page = (await this.call(operation, asked, options)) as { list: unknown[]; nextCursor: string | null }
+      const input = { pageSize: 100, ...query, ...(cursor !== undefined && { cursor }) }
+      const page = (await this.call(operation, input, options)) as { list: unknown[]; nextCursor: string | null }
       yield* page.list
       cursor = page.nextCursor
     } while (cursor !== null)
@@ -131,7 +131,7 @@ class Caller {
     const { options } = this
     if ('operatorKey' in options) return options.operatorKey
     if ('token' in options) return options.token
-    // Whoever comes while one is fetched waits for the same.
+    // Concurrent calls wait for the same token.
     if (this.token === undefined || Date.now() >= this.token.until) this.token = this.obtain(options)
     return this.token.fetched
   }
@@ -155,7 +155,7 @@ class Caller {
   }
 }
 
-/** Waits for what others may wait for as well, which goes on when this caller gives up. */
+/** Waits for a promise that other callers may share: an abort rejects for this caller only. */
 async function unlessAborted<Value>(awaited: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (signal === undefined) return awaited
   const given = new AbortController()
@@ -169,11 +169,11 @@ async function unlessAborted<Value>(awaited: Promise<Value>, signal: AbortSignal
 
 const tooLate = () => new DOMException('no answer', 'TimeoutError')
 
-/** A stream is there once. */
+/** A stream can be sent only once. */
 const canSendAgain = (input: object) => !((input as { file?: unknown }).file instanceof ReadableStream)
 
-/** What may be different the next time. */
-function isPassing({ status }: ForecourtError): boolean {
+/** Whether a retry may succeed. */
+function isTransient({ status }: ForecourtError): boolean {
   return [0, 408, 429, 503].includes(status)
 }
 
@@ -184,7 +184,7 @@ function asError(thrown: unknown, operation: string): ForecourtError {
   return new ForecourtError(`no answer within ${answerTimeoutMs / 1000} s`, details)
 }
 
-/** Programs in JavaScript have no compiler that tells them what is missing. */
+/** Checks the options at run time, because programs in JavaScript have no compiler to do it. */
 function requireCaller(options: Partial<Record<'appId' | 'appSecret' | 'operatorKey' | 'token', unknown>>): void {
   const isGiven = (value: unknown) => typeof value === 'string' && value !== ''
   const { appId, appSecret, operatorKey, token } = options ?? {}
@@ -192,7 +192,7 @@ function requireCaller(options: Partial<Record<'appId' | 'appSecret' | 'operator
   throw new TypeError('Forecourt needs { baseUrl } and one of { appId, appSecret }, { operatorKey } and { token }.')
 }
 
-/** Longer each time, or as long as the service asks; never all callers at once. Ends at once when it is aborted. */
+/** Waits before a retry: exponential backoff, or the service's `Retry-After`, plus jitter. Rejects when aborted. */
 function pause(attempt: number, { retryAfterSeconds }: ForecourtError, signal: AbortSignal | undefined): Promise<void> {
   const least = retryAfterSeconds === null ? (firstPauseMs * 2 ** attempt) / 4 : retryAfterSeconds * 1000
   const milliseconds = least + Math.random() * firstPauseMs * 2 ** (attempt - 1)
@@ -210,9 +210,9 @@ function pause(attempt: number, { retryAfterSeconds }: ForecourtError, signal: A
 }
 
 /**
- * The service from a program: one method for each operation of the API, by its id, each answering the `data` of its
- * answer. Tokens are fetched and renewed. What did not arrive, and 408, 429 and 503, is tried again, five times in all
- * and under one `Idempotency-Key`. Throws `ForecourtError`. A page operation has `.all(query)` for every row.
+ * The client: one method for each operation of the API, named by the operation's id, which returns the `data` of the
+ * response. It fetches and renews tokens. It makes up to five attempts, under one `Idempotency-Key`, if no response
+ * arrives or the status is 408, 429 or 503. Throws `ForecourtError`. A page operation has `.all(query)` for every row.
  */
 export type Forecourt = Methods
 export const Forecourt = Caller as unknown as new (options: ForecourtOptions) => Forecourt

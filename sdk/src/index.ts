@@ -1,4 +1,4 @@
-// The client for programs. It depends on nothing, and runs wherever there are `fetch` and Web Crypto.
+// The client for programs. It has no dependencies, and runs wherever `fetch` and Web Crypto exist.
 
 export type * from './api.ts'
 export { verifyCallback } from './callback.ts'
