@@ -78,7 +78,8 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
 
 test('however many ask whether the service is ready, the database is asked by few of them', async () => {
   const { database, service } = await start({})
-  const probes = 400
+  // Many more than the service's own statements of the seconds that this takes.
+  const probes = 2_000
   const commits = () =>
     database.run(async (sql) => {
       await sql`select pg_stat_clear_snapshot()`
@@ -88,13 +89,15 @@ test('however many ask whether the service is ready, the database is asked by fe
     })
   const before = await commits()
   const ask = (count: number) => Promise.all(Array.from({ length: count }, () => fetch(`${service.url}/readyz`)))
-  expect((await ask(probes)).map(({ status }) => status)).toEqual(Array(probes).fill(200))
+  for (let asked = 0; asked < probes; asked += 400) {
+    expect((await ask(400)).map(({ status }) => status)).toEqual(Array(400).fill(200))
+  }
   // A session tells what it has done with its next statement, a second later.
   await sleep(1200)
   for (let again = 0; again < 10; again++) await ask(1)
   const asked = (await commits()) - before
   tell(`${probes} probes: ${asked} statements, the service's own of that time among them`)
-  expect(asked).toBeLessThan(probes)
+  expect(asked).toBeLessThan(probes / 2)
   expect(await service.stop()).toBe(0)
   await database.stop()
 }, 60_000)
