@@ -7,7 +7,7 @@ for (const [network, prefix] of [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
-  // A cloud's own agent and metadata address, although it lies among public ones.
+  // Azure's agent and metadata address, although it lies in a public range.
   ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
@@ -23,7 +23,7 @@ for (const [network, prefix] of [
 ] as const) {
   privateAddresses.addSubnet(network, prefix, 'ipv4')
 }
-/** Of IPv6, only global unicast is public; these lie inside it and embed or reserve what is not. */
+/** In IPv6 only global unicast is public; these networks lie in it, but are reserved or embed IPv4 addresses. */
 const unsafeGlobalUnicast = new BlockList()
 for (const [network, prefix] of [
   ['2001::', 23],
@@ -36,7 +36,7 @@ for (const [network, prefix] of [
 const globalUnicast = new BlockList()
 globalUnicast.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an IP address is one that a callback may never reach: private, loopback, link-local, metadata, reserved. */
+/** Whether callbacks must not reach an IP address: private, loopback, link-local, metadata or reserved. */
 export function isPrivateAddress(address: string): boolean {
   if (isIP(address) === 4) return privateAddresses.check(address, 'ipv4')
   return !globalUnicast.check(address, 'ipv6') || unsafeGlobalUnicast.check(address, 'ipv6')
@@ -45,7 +45,7 @@ export function isPrivateAddress(address: string): boolean {
 const privateNames =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|svc|test|invalid|example|arpa)$/i
 
-/** Why a callback URL cannot be taken; undefined for one that can. Names are resolved and checked when it is called. */
+/** Why a callback URL is refused; undefined for a valid one. Its host is looked up and checked at each connection. */
 export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allow'): Reason | undefined {
   if (!URL.canParse(url) || /^\s|\s$/u.test(url)) return { en: 'must be an absolute URL', zh: '必须是绝对 URL' }
   const { protocol, hostname, username, password, hash } = new URL(url)
@@ -57,7 +57,7 @@ export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allo
     return { en: 'must not hold a user name or password', zh: '不得包含用户名或密码' }
   }
   if (hash !== '') return { en: 'must not hold a fragment', zh: '不得包含片段（#）' }
-  // The parser has turned every spelling of an IPv4 address (decimal, octal, hexadecimal) into the dotted one.
+  // The parser has turned every spelling of an IPv4 address (decimal, octal, hexadecimal) into dotted decimal.
   const host = hostname.replace(/^\[|\]$|\.+$/g, '')
   const isPrivate = isIP(host) === 0 ? privateNames.test(host) || !host.includes('.') : isPrivateAddress(host)
   if (isPrivate && !allowed) {
@@ -66,12 +66,12 @@ export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allo
   return undefined
 }
 
-/** What stands for a query that is not shown. Sent back with its address, it leaves the query as it is. */
+/** Shown in place of a hidden query. A client that sends it back with the same address keeps the stored query. */
 export const hiddenQuery = '?…'
 
 /**
- * A URL without its query, and the query with its question mark; null where there is none. Many receivers take a key in
- * it, so that it is kept sealed.
+ * Splits a URL into its address and its query with the question mark, null for none. The query is stored sealed,
+ * because many receivers expect a key in it.
  */
 export function splitQuery(url: string): { address: string; query: string | null } {
   const mark = url.indexOf('?')

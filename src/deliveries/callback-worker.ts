@@ -10,13 +10,13 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { CallbackClient } from './client.ts'
-import { Replays } from './replay.ts'
+import { ReplayWorker } from './replay.ts'
 import * as queue from './routine.ts'
 import { Sender, type SenderTools } from './sender.ts'
 import type { Throttle } from './throttle.ts'
 
 export interface WorkerOptions {
-  /** Connections of the worker's own, so that requests never wait for it. */
+  /** A pool of the worker's own, so that requests never wait for its queries. */
   pool: Sql
   client: CallbackClient
   secrets: SecretBox
@@ -26,45 +26,45 @@ export interface WorkerOptions {
   log: Logger
 }
 
-/** New events are looked at at once, but no more often than that. */
-const newsLookMs = 50
-/** How often endpoints are looked at that are due: retries, ends of holds and of leases, and what another process handed over. */
+/** The worker claims endpoints with new events at once, but at most once in this time. */
+const newEventsLookMs = 50
+/** How often the worker looks for due endpoints: for a retry, after a hold or lease, or from another process. */
 const dueLookMs = 1_000
-/** Looks must not take more than this share of the time. */
+/** Looks for work may take at most this share of the time. */
 const lookShare = 1 / 50
 const longestRestMs = 3_000
-/** Endpoints of one look for those that nobody looks at: with each look at what is due, and of a whole walk. */
+/** How many endpoints one step of `walk` checks: beside each look for due endpoints, and during a whole walk. */
 const walkRows = 100
 const wholeWalkRows = 1_000
 const renewEveryMs = 8_000
-/** All senders keep their outcomes at once, so that one statement does it for many. */
-const keepEveryMs = 100
-/** What is under way when the service stops may end by itself for so long. */
+/** All senders store their outcomes at the same moment, so that one statement serves many. */
+const storeEveryMs = 100
+/** When the service stops, attempts under way may take this long to end by themselves. */
 const lastAttemptsMs = 1_500
 const stopLookMs = 25
 
-/** Delivers callbacks, beside the requests and in the same process. */
+/** Delivers callbacks in the process that serves requests: claims endpoints, and runs a sender for each. */
 export class CallbackWorker {
   private readonly owner = randomUUID()
   private readonly options: WorkerOptions
-  private readonly replays: Replays
+  private readonly replays: ReplayWorker
   private readonly senders = new Map<string, Sender>()
   private readonly running = new Set<Promise<void>>()
   private readonly tools: SenderTools
   private looking: Promise<void> = Promise.resolve()
-  /** Ends the rest between two looks. */
+  /** Ends the pause between two looks. */
   private wake: () => void = () => {}
-  /** Applications that this process has written events of since it looked last. */
-  private news = new Set<string>()
-  /** Those whose endpoints were leased or locked then: asked for again with what is due. */
+  /** Applications for which this process has committed events since its last look. */
+  private withNewEvents = new Set<string>()
+  /** Applications whose endpoints were leased or locked then: the next look for due endpoints tries them again. */
   private busy = new Set<string>()
   private dueLookAt = Number.NEGATIVE_INFINITY
-  /** Where the walk through the endpoints is; a whole one goes on to their end without a rest. */
+  /** The last application that the walk has checked; a whole walk goes through all endpoints without a pause. */
   private walkedTo = ''
   private isWholeWalk = true
   private forgetEvents = () => {}
   private renewing: ReturnType<typeof setInterval> | undefined
-  private keeping: ReturnType<typeof setInterval> | undefined
+  private storing: ReturnType<typeof setInterval> | undefined
   private isStopping = false
   private isCrowded = false
   private stopped: Promise<void> | undefined
@@ -72,11 +72,13 @@ export class CallbackWorker {
   constructor(options: WorkerOptions) {
     this.options = options
     const { pool, client, secrets, throttle, metrics, log, config } = options
-    this.replays = new Replays(pool, log)
+    this.replays = new ReplayWorker(pool, log)
     const reads = this.lane<queue.WorkRequest, queue.Work | undefined>((sql, items) =>
       queue.readWork(sql, this.owner, items),
     )
-    const writes = this.lane<queue.Progress, queue.Kept>((sql, items) => queue.writeProgress(sql, this.owner, items))
+    const writes = this.lane<queue.Progress, queue.WriteResult>((sql, items) =>
+      queue.writeProgress(sql, this.owner, items),
+    )
     this.tools = {
       client,
       secrets,
@@ -87,7 +89,7 @@ export class CallbackWorker {
       retryScale: config.callbackRetryScale,
       read: (request) => reads.submit(request),
       write: (progress) => writes.submit(progress),
-      onNews: (appId) => this.onNews([appId]),
+      onNewEvents: (appId) => this.onNewEvents([appId]),
       mostRead: () =>
         Math.max(4, Math.min(limits.eventsHeldBySender, Math.floor(limits.eventsHeld / (this.senders.size + 1)))),
       isStopping: () => this.isStopping,
@@ -97,19 +99,19 @@ export class CallbackWorker {
     metrics.gauge({ name: 'forecourt_callback_senders', help, merged: 'sum' }, () => this.senders.size)
   }
 
-  /** While callbacks are paused by the settings nothing is sent, but what is to be sent later is set waiting. */
+  /** While the settings pause callbacks, nothing is sent, but replays still set deliveries waiting. */
   start(): void {
     this.replays.start()
     if (this.options.config.callbacks === 'paused') return
-    this.forgetEvents = onEvents((appIds) => this.onNews(appIds))
+    this.forgetEvents = onEvents((appIds) => this.onNewEvents(appIds))
     this.looking = this.look()
     this.renewing = setInterval(() => void this.renew(), renewEveryMs)
-    this.keeping = setInterval(() => {
-      for (const sender of this.senders.values()) sender.keepSoon()
-    }, keepEveryMs)
+    this.storing = setInterval(() => {
+      for (const sender of this.senders.values()) sender.storeSoon()
+    }, storeEveryMs)
   }
 
-  /** Ends what is under way within 2 seconds, keeps its outcomes and gives the leases back. */
+  /** Ends the attempts under way within 2 seconds, stores their outcomes and releases the leases. */
   stop(): Promise<void> {
     this.stopped ??= this.stopNow()
     return this.stopped
@@ -119,7 +121,7 @@ export class CallbackWorker {
     this.isStopping = true
     this.forgetEvents()
     clearInterval(this.renewing)
-    clearInterval(this.keeping)
+    clearInterval(this.storing)
     this.wake()
     const { client, throttle } = this.options
     throttle.stop()
@@ -130,7 +132,7 @@ export class CallbackWorker {
     await Promise.all(this.running)
   }
 
-  /** Statements of many senders go to the database together: whatever waits while it is busy forms the next batch. */
+  /** Batches the statements of many senders: those that arrive while the database is busy form the next batch. */
   private lane<Request extends { appId: string }, Answer>(
     ask: (sql: Sql, requests: Request[]) => Promise<Answer[]>,
   ): GroupCommit<Request, Answer> {
@@ -144,17 +146,17 @@ export class CallbackWorker {
     })
   }
 
-  /** Hears of events that can be read now, of whatever applications. */
-  private onNews(appIds: Iterable<string>): void {
-    for (const appId of appIds) this.news.add(appId)
+  /** Notes applications whose events were just committed. */
+  private onNewEvents(appIds: Iterable<string>): void {
+    for (const appId of appIds) this.withNewEvents.add(appId)
     this.wake()
   }
 
-  /** Looks for endpoints with something to send, for as long as the service runs. */
+  /** Looks for endpoints with something to send until the service stops. */
   private async look(): Promise<void> {
     const outage = new OutageLog(this.options.log, {
-      failing: 'callbacks wait for the database',
-      succeeding: 'callbacks go on',
+      failing: 'callbacks paused: the database does not answer',
+      succeeding: 'callbacks resumed: the database answers again',
     })
     while (!this.isStopping) {
       let restMs = dueLookMs
@@ -168,14 +170,14 @@ export class CallbackWorker {
     }
   }
 
-  /** Until there are news, but at least for so long; or until endpoints may be due. */
+  /** Waits at least this long, and then until there are new events or endpoints may be due. */
   private async rest(leastMs: number): Promise<void> {
     await this.sleep(leastMs)
     const dueInMs = this.dueLookAt - performance.now()
-    if (this.news.size === 0 && dueInMs > 0) await this.sleep(dueInMs, true)
+    if (this.withNewEvents.size === 0 && dueInMs > 0) await this.sleep(dueInMs, true)
   }
 
-  private sleep(milliseconds: number, untilNews = false): Promise<void> {
+  private sleep(milliseconds: number, untilNewEvents = false): Promise<void> {
     if (this.isStopping) return Promise.resolve()
     return new Promise((resolve) => {
       const end = () => {
@@ -184,80 +186,85 @@ export class CallbackWorker {
       }
       const timer = setTimeout(end, milliseconds)
       this.wake = () => {
-        if (untilNews || this.isStopping) end()
+        if (untilNewEvents || this.isStopping) end()
       }
     })
   }
 
-  /** Claims what has news, and with the clock what is due, and walks on. Returns how long the next look has to wait. */
+  /** Claims endpoints with new events, and once a second due ones. Returns the pause before the next look, in ms. */
   private async lookOnce(): Promise<number> {
     const startedAt = performance.now()
     const isDueLook = startedAt >= this.dueLookAt
     if (isDueLook) await this.walk()
-    const news = this.news
-    const asked = isDueLook ? [...new Set([...news, ...this.busy])] : [...news]
+    const fresh = this.withNewEvents
+    const asked = isDueLook ? [...new Set([...fresh, ...this.busy])] : [...fresh]
     if (asked.length === 0 && !isDueLook) return 0
-    this.news = new Set()
+    this.withNewEvents = new Set()
     try {
       await this.claim(asked, isDueLook)
     } catch (error) {
-      // What could not be asked for stays.
-      for (const appId of news) this.news.add(appId)
+      // The next look tries them again.
+      for (const appId of fresh) this.withNewEvents.add(appId)
       throw error
     }
     const restMs = Math.min((performance.now() - startedAt) / lookShare, longestRestMs)
-    if (!isDueLook) return Math.max(newsLookMs, restMs)
-    // Else one of two processes could look just before the other for ever, and have all that is handed over.
+    if (!isDueLook) return Math.max(newEventsLookMs, restMs)
+    // Random, or one process could always look just before another and claim every endpoint that is handed over.
     this.dueLookAt = startedAt + Math.max(dueLookMs * (0.5 + Math.random()), restMs)
-    return newsLookMs
+    return newEventsLookMs
   }
 
   /** Starts a sender for each endpoint that is free and has something to send. */
-  private async claim(news: string[], isDueLook: boolean): Promise<void> {
+  private async claim(withNewEvents: string[], isDueLook: boolean): Promise<void> {
     const places = Math.max(0, limits.sendersAtOnce - this.senders.size)
     this.isCrowded = places === 0
     const claimedAt = performance.now()
-    const found = await queue.claimEndpoints(this.options.pool, this.owner, places, news, isDueLook)
+    const found = await queue.claimEndpoints(this.options.pool, this.owner, places, withNewEvents, isDueLook)
     if (isDueLook) this.busy = new Set()
     for (const appId of found.busy) this.busy.add(appId)
-    // What is written while nothing is sent is found afterwards.
+    // Events that are written during a pause are found by a whole walk when it ends.
     if (found.isPaused) this.isWholeWalk = true
     for (const claim of found.claims) this.begin(new Sender(claim, claimedAt, this.tools))
   }
 
   /**
-   * Looks for endpoints with news of which no process knows: from the first to the last after a start and a pause, and else
-   * so few with each look that it costs the same however many there are.
+   * Finds endpoints with new events that no process knows of. After a start and after a pause it checks all endpoints;
+   * otherwise a fixed number with each look, so that a look costs the same however many endpoints there are.
    */
   private async walk(): Promise<void> {
     if (this.isWholeWalk) this.walkedTo = ''
     do {
       const rows = this.isWholeWalk ? wholeWalkRows : walkRows
       const { forgotten, next } = await queue.findForgotten(this.options.pool, this.walkedTo, rows)
-      for (const appId of forgotten) this.news.add(appId)
+      for (const appId of forgotten) this.withNewEvents.add(appId)
       this.walkedTo = next
     } while (this.isWholeWalk && this.walkedTo !== '' && !this.isStopping)
     this.isWholeWalk = false
   }
 
-  /** There is room again. */
-  private lookAtDue(): void {
+  /** Looks for due endpoints at once, because a sender has ended and made room. */
+  private lookForDueNow(): void {
     this.dueLookAt = Number.NEGATIVE_INFINITY
     this.wake()
   }
 
   private begin(sender: Sender): void {
     const { appId } = sender
-    // A sender that outlived its lease.
+    // An earlier sender for this endpoint has outlived its lease: it must write nothing more.
     this.senders.get(appId)?.renew(0, false)
     this.senders.set(appId, sender)
     const run = sender
       .run()
-      .catch((error: unknown) => this.options.log.error({ err: error, appId }, 'a sender of callbacks broke off'))
+      .catch((error: unknown) =>
+        this.options.log.error(
+          { err: error, appId },
+          'callback sender failed: its endpoint is claimed again when the lease ends',
+        ),
+      )
       .finally(() => {
         this.running.delete(run)
         if (this.senders.get(appId) === sender) this.senders.delete(appId)
-        if (this.isCrowded) this.lookAtDue()
+        if (this.isCrowded) this.lookForDueNow()
       })
     this.running.add(run)
   }
@@ -272,7 +279,7 @@ export class CallbackWorker {
       for (const sender of senders)
         if (owned.get(sender.appId) !== false) sender.renew(askedAt, owned.has(sender.appId))
     } catch {
-      // The next one may succeed; until then the leases run on.
+      // The next renewal may succeed: leases outlast several.
     }
   }
 }

@@ -7,18 +7,18 @@ import { isPrivateAddress } from './callback-url.ts'
 import { NameFault, Names } from './names.ts'
 import { type AttemptResult, readRetryAfter, storable } from './rules.ts'
 
-/** Answers every address of a name; `asker` is the application that wants to know. */
+/** Returns every address of a name; `asker` is the application on whose behalf it is looked up. */
 export type Resolve = (hostname: string, asker: string) => Promise<LookupAddress[]>
 
 export interface CallbackClientOptions {
-  /** Whether a callback may go to a private address. */
+  /** Whether a callback may connect to a private address. */
   privateCallbacks: 'refuse' | 'allow'
   resolve?: Resolve
-  /** Name servers to ask in the place of the system's. */
+  /** Name servers to use in place of the system's. */
   nameServers?: string[]
   /** Which addresses are private. */
   isPrivate?: (address: string) => boolean
-  /** Certificates to trust in the place of the system's. */
+  /** Certificates to trust in place of the system's. */
   ca?: string
   timeoutMs?: number
 }
@@ -31,11 +31,11 @@ export interface CallbackRequest {
 }
 
 export interface CallbackClient {
-  /** Sends one attempt. Undefined when the service stopped before it had an answer. */
+  /** Sends one attempt; undefined when `close` abandoned it. Failures are in the result, never thrown. */
   send(request: CallbackRequest): Promise<AttemptResult | undefined>
   /** Whether an attempt is under way. */
   isBusy(): boolean
-  /** Abandons what is under way and closes every connection. */
+  /** Abandons the attempts under way and closes every connection. */
   close(): void
 }
 
@@ -44,8 +44,8 @@ class PrivateAddress extends Error {
 }
 
 /**
- * The client of callbacks. A name is looked up once for each connection, by the function that the connection itself
- * asks, and what is answered there is what was checked: there is no second look-up that could answer otherwise.
+ * Opens the HTTP client of callbacks. Each connection looks its host up once, through a function that also checks the
+ * addresses: it connects to the very addresses that were checked, so a second look-up cannot return others.
  */
 export function openCallbackClient(options: CallbackClientOptions): CallbackClient {
   const { privateCallbacks, nameServers, ca, timeoutMs = limits.attemptMs } = options
@@ -62,7 +62,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
           const [first] = addresses
           if (first === undefined) throw new NameFault('ENOTFOUND')
           if (addresses.some(({ address }) => isRefused(address))) throw new PrivateAddress()
-          // Out of the promise: what the connection throws is not the look-up's error.
+          // Outside the promise, whose `catch` would take the connection's own exception for the look-up's.
           setImmediate(() => (all ? callback(null, addresses) : callback(null, first.address, first.family)))
         })
         .catch((error: NodeJS.ErrnoException) => callback(error, ''))
@@ -71,7 +71,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
   const connection = {
     timeout: limits.receiverIdleMs,
     noDelay: true,
-    // How long one of several addresses is tried before the next one.
+    // How long each of several addresses is tried.
     autoSelectFamilyAttemptTimeout: 2_000,
     ...(ca === undefined ? {} : { ca }),
   }
@@ -88,7 +88,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
     agents: typeof kept,
     deadline: number,
   ): Promise<Exchange> {
-    return new Promise((settle) => {
+    return new Promise((done) => {
       const isTls = url.protocol === 'https:'
       const outgoing = (isTls ? requestHttps : requestHttp)({
         method: 'POST',
@@ -102,7 +102,7 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
       const finish = (outcome: Exchange) => {
         clearTimeout(timer)
         abandonAll.delete(abandon)
-        settle(outcome)
+        done(outcome)
       }
       const abandon = () => {
         finish({ kind: 'abandoned' })
@@ -118,9 +118,9 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
         const answered = readBody(outgoing, incoming, finish)
         timer = setTimeout(answered, Math.min(limits.responseBodyMs, deadline - performance.now()))
       })
-      // A server may close a kept connection just when it is used again; then the attempt never reached it.
+      // A server may close a kept-alive connection just as it is reused; then the request never reached it.
       const failed = (error: string) => finish({ kind: 'failed', error, isStale: outgoing.reusedSocket })
-      outgoing.on('error', (error: NodeJS.ErrnoException) => failed(wordsOf(error)))
+      outgoing.on('error', (error: NodeJS.ErrnoException) => failed(describeFailure(error)))
       outgoing.on('close', () => failed('the connection was closed'))
       outgoing.end(body)
     })
@@ -140,8 +140,8 @@ export function openCallbackClient(options: CallbackClientOptions): CallbackClie
       })
       if (isClosed) return undefined
       const host = hostOf(request.url)
-      // An address in the URL is never looked up, so it is checked here.
-      if (isIP(host) !== 0 && isRefused(host)) return result({ error: wordsOf(new PrivateAddress()) })
+      // A URL with an IP address causes no look-up, so the address is checked here.
+      if (isIP(host) !== 0 && isRefused(host)) return result({ error: describeFailure(new PrivateAddress()) })
       let outcome = await exchange(request, kept, deadline)
       if (outcome.kind === 'failed' && outcome.isStale && !isClosed) outcome = await exchange(request, fresh, deadline)
       if (outcome.kind === 'abandoned') return undefined
@@ -171,7 +171,7 @@ type Exchange =
   | { kind: 'failed'; error: string; isStale: boolean }
   | { kind: 'abandoned' }
 
-/** Reads the beginning of an answer; a body that is longer or does not end costs its connection, not the attempt. */
+/** Reads the beginning of a response. A longer or endless body closes the connection, but the attempt counts. */
 function readBody(outgoing: ClientRequest, incoming: IncomingMessage, finish: (answered: Exchange) => void) {
   const pieces: Buffer[] = []
   let size = 0
@@ -199,13 +199,13 @@ function readBody(outgoing: ClientRequest, incoming: IncomingMessage, finish: (a
   return cut
 }
 
-/** The name as certificates have it, or the address: without brackets, and without the dot that ends a whole name. */
+/** The host name as certificates have it, or the IP address: without brackets and without a final dot. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$|\.$/g, '')
 }
 
-/** Why there was no answer, in few words, for the people of the callback. */
-function wordsOf(error: NodeJS.ErrnoException): string {
+/** Why there was no response, in a few words for the owner of the callback. */
+function describeFailure(error: NodeJS.ErrnoException): string {
   const { code = 'unknown' } = error
   if (error instanceof PrivateAddress) return 'the address is private, local or reserved'
   if (!(error instanceof NameFault)) return `the connection failed (${code})`

@@ -20,7 +20,7 @@ import {
 } from '../vocabulary/values.ts'
 
 const folder = '/api/event/v1/delivery'
-/** What a test's delivery is called where others have their event's type. */
+/** The `type` of a test's delivery; other deliveries have their event's type. */
 export const testType = 'test'
 export const deliveryTypes = [...eventTypes, testType] as const
 const DeliveryType = named('DeliveryType', textOneOf(deliveryTypes))
@@ -62,7 +62,7 @@ const DeliveryRecord = named(
 )
 export type DeliveryRecord = Static<typeof DeliveryRecord>
 
-/** What one application has before it; null over several. */
+/** The backlog of one application; null for several. */
 const Waiting = {
   waitingEvents: nullable(
     Type.Integer({
@@ -140,6 +140,6 @@ export const testDelivery = operation({
   data: DeliveryRecord,
   refusals: ['applicationNotFound', 'callbackMissing', 'tooManyRequests'],
   idempotent: true,
-  // The attempt's own time, and a little for the database.
+  // The longest attempt, and some time for the database.
   answerTimeoutMs: 18_000,
 })

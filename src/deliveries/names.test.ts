@@ -29,7 +29,7 @@ test('a hosts file is read as the system reads it', () => {
 test('localhost is loopback, and a name of the hosts file is found without a name server', async () => {
   const hostsFile = join(folder, 'hosts')
   writeFileSync(hostsFile, text)
-  // Nobody answers there.
+  // No name server listens there.
   const names = new Names({ hostsFile, nameServers: ['127.0.0.1:1'] })
   for (const name of ['localhost', 'LOCALHOST', 'app.localhost']) {
     expect((await names.find(name, 'app')).map(({ address }) => address)).toEqual(['127.0.0.1', '::1'])

@@ -8,19 +8,19 @@ export interface NamesOptions {
   /** Name servers to ask in the place of the system's. */
   nameServers?: string[]
   hostsFile?: string
-  /** For how long a name that was not found is not asked for again. */
+  /** How long a name that was not found is not looked up again. */
   forgetMs?: number
 }
 
-/** Asked again after this, and once more: a datagram may be lost. */
+/** How long the resolver waits before it repeats a query: a datagram may be lost. */
 const tryMs = 1_000
 const tries = 2
-/** The whole of a look-up; the runtimes count tries in ways of their own. */
+/** The limit of a whole look-up, because Bun and Node count tries differently. */
 const lookupMs = 3_000
-/** After the addresses of one family have come, those of the other are waited for so long. */
+/** After the addresses of one family have arrived, the look-up waits this long for the other family. */
 const otherFamilyMs = 300
 const negativeMs = 10_000
-/** What the system's files say is read again after this. */
+/** The name servers and the hosts file are read again after this. */
 const systemMs = 10_000
 
 interface System {
@@ -29,14 +29,14 @@ interface System {
 }
 
 /**
- * Finds the addresses of names: localhost, then the hosts file, then name servers, asked by a resolver of our own. The
- * system's look-up waits in a few threads for name servers that say nothing, and whatever else needs these threads
- * waits behind them. Names are whole: the system's search domains are not tried.
+ * Finds the addresses of names: localhost, then the hosts file, then name servers. It does not use the system's look-up
+ * (`getaddrinfo`), which blocks one of a few shared threads while a name server is silent. Names are fully qualified:
+ * the system's search domains are not tried.
  */
 export class Names {
   private readonly options: NamesOptions
   private readonly failures = new Map<string, { error: NameFault; until: number }>()
-  /** Each asker's newest look-up: an asker has one under way. */
+  /** The latest look-up of each asker (an application): an asker's look-ups run one by one. */
   private readonly askers = new Map<string, Promise<unknown>>()
   private readonly queue: (() => void)[] = []
   private underWay = 0
@@ -47,7 +47,7 @@ export class Names {
     this.options = options
   }
 
-  /** All addresses of a name, after what the asker has asked before. Throws `NameFault`. */
+  /** Finds all addresses of a name, after the asker's earlier look-ups have ended. Throws `NameFault`. */
   find(hostname: string, asker: string): Promise<LookupAddress[]> {
     const name = hostname.toLowerCase()
     const found = (this.askers.get(asker) ?? Promise.resolve()).then(() => this.findInTurn(name))
@@ -86,7 +86,7 @@ export class Names {
     this.failures.set(name, { error, until: performance.now() + (this.options.forgetMs ?? negativeMs) })
   }
 
-  /** The name servers and the hosts file as they are now, give or take some seconds. */
+  /** The name servers and the hosts file, at most 10 s old. */
   private readSystem(): Promise<System> {
     const now = performance.now()
     if (this.system === undefined || now - this.readAt > systemMs) {
@@ -119,7 +119,7 @@ const loopback: LookupAddress[] = [
   { address: '::1', family: 6 },
 ]
 
-/** The names of a hosts file: an address, then its names, and comments. */
+/** Parses a hosts file: in each line an address, its names and perhaps a comment. */
 export function readHosts(text: string): Map<string, LookupAddress[]> {
   const hosts = new Map<string, LookupAddress[]>()
   for (const line of text.split('\n')) {
@@ -133,36 +133,36 @@ export function readHosts(text: string): Map<string, LookupAddress[]> {
   return hosts
 }
 
-/** Asks for the addresses of both families. Throws `NameFault` when there is none in time. */
+/** Looks up the addresses of both families. Throws `NameFault` when there is none in time. */
 function ask(resolver: Resolver, name: string): Promise<LookupAddress[]> {
-  return new Promise((settle, fail) => {
+  return new Promise((resolve, reject) => {
     const found: LookupAddress[] = []
     const codes: string[] = []
-    let open = 2
+    let pending = 2
     const end = () => {
       clearTimeout(timer)
-      // What comes later must not get among what was checked, so it is a copy.
-      if (found.length > 0) settle(found.toSorted((one, other) => one.family - other.family))
-      else fail(new NameFault(codes.find((code) => !isEmpty.has(code)) ?? codes[0] ?? 'ETIMEOUT'))
+      // A copy, so that an address which arrives later is not added to those that the caller has checked.
+      if (found.length > 0) resolve(found.toSorted((one, other) => one.family - other.family))
+      else reject(new NameFault(codes.find((code) => !emptyCodes.has(code)) ?? codes[0] ?? 'ETIMEOUT'))
     }
     let timer = setTimeout(end, lookupMs)
-    const take = async (family: 4 | 6, asked: Promise<string[]>) => {
+    const collect = async (family: 4 | 6, asked: Promise<string[]>) => {
       try {
         for (const address of await asked) found.push({ address, family })
       } catch (error) {
         codes.push((error as NodeJS.ErrnoException).code ?? 'unknown')
       }
-      open--
-      if (open === 0) end()
+      pending--
+      if (pending === 0) end()
       else if (found.length > 0) {
         clearTimeout(timer)
         timer = setTimeout(end, otherFamilyMs)
       }
     }
-    void take(4, resolver.resolve4(name))
-    void take(6, resolver.resolve6(name))
+    void collect(4, resolver.resolve4(name))
+    void collect(6, resolver.resolve6(name))
   })
 }
 
-/** Answers that there is nothing; anything else says more about why there is no address. */
-const isEmpty = new Set(['ENODATA', 'ENOTFOUND'])
+/** Codes of an empty answer; any other code explains better why there is no address. */
+const emptyCodes = new Set(['ENODATA', 'ENOTFOUND'])

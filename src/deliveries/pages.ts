@@ -16,7 +16,7 @@ interface Parts {
   readTimeRange: ReadTimeRange
 }
 
-/** Makes what reads the pages of deliveries that a caller asks for; each with the applications that it is about. */
+/** Returns a function that reads a page of deliveries for a caller, with the applications that the page covers. */
 export function deliveryPages({ config, showMoment, readTimeRange }: Parts) {
   return async (
     sql: Sql,

@@ -24,7 +24,7 @@ import {
   testType,
 } from './contract.ts'
 import { deliveryPages } from './pages.ts'
-import { type By, replay, requireNoReplay } from './replay.ts'
+import { type ActorAndAddress, replay, requireNoReplay } from './replay.ts'
 import { judge, type ReplayRequest, replayConflicts, replayGaps, webhookIdOf } from './rules.ts'
 import { composeRequest } from './sign.ts'
 import * as store from './store.ts'
@@ -38,7 +38,7 @@ interface Parts {
   sql: Sql
   peers: Peers
   client: CallbackClient
-  /** Opens the callbacks' secrets, which the database holds sealed. */
+  /** Decrypts the callback secrets, which are stored sealed. */
   secrets: SecretBox
   metrics: Metrics
   config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'privateCallbacks'>
@@ -51,7 +51,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
   const isPaused = config.callbacks === 'paused'
   const readPage = deliveryPages(parts)
 
-  /** One at a time of an application, because each may take long. Throws 10007 for another. */
+  /** Runs at most one test and one replay of an application at a time: each may take long. Throws 10007 for another. */
   async function runAlone<Answer>(what: 'test' | 'replay', appId: string, run: () => Promise<Answer>): Promise<Answer> {
     const claim = `${what} ${appId}`
     if (!(await peers.claim(claim))) throw tooSoon(1_000)
@@ -62,18 +62,22 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     }
   }
 
-  /** Sends a test to the callback and keeps what came of it. Throws 10007 soon after another one, and 10042. */
-  async function sendTest(appId: string, by: By, idempotency: RequestKey | undefined): Promise<DeliveryRecord> {
+  /** Sends a test to the callback and stores the result. Throws 10007 soon after another test, and 10042. */
+  async function sendTest(
+    appId: string,
+    by: ActorAndAddress,
+    idempotency: RequestKey | undefined,
+  ): Promise<DeliveryRecord> {
     const first = await findReplay<DeliveryRecord>(sql, idempotency, appId)
     if (first !== undefined) return first
-    const waitMs = limits.testEveryMs - ((await store.sinceTest(sql, appId)) ?? limits.testEveryMs)
+    const waitMs = limits.testEveryMs - ((await store.millisecondsSinceTest(sql, appId)) ?? limits.testEveryMs)
     if (waitMs > 0) throw tooSoon(waitMs)
     const configured = await store.findCallback(sql, appId)
     if (configured === undefined || (await store.callbacksNow(sql, config.callbacks)) === 'paused') {
       throw new Refusal('callbackMissing')
     }
     const createdAt = new Date()
-    // A delivery has its event's id; a test, which has no event, draws one like it.
+    // A delivery has its event's id; a test has no event, so it draws an id of its own.
     const id = await drawEventId(sql, appId, createdAt)
     const fault = callbackUrlFault(configured.url, config.privateCallbacks)
     const opened = configured.secrets.map((sealed) => secrets.open(appId, sealed))
@@ -85,14 +89,14 @@ export function deliveryRoutes(parts: Parts): Handler[] {
         ? await client.send(composeRequest(callback, message))
         : { responseStatus: null, error: `the URL ${fault.en}`, response: null, retryAfterMs: null, durationMs: 0 }
     if (result === undefined) throw unavailable()
-    const { retryAfterMs, ...told } = result
+    const { retryAfterMs, ...shown } = result
     const { status } = judge(result, { type: testType, attempts: 1 }, config.callbackRetryScale)
     metrics.observeAttempt(status, result.durationMs / 1000)
-    const { responseStatus, error, durationMs } = told
+    const { responseStatus, error, durationMs } = shown
     const attempt = { time: createdAt.toISOString(), responseStatus, error, durationMs }
     const times = { eventTime: createdAt, createdAt, finishedAt: new Date() }
     const made = { appId, id, type: testType, status, attempts: 1, ...times }
-    const delivery = { ...made, ...told, nextAttemptAt: null, attemptLog: [attempt] }
+    const delivery = { ...made, ...shown, nextAttemptAt: null, attemptLog: [attempt] }
     return transaction(sql, (tx) =>
       once(tx, idempotency, appId, async () => {
         await store.insertTest(tx, delivery, testData)
@@ -104,7 +108,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     )
   }
 
-  /** What a request for a replay names: one delivery, or a time range. Throws 10001 for neither. */
+  /** The delivery's id or the time range that a replay request names. Throws 10001 for neither. */
   async function selectionOf(appId: string, body: ReplayRequest): Promise<number | store.ReplayRange> {
     const id = given(body.id)
     if (id !== null) return id
@@ -134,7 +138,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
         const appId = await requireApplicationOf(sql, caller, body.appId)
         const by = { actor, address: sourceAddress() }
         return runAlone('replay', appId, async () => {
-          // One with a key may have been answered before.
+          // A request with an idempotency key may be a retry, which gets the stored response.
           if (idempotency === undefined) await requireNoReplay(sql, appId)
           const selection = await selectionOf(appId, body)
           return transaction(sql, (tx) => replay(tx, caller, appId, selection, by, idempotency))

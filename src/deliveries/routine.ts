@@ -2,43 +2,46 @@ import type { Sql } from '../database/open.ts'
 import { callRoutine, routine, textArray } from '../database/routine.ts'
 import { statuses } from './rules.ts'
 
-// The worker's SQL. The event log is the queue; an endpoint's row says how far it was followed, who follows it and when it
-// is to be looked at next. Each statement but those that look for work is about one application, and those of many are one round trip and one
-// commit: a loop in the database costs no more than one statement for all, and each endpoint can be anywhere.
+// The worker's SQL. The event log is the queue. An endpoint's row holds the last event taken, the lease's owner and the
+// moment at which it is due next. A routine handles many endpoints in one round trip and one commit, but by one
+// statement for each application: the loop costs no more than a joint statement, and each application's rows may be on
+// another node.
 
-/** Longer than an attempt and a failed renewal together. */
+/** How long a lease lasts: longer than an attempt and a failed renewal together. */
 export const leaseSeconds = 30
 
-/** An endpoint that this process may send to until its lease ends. */
+/** An endpoint that this process has leased. */
 export interface Claim {
   appId: string
-  /** Every event up to this one has been taken. */
+  /** The id of the last event that was sent or skipped. */
   through: number
-  /** In a row. */
+  /** Failures in a row. */
   failures: number
 }
 
 /**
- * For a routine: locks the endpoint of an application if it fits. `found` says whether it is had; one that a request (a
- * replay, say) has locked must not keep the others, so it is not waited for.
+ * For a routine: locks an application's endpoint if it meets the condition, and sets `found`. It does not wait for a
+ * row that a request (a replay, say) has locked, because the other endpoints of the call would wait too.
  */
-const tryLock = (application: string, condition: string) =>
+const tryLockSql = (application: string, condition: string) =>
   `perform 1 from callback_endpoint where app_id = ${application} and ${condition} for update skip locked;`
 
-const lease = `now() + interval '${leaseSeconds} seconds'`
-/** SQL: whether the log of an endpoint goes on behind what was taken. Never a join, whose order a planner could choose. */
-const hasNews = (endpoint: string) => `(select v.id from event v
+const leaseEndSql = `now() + interval '${leaseSeconds} seconds'`
+/** Whether the log holds events after `through_event_id`. No join: a planner could choose a costly order for it. */
+const hasNewEventsSql = (endpoint: string) => `(select v.id from event v
       where v.app_id = ${endpoint}.app_id and v.id > ${endpoint}.through_event_id order by v.id limit 1) is not null`
-/** SQL: when the first delivery of an application is due. */
-const firstDue = `(select d.next_attempt_at from delivery d
+/** When the next waiting delivery of application `v_app` is due. */
+const firstDueSql = `(select d.next_attempt_at from delivery d
       where d.app_id = v_app and d.status = ${statuses.waiting} order by d.next_attempt_at limit 1)`
 
 /**
- * Takes endpoints that have something to send and that no process works for: those of `p_news`, whose logs have new events,
- * and those that are due, if `p_is_due_look`. The look costs as much as there is to do, however many endpoints there are.
+ * Leases endpoints that have something to send and that no process has leased: those in `p_news`, whose applications
+ * have new events, and, if `p_is_due_look`, those that are due. Its cost grows with the endpoints it leases, not with
+ * all there are.
  *
- * An endpoint that is due and has nothing to send gets the moment at which it is due next. One of the news that is locked, or
- * leased, is answered as busy, to be asked for again: its lease may be given back by who has not seen the event.
+ * A due endpoint with nothing to send gets the moment at which it is due next. One in `p_news` that is locked or leased
+ * is returned as busy, and the caller asks for it again: its holder may release the lease without having seen the
+ * event.
  */
 export const claimEndpointsRoutine = routine(
   'claim_endpoints',
@@ -59,12 +62,12 @@ export const claimEndpointsRoutine = routine(
     -- Most applications have no callback, and of most endpoints the news are taken already.
     select * into v_endpoint from callback_endpoint where app_id = v_app;
     continue when not found or v_endpoint.stopped_at is not null;
-    continue when v_endpoint.due_at > now() and not ${hasNews('v_endpoint')};
+    continue when v_endpoint.due_at > now() and not ${hasNewEventsSql('v_endpoint')};
     if v_endpoint.due_at > now() and v_endpoint.lease_until > now() then
       return query select v_app, null::bigint, null::integer, 'busy';
       continue;
     end if;
-    ${tryLock('v_app', 'stopped_at is null')}
+    ${tryLockSql('v_app', 'stopped_at is null')}
     if not found then
       return query select v_app, null::bigint, null::integer, 'busy';
       continue;
@@ -72,11 +75,11 @@ export const claimEndpointsRoutine = routine(
     select * into v_endpoint from callback_endpoint where app_id = v_app;
     if v_endpoint.lease_until > now() or v_endpoint.held_until > now() then
       v_due := greatest(v_endpoint.lease_until, v_endpoint.held_until);
-    elsif not ${hasNews('v_endpoint')} and coalesce(${firstDue} > now(), true) then
-      v_due := coalesce(${firstDue}, 'infinity');
+    elsif not ${hasNewEventsSql('v_endpoint')} and coalesce(${firstDueSql} > now(), true) then
+      v_due := coalesce(${firstDueSql}, 'infinity');
     elsif v_claimed < p_limit then
       v_claimed := v_claimed + 1;
-      update callback_endpoint set lease_owner = p_owner, lease_until = ${lease}, due_at = ${lease} where app_id = v_app;
+      update callback_endpoint set lease_owner = p_owner, lease_until = ${leaseEndSql}, due_at = ${leaseEndSql} where app_id = v_app;
       return query select v_app, v_endpoint.through_event_id, v_endpoint.failures, 'claimed';
       continue;
     else
@@ -89,21 +92,21 @@ export const claimEndpointsRoutine = routine(
   end loop;`,
 )
 
-/** What a look for work has found. */
+/** The result of one look for work. */
 export interface Look {
   claims: Claim[]
-  /** Applications to be asked for again: their endpoints' rows were locked. */
+  /** Applications to ask for again: their endpoints were locked or leased. */
   busy: string[]
-  /** Nothing is sent, by any process. */
+  /** Callbacks are paused for all processes. */
   isPaused: boolean
 }
 
-/** Claims at most `limit` endpoints: of `news`, and of those that are due if they are to be looked at. */
+/** Claims at most `limit` endpoints: of the applications `withNewEvents`, and with `isDueLook` those that are due. */
 export async function claimEndpoints(
   sql: Sql,
   owner: string,
   limit: number,
-  news: readonly string[],
+  withNewEvents: readonly string[],
   isDueLook: boolean,
 ): Promise<Look> {
   const rows = await callRoutine<{
@@ -111,7 +114,7 @@ export async function claimEndpoints(
     through_event_id: number
     failures: number
     outcome: 'claimed' | 'busy' | 'paused'
-  }>(sql, claimEndpointsRoutine, [owner, limit, textArray(news), isDueLook])
+  }>(sql, claimEndpointsRoutine, [owner, limit, textArray(withNewEvents), isDueLook])
   const of = (outcome: string) => rows.filter((row) => row.outcome === outcome)
   return {
     claims: of('claimed').map((row) => ({ appId: row.app_id, through: row.through_event_id, failures: row.failures })),
@@ -121,8 +124,8 @@ export async function claimEndpoints(
 }
 
 /**
- * Walks through the endpoints by application, a few at a time, and finds those whose new events nobody looks at: a process
- * was killed between its commit and its look, say. Returns them, and where the next walk goes on; '' behind the last.
+ * Checks `limit` endpoints after application `after` for new events that no process knows of: one was killed between
+ * its commit and its look, say. Returns them, and where the next step begins; '' after the last endpoint.
  */
 export async function findForgotten(
   sql: Sql,
@@ -138,7 +141,7 @@ export async function findForgotten(
   const rows = await sql.unsafe<{ app_id: string }[]>(
     `select e.app_id from callback_endpoint e
     where e.app_id = any($1::text[]) and e.stopped_at is null and e.lease_until <= now() and e.held_until <= now()
-      and e.due_at > now() and ${hasNews('e')}`,
+      and e.due_at > now() and ${hasNewEventsSql('e')}`,
     [textArray(walked.map((row) => row.app_id))],
     { prepare: true },
   )
@@ -152,18 +155,18 @@ export const renewLeasesRoutine = routine(
   'app_id text, is_renewed boolean',
   '  v_app text;\n  v_is_had boolean;',
   `  foreach v_app in array p_apps loop
-    ${tryLock('v_app', 'lease_owner = p_owner')}
+    ${tryLockSql('v_app', 'lease_owner = p_owner')}
     v_is_had := found;
     if v_is_had then
-      update callback_endpoint set lease_until = ${lease}, due_at = ${lease} where app_id = v_app;
+      update callback_endpoint set lease_until = ${leaseEndSql}, due_at = ${leaseEndSql} where app_id = v_app;
     end if;
     return query select e.app_id, v_is_had from callback_endpoint e where e.app_id = v_app and e.lease_owner = p_owner;
   end loop;`,
 )
 
 /**
- * Renews leases. Answers those that are still this process's, and whether each was renewed: a row that a request has
- * locked is left for the next time.
+ * Renews leases. Returns those that this process still holds, and whether each was renewed: a row that a request has
+ * locked is left to the next renewal.
  */
 export async function renewLeases(sql: Sql, owner: string, appIds: string[]): Promise<Map<string, boolean>> {
   const rows = await callRoutine<{ app_id: string; is_renewed: boolean }>(sql, renewLeasesRoutine, [
@@ -176,16 +179,16 @@ export async function renewLeases(sql: Sql, owner: string, appIds: string[]): Pr
 export interface WorkRequest {
   appId: string
   through: number
-  /** At most so many events, and as many retries. */
+  /** The most events to read, and the most retries. */
   limit: number
 }
 
-/** What is to be sent for one event, or for a delivery that waits for its next attempt. */
+/** A new event, or a delivery whose retry is due. */
 export interface Item {
   id: number
   type: string
   time: Date
-  /** JSON text; null for an event that the callback does not ask for, and for one that is kept no longer. */
+  /** JSON text; null for an event that the callback does not ask for, and for one that is no longer stored. */
   data: string | null
   isRetry: boolean
   attempts: number
@@ -195,22 +198,22 @@ export interface Item {
 export interface Work {
   /** Without its query. */
   callbackUrl: string
-  /** The rest, as the database holds it; null where there is none. */
+  /** The URL's query, sealed; null for none. */
   sealedQuery: string | null
-  /** As the database holds them. */
+  /** Sealed. */
   secrets: string[]
-  /** Which state of the configuration this is. */
+  /** When the configuration was saved last, as text. */
   version: string
-  /** Due now, the longest waiting first. */
+  /** Deliveries that are due, the one that has waited longest first. */
   retries: Item[]
-  /** What follows `through`, in order. */
+  /** Events after `through`, by id. */
   events: Item[]
 }
 
-/** How long a rotated secret is still signed with. */
-const previousSecret = `case when c.secret_rotated_at > now() - interval '24 hours' then c.previous_callback_secret end`
+/** For 24 hours after a rotation, requests are also signed with the previous secret. */
+const previousSecretSql = `case when c.secret_rotated_at > now() - interval '24 hours' then c.previous_callback_secret end`
 
-/** Answers an endpoint and then what there is to send: the rows without an id are the endpoints. */
+/** Returns for each endpoint a row without an id, which holds its configuration, then its events and retries. */
 export const readWorkRoutine = routine(
   'read_work',
   { p_owner: 'text', p_batch: 'text' },
@@ -221,7 +224,7 @@ export const readWorkRoutine = routine(
     return query
     with e as materialized (
       select c.callback_events, json_build_object('callbackUrl', c.callback_url, 'sealedQuery', c.callback_query, 'version', c.updated_at::text,
-        'secrets', json_build_array(c.callback_secret, ${previousSecret}))::text as endpoint
+        'secrets', json_build_array(c.callback_secret, ${previousSecretSql}))::text as endpoint
       from callback_endpoint e join third_party_config c on c.app_id = v_request.app_id
       where e.app_id = v_request.app_id and e.lease_owner = p_owner and e.stopped_at is null and c.callback_url is not null)
     select v_request.app_id, null::bigint, null::text, null::timestamptz, e.endpoint, false, 0, '[]' from e
@@ -250,7 +253,7 @@ interface WorkRow {
   attempt_log: string
 }
 
-/** Reads what there is to send; undefined for an endpoint that is not this process's. */
+/** Reads due retries and new events; undefined for an endpoint that this process has not leased. */
 export async function readWork(sql: Sql, owner: string, requests: WorkRequest[]): Promise<(Work | undefined)[]> {
   const batch = requests.map(({ appId, through, limit }) => ({ app_id: appId, through, size: limit }))
   const rows = await callRoutine<WorkRow>(sql, readWorkRoutine, [owner, JSON.stringify(batch)])
@@ -276,15 +279,15 @@ export async function readWork(sql: Sql, owner: string, requests: WorkRequest[])
   return requests.map(({ appId }) => byApplication.get(appId))
 }
 
-/** What became of a delivery. */
+/** The state of a delivery after an attempt. */
 export interface Outcome {
   id: number
   type: string
-  /** Of the event. */
+  /** The event's. */
   time: Date
   status: number
   attempts: number
-  /** Until the next attempt; null when there is none. */
+  /** Until the next attempt; null for none. */
   delayMs: number | null
   responseStatus: number | null
   error: string | null
@@ -293,23 +296,24 @@ export interface Outcome {
   attemptLog: string
 }
 
-/** How far an endpoint got, and what became of its deliveries on the way. */
+/** How far an endpoint got, and the outcomes of its deliveries on the way. */
 export interface Progress extends Claim {
+  /** How long no attempt is to be made; 0 for an endpoint that does not keep failing. */
   heldMs: number
-  /** Why the newest attempt failed; null after one that did not. */
+  /** Why the latest attempt failed; null after a success. */
   failingReason: string | null
   stoppedReason: string | null
-  /** The state of the configuration that was sent to; a stop does not hold for a newer one. */
+  /** The configuration that was sent to. Failures and a stop do not count for a newer one. */
   version: string
-  /** Gives the lease back. */
+  /** Whether the lease is released. */
   isReleased: boolean
   outcomes: Outcome[]
 }
 
 /**
- * An endpoint whose lease is given back gets the moment at which it is due next, and is answered with whether it has news.
- * All in one transaction, so that an endpoint has never taken more than what is kept of it, and only the lease's owner
- * writes.
+ * Stores outcomes and progress in one transaction, so that `through_event_id` never passes an event whose outcome is
+ * not stored. Only the lease's owner writes. An endpoint whose lease is released gets the moment at which it is due
+ * next, and its row in the result says whether it has new events.
  */
 export const writeProgressRoutine = routine(
   'write_progress',
@@ -324,7 +328,7 @@ export const writeProgressRoutine = routine(
   v_is_same boolean;
   v_held_until timestamptz;
   v_now timestamptz := now();
-  v_lease timestamptz := ${lease};`,
+  v_lease timestamptz := ${leaseEndSql};`,
   `  for v_progress in select * from json_to_recordset(p_progress::json) as i (app_id text, through bigint, failures integer,
     held_ms float8, failing_reason text, stopped_reason text, version text, is_released boolean) loop
     app_id := v_progress.app_id;
@@ -378,10 +382,10 @@ export const writeProgressRoutine = routine(
   for v_n in 1 .. cardinality(v_released) loop
     v_app := v_released[v_n];
     select * into v_endpoint from callback_endpoint where app_id = v_app;
-    has_news := v_endpoint.held_until <= v_now and ${hasNews('v_endpoint')};
+    has_news := v_endpoint.held_until <= v_now and ${hasNewEventsSql('v_endpoint')};
     update callback_endpoint set lease_owner = null, lease_until = v_now,
       due_at = case when has_news then v_now when held_until > v_now then held_until
-        else coalesce(${firstDue}, 'infinity') end
+        else coalesce(${firstDueSql}, 'infinity') end
     where app_id = v_app;
     app_id := v_app;
     version := v_versions[v_n];
@@ -389,14 +393,14 @@ export const writeProgressRoutine = routine(
   end loop;`,
 )
 
-/** What became of keeping progress: the configuration's state, or why nothing was kept. */
-export type Kept = { version: string; hasNews: boolean } | 'busy' | 'lost'
+/** The result for one endpoint: the configuration's version now, or why nothing was stored. */
+export type WriteResult = { version: string; hasNewEvents: boolean } | 'busy' | 'lost'
 
 /**
- * Writes how far endpoints got, each all or nothing. An endpoint is lost when its lease is another process's, and busy
- * while a request (a replay, say) has locked it.
+ * Stores the progress of endpoints, of each all or nothing. An endpoint is `lost` when another process has its lease,
+ * and `busy` while a request (a replay, say) has locked it.
  */
-export async function writeProgress(sql: Sql, owner: string, progress: Progress[]): Promise<Kept[]> {
+export async function writeProgress(sql: Sql, owner: string, progress: Progress[]): Promise<WriteResult[]> {
   const endpoints = progress.map((one) => ({
     app_id: one.appId,
     through: one.through,
@@ -428,8 +432,8 @@ export async function writeProgress(sql: Sql, owner: string, progress: Progress[
     writeProgressRoutine,
     [owner, JSON.stringify(endpoints), JSON.stringify(outcomes)],
   )
-  const kept = new Map<string, Kept>()
-  for (const { app_id, version, has_news: hasNews } of rows)
-    kept.set(app_id, version === null ? 'busy' : { version, hasNews })
-  return progress.map(({ appId }) => kept.get(appId) ?? 'lost')
+  const results = new Map<string, WriteResult>()
+  for (const { app_id, version, has_news: hasNewEvents } of rows)
+    results.set(app_id, version === null ? 'busy' : { version, hasNewEvents })
+  return progress.map(({ appId }) => results.get(appId) ?? 'lost')
 }

@@ -4,38 +4,37 @@ import type { FieldFault } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 import { testType } from './contract.ts'
 
-/** Standard Webhooks' schedule: what is waited after the first failure, the second, …, in seconds. About 3 days. */
+/** Standard Webhooks' schedule: the wait after the first failure, the second, and so on, in seconds. About 3 days. */
 const retrySeconds = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
 const maxAttempts = retrySeconds.length + 1
 const dayMs = 86_400_000
-/** Retries of one moment do not come back in one moment. */
+/** Spreads retries of deliveries that failed at the same moment, as a share of the wait. */
 const jitter = 0.2
-/** From this many failures in a row on, an endpoint is left alone for a while. */
+/** From this many failures in a row on, an endpoint is held: no attempts for a while. */
 export const failuresUntilHeld = 3
 const shortestHoldMs = 2_000
 const longestHoldMs = 300_000
-/** Failures in a row after which an endpoint is left alone for the longest time. */
+/** Failures in a row after which an endpoint is held for the longest time. */
 const failuresUntilLongest = failuresUntilHeld + Math.ceil(Math.log2(longestHoldMs / shortestHoldMs))
-/** What an endpoint that has failed for long is tried with at a time: ten attempts for an event a second. */
+/** Attempts in one visit to an endpoint that has failed for long: enough for ten attempts for an event a second. */
 const longVisitAttempts = 4_000
 
-/** Of a delivery. */
+/** The states of a delivery. */
 export const statuses = { waiting: 1, delivered: 2, dead: 3 } as const
 
-/** What one attempt came to. */
 export interface AttemptResult {
-  /** Null when there was no answer. */
+  /** Null when there was no response. */
   responseStatus: number | null
   /** Null for a success. */
   error: string | null
-  /** The beginning of the answer's body. */
+  /** The beginning of the response's body. */
   response: string | null
-  /** How long the receiver asks to be left alone. */
+  /** From `Retry-After`: how long the receiver wants no requests. */
   retryAfterMs: number | null
   durationMs: number
 }
 
-/** One attempt as a delivery keeps it. */
+/** One attempt as it is stored with its delivery. */
 export interface LoggedAttempt {
   time: string
   responseStatus: number | null
@@ -43,14 +42,14 @@ export interface LoggedAttempt {
   durationMs: number
 }
 
-/** What follows from an attempt for its delivery. */
+/** The state of a delivery after an attempt. */
 export interface Verdict {
   status: number
-  /** Until the next attempt; null when there is none. */
+  /** Until the next attempt; null for none. */
   delayMs: number | null
 }
 
-/** Decides about a delivery after an attempt, its `attempts`th. `scale` hurries the schedule for tests. */
+/** Decides whether a delivery is retried after `attempts` attempts, and when. `scale` shortens the waits for tests. */
 export function judge(
   { responseStatus, error, retryAfterMs }: AttemptResult,
   { type, attempts }: { type: string; attempts: number },
@@ -58,7 +57,7 @@ export function judge(
   random = Math.random(),
 ): Verdict {
   if (error === null) return { status: statuses.delivered, delayMs: null }
-  // 410: the receiver wants nothing more. A test is one question, so it is asked once.
+  // By a 410 the receiver refuses all further callbacks. A test is never retried.
   const isLast = responseStatus === 410 || type === testType || attempts >= maxAttempts
   if (isLast) return { status: statuses.dead, delayMs: null }
   const seconds = retrySeconds[attempts - 1] ?? 0
@@ -66,7 +65,7 @@ export function judge(
   return { status: statuses.waiting, delayMs: Math.min(dayMs, Math.max(scheduledMs, retryAfterMs ?? 0)) }
 }
 
-/** How long an endpoint is left alone after some failures in a row: 2 s, then twice as long each time, to 5 minutes. */
+/** How long an endpoint is held after failures in a row: 2 s from the third on, doubling up to 5 minutes. */
 export function holdMs(failures: number, { retryAfterMs }: AttemptResult, scale: number): number {
   if (failures < failuresUntilHeld) return 0
   const grownMs = Math.min(longestHoldMs, shortestHoldMs * 2 ** (failures - failuresUntilHeld))
@@ -74,8 +73,8 @@ export function holdMs(failures: number, { retryAfterMs }: AttemptResult, scale:
 }
 
 /**
- * How many attempts of a visit may fail before the endpoint is left alone. Few while it may soon be back; after that as
- * many as let every delivery have its attempts in time.
+ * How many attempts of a visit may fail before the visit ends. Few while the endpoint may recover soon; later enough
+ * that every delivery gets its attempts in time.
  */
 export function failuresOfVisit(failures: number): number {
   if (failures < failuresUntilHeld) return failuresUntilHeld - failures
@@ -83,14 +82,14 @@ export function failuresOfVisit(failures: number): number {
 }
 
 /**
- * Retries for each new event. Of an event's ten attempts nine are retries: an endpoint that fails for long takes no more
- * new events than it can have the retries of.
+ * How many retries are sent for each new event. An event has up to nine retries, so with nine an endpoint that fails
+ * for long takes only as many new events as it can also retry.
  */
 export function retriesPerEvent(failures: number): number {
   return failures < failuresUntilLongest ? 1 : maxAttempts - 1
 }
 
-/** Reads `Retry-After` (RFC 9110 §10.2.3: seconds or a date) of an answer that may carry it; null for anything else. */
+/** Reads `Retry-After` (RFC 9110 §10.2.3: seconds or a date) of a 429 or 503, in ms; null for anything else. */
 export function readRetryAfter(status: number, header: string | undefined, now = Date.now()): number | null {
   if (header === undefined || (status !== 429 && status !== 503)) return null
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000
@@ -98,19 +97,19 @@ export function readRetryAfter(status: number, header: string | undefined, now =
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
-/** A delivery's attempts with one more. */
+/** Appends an attempt to a delivery's log (JSON text), and drops the oldest beyond the limit. */
 export function logAttempt(earlier: string, time: Date, { responseStatus, error, durationMs }: AttemptResult): string {
   const attempt: LoggedAttempt = { time: time.toISOString(), responseStatus, error, durationMs }
   if (earlier === '[]') return JSON.stringify([attempt])
   return JSON.stringify([...(JSON.parse(earlier) as LoggedAttempt[]), attempt].slice(-limits.attemptsKept))
 }
 
-/** The name of a delivery for its receiver: the same at each attempt. */
+/** The `webhook-id` of a delivery: the same for each attempt. */
 export function webhookIdOf(type: string, id: number): string {
   return `${type === testType ? 'test' : 'evt'}_${id}`
 }
 
-/** Text of somebody else's as it can be stored: no control characters, no lone surrogates (contract §2). */
+/** Makes a receiver's text storable: without control characters and lone surrogates (contract §2). */
 export function storable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cs}]/gu, ' ')
 }
@@ -118,15 +117,15 @@ export function storable(text: string): string {
 export interface Order {
   /** Retries for each new event. */
   retriesPerEvent: number
-  /** Where in this order to begin. */
+  /** The turn to begin at. */
   position: number
-  /** A list that is as long as this has more behind its end. */
+  /** The limit of each list when it was read: a list of this length may have more entries in the database. */
   limit: number
 }
 
 /**
- * Retries and new events in turn, each in its own order. Where one has come to its end the other goes on alone, unless
- * there is more behind the end. An event that nobody asked for takes no turn.
+ * Yields retries and new events in turn, each in its own order. When one list ends the other continues alone, unless
+ * the first may have more entries in the database. An event that the callback did not ask for uses no turn.
  */
 export function* interleave<Item extends { data: string | null }>(
   retries: readonly Item[],
@@ -155,7 +154,7 @@ export interface ReplayRequest {
 
 const fault = (field: string, en: string, zh: string): FieldFault => ({ field, reason: { en, zh } })
 
-/** What does not go together in a request for a replay: it names one delivery or a time range. */
+/** Finds members of a replay request that conflict: it names either one delivery or a time range. */
 export function replayConflicts(body: ReplayRequest, { from, before }: TimeRange): FieldFault[] {
   const [timeFrom, timeTo, status] = [given(body.timeFrom), given(body.timeTo), given(body.status)]
   if (given(body.id) !== null) {
@@ -168,7 +167,7 @@ export function replayConflicts(body: ReplayRequest, { from, before }: TimeRange
     : []
 }
 
-/** What a request for a replay leaves out, once what it gives is right by itself. */
+/** Finds the members that a replay request lacks, after those given were checked. */
 export function replayGaps(body: ReplayRequest): FieldFault[] {
   const [timeFrom, timeTo] = [given(body.timeFrom), given(body.timeTo)]
   if (given(body.id) !== null || (timeFrom !== null && timeTo !== null)) return []

@@ -9,12 +9,12 @@ import type { CallbackClient } from './client.ts'
 import {
   type Claim,
   type Item,
-  type Kept,
   leaseSeconds,
   type Outcome,
   type Progress,
   type Work,
   type WorkRequest,
+  type WriteResult,
 } from './routine.ts'
 import {
   type AttemptResult,
@@ -31,67 +31,80 @@ import {
 import { type Callback, composeRequest } from './sign.ts'
 import type { Throttle } from './throttle.ts'
 
-/** What every sender works with. */
+/** What all senders of a process share. */
 export interface SenderTools {
   client: CallbackClient
   throttle: Throttle
   metrics: Metrics
   log: Logger
-  /** Opens the secrets that the database holds. */
+  /** Decrypts the callback secrets, which are stored sealed. */
   secrets: SecretBox
   privateCallbacks: 'refuse' | 'allow'
   retryScale: number
-  /** Reads what there is to send; undefined when the endpoint is no longer this process's. */
+  /** Reads due retries and new events; undefined when another process holds the endpoint's lease. */
   read(request: WorkRequest): Promise<Work | undefined>
-  /** Keeps what was done. */
-  write(progress: Progress): Promise<Kept>
-  /** Hears of an endpoint that was given back while it had new events. */
-  onNews(appId: string): void
-  /** The most events that one sender may hold. */
+  /** Stores the outcomes and how far the endpoint got. */
+  write(progress: Progress): Promise<WriteResult>
+  /** Is called when a lease was released while the endpoint had new events. */
+  onNewEvents(appId: string): void
+  /** The most events that one sender may hold in memory. */
   mostRead(): number
   isStopping(): boolean
-  /** Whether others wait for a place, so that a sender that has lasted long makes room. */
+  /** Whether other endpoints wait for a sender, so that one that has run for long ends. */
   isCrowded(): boolean
 }
 
-/** So many outcomes are kept at once; fewer when the worker's clock says so. */
-const keptTogether = 50
-/** After this what there is to send is read anew, with the retries that have become due. */
+/** A sender stores its outcomes when it has this many; the worker's timer stores fewer, ten times a second. */
+const outcomesPerWrite = 50
+/** After this time the sender reads again, so that retries that became due meanwhile get their turn. */
 const readAgainAfterMs = 10_000
 const leaseMs = leaseSeconds * 1000
-/** An attempt begins only when it ends within the lease, whatever happens to renewals. */
+/** An attempt begins only when at least this much of the lease is left, so that it ends within it. */
 const neededLeaseMs = limits.attemptMs + 1_000
 const databasePauseMs = 500
 const busyPauseMs = 50
 const fewestRead = 8
 const crowdedMs = 5_000
-/** An endpoint that takes its time to fail has a place for so long, and then others have it. */
+/** A sender of an endpoint that fails slowly ends after this time, so that other endpoints get a sender. */
 const failingMs = 300_000
 
-/** One endpoint while this process sends to it: one attempt at a time, events in order. */
+/**
+ * Sends one application's events to its callback endpoint, as long as this process holds the endpoint's lease: one
+ * attempt at a time, new events in the order of their ids, due retries in turn with them. See decision 0008.
+ *
+ * States: reading (due retries and new events), sending, storing outcomes (while it sends, and at the end). It ends by
+ * releasing the lease (nothing left, endpoint held or stopped, service stopping, others waiting), or as lost: the lease
+ * ran out or another process has it. The endpoint's own states, sent to, held after failures in a row and stopped after
+ * a 410, are in its row, so that all processes know them.
+ *
+ * Must never happen: two processes send to one endpoint at once, so an attempt begins only when it ends within the
+ * lease; `through_event_id` passes an event whose outcome is not stored, so one transaction writes both; a lost sender
+ * writes anything. A kill may send an event twice, with the same `webhook-id`, but never loses one.
+ */
 export class Sender {
   readonly appId: string
   readonly beganAt = performance.now()
-  /** By this process's monotonic clock; counted from before the database was asked, so it is never too late. */
+  /** On this process's monotonic clock, counted from before the request for it: never later than the database. */
   leaseUntil: number
   private readonly tools: SenderTools
   private through: number
-  /** In a row; of an endpoint that was left alone already, a whole visit counts once. */
+  /** Failures in a row; once the endpoint has been held, a whole visit counts as one. */
   private failures: number
+  /** How many attempts may still fail before this visit ends. */
   private failuresLeft: number
-  /** Counts the turns of retries and new events. Visits may be short, so each begins anywhere in their order. */
+  /** Counts the turns of retries and new events. Visits may be short, so each begins at a random turn. */
   private position = Math.floor(Math.random() * 1000)
   private version = ''
   /** The configuration was saved since it was read. */
   private isOutdated = false
   private outcomes: Outcome[] = []
   private isLost = false
-  /** How many events to read at once: what can be sent before the next reading. */
-  private wanted = 32
+  /** How many events to read at once: about as many as can be sent before the next read. */
+  private readLimit = 32
   private heldMs = 0
   private failingReason: string | null = null
   private stoppedReason: string | null = null
-  private keeping: Promise<void> = Promise.resolve()
+  private storing: Promise<void> = Promise.resolve()
 
   constructor(claim: Claim, claimedAt: number, tools: SenderTools) {
     this.appId = claim.appId
@@ -102,30 +115,30 @@ export class Sender {
     this.tools = tools
   }
 
-  /** Told by the renewal of leases. */
+  /** Takes the result of a lease renewal that was requested at `askedAt`. */
   renew(askedAt: number, isOwned: boolean): void {
     if (isOwned) this.leaseUntil = askedAt + leaseMs
     else this.isLost = true
   }
 
-  /** Sends until there is nothing to send, and gives the lease back. */
+  /** Sends until nothing is left to send or the visit ends, and releases the lease. */
   async run(): Promise<void> {
     for (let isOver = false; !isOver && !this.isLost; ) {
       const { appId, through } = this
-      const limit = Math.min(this.wanted, this.tools.mostRead())
+      const limit = Math.min(this.readLimit, this.tools.mostRead())
       const work = await this.whileLeased(() => this.tools.read({ appId, through, limit }))
       isOver = work === undefined || (await this.send(work, limit))
-      await this.keep(isOver)
+      await this.store(isOver)
     }
   }
 
-  /** Sends what was read; true when the sender has ended with it. */
+  /** Sends the retries and events that were read; true when the sender must end. */
   private async send(work: Work, limit: number): Promise<boolean> {
     const { retries, events, version } = work
     const readAgainAt = performance.now() + readAgainAfterMs
     const target = this.targetOf(work)
     this.version = version
-    // A configuration that was saved anew begins anew.
+    // Failures of the previous configuration do not count for the one just saved.
     if (this.isOutdated) this.forgetFailures()
     this.isOutdated = false
     let sent = 0
@@ -133,18 +146,18 @@ export class Sender {
     for (const item of interleave(retries, events, order)) {
       if (this.mustEnd()) return true
       if (this.isOutdated || performance.now() > readAgainAt) {
-        this.wanted = Math.max(fewestRead, sent)
+        this.readLimit = Math.max(fewestRead, sent)
         return false
       }
-      if (!(await this.take(item, target))) return true
-      if (this.outcomes.length >= keptTogether) await this.keep()
+      if (!(await this.process(item, target))) return true
+      if (this.outcomes.length >= outcomesPerWrite) await this.store()
       sent++
     }
-    this.wanted = limit * 2
+    this.readLimit = limit * 2
     return retries.length < limit && events.length < limit
   }
 
-  /** The callback, or why it may not be sent to: the setting can be another one than when it was saved. */
+  /** The callback, or why nothing may be sent to it: the setting may have changed since the URL was saved. */
   private targetOf({ callbackUrl, sealedQuery, secrets }: Work): Callback | string {
     const fault = callbackUrlFault(callbackUrl, this.tools.privateCallbacks)
     if (fault !== undefined) return `the URL ${fault.en}`
@@ -153,30 +166,33 @@ export class Sender {
       const query = sealedQuery === null ? '' : open(sealedQuery)
       return { url: new URL(callbackUrl + query), secrets: secrets.map(open) }
     } catch (error) {
-      this.tools.log.error({ err: error, appId: this.appId }, 'a callback secret cannot be opened')
+      this.tools.log.error(
+        { err: error, appId: this.appId },
+        'callback secret cannot be opened: is the secrets key the one it was sealed with?',
+      )
       return 'the callback secret cannot be opened'
     }
   }
 
-  /** Takes one item; false when the sender has ended with it. */
-  private async take(item: Item, target: Callback | string): Promise<boolean> {
-    if (item.data === null) this.pass(item)
+  /** Sends or skips one item; false when the sender must end. */
+  private async process(item: Item, target: Callback | string): Promise<boolean> {
+    if (item.data === null) this.skip(item)
     else if (!(await this.attempt(item, item.data, target))) return false
     return this.failuresLeft > 0 && this.stoppedReason === null
   }
 
-  /** An event that the callback does not ask for is taken without a word; one that is gone cannot be sent again. */
-  private pass(item: Item): void {
+  /** Moves past a new event that the callback did not ask for; a retry whose event was pruned is dead. */
+  private skip(item: Item): void {
     if (!item.isRetry) this.through = item.id
     else {
       const { id, type, time, attempts, attemptLog } = item
-      const error = 'the event is kept no longer'
+      const error = 'the event is no longer stored'
       const nothing = { delayMs: null, responseStatus: null, response: null, durationMs: null }
       this.outcomes.push({ id, type, time, attempts, attemptLog, status: statuses.dead, error, ...nothing })
     }
   }
 
-  /** One attempt; false when it was not made. */
+  /** Makes one attempt; false when the lease or the service ended first. */
   private async attempt(item: Item, data: string, target: Callback | string): Promise<boolean> {
     const { client, throttle } = this.tools
     await throttle.take()
@@ -189,14 +205,14 @@ export class Sender {
         ? { responseStatus: null, error: target, response: null, retryAfterMs: null, durationMs: 0 }
         : await client.send(composeRequest(target, { webhookId, type, appId: this.appId, time, data }))
     if (result === undefined) return false
-    this.settle(item, result, startedAt)
+    this.recordAttempt(item, result, startedAt)
     return true
   }
 
-  private settle(item: Item, result: AttemptResult, startedAt: Date): void {
+  private recordAttempt(item: Item, result: AttemptResult, startedAt: Date): void {
     const { metrics, log, retryScale } = this.tools
     const { id, type, time } = item
-    const { retryAfterMs, ...told } = result
+    const { retryAfterMs, ...recorded } = result
     const attempts = item.attempts + 1
     const { status, delayMs } = judge(result, { type, attempts }, retryScale)
     this.outcomes.push({
@@ -206,24 +222,24 @@ export class Sender {
       status,
       attempts,
       delayMs,
-      ...told,
+      ...recorded,
       attemptLog: logAttempt(item.attemptLog, startedAt, result),
     })
     if (!item.isRetry) this.through = id
     metrics.observeAttempt(status, result.durationMs / 1000)
-    const named = { appId: this.appId, delivery: id, attempts, status: result.responseStatus, error: result.error }
+    const fields = { appId: this.appId, delivery: id, attempts, status: result.responseStatus, error: result.error }
     this.position++
     if (status === statuses.delivered) {
-      if (this.failures >= failuresUntilHeld) log.info({ appId: this.appId }, 'a callback answers again')
+      if (this.failures >= failuresUntilHeld) log.info({ appId: this.appId }, 'callback endpoint succeeds again')
       this.forgetFailures()
       return
     }
     this.countFailure(result)
-    if (status === statuses.dead) log.warn(named, 'a delivery is dead')
-    else log.debug(named, 'a delivery failed and is tried again')
+    if (status === statuses.dead) log.warn(fields, 'delivery is dead: it will not be retried')
+    else log.debug(fields, 'delivery attempt failed: it will be retried')
     if (result.responseStatus === 410) {
       this.stoppedReason = 'answered 410'
-      log.warn(named, 'a callback is stopped until its configuration is saved again')
+      log.warn(fields, 'callback endpoint responded 410: stopped until its configuration is saved again')
     }
   }
 
@@ -233,11 +249,11 @@ export class Sender {
     if (!wasHeld || this.heldMs === 0) this.failures++
     this.heldMs = holdMs(this.failures, result, retryScale)
     this.failingReason = result.error ?? `answered ${result.responseStatus}`
-    // Whoever asks to be left alone is.
+    // A `Retry-After` of a held endpoint ends the visit at once.
     this.failuresLeft = this.heldMs > 0 && result.retryAfterMs !== null ? 0 : this.failuresLeft - 1
     if (!wasHeld && this.heldMs > 0) {
       const { responseStatus, error } = result
-      log.info({ appId: this.appId, status: responseStatus, error }, 'a callback fails and is left alone for a while')
+      log.info({ appId: this.appId, status: responseStatus, error }, 'callback endpoint keeps failing: attempts pause')
     }
   }
 
@@ -255,50 +271,49 @@ export class Sender {
     return this.isLost || isStopping() || isLong
   }
 
-  /** Told by the worker's clock, to all senders at once. */
-  keepSoon(): void {
-    if (this.outcomes.length > 0) void this.keep()
+  /** The worker's timer calls this for all senders at once, so that their writes share a batch. */
+  storeSoon(): void {
+    if (this.outcomes.length > 0) void this.store()
   }
 
-  /** Keeps what was done so far, one after the other. */
-  private keep(isReleased = false): Promise<void> {
-    this.keeping = this.keeping.then(() => this.keepNow(isReleased))
-    return this.keeping
+  /** Stores the outcomes so far, after the write that is under way. */
+  private store(isReleased = false): Promise<void> {
+    this.storing = this.storing.then(() => this.storeNow(isReleased))
+    return this.storing
   }
 
-  private async keepNow(isReleased: boolean): Promise<void> {
+  private async storeNow(isReleased: boolean): Promise<void> {
     if (this.isLost || (this.outcomes.length === 0 && !isReleased)) return
     const { appId, through, failures, heldMs, failingReason, stoppedReason, version } = this
     const outcomes = this.outcomes
     this.outcomes = []
     const progress = { appId, through, failures, heldMs, failingReason, stoppedReason, version, isReleased, outcomes }
     try {
-      const kept = await this.write(progress)
-      this.isOutdated = kept !== version
+      this.isOutdated = (await this.write(progress)) !== version
     } catch (error) {
-      // Nothing of it is kept, so it is all done again by whoever has the lease next.
+      // Nothing was stored, so the process that has the lease next sends all of it again.
       this.isLost = true
-      this.tools.log.error({ err: error, appId }, 'the outcomes of deliveries could not be kept')
+      this.tools.log.error({ err: error, appId }, 'delivery outcomes could not be stored: their events are sent again')
     }
   }
 
-  /** Writes until it is written, and answers the configuration's state; undefined when the lease is lost. */
+  /** Retries until the progress is stored. Returns the configuration's version; undefined when the lease is lost. */
   private async write(progress: Progress): Promise<string | undefined> {
     for (;;) {
       const askedAt = performance.now()
-      const kept = (await this.whileLeased(() => this.tools.write(progress))) ?? 'lost'
-      if (typeof kept === 'object') {
+      const result = (await this.whileLeased(() => this.tools.write(progress))) ?? 'lost'
+      if (typeof result === 'object') {
         this.renew(askedAt, true)
-        if (kept.hasNews) this.tools.onNews(this.appId)
-        return kept.version
+        if (result.hasNewEvents) this.tools.onNewEvents(this.appId)
+        return result.version
       }
-      this.isLost = kept === 'lost' || performance.now() > this.leaseUntil
+      this.isLost = result === 'lost' || performance.now() > this.leaseUntil
       if (this.isLost) return undefined
       await pause(busyPauseMs)
     }
   }
 
-  /** Waits for a renewal when the lease is about to end; false when it does. */
+  /** Waits for a renewal when too little of the lease is left; false when the lease ends first. */
   private async hasLease(): Promise<boolean> {
     while (!this.isLost && this.leaseUntil - performance.now() < neededLeaseMs) {
       if (performance.now() > this.leaseUntil || this.tools.isStopping()) return false
@@ -307,7 +322,7 @@ export class Sender {
     return !this.isLost
   }
 
-  /** Asks the database, again and again while it is away and the lease lasts; undefined when the lease ends first. */
+  /** Repeats a query while the database is unavailable; undefined when the lease or the service ends first. */
   private async whileLeased<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
     for (;;) {
       try {

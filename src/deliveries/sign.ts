@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto'
 import type { CallbackRequest } from './client.ts'
 
-/** Where an application's callbacks go, and what they are signed with. */
+/** An application's callback URL, and the secrets that sign its requests. */
 export interface Callback {
   url: URL
-  /** `whsec_…`, the newest first; the one before for a day after a rotation. */
+  /** `whsec_…`, the newest first; for a day after a rotation also the previous one. */
   secrets: string[]
 }
 
-/** What one callback tells. */
+/** The content of one callback. */
 export interface Message {
-  /** Says to the receiver which of several attempts are the same. */
+  /** The same in all attempts of a delivery, so that the receiver can drop duplicates. */
   webhookId: string
   type: string
   appId: string

@@ -13,7 +13,7 @@ import { NameFault } from './names.ts'
 
 const privateWords = 'the address is private, local or reserved'
 
-/** Hosts of URLs, in every spelling that a parser understands. Names resolve to loopback here, as an attacker's would. */
+/** Hosts in every spelling that a URL parser understands. Names resolve to loopback here, as an attacker's would. */
 const privateHosts = [
   // Loopback as IPv4, and what inet_aton makes of it.
   '127.0.0.1',
@@ -64,7 +64,7 @@ const privateHosts = [
   '3232235521',
   '100.64.0.1',
   '100.127.255.255',
-  // Link-local, and what clouds put there.
+  // Link-local, and the metadata addresses of clouds.
   '169.254.169.254',
   '169.254.169.254.',
   '169.254.0.1',
@@ -147,7 +147,7 @@ const privateHosts = [
   '8.8.8.8%2f@localhost',
 ]
 
-/** On Linux all of 127.0.0.0/8 is there, so that one address can stand for the public ones and another for the rest. */
+/** On Linux all of 127.0.0.0/8 is loopback, so one address can stand for public ones and another for the rest. */
 const publicAddress = '127.0.0.1'
 const privateAddress = '127.0.0.2'
 const isPrivate = (address: string) => address !== publicAddress
@@ -189,7 +189,7 @@ async function send(through: CallbackClient, url: string) {
   return result
 }
 
-/** Answers these addresses one after the other, the last again and again, and counts how often it is asked. */
+/** Returns these addresses one after the other, the last repeatedly, and counts its calls. */
 function resolver(...answers: (readonly string[])[]) {
   const asked: string[] = []
   const resolve: Resolve = async (hostname) => {
@@ -345,7 +345,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
 
   const path = (name: string) => join(folder, name)
 
-  /** A certificate for some name, of an authority of our own. */
+  /** A certificate for a name, by an authority that the test makes. */
   function certify(name: string, alternative: string) {
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', `/CN=${name}`]
     const run = (...args: string[]) => {

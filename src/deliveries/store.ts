@@ -9,7 +9,7 @@ import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { type DeliveryRecord, pageDeliveries, testType } from './contract.ts'
 import { type LoggedAttempt, statuses } from './rules.ts'
 
-const countedWaiting = 10_000
+const mostWaitingCounted = 10_000
 
 export interface Delivery {
   appId: string
@@ -28,7 +28,7 @@ export interface Delivery {
   attemptLog: LoggedAttempt[]
 }
 
-const settledColumns = `app_id, id, type, status, attempts, event_time, created_at, finished_at, response_status, error, response,
+const deliveryColumnsSql = `app_id, id, type, status, attempts, event_time, created_at, finished_at, response_status, error, response,
   duration_ms, attempt_log`
 
 function toDelivery(row: Row): Delivery {
@@ -50,7 +50,7 @@ function toDelivery(row: Row): Delivery {
   }
 }
 
-/** The delivery as its operations answer it. */
+/** The delivery as operations return it. */
 export function showDelivery(delivery: Delivery, showMoment: ShowMoment): DeliveryRecord {
   const show = (instant: Date | null) => (instant === null ? null : showMoment(instant))
   const { appId, id, type, status, attempts, responseStatus, error, response, durationMs } = delivery
@@ -63,7 +63,7 @@ export function showDelivery(delivery: Delivery, showMoment: ShowMoment): Delive
     status,
     attempts,
     createTime: showMoment(delivery.createdAt),
-    // The next whole second: it is never shown as if it were past.
+    // Rounded up to a whole second, so that it is never shown as past.
     nextAttemptTime: show(
       delivery.nextAttemptAt && new Date(Math.ceil(delivery.nextAttemptAt.getTime() / 1000) * 1000),
     ),
@@ -76,25 +76,25 @@ export function showDelivery(delivery: Delivery, showMoment: ShowMoment): Delive
   }
 }
 
-/** A filter of deliveries; what is null does not narrow it. */
+/** A filter of deliveries; a null member does not narrow it. */
 export interface DeliveryFilter extends PageQuery {
-  /** Whose; null for all applications'. */
+  /** Null for all applications. */
   appIds: readonly string[] | null
   status: number | null
   types: readonly string[] | null
   eventId: number | null
-  /** Of the event. */
+  /** Of the events' times. */
   time: TimeRange
 }
 
-/** What is answered of applications' deliveries. No attempt has a time while nothing is sent. */
+/** The columns of a delivery as operations return it. The next attempt has no time while callbacks are paused. */
 function shownColumns(sql: Statements, appIds: readonly string[] | null, isPaused: boolean) {
-  // Of one that waits: when it is due and nothing is in the way.
+  // A waiting delivery is attempted when it is due and its endpoint is not held.
   const nextAttempt = sql`(
     select greatest(delivery.next_attempt_at, e.held_until, now()) from callback_endpoint e
     where e.app_id = delivery.app_id and ${ofApplications(sql, appIds)} and e.stopped_at is null and delivery.status = ${statuses.waiting}
       and not exists (select 1 from callback_pause))`
-  return sql`${sql.unsafe(settledColumns)}, ${isPaused ? sql`null::timestamptz` : nextAttempt} as next_attempt_at`
+  return sql`${sql.unsafe(deliveryColumnsSql)}, ${isPaused ? sql`null::timestamptz` : nextAttempt} as next_attempt_at`
 }
 
 /** The application's delivery with this id. Throws 60003. */
@@ -113,7 +113,7 @@ export async function requireDelivery(
 export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPaused: boolean, showMoment: ShowMoment) {
   const { appIds, status, types, eventId, time } = filter
   const conditions = [
-    // As a literal, so that every plan can use the indexes of those that are not delivered.
+    // A literal, so that even a generic plan can use the partial indexes of undelivered rows.
     status === null ? sql`` : sql.unsafe(`and status = ${status}`),
     types === null ? sql`` : sql`and type in ${sql(types)}`,
     eventId === null ? sql`` : sql`and id = ${eventId} and type <> ${testType}`,
@@ -125,7 +125,7 @@ export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPause
   return readPage(sql, source, filter, (row) => showDelivery(toDelivery(row), showMoment))
 }
 
-/** What one application has before it; events past the first 10,000 are not counted. Of several nothing is told. */
+/** How many events of one application wait, since when, and its hold. Counts up to 10,000; all null for several. */
 export async function findWaiting(sql: Sql, appIds: readonly string[] | null, showMoment: ShowMoment) {
   const [appId, ...others] = appIds ?? []
   if (appId === undefined || others.length > 0) return { waitingEvents: null, waitingSince: null, heldUntil: null }
@@ -133,14 +133,14 @@ export async function findWaiting(sql: Sql, appIds: readonly string[] | null, sh
     select v.count, v.since, case when e.held_until > now() then e.held_until end as held_until
     from callback_endpoint e join third_party_config c using (app_id) cross join lateral (
       select count(*)::int as count, min(w.time) as since from (
-        select type, time from event where app_id = ${appId} and id > e.through_event_id order by id limit ${countedWaiting}) w
+        select type, time from event where app_id = ${appId} and id > e.through_event_id order by id limit ${mostWaitingCounted}) w
       where w.type = any(c.callback_events)) v
     where e.app_id = ${appId} and c.app_id = ${appId} and e.stopped_at is null`
   const show = (instant: Date | null | undefined) => (instant ? showMoment(instant) : null)
   return { waitingEvents: row?.count ?? 0, waitingSince: show(row?.since), heldUntil: show(row?.held_until) }
 }
 
-/** The callback of an application as it is configured now, its secrets sealed; undefined for none. */
+/** The application's callback as configured now, its query and secrets sealed; undefined for none. */
 export async function findCallback(
   sql: Statements,
   appId: string,
@@ -154,10 +154,10 @@ export async function findCallback(
   return { url, sealedQuery, secrets: [row.callback_secret, ...(row.previous === null ? [] : [row.previous])] }
 }
 
-/** Keeps a test that has been sent, with what it sent. */
+/** Stores a test that was sent, with its payload. */
 export async function insertTest(sql: Statements, delivery: Delivery, payload: string): Promise<void> {
   await sql`
-    insert into delivery (${sql.unsafe(settledColumns)}, next_attempt_at, payload)
+    insert into delivery (${sql.unsafe(deliveryColumnsSql)}, next_attempt_at, payload)
     values (${delivery.appId}, ${delivery.id}, ${delivery.type}, ${delivery.status}, ${delivery.attempts},
       ${delivery.eventTime}, ${delivery.createdAt}, ${delivery.finishedAt}, ${delivery.responseStatus}, ${delivery.error},
       ${delivery.response}, ${delivery.durationMs}, ${JSON.stringify(delivery.attemptLog)}, ${delivery.nextAttemptAt},
@@ -165,9 +165,9 @@ export async function insertTest(sql: Statements, delivery: Delivery, payload: s
 }
 
 /**
- * Makes the endpoint of an application that has a callback now, or removes that of one that has none, in the
- * transaction that saves the configuration and holds the application's lock. A new endpoint, and one that had stopped,
- * follows the log from here on; what happened meanwhile can be replayed.
+ * Creates or deletes an application's endpoint, in the transaction that saves its configuration and holds the
+ * application's lock. A new endpoint, and one that had stopped, gets the events from now on; earlier ones can be
+ * replayed.
  */
 export async function syncEndpoint(tx: Statements, appId: string, hasCallback: boolean): Promise<void> {
   if (!hasCallback) {
@@ -183,34 +183,32 @@ export async function syncEndpoint(tx: Statements, appId: string, hasCallback: b
       failing_since = null, failing_reason = null`
 }
 
-/** Whether callbacks wait for somebody to let them go, as they do since a restore. */
+/** Whether callbacks are paused for all processes, as they are after a restore until an operator resumes them. */
 async function hasPause(sql: Statements): Promise<boolean> {
   const [row] = await sql`select 1 from callback_pause`
   return row !== undefined
 }
 
-/** Whether callbacks are sent: by this process's setting, and by all. */
+/** Whether callbacks are sent: neither this process's setting nor the pause of all processes stops them. */
 export async function callbacksNow(sql: Statements, setting: 'on' | 'paused'): Promise<'on' | 'paused'> {
   return setting === 'paused' || (await hasPause(sql)) ? 'paused' : 'on'
 }
 
-/** Lets callbacks go again. Answers whether they were paused. */
+/** Ends the pause of all processes. Returns whether there was one. */
 export async function endPause(sql: Statements): Promise<boolean> {
   return (await sql`delete from callback_pause`).count > 0
 }
 
-/** How far an endpoint is, and what it is at. */
+/** The state of an endpoint under its row's lock. */
 export interface LockedEndpoint {
+  /** The id of the last event that was sent or skipped. */
   through: number
   isStopped: boolean
   /** A replay of a range is under way. */
   isReplaying: boolean
 }
 
-/**
- * Locks an endpoint, so that replays come one after the other, and the worker writes no outcome meanwhile. Undefined
- * where there is none.
- */
+/** Locks an endpoint, so that replays run one by one and the worker writes no outcome meanwhile; undefined for none. */
 export async function lockEndpoint(tx: Statements, appId: string): Promise<LockedEndpoint | undefined> {
   const [row] = await tx`
     select through_event_id, stopped_at, replay_next_id from callback_endpoint where app_id = ${appId} for update`
@@ -220,36 +218,37 @@ export async function lockEndpoint(tx: Statements, appId: string): Promise<Locke
 
 /** Whether a replay of a range is under way, without a lock. */
 export async function isReplaying(sql: Statements, appId: string): Promise<boolean> {
-  const [busy] = await sql`
+  const [row] = await sql`
     select 1 from callback_endpoint where app_id = ${appId} and replay_next_id is not null`
-  return busy !== undefined
+  return row !== undefined
 }
 
-/** Of an application: every event of a time range, or only those whose delivery has a status. */
+/** Events of one application to replay. */
 export interface ReplayRange {
   from: Date
-  /** The first instant behind it. */
+  /** The first instant after the range. */
   before: Date
-  /** Ids around the range. */
+  /** Bounds of the ids in the range. */
   firstId: number
   lastId: number
+  /** Only events whose delivery has this status; null for all. */
   status: number | null
 }
 
-/** SQL: what is set of a delivery that is to be sent at the moment. */
-const dueAt = (moment: string) =>
+/** The columns that make a delivery due at a moment, with all its attempts before it. */
+const setDueSql = (moment: string) =>
   `status = ${statuses.waiting}, attempts = 0, next_attempt_at = ${moment}, finished_at = null`
 
-/** Sets one delivery waiting. Throws 60003. */
+/** Makes one delivery due now, and returns 1. Throws 60003. */
 export async function replayOne(tx: Statements, appId: string, id: number): Promise<number> {
-  const replayed = await tx`update delivery set ${tx.unsafe(dueAt('now()'))} where app_id = ${appId} and id = ${id}`
+  const replayed = await tx`update delivery set ${tx.unsafe(setDueSql('now()'))} where app_id = ${appId} and id = ${id}`
   if (replayed.count === 0) throw new Refusal('deliveryNotFound')
   await tx`update callback_endpoint set due_at = '-infinity' where app_id = ${appId}`
   noteEvents(tx, [appId])
   return 1
 }
 
-/** Sets the first events of a range waiting, and answers how many it holds. Throws 10001 for too many. */
+/** Makes the first events of a range due, and returns how many events the range holds. Throws 10001 for too many. */
 export async function beginRange(tx: Statements, appId: string, range: ReplayRange): Promise<number> {
   const [counted] = await tx<[{ count: number }]>`
     select count(*)::int as count from (${eventsOf(tx, appId, range)} limit ${limits.replayedAtOnce + 1}) w`
@@ -260,13 +259,13 @@ export async function beginRange(tx: Statements, appId: string, range: ReplayRan
     }
     throw invalidRequest([{ field: 'timeTo', reason }])
   }
-  await stepOn(tx, appId, range)
+  await replayStep(tx, appId, range)
   return counted.count
 }
 
-/** The events of a range that the callback asks for now. */
+/** The events of a range whose types the callback asks for now. */
 function eventsOf(tx: Statements, appId: string, { from, before, firstId, lastId, status }: ReplayRange) {
-  // As a literal, so that every plan can use the index of deliveries that are not delivered.
+  // A literal, so that even a generic plan can use the partial index of undelivered rows.
   const delivered = tx`
     join delivery d on d.app_id = ${appId} and d.id = v.id and d.status = ${tx.unsafe(String(status))}`
   return tx`
@@ -275,18 +274,18 @@ function eventsOf(tx: Statements, appId: string, { from, before, firstId, lastId
       and v.id between ${firstId} and ${lastId} and v.time >= ${from} and v.time < ${before}`
 }
 
-/** Events that one transaction sets waiting: so few that neither its endpoint nor the database is kept from the others. */
+/** How many events one transaction makes due: few, so that neither the endpoint nor the database is held up. */
 const stepEvents = 200
-/** Replays under way that are tried until one is found that no process is at. */
+/** How many replays under way a step tries, to find one that no other process has locked. */
 const mostTried = 10
 
-/** Sets the next events of a range waiting, and notes where to go on. The endpoint must be locked. */
-async function stepOn(tx: Statements, appId: string, range: ReplayRange): Promise<void> {
+/** Makes the next events of a range due, and stores where the next step begins. The endpoint must be locked. */
+async function replayStep(tx: Statements, appId: string, range: ReplayRange): Promise<void> {
   const step = await tx<{ id: number }[]>`
     insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, attempt_log)
     select app_id, id, type, ${statuses.waiting}, 0, now(), time, now(), '[]'
     from (${eventsOf(tx, appId, range)} order by v.id limit ${stepEvents}) as step
-    on conflict (app_id, id) do update set ${tx.unsafe(dueAt('excluded.next_attempt_at'))}
+    on conflict (app_id, id) do update set ${tx.unsafe(setDueSql('excluded.next_attempt_at'))}
     returning id`
   const nextId = step.length < stepEvents ? null : Math.max(...step.map(({ id }) => id)) + 1
   const { from, before, lastId, status } = range
@@ -297,21 +296,21 @@ async function stepOn(tx: Statements, appId: string, range: ReplayRange): Promis
   noteEvents(tx, [appId])
 }
 
-/** One step of any replay that no process is at. Answers whether there was one. */
-export async function stepOfAny(tx: Statements): Promise<boolean> {
+/** Takes one step of any replay that no process has locked. Returns whether there was one. */
+export async function stepAnyReplay(tx: Statements): Promise<boolean> {
   const underWay = await tx<{ app_id: string }[]>`
     select app_id from callback_endpoint where replay_next_id is not null order by random() limit ${mostTried}`
   for (const { app_id: appId } of underWay) if (await tryStep(tx, appId)) return true
   return false
 }
 
-/** False when another process is at it, or has just come to its end. */
+/** False when another process has locked the replay, or has just ended it. */
 async function tryStep(tx: Statements, appId: string): Promise<boolean> {
   const [row] = await tx`
     select replay_next_id, replay_last_id, replay_from, replay_before, replay_status from callback_endpoint
     where app_id = ${appId} and replay_next_id is not null for update skip locked`
   if (row === undefined) return false
-  await stepOn(tx, appId, {
+  await replayStep(tx, appId, {
     firstId: row.replay_next_id,
     lastId: row.replay_last_id,
     from: row.replay_from,
@@ -321,7 +320,7 @@ async function tryStep(tx: Statements, appId: string): Promise<boolean> {
   return true
 }
 
-/** How many deliveries wait and how many are dead, each counted to 100,000. */
+/** How many deliveries wait and how many are dead, each counted up to 100,000. */
 export async function countDeliveries(sql: Sql): Promise<{ waiting: number; dead: number }> {
   const count = (status: number) => sql`
     (select count(*)::int from (select 1 from delivery where ${sql.unsafe(`status = ${status}`)} limit 100000) d)`
@@ -330,22 +329,22 @@ export async function countDeliveries(sql: Sql): Promise<{ waiting: number; dead
   return row
 }
 
-/** Events of each state of an endpoint that are counted. */
+/** Counts of the backlog stop here. */
 const mostCounted = 100_000
 
-/** What waits for its first attempt. */
+/** Events that wait for their first attempt. */
 export interface Backlog {
-  /** Events, each counted to 100,000: of endpoints that are sent to, and of those left alone for their failures. */
+  /** Events of endpoints that are sent to, and of those held after failures; each counted up to 100,000. */
   on: number
   held: number
-  /** For how long the oldest has waited. */
+  /** How long the oldest of them has waited. */
   lagSeconds: number
 }
 
 /**
- * Counts the events of all applications that wait for their first attempt and that their callbacks ask for. It costs one
- * look-up for an endpoint that has followed the whole log, and for another the waiting events in the index of types:
- * what a callback does not ask for is not read, however much of it the log holds. The furthest behind come first.
+ * Counts the events, of all applications, that their callbacks ask for and that wait for their first attempt. An
+ * endpoint without new events costs one index look-up; another one reads its waiting events in the index of types,
+ * never those that its callback does not ask for. The endpoints that are furthest behind come first.
  */
 export async function readBacklog(sql: Statements): Promise<Backlog> {
   const waiting = (isHeld: boolean) => sql`
@@ -370,7 +369,7 @@ export async function readBacklog(sql: Statements): Promise<Backlog> {
   return row
 }
 
-/** How many endpoints are sent to, left alone for their failures, and stopped. */
+/** How many endpoints are sent to, held after failures, and stopped. */
 export async function countEndpoints(sql: Sql): Promise<Record<'on' | 'held' | 'stopped', number>> {
   const [row] = await sql<[Record<'on' | 'held' | 'stopped', number>]>`
     select count(*) filter (where stopped_at is null and held_until <= now())::int as "on",
@@ -380,15 +379,15 @@ export async function countEndpoints(sql: Sql): Promise<Record<'on' | 'held' | '
   return row
 }
 
-/** How long ago the newest test of an application was sent, in milliseconds; undefined for none. */
-export async function sinceTest(sql: Sql, appId: string): Promise<number | undefined> {
+/** Milliseconds since the application's latest test; undefined for none. */
+export async function millisecondsSinceTest(sql: Sql, appId: string): Promise<number | undefined> {
   const [row] = await sql<{ ms: number }[]>`
     select extract(epoch from now() - finished_at)::float8 * 1000 as ms from delivery
     where app_id = ${appId} and type = ${testType} order by id desc limit 1`
   return row?.ms
 }
 
-/** Removes, at most `limit`, deliveries that were made so long ago; one that still waits goes when it is long overdue. */
+/** Prunes at most `limit` deliveries older than `days`; one that still waits only when it is overdue by `days`. */
 export async function deleteOldDeliveries(sql: Statements, limit: number, days: number): Promise<number> {
   const bound = sql`now() - ${days} * interval '1 day'`
   const isOld = sql`created_at < ${bound} and (status <> ${statuses.waiting} or next_attempt_at < ${bound})`

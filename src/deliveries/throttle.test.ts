@@ -7,7 +7,7 @@ test('attempts begin at once unless creates queue, and then one for four of them
   throttle.onBatch(8)
   expect(throttle.take()).toBeUndefined()
   let begun = 0
-  // What small batches had saved up is used first.
+  // Attempts that small batches saved up are used first.
   throttle.onBatch(400)
   const taken = Array.from({ length: 150 }, () => throttle.take()?.then(() => begun++))
   expect(taken).not.toContain(undefined)

@@ -1,14 +1,14 @@
 import { limits } from '../vocabulary/limits.ts'
 
-/** A lane whose batches hold more than this is a lane that creates queue for. */
+/** A larger batch than this means that creates queue. */
 const queueingBatch = 8
-/** Creates queue until so long after such a batch: the next one may take its time. */
+/** After such a batch creates count as queueing for this long, because the next batch may take a while. */
 const quietMs = 500
-/** What is saved up while nothing is to be sent. */
+/** The most attempts that are saved up while there is nothing to send. */
 const mostSaved = 1_000
 const tickMs = 50
 
-/** Keeps callbacks and creates from taking the processor from each other while both have more to do than it can. */
+/** Shares the processor between callbacks and creates while both have more work than it can do. */
 export class Throttle {
   private allowed = 0
   private queueingUntil = Number.NEGATIVE_INFINITY
@@ -19,13 +19,13 @@ export class Throttle {
     this.timer.unref()
   }
 
-  /** Told of every batch of creates. */
+  /** Must be called for every batch of creates. */
   onBatch(size: number): void {
     if (size > queueingBatch) this.queueingUntil = performance.now() + quietMs
     this.allow(size / limits.createsPerAttempt)
   }
 
-  /** Resolves when an attempt may begin; undefined when that is at once. */
+  /** Resolves when an attempt may begin; undefined when it may begin at once. */
   take(): Promise<void> | undefined {
     if (performance.now() > this.queueingUntil) return undefined
     return new Promise((resolve) => {
@@ -34,7 +34,7 @@ export class Throttle {
     })
   }
 
-  /** Lets everything begin. */
+  /** Lets every waiting attempt begin, and ends the throttle. */
   stop(): void {
     clearInterval(this.timer)
     this.queueingUntil = Number.NEGATIVE_INFINITY

@@ -88,7 +88,7 @@ test('operators see attempts, waiting and dead deliveries in the metrics, and lo
   await bed.createDevicesOf(await bed.newEndpoint(answerWith(410)), 1)
   await unhurried.createDeviceOf(app)
   await unhurried.deliveryOf(app, 1)
-  expect(await becomesTrue(() => bed.service.stderr().includes('"msg":"a delivery is dead"'))).toBe(true)
+  expect(await becomesTrue(() => bed.service.stderr().includes('"msg":"delivery is dead'))).toBe(true)
   // What became of an attempt is kept a little later than it is told.
   const shows = (of: CallbackBed, line: RegExp) => becomesTrue(async () => line.test(await of.metrics()))
   for (const line of [
