@@ -8,11 +8,11 @@ import { language } from './language/index.ts'
 
 // The console's only way to the service: the public API, with the session's cookie.
 
-/** What an operation takes: its body or its query, whichever it declares. */
+/** The input of an operation: its body or its query, whichever it declares. */
 export type Input<Body extends TObject, Query extends TObject> = (TObject extends Body ? unknown : Static<Body>) &
   (TObject extends Query ? unknown : Static<Query>)
 
-/** Called when the service says that the session has ended. */
+/** Called when the service responds that the session has ended. */
 let onSignedOut: () => void = () => {}
 export function whenSignedOut(run: () => void): void {
   onSignedOut = run
@@ -30,22 +30,22 @@ export async function call<Body extends TObject, Query extends TObject, Data ext
       Static<Data>
     >
   } catch (error) {
-    // Who asks whether he is signed in is told so by the refusal itself.
+    // `getSession` asks whether anybody is signed in, so its caller handles this refusal itself.
     if (error instanceof ForecourtError && error.code === 10002 && operation.id !== getSession.id) onSignedOut()
     throw error
   }
 }
 
 interface ReadOptions {
-  /** Nothing is asked while it is false. */
+  /** While it is false, no request is sent. */
   enabled?: boolean
-  /** Asks again from time to time, in milliseconds. */
+  /** The interval at which the request is repeated, in milliseconds. */
   refetchInterval?: number
-  /** Shows what was there while something else is being read: a table does not flicker between its pages. */
+  /** Keeps the last data while other data loads, so that a table does not flicker between pages. */
   keepsPrevious?: boolean
 }
 
-/** How an operation is read, and under which key it is kept. */
+/** The query of an operation for react-query: its function and its cache key. */
 export function reading<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   input: Input<Body, Query>,
@@ -56,7 +56,7 @@ export function reading<Body extends TObject, Query extends TObject, Data extend
   }
 }
 
-/** Reads by an operation, for as long as a component shows it: `{ data, error, isPending, … }` of react-query. */
+/** Reads an operation while a component is mounted: `{ data, error, isPending, … }` of react-query. */
 export function useRead<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   input: Input<Body, Query>,
@@ -69,7 +69,7 @@ export function useRead<Body extends TObject, Query extends TObject, Data extend
   })
 }
 
-/** The same with the entity tag: `data` is `{ data, etag }`. For a form, whose save names the state that it began with. */
+/** Like `useRead`, with the entity tag: `data` is `{ data, etag }`. For a form, which sends the tag when it saves. */
 export function useReadTagged<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   input: Input<Body, Query>,
@@ -90,8 +90,8 @@ interface WriteInput<Sent> {
 }
 
 /**
- * Writes by an operation: `mutateAsync({ input, headers })`. What the console shows is read anew afterwards, except where
- * nothing was changed.
+ * Calls a writing operation: `mutateAsync({ input, headers })`. After a success the console reads again whatever it
+ * shows.
  */
 export function useWrite<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
@@ -103,12 +103,12 @@ export function useWrite<Body extends TObject, Query extends TObject, Data exten
   })
 }
 
-/** Everything but what a form began with. */
+/** Reads everything again, except the records that forms were opened with. */
 export function readAnew(queries: QueryClient): Promise<void> {
   return queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] !== 'tagged' })
 }
 
-/** One key an attempt to create: sent again with a retry, so that a lost answer makes nothing twice. */
+/** A new `Idempotency-Key` header. A retry sends the same one, so that a lost response creates nothing twice. */
 export function newIdempotencyKey(): Record<string, string> {
   return { 'idempotency-key': crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}` }
 }

@@ -1,8 +1,8 @@
-// What the pages under /docs can do beyond being read: copy their code, and search all of them. The index is a file of
+// The script of the pages under /docs: copies code, and searches all pages. The index is a file of
 // the build, fetched when the search is first opened.
 
 interface Entry {
-  /** Where it is, its page, its heading and its text. */
+  /** Its address, page, heading and text. */
   url: string
   page: string
   heading: string
@@ -86,7 +86,7 @@ field.addEventListener('input', async () => {
   empty.textContent = sought.trim() !== '' && found.length === 0 ? texts.none : ''
 })
 
-/** Those that hold every word; the ones that hold them in their heading come first. */
+/** The entries that contain every word; those with the words in their heading come first. */
 function search(entries: readonly Entry[], sought: string): Entry[] {
   const words = wordsOf(sought)
   if (words.length === 0) return []
@@ -122,7 +122,7 @@ function itemOf({ url, page, heading, text }: Entry, sought: string): HTMLLIElem
   return item
 }
 
-// A result of the reference lies within an operation that is folded.
+// A result in the reference may lie within a folded operation, which must be opened.
 function unfold(): void {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
   const folded = target?.closest('details')

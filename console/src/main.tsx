@@ -13,14 +13,14 @@ import { Theme } from './theme.tsx'
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // A refusal stays one; what did not arrive may the next time.
+      // A refusal would be repeated; a request without a response may succeed the next time.
       retry: (failures, error) => error instanceof ForecourtError && error.status === 0 && failures < 2,
       staleTime: 5_000,
     },
   },
 })
 
-// Who is signed in is asked while the page's script is on its way.
+// The session is requested while the page's script loads.
 if (!/^\/console\/(sign-in|set-up)/.test(location.pathname)) void queries.prefetchQuery(reading(getSession, {}))
 
 createRoot(document.getElementById('root') as HTMLElement).render(

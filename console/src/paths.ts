@@ -1,6 +1,6 @@
 import { referenceParts } from '../guide-names.ts'
 
-/** Every page of the console, once. */
+/** The path of every page of the console. */
 export const paths = {
   overview: () => '/console',
   signIn: () => '/console/sign-in',
@@ -41,7 +41,7 @@ function withQuery(path: string, query: Query): string {
   return given.size === 0 ? path : `${path}?${given}`
 }
 
-/** Where the API reference describes an operation: integrators' and operators' are two pages. */
+/** The address of an operation in the API reference, which has one page for integrators and one for operators. */
 export function referenceOf({ id, callers }: { id: string; callers: readonly string[] }): string {
   return `${referenceParts[callers.includes('application') ? 'integrators' : 'operators']}#${id}`
 }

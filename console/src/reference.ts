@@ -1,5 +1,5 @@
-// The API reference is read without a script. This one is for trying: it loads Swagger UI, which takes a second, for the
-// operation that somebody wants to try, and no sooner.
+// The API reference needs no script to be read. This one loads Swagger UI, which takes a second, only when a reader
+// wants to try an operation.
 
 document.addEventListener('click', async ({ target }) => {
   if (!(target instanceof HTMLButtonElement) || target.dataset.try === undefined) return

@@ -7,7 +7,7 @@ function page(path: string, load: () => Promise<{ Page: () => React.ReactNode }>
   return { path, lazy: async () => ({ Component: (await load()).Page }), ErrorBoundary: PageFault }
 }
 
-/** What index.html shows before there is any script, for as long as the page is on its way. */
+/** The same as index.html shows before the script runs, while the page loads. */
 const Boot = () => (
   <div className="boot">
     <img src="/console/favicon.svg" alt="" width={32} height={32} /> Forecourt

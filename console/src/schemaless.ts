@@ -1,10 +1,10 @@
-// Stands in for typebox in the console's build (vite.config.ts): a contract's schemas are empty there, and what is left
-// of an operation is what calls need. It keeps some 40 kB of schema library out of the first load.
+// Replaces typebox in the console's build (vite.config.ts): the schemas of contracts are empty there, and only what
+// calls need remains of an operation. It keeps some 40 kB of schema library out of the first load.
 
 const schema = new Proxy(() => schema, {
   get(target, name) {
     if (name === 'properties') return {}
-    // A description that is made of another's.
+    // A description that is built from another's.
     if (name === Symbol.toPrimitive) return () => ''
     return name === 'prototype' ? target.prototype : schema
   },

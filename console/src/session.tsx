@@ -14,7 +14,7 @@ type Session = Static<typeof SessionRecord>
 
 const SessionContext = createContext<Session | undefined>(undefined)
 
-/** Shows its children to who is signed in, and the sign-in page to who is not. */
+/** Shows its children if the user is signed in, else the sign-in page. */
 export function SignedIn({ children }: { children: ReactNode }) {
   const queries = useQueryClient()
   const location = useLocation()
@@ -31,22 +31,22 @@ export function SignedIn({ children }: { children: ReactNode }) {
   return <SessionContext value={data}>{children}</SessionContext>
 }
 
-/** Who is signed in. */
+/** The session of the signed-in user. */
 export function useSession(): Session {
   const session = useContext(SessionContext)
   if (session === undefined) throw new Error('nobody is signed in here')
   return session
 }
 
-/** Whether the one who is signed in may call an operation; what they may not is not offered. */
+/** Returns a test whether the signed-in user may call an operation; the console offers nothing else. */
 export function useMay(): (operation: Operation) => boolean {
   const { role } = useSession()
   return (operation) => rolesOf(operation).some((known) => known === role)
 }
 
 /**
- * Forgets everything that was read, because someone else may be signed in from now on. Who that is, the next page behind
- * sign-in asks: a refusal that was kept would lead straight back to it.
+ * Clears the cache, because someone else may be signed in from now on. The next page requests the session again: a
+ * cached refusal would lead straight back to sign-in.
  */
 export function afterSessionChange(queries: QueryClient): void {
   queries.clear()

@@ -83,13 +83,13 @@ interface Entry {
   path: string
   icon: ReactNode
   text: Parameters<ReturnType<typeof useTexts>>[0]
-  /** Whoever may not call it is not shown the page. */
+  /** The page is hidden from users who may not call this operation. */
   isOpen?: boolean
 }
 
 const Drawer = lazy(() => import('antd/es/drawer'))
 
-/** The frame of everything behind sign-in: navigation at the left, or in a drawer where there is no room for it. */
+/** The frame of all pages behind sign-in: navigation at the left, or in a drawer on a narrow screen. */
 export function Shell() {
   return (
     <SignedIn>
@@ -191,7 +191,7 @@ function AccountMenu() {
   const leave = useLeave()
 
   async function signOut(): Promise<void> {
-    // One whose session has ended meanwhile is signed out as well.
+    // A session that has ended meanwhile is signed out too.
     await call(deleteSession, {}).catch(() => {})
     await navigate(paths.signIn(), { replace: true })
     afterSessionChange(queries)

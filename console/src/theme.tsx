@@ -9,7 +9,7 @@ import { Told } from './ui/told.tsx'
 
 export type Shade = 'light' | 'dark' | 'system'
 const storageKey = 'forecourt.shade'
-/** The class of what the theme's variables hold for. */
+/** The class of the elements that the theme's variables apply to. */
 const variables = 'forecourt'
 const darkScheme = '(prefers-color-scheme: dark)'
 
@@ -23,7 +23,7 @@ const ShadeContext = createContext<ShadeState>({ shade: 'system', isDark: false,
 
 export const useShade = (): ShadeState => useContext(ShadeContext)
 
-/** The console's look: light or dark as the system is, or as it was chosen, in the chosen language. */
+/** The console's look: light or dark, by the system or by choice, in the chosen language. */
 export function Theme({ children }: { children: ReactNode }) {
   const language = useLanguage()
   const [shade, setShade] = useState<Shade>(() => (localStorage.getItem(storageKey) as Shade | null) ?? 'system')
@@ -49,7 +49,7 @@ export function Theme({ children }: { children: ReactNode }) {
   return (
     <ShadeContext value={state}>
       <ConfigProvider
-        // Two characters are a word without a space between them.
+        // Ant Design would put a space between the characters of a two-character button.
         button={{ autoInsertSpace: false }}
         locale={language === 'zh' ? zhCN : enUS}
         theme={lookOf(isDark)}
@@ -63,7 +63,7 @@ export function Theme({ children }: { children: ReactNode }) {
   )
 }
 
-/** The colours of light and of dark; every text on its ground reaches the contrast of WCAG AA. */
+/** The colours of light and dark; all text has the contrast of WCAG AA on its background. */
 function lookOf(isDark: boolean): ThemeConfig {
   const pick = (light: string, dark: string) => (isDark ? dark : light)
   const accent = pick('#0b6e6e', '#4fc4bc')
@@ -71,7 +71,7 @@ function lookOf(isDark: boolean): ThemeConfig {
   const chosenHover = pick('#d3e8e6', '#174845')
   const faint = pick('#595959', '#a6a6a6')
   return {
-    // The style sheet is there from the start: making it on each page took a fifth of what a page costs.
+    // The style sheet is built in advance: generating it took a fifth of the time of each page.
     zeroRuntime: true,
     cssVar: { key: variables },
     algorithm: isDark ? antdTheme.darkAlgorithm : antdTheme.defaultAlgorithm,
@@ -80,17 +80,17 @@ function lookOf(isDark: boolean): ThemeConfig {
       Button: {
         colorError: pick('#cf1322', '#ff7875'),
         colorErrorHover: pick('#a8071a', '#ffa39e'),
-        // The text on a button that is filled with it.
+        // The text on a button of this colour.
         dangerColor: pick('#fff', '#1f0a0a'),
       },
     },
     token: {
-      // Without motion at all, nothing waits for the end of one.
+      // With motion switched off, nothing must wait for the end of an animation.
       motion: !matchMedia('(prefers-reduced-motion: reduce)').matches,
       // Dark enough for white text on it.
       colorPrimary: pick('#0b6e6e', '#0f7f7a'),
       colorInfo: pick('#0b6e6e', '#0f7f7a'),
-      // The palettes that are made from these colours are too grey for text on them.
+      // The palettes derived from these colours are too grey for text on them.
       colorInfoBg: chosen,
       colorInfoBorder: chosenHover,
       colorPrimaryBg: chosen,
@@ -98,7 +98,7 @@ function lookOf(isDark: boolean): ThemeConfig {
       controlItemBgActive: chosen,
       controlItemBgActiveHover: chosenHover,
       colorLink: accent,
-      // By itself it would be lighter than text may be on white.
+      // The default is too light for text on white.
       colorLinkHover: pick('#085454', '#7bd8d1'),
       colorLinkActive: pick('#085454', '#7bd8d1'),
       colorError: pick('#cf1322', '#ff7875'),

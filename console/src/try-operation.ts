@@ -2,7 +2,7 @@ import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import 'swagger-ui-dist/swagger-ui.css'
 import './try-operation.css'
 
-// What is tried is sent from here to this service, with a token that one enters or with the session of the console.
+// The request goes from here to this service, with a token that the reader enters or with the console's session.
 
 interface Ui {
   authSelectors: { authorized(): { toJS(): object } }
@@ -18,13 +18,13 @@ let newest: Ui | undefined
 
 const nothing = () => () => null
 
-/** An operation's path without a link, because it stands in the button that opens the operation. */
+/** The path of an operation without a link, because it is inside the button that opens the operation. */
 const pathText = (_: unknown, { React }: System) =>
   function PathText({ text }: { text: string }) {
     return React.createElement('span', null, text)
   }
 
-/** Shows one operation with a form for what it takes. Who has given a token once need not do so again. */
+/** Shows one operation with a form for its input. A token is kept once it has been entered. */
 export async function tryOperation(domNode: HTMLElement, method: string, path: string): Promise<void> {
   description ??= fetch('/openapi.json').then((answer) => answer.json())
   const { webhooks: _, ...whole } = (await description) as Description & { webhooks?: unknown }

@@ -32,7 +32,7 @@ function listen(tell: () => void): () => void {
   return () => listeners.delete(tell)
 }
 
-/** The current language, for a component that must show itself anew when it changes. */
+/** The current language, for a component that must render again when it changes. */
 export function useLanguage(): Language {
   return useSyncExternalStore(listen, language)
 }
@@ -40,8 +40,8 @@ export function useLanguage(): Language {
 type Values = Record<string, string | number>
 
 /**
- * Declares the texts of one part of the console in both languages; a text that one of them lacks is a type error.
- * Answers the hook that reads them. `{{name}}` in a text is replaced by the value of that name.
+ * Declares the texts of one part of the console in both languages; a missing text is a type error.
+ * Returns the hook that reads them. `{{name}}` in a text is replaced by the value of that name.
  */
 export function defineTexts<const En extends Record<string, string>>(en: En, zh: Record<keyof En, string>) {
   const readers = { en: readerOf(en), zh: readerOf(zh) }

@@ -10,17 +10,17 @@ import { provinceSeats } from './provinces.ts'
 import { useTexts } from './texts.ts'
 import { boxOf, clamped, type Group, graticuleOf, groupsOf, latitudeName, longitudeName, placeNames } from './view.ts'
 
-/** Where points that lie together are no longer drawn apart; from here on, one chooses from a list. */
+/** From this zoom on, a click on a group does not zoom in further but offers its points as a list. */
 const farthestZoom = 17
 
 interface DrawingProps extends MapProps {
   /** Tiles of a base map; null for none. */
   tileUrl: string | null
-  /** The division table's provinces. */
+  /** The provinces of the division table. */
   provinces: readonly { code: string; name: string }[] | undefined
 }
 
-/** The map itself. It is loaded where one is shown, because its library is not small. */
+/** The map itself, loaded only where a map is shown, because its library is large. */
 export default function Drawing(props: DrawingProps) {
   const { label, points, area, tileUrl, provinces } = props
   const t = useTexts()
@@ -80,7 +80,7 @@ export default function Drawing(props: DrawingProps) {
     const hasBase = tileUrl !== null
     const draw = () => {
       drawn.clearLayers()
-      // Lines are needed for as long as nothing else tells where one is.
+      // Without a base map, lines of longitude and latitude give orientation.
       if (!hasBase) drawLines(map, drawn)
       const groups = groupsOf(points, pixelsOf(map))
       for (const group of groups) drawGroup(drawn, group, isPicking ? undefined : choose)
@@ -115,12 +115,12 @@ function makeMap(ground: HTMLElement, hasBase: boolean): L.Map {
   return L.map(ground, {
     attributionControl: false,
     zoomControl: false,
-    // One finger scrolls the page on which the map stands; two move and zoom the map.
+    // On touch screens one finger scrolls the page; two move and zoom the map.
     dragging: !matchMedia('(pointer: coarse)').matches,
     inertia: !isCalm,
     zoomAnimation: !isCalm,
     fadeAnimation: !isCalm,
-    // Only images of a base map are sharp at whole steps alone.
+    // Only the images of a base map need whole zoom steps to be sharp.
     zoomSnap: hasBase ? 1 : 0.25,
     minZoom: 2,
     maxZoom: 19,
@@ -136,10 +136,10 @@ const placeOf = ({ longitude, latitude }: { longitude: number; latitude: number 
   longitude,
 ]
 
-/** Where places are in pixels of the whole world at this zoom: points stay grouped while the map is only moved. */
+/** Pixels of the whole world at this zoom, not of the view, so that panning does not regroup the points. */
 const pixelsOf = (map: L.Map) => (point: MapPoint) => map.project(placeOf(point))
 
-/** The part of the globe that a map shows. */
+/** The part of the globe that the map shows. */
 function shownBox(map: L.Map): Box {
   const bounds = map.getBounds()
   return clamped({
@@ -150,7 +150,7 @@ function shownBox(map: L.Map): Box {
   })
 }
 
-/** Round degrees as far apart as their words need. */
+/** Lines at round degrees, far enough apart for their labels. */
 const linesOf = (map: L.Map) => graticuleOf(shownBox(map), Math.max(2, Math.min(8, Math.floor(map.getSize().x / 90))))
 
 function drawLines(map: L.Map, drawn: L.LayerGroup): void {
@@ -161,7 +161,7 @@ function drawLines(map: L.Map, drawn: L.LayerGroup): void {
   for (const latitude of latitudes) line([latitude, -180], [latitude, 180])
 }
 
-/** Writes the degrees of the lines along the left and the lower edge, but not over each other in the corner. */
+/** Writes the degrees of the lines along the left and the lower edge; in the corner they must not overlap. */
 function writeDegrees(map: L.Map, degrees: HTMLElement): void {
   const { longitudes, latitudes } = linesOf(map)
   const { lat, lng } = map.getCenter()
@@ -186,7 +186,7 @@ function word(text: string, place: Partial<CSSStyleDeclaration> = {}): HTMLEleme
 }
 
 function mark(place: L.LatLngTuple, className: string, text: string, isInteractive: boolean): L.Marker {
-  // As an element: a name may hold anything, and is no HTML. For the keyboard, the same points stand in a table.
+  // A text node, because a name is not HTML. Keyboard users find the same points in a table.
   const icon = L.divIcon({ className, html: word(text), iconSize: [0, 0] })
   return L.marker(place, { icon, interactive: isInteractive, keyboard: false })
 }
@@ -199,11 +199,11 @@ function drawGroup(drawn: L.LayerGroup, group: Group, choose: ((group: Group) =>
   drawnMark.addTo(drawn)
 }
 
-/** Names of the places where points are, then of provinces, each below its place, where nothing else stands yet. */
+/** Writes the names of places with points, then of provinces, below each place, unless they would cover something. */
 function drawNames(map: L.Map, drawn: L.LayerGroup, groups: readonly Group[], provinces: DrawingProps['provinces']) {
   const bounds = map.getBounds()
   const shown = groups.flatMap(({ points }) => points).filter((point) => bounds.contains(placeOf(point)))
-  // Nearer, a province is no place any more.
+  // At a closer zoom, a province's name would mislead: it stands for one point.
   const known = (map.getZoom() > 8 ? [] : (provinces ?? [])).flatMap(({ code, name }) => {
     const [longitude, latitude] = provinceSeats[code] ?? []
     return longitude === undefined || latitude === undefined ? [] : [{ name, longitude, latitude, isFaint: true }]

@@ -13,7 +13,7 @@ interface PointMapProps extends MapProps {
   height: number | string
 }
 
-/** A map of points, with the base map that the service is configured with, else with names of places. */
+/** A map of points: with the configured base map, or without one with the names of places. */
 export function PointMap({ height, ...props }: PointMapProps) {
   const { data, isPending } = useRead(getSettings, {})
   const provinces = useRead(getRegionTree, { depth: 1 }).data?.list
@@ -28,7 +28,7 @@ export function PointMap({ height, ...props }: PointMapProps) {
   )
 }
 
-/** Where the library cannot be loaded, the page around it still works. */
+/** If the library fails to load, the rest of the page still works. */
 function NoDrawing() {
   const t = useTexts()
   return <div className="map-note">{t('failed')}</div>

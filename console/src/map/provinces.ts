@@ -1,4 +1,4 @@
-/** Where the seat of each province of the division table lies, about: longitude and latitude, to write its name there. */
+/** The approximate longitude and latitude of each province's capital, where the map writes the province's name. */
 export const provinceSeats: Readonly<Record<string, readonly [number, number]>> = {
   110000: [116.41, 39.9],
   120000: [117.2, 39.08],

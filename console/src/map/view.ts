@@ -1,15 +1,15 @@
 import type { Box } from '../../../src/vocabulary/values.ts'
 import type { MapPoint, Point } from './point.ts'
 
-// Where a map looks, its lines of longitude and latitude, which points it draws as one, and what it calls places.
+// The visible part of a map, its lines of longitude and latitude, the grouping of points, and the names of places.
 
-/** The whole country, where there is nothing else to look at. */
+/** The whole country, shown if there are no points. */
 const country: Box = { minLng: 73, minLat: 17, maxLng: 136, maxLat: 54 }
 
-/** The least that is shown round a single point, in degrees: some streets. */
+/** The smallest extent to show, in degrees, as for a single point: some streets. */
 const leastSpan = 0.02
 
-/** What a map shows first: all of its points, with some room round them. */
+/** The initial extent of a map: all of its points, with a margin. */
 export function boxOf(points: readonly Point[]): Box {
   if (points.length === 0) return country
   const longitudes = points.map(({ longitude }) => longitude)
@@ -24,7 +24,7 @@ function widened(least: number, most: number): [number, number] {
   return [least - room, most + room]
 }
 
-/** The part of it that is on the globe. */
+/** Limits a box to the globe. */
 export function clamped({ minLng, minLat, maxLng, maxLat }: Box): Box {
   return {
     minLng: Math.max(minLng, -180),
@@ -34,7 +34,7 @@ export function clamped({ minLng, minLat, maxLng, maxLat }: Box): Box {
   }
 }
 
-/** A part of the map as the API takes it. */
+/** Formats a box for the API's `bbox`. */
 export function writeBox(box: Box): string {
   const { minLng, minLat, maxLng, maxLat } = clamped(box)
   return [minLng, minLat, maxLng, maxLat].map((degrees) => Number(degrees.toFixed(6))).join(',')
@@ -42,7 +42,7 @@ export function writeBox(box: Box): string {
 
 const steps = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001]
 
-/** Where lines are drawn in a part of the map: round numbers of degrees, at most so many across. */
+/** The lines to draw in a part of the map: round degrees, at most `most` across. */
 export function graticuleOf(
   { minLng, minLat, maxLng, maxLat }: Box,
   most = 8,
@@ -66,15 +66,15 @@ function named(degrees: number, positive: string, negative: string): string {
   return `${Math.abs(degrees)}°${degrees > 0 ? positive : negative}`
 }
 
-/** Points nearer to each other than this, in pixels, are drawn as one. */
+/** Points closer than this, in pixels, are drawn as one group. */
 const cell = 36
 
-/** Points that are drawn as one, at the place of the first of them. */
+/** A group of points, drawn at the place of the first of them. */
 export interface Group extends Point {
   points: MapPoint[]
 }
 
-/** Points that would cover each other, together. */
+/** Groups points that would cover each other. */
 export function groupsOf(points: readonly MapPoint[], pixelOf: (point: MapPoint) => { x: number; y: number }): Group[] {
   const groups = new Map<string, Group>()
   for (const point of points) {
@@ -88,7 +88,7 @@ export function groupsOf(points: readonly MapPoint[], pixelOf: (point: MapPoint)
 }
 
 /**
- * What places are called where points are: towns, or districts where all lie in one town. Each is named once, where the
+ * The names of the places with points: towns, or districts if all points lie in one town. Each is named once, where the
  * first of its points lies, and those with the most points come first.
  */
 export function placeNames(points: readonly MapPoint[]): (Point & { name: string })[] {

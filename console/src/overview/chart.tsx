@@ -43,7 +43,7 @@ interface AxisProps {
   name: string
 }
 
-/** What stands beyond the axis is cut, marked and told by its number, so that the rest of the day can be read. */
+/** A value beyond the axis is cut off, marked and labelled, so that the rest of the day stays legible. */
 function Axis({ values, lines, className, name }: AxisProps) {
   const { axis, top, bars, spikes } = useMemo(() => {
     const marks = axisOf(values, lines)
@@ -70,7 +70,7 @@ function Axis({ values, lines, className, name }: AxisProps) {
   )
 }
 
-/** Its number stands at the side where there is room. */
+/** The label is on the side that has room. */
 function Spike({ index, value }: { index: number; value: number }) {
   const isLate = index > minutesOfDay / 2
   return (
@@ -83,7 +83,7 @@ function Spike({ index, value }: { index: number; value: number }) {
   )
 }
 
-/** What happened in the minute that is pointed at. */
+/** The values of the minute under the pointer. */
 function Pointed({ day, index }: { day: Day; index: number }) {
   const t = useTexts()
   return (

@@ -8,13 +8,13 @@ const minuteMs = 60_000
 export const minutesOfDay = 1440
 
 export interface Day {
-  /** When it begins, as if the service's time were UTC. */
+  /** The start of the day, in milliseconds, as if the service's time zone were UTC. */
   start: number
   creates: number[]
   refusals: number[]
 }
 
-/** The day that ends with the last minute that is listed; minutes that are not listed had none. */
+/** The 24 hours that end with the last listed minute; unlisted minutes count as zero. */
 export function dayOf(minutes: readonly Minute[]): Day {
   const at = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`)
   const start = at(minutes.at(-1)?.time ?? '') + minuteMs - minutesOfDay * minuteMs
@@ -29,22 +29,22 @@ export function dayOf(minutes: readonly Minute[]): Day {
   return day
 }
 
-/** How it is now, `index` minutes after a day's beginning. */
+/** The time of day, as HH:mm, `index` minutes after the start. */
 export function clockAt({ start }: Day, index: number): string {
   return new Date(start + index * minuteMs).toISOString().slice(11, 16)
 }
 
-/** The minutes of a day's full hours that a label stands at, every so many hours. */
+/** The minutes at which the axis has labels: full hours, one in `every`. */
 export function hoursOf(day: Day, every: number): number[] {
   const firstHour = Math.ceil(day.start / (every * 60 * minuteMs)) * every * 60 * minuteMs
   const first = (firstHour - day.start) / minuteMs
   return Array.from({ length: 24 / every }, (_, step) => first + step * every * 60).filter((at) => at < minutesOfDay)
 }
 
-/** Fewer are shown as they are: among them none is usual. */
+/** With fewer values the axis covers the highest: too few to tell what is usual. */
 const fewMinutes = 20
 
-/** What an axis must reach: the highest, unless a few minutes stand so far above all others that these would be flat. */
+/** The value that the axis must reach: the highest, unless a few minutes would make all others look flat. */
 function reachOf(values: readonly number[]): number {
   const sorted = values.filter((value) => value > 0).toSorted((a, b) => a - b)
   const highest = sorted.at(-1) ?? 0
@@ -60,10 +60,10 @@ export function axisOf(values: readonly number[], lines: number): number[] {
   return Array.from({ length: Math.ceil(reach / step) + 1 }, (_, line) => line * step)
 }
 
-/** Two that are nearer have one mark. */
+/** Spikes closer than this, in minutes, share one mark. */
 const markWidth = 60
 
-/** The minutes beyond the axis's top, of those that lie close together the highest. */
+/** The minutes beyond the axis's top; of those close together, only the highest. */
 export function spikesOf(values: readonly number[], top: number): { index: number; value: number }[] {
   const marks: { index: number; value: number }[] = []
   for (const [index, value] of values.entries()) {
@@ -75,7 +75,7 @@ export function spikesOf(values: readonly number[], top: number): { index: numbe
   return marks
 }
 
-/** A bar for each minute that has any, in a picture of 1440 by 100. */
+/** The SVG path of a bar for each minute above zero, in a picture of 1440 by 100. */
 export function barsOf(values: readonly number[], top: number): string {
   return values
     .map((value, index) =>

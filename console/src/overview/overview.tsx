@@ -20,7 +20,7 @@ import { State } from '../ui/status.tsx'
 import { Chart } from './chart.tsx'
 import { useTexts } from './texts.ts'
 
-/** The platform at a glance. Developers, who see their own applications only, begin with these. */
+/** The platform at a glance. Developers start with their applications instead, the only ones that they see. */
 export function Page() {
   const may = useMay()
   return may(getOverview) ? <Overview /> : <Navigate to={paths.applications()} replace />
@@ -101,7 +101,7 @@ function Overview() {
   )
 }
 
-/** How old the figures are. Its room is kept until it is known. */
+/** The age of the figures. Its space is reserved until it is known. */
 function CountedAt({ overview }: { overview: Static<typeof getOverview.data> | undefined }) {
   const t = useTexts()
   const isFirst = overview !== undefined && overview.countTime === null

@@ -7,7 +7,7 @@ import { call } from '../api.ts'
 import { Cascader } from '../ui/fields.tsx'
 import { useTexts } from './texts.ts'
 
-/** A national division with those below it. */
+/** An administrative division and those below it. */
 export interface Region {
   code: string
   name: string
@@ -24,7 +24,7 @@ export function useRegions(enabled = true) {
   })
 }
 
-/** The regions that codes name from the province down, as far as the table has them. */
+/** The divisions of these codes, from the province down, as far as the table has them. */
 export function regionPath(tree: readonly Region[], codes: readonly string[]): Region[] {
   const [code, ...below] = codes
   const region = tree.find((known) => known.code === code)
@@ -36,16 +36,16 @@ interface RegionCascaderProps {
   /** The codes from the province down. */
   value?: string[] | undefined
   onChange?: (codes: string[], regions: Region[]) => void
-  /** A province or a city alone will do. */
+  /** Allows to choose a province or a city alone. */
   isAnyLevel?: boolean
   width?: number | string
 }
 
-/** Finds a district by its way down, or by a part of its name or code. */
+/** Chooses a district level by level, or by a part of its name or code. */
 export function RegionCascader({ id, value = [], onChange, isAnyLevel = false, width = '100%' }: RegionCascaderProps) {
   const t = useTexts()
   const [isWanted, setWanted] = useState(value.length > 0)
-  // The table is large for what a page shows that nobody filters by region.
+  // The table is large, so it is loaded only when somebody opens the field.
   const { data, isFetching } = useRegions(isWanted || value.length > 0)
   return (
     <Cascader<Region>

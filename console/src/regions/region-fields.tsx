@@ -10,12 +10,12 @@ const levels = [
   ['districtCode', 'districtName'],
 ] as const
 
-/** The six fields of an address's divisions. */
+/** The six fields of an address that hold the codes and names of its divisions. */
 export const regionFields = levels.flat()
 
 interface RegionFieldsProps {
   form: FormInstance
-  /** Undefined until someone chose: then it is by hand where the table does not have what is there. */
+  /** Undefined until the user chooses: fields are then typed by hand if the table lacks their values. */
   isByHand: boolean | undefined
   onByHand: (isByHand: boolean) => void
 }
@@ -52,7 +52,7 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
         required
         hidden={isTyped}
         style={{ marginBottom: 8 }}
-        // What is chosen stands in the six fields; this one only shows it.
+        // The value is in the six fields; this one only shows it.
         getValueProps={() => ({ value: isKnown ? codes : [] })}
         rules={[{ validator: () => (isTyped || isKnown ? Promise.resolve() : Promise.reject(common('required'))) }]}
       >
@@ -84,7 +84,7 @@ export function RegionFields({ form, isByHand, onByHand }: RegionFieldsProps) {
 
 const watch = (values: Record<string, string | undefined>): string[] => regionFields.map((field) => values[field] ?? '')
 
-/** Why codes and names are typed. */
+/** Explains why codes and names are typed by hand. */
 function Why({ isFailed, isShort, isUnknown }: { isFailed: boolean; isShort: boolean; isUnknown: boolean }) {
   const t = useTexts()
   const style = { marginBottom: 12 }

@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 import { LanguageSwitch, ShadeSwitch } from '../ui/switches.tsx'
 import { useTexts } from './texts.ts'
 
-/** The card in the middle of the screen that sign-in and set-up share. */
+/** The card in the middle of the screen, shared by sign-in and set-up. */
 export function Frame({ title, children }: { title: string; children: ReactNode }) {
   const t = useTexts()
   useEffect(() => {

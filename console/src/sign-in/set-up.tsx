@@ -18,7 +18,7 @@ interface Entered {
   repeat: string
 }
 
-/** Where a one-time set-up link leads: the token stands behind #, which no server and no log sees. */
+/** The page of a one-time set-up link. The token is in the fragment, which reaches no server and no log. */
 export function Page() {
   const t = useTexts()
   const common = useCommon()

@@ -1,7 +1,7 @@
 import { ApplicationName } from './application-name.tsx'
 import { useCommon } from './texts.ts'
 
-/** Who did something, as one calls them: a person by name, a program by its key, an application by its name. */
+/** The name of an actor: of a person, of a program's key, or of an application. */
 export function Actor({ actor }: { actor: string }) {
   const t = useCommon()
   const [, kind = '', name = actor] = /^(\w+):(.*)$/s.exec(actor) ?? []
@@ -10,7 +10,7 @@ export function Actor({ actor }: { actor: string }) {
   return <span title={actor}>{words[kind] ?? name}</span>
 }
 
-/** The column of who did what a row tells. */
+/** The column of a row's actor. */
 export function actorColumn<Item extends { actor: string }>(title: string) {
   return { key: 'actor', title, most: 160, render: (_: undefined, { actor }: Item) => <Actor actor={actor} /> }
 }

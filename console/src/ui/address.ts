@@ -1,8 +1,8 @@
 import { useNavigate } from 'react-router'
 
 /**
- * Changes members of the address's search; an empty one is taken out. It begins with what the address says at that very
- * moment and not with what was drawn last, so that a change which is not drawn yet is never undone by the next.
+ * Changes parameters of the address's query; an empty one is removed. Starts from the address at the time of the call,
+ * not of the last render, so that it never undoes a change that is not rendered yet.
  */
 export function useChangeSearch() {
   const navigate = useNavigate()

@@ -6,7 +6,7 @@ import { useSession } from '../session.tsx'
 import type { Column } from './records.tsx'
 import { useCommon } from './texts.ts'
 
-/** An application by its name, as soon as it is known, with the way to its page; by its id to who may not see it. */
+/** The name of an application, once loaded, as a link to its page; its id if the user may not see it. */
 export function ApplicationName({ appId }: { appId: string }) {
   const { appIds } = useSession()
   const maySee = appIds === null || appIds.includes(appId)
@@ -18,13 +18,13 @@ export function ApplicationName({ appId }: { appId: string }) {
   )
 }
 
-/** The name alone. */
+/** The name without a link. */
 export function ApplicationLabel({ appId }: { appId: string }) {
   const { data } = useRead(getApplication, { appId })
   return <>{data?.appName ?? <span className="mono">{appId.slice(0, 8)}</span>}</>
 }
 
-/** Whose each row is, in a list that shows all applications; nothing in a list of one. */
+/** The column of a row's application, in a list of all applications; none in a list of one. */
 export function useApplicationColumn<Item extends { appId: string | null }>(chosen: string): Column<Item>[] {
   const t = useCommon()
   if (chosen !== '') return []

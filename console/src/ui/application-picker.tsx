@@ -11,8 +11,8 @@ import { NothingFound } from './typed-search.tsx'
 const storageKey = 'forecourt.application'
 
 /**
- * The application whose records a page shows: from the address, else the one that was looked at last, else, where there
- * is but one, that one. Empty while none is chosen.
+ * The application whose records a page shows: from the address, else the last one shown, else the only one there is.
+ * Empty while none is chosen.
  */
 export function useApplication(): [appId: string, choose: (appId: string) => void] {
   const { values, set } = useFilters(['appId'] as const)
@@ -33,13 +33,13 @@ interface PickerProps {
   value: string
   onChange: (appId: string) => void
   id?: string
-  /** Another than the application that something is moved away from. */
+  /** The application to leave out, such as the one that a device is moved from. */
   except?: string
-  /** Where none may be chosen as well, which means all. */
+  /** Whether the choice may be empty, which means all. */
   isOptional?: boolean
 }
 
-/** Finds an application by a part of its name. */
+/** Chooses an application by a part of its name. */
 export function ApplicationPicker({ value, onChange, id, except, isOptional = false }: PickerProps) {
   const t = useCommon()
   const { search, asked, found, isWaiting } = useApplicationSearch()
@@ -79,7 +79,7 @@ export function ApplicationFilter({
   )
 }
 
-/** What a page shows in the place of its table while no application is chosen. */
+/** Shown instead of a page's table while no application is chosen. */
 export function NoApplication() {
   const t = useCommon()
   return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('chooseApplicationFirst')} />

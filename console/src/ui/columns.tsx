@@ -12,7 +12,7 @@ interface ColumnsProps {
   choose: (keys: string[]) => void
 }
 
-/** Which columns of a table are shown. */
+/** Chooses the visible columns of a table. */
 export function Columns({ columns, shown, choose }: ColumnsProps) {
   return (
     <Checkbox.Group

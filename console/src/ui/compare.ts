@@ -1,4 +1,4 @@
-/** One member of a record, as it was and as it is; undefined where there is none. */
+/** One member of a record before and after a change; undefined where the record lacks it. */
 export interface Difference {
   member: string
   before: string | undefined
@@ -7,8 +7,8 @@ export interface Difference {
 }
 
 /**
- * Compares two records member by member, those of their parts too, in the order of the newer one; what only the older
- * had comes last.
+ * Compares two records member by member, nested ones too, in the order of the newer record; members of the older one
+ * alone come last.
  */
 export function compare(before: unknown, after: unknown): Difference[] {
   const [older, newer] = [new Map(leavesOf(before)), new Map(leavesOf(after))]
@@ -20,8 +20,8 @@ export function compare(before: unknown, after: unknown): Difference[] {
 }
 
 /**
- * What a record says at last, each by its path. The parts of a day are told apart by when they begin, those of other
- * lists by their numbers; a list of plain values is one value.
+ * The leaves of a record, each with its path. In a path, a period of a day is named by its start, an item of any other
+ * list by its number; a list of plain values is one leaf.
  */
 function leavesOf(value: unknown, path = ''): [path: string, text: string][] {
   const parts = typeof value === 'object' && value !== null ? Object.entries(value) : []

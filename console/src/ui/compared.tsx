@@ -31,9 +31,9 @@ const useTexts = defineTexts(
 interface ComparedProps {
   before: unknown
   after: unknown
-  /** What members are called, where they have other names than the API's. */
+  /** Names of members, where they differ from the API's. */
   names?: Record<string, string>
-  /** Other words for the two sides. */
+  /** Other titles of the two sides. */
   titles?: { before: string; after: string }
 }
 
@@ -78,7 +78,7 @@ export function Compared({ before, after, names = {}, titles }: ComparedProps) {
             title: titles?.after ?? t('after'),
             render: (_, { after: text, isChanged }) => side(text, isChanged),
           },
-          // Beside other words for the sides, only what is changed is of interest.
+          // With other titles for the sides, the column of changes is left out.
           ...(titles === undefined
             ? [
                 {
@@ -95,7 +95,7 @@ export function Compared({ before, after, names = {}, titles }: ComparedProps) {
   )
 }
 
-/** A member's path in words, as far as they are known; undefined where none is. */
+/** The path of a member in words, as far as they are known; undefined if no step is. */
 function named(member: string, names: Record<string, string>): string | undefined {
   const steps = member.split(' ')
   return steps.some((step) => step in names) ? steps.map((step) => names[step] ?? step).join(' ') : undefined

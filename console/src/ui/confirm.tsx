@@ -7,23 +7,23 @@ import { useCommon } from './texts.ts'
 interface ConfirmProps {
   isOpen: boolean
   title: string
-  /** What it does, in plain words. */
+  /** The effect, in plain words. */
   children?: ReactNode
-  /** The word on the button. */
+  /** The label of the button. */
   verb: string
   isDangerous?: boolean
-  /** Asks for a reason, which `run` is given; it may be left empty where it is optional. */
+  /** Asks for a reason, which is passed to `run`; an optional one may be empty. */
   wantsReason?: boolean | 'optional'
-  /** Must be typed before the button works. */
+  /** A text that the user must type to enable the button. */
   typed?: string
-  /** Whether what the children ask for is there. */
+  /** Whether the inputs among the children are complete. */
   isComplete?: boolean
-  /** Throws its refusal, which is shown, and everything stays as it was. */
+  /** Runs the action. A refusal that it throws is shown, and the dialog stays open. */
   run: (reason: string) => Promise<unknown>
   onClose: () => void
 }
 
-/** Asks before something that is hard to undo. */
+/** Asks before an action that is hard to undo. */
 export function Confirm({
   isOpen,
   title,

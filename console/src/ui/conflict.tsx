@@ -21,9 +21,9 @@ const useTexts = defineTexts(
 )
 
 interface ConflictProps<Item> {
-  /** The record that the form began with. */
+  /** The record that the form was opened with. */
   opened: Item
-  /** The record as it is now; undefined until it has been asked for. */
+  /** The current record; undefined until it has been read. */
   now: Item | undefined
   /** The fields that were changed on both sides. */
   both: readonly string[]
@@ -34,7 +34,7 @@ interface ConflictProps<Item> {
   takeTheirs: () => void
 }
 
-/** What a form shows when its record was changed by someone else: how, and the choice between the two. */
+/** Shown in a form when someone else has changed its record: the differences, and the choice between the two. */
 export function Conflict<Item>({
   opened,
   now,

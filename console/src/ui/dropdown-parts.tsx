@@ -1,7 +1,7 @@
 import { Dropdown, type DropdownProps } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 
-/** A dropdown that is open when it is first drawn, with the keyboard on its button. */
+/** A dropdown that is open when first rendered, with the focus on its button. */
 export function OpenedDropdown({ children, ...props }: DropdownProps) {
   const [isOpen, setOpen] = useState(true)
   const place = useRef<HTMLSpanElement>(null)

@@ -8,7 +8,7 @@ interface Props extends DropdownProps {
 
 const Opened = lazy(async () => ({ default: (await import('./dropdown-parts.tsx')).OpenedDropdown }))
 
-/** What opens below a button. It comes when it is first opened: most pages are left without that. */
+/** A dropdown below a button. Its code is loaded when it is first opened, because most visits never open one. */
 export function Dropdown({ children, ...props }: Props) {
   const [isWanted, setWanted] = useState(false)
   const button = cloneElement(children, {

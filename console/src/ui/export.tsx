@@ -21,12 +21,12 @@ const useTexts = defineTexts(
 
 interface ExportsProps {
   kind: ExportKind
-  /** The filters as they stand. What is empty is not sent. */
+  /** The current filters. Empty ones are not sent. */
   filters: Record<string, unknown>
   page: { total: number; totalIsExact: boolean }
 }
 
-/** All rows of a list with its filters, as a file: plain downloads, which the session's cookie opens. */
+/** Exports all rows of a filtered list as a file: a plain download, authenticated by the session's cookie. */
 export function Exports({ kind, filters, page: { total, totalIsExact } }: ExportsProps) {
   const t = useTexts()
   const hasPlaces = kind === 'sites' || kind === 'devices'

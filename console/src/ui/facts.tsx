@@ -2,7 +2,7 @@ import { Descriptions } from 'antd'
 import type { ReactNode } from 'react'
 import { useCommon } from './texts.ts'
 
-/** What is known of something, line by line, by its names; a dash where nothing is. */
+/** A list of names and values; a dash for a missing value. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   const t = useCommon()
   const isKnown = (value: ReactNode) => value !== null && value !== undefined && value !== '' && value !== false

@@ -2,7 +2,7 @@ import { Button } from 'antd'
 import { Result } from './result.tsx'
 import { useCommon } from './texts.ts'
 
-/** What is shown when a page breaks, or its chunk cannot be loaded, which a new version of the console may be the cause of. */
+/** Shown when a page throws, or when its chunk cannot be loaded, for example after an upgrade of the console. */
 export function PageFault() {
   const t = useCommon()
   return (

@@ -1,7 +1,7 @@
 import type { CascaderProps, InputProps, InputRef, SelectProps } from 'antd'
 import { type CSSProperties, lazy, type Ref, Suspense } from 'react'
 
-// Fields that come after the page that has them; until then their places are kept.
+// Fields whose code is loaded after their page; their space is reserved until then.
 
 const LazyInput = lazy(() => import('antd/es/input'))
 const LazySelect = lazy(() => import('antd/es/select'))

@@ -4,16 +4,16 @@ import { grouped } from './number.ts'
 
 interface FigureProps {
   name: string
-  /** A text says more than a number: that there are more than these. */
+  /** A text instead of a number, such as "more than 1,000". */
   value: number | string | undefined
-  /** Where the rows are. */
+  /** The address of the rows that are counted. */
   to: string
-  /** Red, as soon as there is one. */
+  /** Whether the number is red if it is not zero. */
   isBad?: boolean
   children?: ReactNode
 }
 
-/** One number, and the way to what it counts. */
+/** A number, with a link to the rows that it counts. */
 export function Figure({ name, value, to, isBad = false, children }: FigureProps) {
   const isRed = isBad && value !== undefined && value !== 0
   return (

@@ -8,13 +8,13 @@ import { countFilters } from './filter-count.ts'
 import { useIsNarrow } from './narrow.ts'
 import { useCommon } from './texts.ts'
 
-/** A page's filters, kept in its address: what one sees can be sent to a colleague. */
+/** The filters of a page, kept in its address, so that a view can be sent to a colleague. */
 export function useFilters<Name extends string>(names: readonly Name[]) {
   const [search] = useSearchParams()
   const change = useChangeSearch()
   const values = Object.fromEntries(names.map((name) => [name, search.get(name) ?? ''])) as Record<Name, string>
   function set(changes: Partial<Record<Name, string>>): void {
-    // Another filter begins at the first page.
+    // A changed filter starts at the first page.
     change({ ...changes, cursor: undefined }, { replace: true })
   }
   const clear = (except: readonly Name[] = []) =>
@@ -37,22 +37,22 @@ interface FilterProps {
 
 interface TextFilterProps extends FilterProps {
   width?: number
-  /** What a text stands for, where that is more than was typed. */
+  /** Maps the typed text to the filter's value. */
   meaning?: (text: string) => string
 }
 
-/** Text that is looked for a moment after the last key, or at once with Enter. */
+/** A text filter, applied a moment after the last key, or at once with Enter. */
 export function TextFilter({ label, value, onChange, width = 180, meaning = (text) => text }: TextFilterProps) {
   const id = useId()
   const [text, setText] = useState(value)
   const field = useRef<InputRef>(null)
   const { state } = useNavigation()
-  // What someone is typing is not overwritten by what the address said before.
+  // An older value from the address must not overwrite the text while the user types.
   useEffect(() => {
     if (document.activeElement !== field.current?.input) setText(value)
   }, [value])
   useEffect(() => {
-    // On the way to another page there is nothing more to look for on this one.
+    // While another page loads, this one's filter must not change the address.
     if (meaning(text) === value || state !== 'idle') return
     const timer = setTimeout(() => onChange(meaning(text)), 400)
     return () => clearTimeout(timer)
@@ -106,7 +106,7 @@ export interface RangeFilterProps {
 
 const LazyRangeFilter = lazy(async () => ({ default: (await import('./range-filter.tsx')).RangeFilter }))
 
-/** A range of the service's own time; the calendar comes after the rows, and its place is kept until then. */
+/** A time range in the service's time zone. The calendar loads after the rows; its space is reserved until then. */
 export function RangeFilter(props: RangeFilterProps) {
   const place = (
     <div className="range-filter">
@@ -122,14 +122,14 @@ export function RangeFilter(props: RangeFilterProps) {
 }
 
 interface FilterBarProps {
-  /** What is filtered by, to say how many filters are set. */
+  /** The filters' values, to count those that are set. */
   values: Record<string, string>
-  /** What is no filter but stands beside them. */
+  /** Other elements beside the filters. */
   beside?: ReactNode
   children: ReactNode
 }
 
-/** A page's filters; where there is no room, folded behind a button that says how many are set. */
+/** A page's filters; on a narrow screen, folded behind a button that shows how many are set. */
 export function FilterBar({ values, beside, children }: FilterBarProps) {
   const t = useCommon()
   const [isOpen, setOpen] = useState(false)

@@ -9,7 +9,7 @@ interface FormDrawerProps {
   children: ReactNode
 }
 
-/** A form beside its page; closing it is asked where something would be lost. */
+/** A form in a drawer; closing it asks first if unsaved input would be lost. */
 export function FormDrawer({ isOpen, title, onClose, children }: FormDrawerProps) {
   const leave = useLeave()
   return (

@@ -18,7 +18,7 @@ interface Question {
   words: string
 }
 
-/** Each says what would be lost by leaving now; undefined while nothing would. */
+/** Each returns the question to ask before leaving; undefined if nothing would be lost. */
 const guards = new Set<() => Question | undefined>()
 
 function question(): Question | undefined {
@@ -29,7 +29,7 @@ function question(): Question | undefined {
   return undefined
 }
 
-/** Has leaving asked, for as long as something would be lost by it. */
+/** Asks before the user leaves the page, while the guard returns a question. */
 export function useGuard(guard: () => Question | undefined): void {
   const asked = useEffectEvent(guard)
   useEffect(() => {
@@ -40,13 +40,13 @@ export function useGuard(guard: () => Question | undefined): void {
   }, [])
 }
 
-/** The same for what was entered and is not saved. */
+/** Asks before the user leaves unsaved input. */
 export function useUnsaved(isUnsaved: () => boolean): void {
   const t = useTexts()
   useGuard(() => (isUnsaved() ? { title: t('title'), words: t('words') } : undefined))
 }
 
-/** Goes, but not before it was asked, where something would be lost; tells how to take the question back. */
+/** Returns a function that leaves, after a question if something would be lost; it returns one that closes the question. */
 export function useLeave(): (go: () => void, stay?: () => void) => () => void {
   const t = useTexts()
   return (go, stay) => {
@@ -57,7 +57,7 @@ export function useLeave(): (go: () => void, stay?: () => void) => () => void {
     }
     const { title, words: content } = asked
     const onOk = () => {
-      // Who leaves leaves all of it, and is asked once.
+      // One question covers all guards.
       guards.clear()
       go()
     }
@@ -65,7 +65,7 @@ export function useLeave(): (go: () => void, stay?: () => void) => () => void {
   }
 }
 
-/** Asks at the console's own links and at the window's door. There is one of it: the router takes but one blocker. */
+/** Asks at links within the console, and when the window closes. Rendered once: the router takes only one blocker. */
 export function LeaveGuard() {
   const leave = useLeave()
   const blocker = useBlocker(

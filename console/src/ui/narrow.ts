@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-// As the style sheet has it.
+// The same width as in the style sheet.
 const narrow = matchMedia('(max-width: 640px)')
 
-/** Whether the window is a phone's, or as narrow as one. */
+/** Whether the window is as narrow as a phone's. */
 export function useIsNarrow(): boolean {
   return useSyncExternalStore(
     (tell) => {

@@ -8,19 +8,19 @@ import { useCommon } from './texts.ts'
 
 interface PageProps {
   title: string
-  /** What stands beside the title: states. */
+  /** Elements beside the title, such as a state. */
   beside?: ReactNode
-  /** Buttons of what can be done here. */
+  /** The buttons of the page's actions. */
   actions?: ReactNode
-  /** The operation that this page uses above all; linked to the API reference. */
+  /** The page's main operation, linked to the API reference. */
   operation?: Operation
-  /** What one's role must be permitted to see the page at all, where that is not this operation. */
+  /** The operation that a user must be permitted to see the page, if it is not `operation`. */
   needs?: Operation
   children: ReactNode
 }
 
 /**
- * The frame of every page: its one `h1`, its actions, and the way to the API reference; or that one's role may not see it.
+ * The frame of every page: its only `h1`, its actions, and a link to the API reference; or a notice without permission.
  */
 export function Page({ title, beside, actions, operation, needs = operation, children }: PageProps) {
   const t = useCommon()

@@ -11,7 +11,7 @@ const momentFormat = 'YYYY-MM-DD HH:mm:ss'
 const shownMoment = (instant: Date, timeZone: string) =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(instant)
 
-/** The ranges that are asked for most, in the service's own days; none until its zone is known. */
+/** The most common ranges, in days of the service's time zone; none until the zone is known. */
 export function useRangePresets(isOpen: boolean): { label: string; value: [Dayjs, Dayjs] }[] {
   const t = useCommon()
   const { data } = useRead(getSettings, {}, { enabled: isOpen })
@@ -28,7 +28,7 @@ export function useRangePresets(isOpen: boolean): { label: string; value: [Dayjs
   ]
 }
 
-/** A range of the service's own time, which is not always the reader's. */
+/** A time range in the service's time zone, which may differ from the user's. */
 export function RangeFilter({ label, from, to, onChange }: RangeFilterProps) {
   const t = useCommon()
   const id = useId()

@@ -18,13 +18,13 @@ interface Read<Item> {
   etag: string | null
 }
 
-/** A record that a form changes. */
+/** A record that was read for a form. */
 export interface Edited<Item> extends Read<Item> {
-  /** Reads it once more. */
+  /** Reads it again. */
   readAnew: () => Promise<Read<Item> | undefined>
 }
 
-/** Reads a record for its form; `instead` is what stands in the form's place until it is there. */
+/** Reads a record for its form; shows `instead` until it is loaded. */
 export function useEdited<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   input: Input<Body, Query>,
@@ -37,57 +37,57 @@ export function useEdited<Body extends TObject, Query extends TObject, Data exte
   return { edited: undefined, instead }
 }
 
-/** What a form sends: all values, those that were changed, and the headers that make sending it again harmless. */
+/** The input of `send`: all values, the changed ones, and the headers that make a retry harmless. */
 export interface Sending<Values> {
   values: Values
   changed: Partial<Values>
   headers: Record<string, string>
 }
 
-/** What a form's fields may want to know. */
+/** The state of a form, for its fields. */
 interface FormState {
-  /** The reasons of the last refusal, by the paths that it names. */
+  /** The reasons in the last refusal, by field path. */
   faults: Record<string, string>
-  /** Whether it was tried to be sent although fields are faulty. */
+  /** Whether the user tried to send it with faulty fields. */
   wasTried: boolean
 }
 
 export interface RecordFormProps<Values extends object, Item, Made> {
   form?: FormInstance<Values>
-  /** The record that is changed; undefined where one is made. */
+  /** The record to change; undefined to create one. */
   edited?: Edited<Item> | undefined
-  /** What the form begins with: every field that it has. */
+  /** The initial values, of every field. */
   valuesOf: (record: Item | undefined) => Values
-  /** Throws its refusal, which is shown; answers undefined when something has to be asked first. */
+  /** Sends the form. Throws a refusal, which is shown; returns undefined if the user must answer a question first. */
   send: (sending: Sending<Values>) => Promise<Made | undefined>
   onSaved: (made: Made) => unknown
-  /** What is said of it; `Saved` by itself. */
+  /** The message after a success; by default `Saved`. */
   saidOf?: (made: Made) => string
   onRefused?: (refusal: ForecourtError) => void
-  /** The word on the button, where it is not that of a record that is changed or made. */
+  /** The label of the button; by default that for saving or creating. */
   verb?: string
   isReady?: boolean
-  /** Where one gets to without saving: the address of a page, or what closes the form. */
+  /** How to leave without saving: the address of a page, or a function that closes the form. */
   back?: string | (() => void)
-  /** What fields are called. */
+  /** The names of fields. */
   fieldNames: Record<string, string>
-  /** The faulty fields of a refusal that does not name them itself. */
+  /** The faulty fields of a refusal that does not name them. */
   faultsOf?: (refusal: ForecourtError) => ForecourtError['errors']
-  /** What to do about a refusal, where that is known. */
+  /** Advice about a refusal, where there is any. */
   advice?: (refusal: ForecourtError) => ReactNode
   children: ReactNode | ((state: FormState) => ReactNode)
 }
 
 /**
- * The frame of every form of a record. It saves over the state that it began with and no other, shows what someone else
- * has changed meanwhile, makes nothing twice though an answer is lost, shows faults at their fields, and has leaving
- * asked while something is not saved.
+ * The frame of every form of a record. It saves with `If-Match`, shows changes that someone else has made meanwhile,
+ * creates nothing twice if a response is lost, shows faults at their fields, and asks before the user leaves unsaved
+ * input.
  */
 export function RecordForm<Values extends object, Item, Made>(props: RecordFormProps<Values, Item, Made>) {
   const { edited, valuesOf, verb, isReady = true, back, fieldNames, advice, children } = props
   const t = useCommon()
   const [form] = Form.useForm<Values>(props.form)
-  // What the form began with; a newer state takes its place only when one chooses it.
+  // The state that the form was opened with; a newer one replaces it only when the user chooses so.
   const [base, setBase] = useState(() => ({ read: edited as Read<Item> | undefined, values: valuesOf(edited?.data) }))
   const [newer, setNewer] = useState<Read<Item>>()
   const [refusal, setRefusal] = useState<ForecourtError>()
@@ -139,7 +139,7 @@ export function RecordForm<Values extends object, Item, Made>(props: RecordFormP
     setBusy('reading')
     const read = await edited?.readAnew().catch(() => undefined)
     setBusy(undefined)
-    // What was to be saved is there: an answer was lost on the way. What is changed is answered as what is read.
+    // The record has these values already: an earlier save succeeded, and its response was lost.
     if (read !== undefined && changedMembers(valuesOf(read.data), valuesNow()).length === 0) {
       return end(read.data as unknown as Made)
     }
@@ -166,7 +166,7 @@ export function RecordForm<Values extends object, Item, Made>(props: RecordFormP
       scrollToFirstError={{ focus: true, block: 'center' }}
       onFinish={() => void submit()}
       onFinishFailed={() => setTried(true)}
-      // What is changed is not faulty until it is looked at again.
+      // A changed field is not faulty until it is checked again.
       onValuesChange={(changed) =>
         form.setFields(fieldsOf(changed).map((name) => ({ name: name as never, errors: [] })))
       }
@@ -201,7 +201,7 @@ export function RecordForm<Values extends object, Item, Made>(props: RecordFormP
   )
 }
 
-/** Brings what was refused into sight, wherever the form has been scrolled to. */
+/** Scrolls a refusal into view. */
 function InSight({ of, children }: { of: unknown; children: ReactNode }) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {

@@ -23,7 +23,7 @@ import { RefusalResult } from './refusal.tsx'
 import { Rows, type RowsColumn } from './rows.tsx'
 import { useCommon } from './texts.ts'
 
-/** What every page operation answers (contract §5). */
+/** The data of every page operation (contract §5). */
 interface PageData<Item> {
   list: Item[]
   total: number
@@ -33,39 +33,39 @@ interface PageData<Item> {
 }
 
 export interface Column<Item> extends RowsColumn<Item> {
-  /** Hidden until it is chosen; `narrow`: where the window has no room for all. */
+  /** Hidden until the user chooses it; `narrow`: hidden only in a narrow window. */
   isExtra?: boolean | 'narrow'
-  /** Always shown: without it a row could not be told from another. */
+  /** Always shown, because it identifies the row. */
   isFixed?: boolean
 }
 
 interface RecordsProps<Item, Body extends TObject, Query extends TObject, Data extends TSchema> {
-  /** Names the table's columns, whose choice is remembered. */
+  /** The key under which the choice of columns is stored. */
   name: string
   /** A page operation. */
   operation: Operation<Body, Query, Data>
-  /** What an export has these rows as. */
+  /** The kind of export of these rows. */
   exportKind?: ExportKind
-  /** The filters. What is empty is not sent. */
+  /** The filters. Empty ones are not sent. */
   input: Record<string, unknown>
   columns: Column<Item>[]
   rowKey: (item: Item) => string | number
-  /** What is shown where there is nothing: for no rows at all, and, when filters are set, with a way to clear them. */
+  /** Shown if there are no rows; with filters set, a notice with a button to clear them takes its place. */
   empty?: ReactNode
   isNarrowed?: boolean
   clear?: () => void
   refetchInterval?: number
   onRow?: (item: Item) => { onClick: () => void }
   selection?: { keys: (string | number)[]; onChange: (keys: (string | number)[]) => void }
-  /** More than one table on a page: they must not share the cursor in the address. */
+  /** For several tables on a page: the name of this one's cursor in the address. */
   cursorName?: string
-  /** Buttons at the left of the pager. */
+  /** Buttons to the left of the pager. */
   footer?: ReactNode
-  /** The column by which the operation's `order` sorts, the newest first as long as nothing else is chosen. */
+  /** The column by which the operation's `order` sorts; newest first by default. */
   orderedBy?: string
 }
 
-// What is opened seldom.
+// Rarely opened parts, loaded on demand.
 const Exports = lazy(async () => ({ default: (await import('./export.tsx')).Exports }))
 const Columns = lazy(async () => ({ default: (await import('./columns.tsx')).Columns }))
 
@@ -88,7 +88,7 @@ function useColumnChoice<Item>(name: string, columns: Column<Item>[]) {
   return { shown, choose }
 }
 
-/** A table of a page operation: cursor paging and page size in the address, a choice of columns, and every state. */
+/** A table of a page operation: with cursor and page size in the address, a choice of columns, and every state. */
 export function Records<Item extends object, Body extends TObject, Query extends TObject, Data extends TSchema>({
   name,
   operation,
@@ -127,7 +127,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const page = data as (PageData<Item> & Static<Data>) | undefined
 
   if (error !== null && data === undefined) return <RefusalResult error={error} retry={() => void refetch()} />
-  // Nothing is drawn that would move when the rows are there.
+  // Nothing is shown that would move when the rows arrive.
   if (page === undefined) return <Loading />
   return (
     <div>
@@ -202,7 +202,7 @@ interface TurnProps {
   go: () => void
 }
 
-/** A button of the pager: its words, or, where there is no room for them, its sign. */
+/** A button of the pager: its label or, on a narrow screen, its icon. */
 function Turn({ icon, words, isOff, go }: TurnProps) {
   return (
     <Button className="pager-turn" disabled={isOff} aria-label={words} title={words} icon={icon} onClick={go}>
@@ -211,15 +211,15 @@ function Turn({ icon, words, isOff, go }: TurnProps) {
   )
 }
 
-/** The cursors of the pages that one has turned over to get here, the first page's being empty. */
+/** The cursors of the pages before this one, from the first page, whose cursor is empty. */
 function useTrail(cursorName: string): string[] {
   const state: unknown = useLocation().state
   return (state as Record<string, string[]> | null)?.[cursorName] ?? []
 }
 
 /**
- * A click anywhere on a row counts, but not one on what acts by itself, in a dialog that belongs to the row, or at the
- * end of marking its text.
+ * A click anywhere on a row opens it, except on links, buttons and inputs, in a dialog of the row, or at the end of
+ * selecting text.
  */
 function rowProps(onClick: () => void): React.HTMLAttributes<HTMLElement> {
   return {
@@ -241,7 +241,7 @@ function Total({ page }: { page: PageData<unknown> }) {
   )
 }
 
-/** What stands in the place of rows: nothing at all, or nothing that fits. */
+/** Shown instead of rows: there are none at all, or none that match the filters. */
 function Nothing({ isNarrowed, clear, empty }: { isNarrowed: boolean; clear?: () => void; empty?: ReactNode }) {
   const t = useCommon()
   if (!isNarrowed) return empty ?? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('nothingYet')} />

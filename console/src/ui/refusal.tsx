@@ -5,9 +5,9 @@ import { useCommon } from './texts.ts'
 
 interface RefusalProps {
   error: ForecourtError | Error | null | undefined
-  /** Asks again. */
+  /** Repeats the request. */
   retry?: () => void
-  /** Names of fields as the form shows them; a field of a refusal that has none is shown by its own name. */
+  /** The form's names of fields; a field without one is shown by its API name. */
   fieldNames?: Record<string, string>
 }
 
@@ -26,7 +26,7 @@ function useWords(error: RefusalProps['error']) {
   }
 }
 
-/** A refusal beside what it is about: the service's words, the faulty fields, the code and the request id. */
+/** Shows a refusal: the service's message, the faulty fields, the code and the request id. */
 export function RefusalAlert({ error, retry, fieldNames = {} }: RefusalProps) {
   const t = useCommon()
   const { message, details, errors } = useWords(error)
@@ -57,7 +57,7 @@ export function RefusalAlert({ error, retry, fieldNames = {} }: RefusalProps) {
   )
 }
 
-/** A refusal in the place of a whole page or table. */
+/** A refusal instead of a whole page or table. */
 export function RefusalResult({ error, retry }: RefusalProps) {
   const t = useCommon()
   const { message, details } = useWords(error)

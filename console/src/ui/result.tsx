@@ -7,11 +7,11 @@ interface ResultProps {
   status: keyof typeof signs
   title: ReactNode
   subTitle?: ReactNode
-  /** What can be done about it. */
+  /** The actions that are offered. */
   extra?: ReactNode
 }
 
-/** What came of something, in the place of a whole page or table. It is drawn also where a part of the console is missing. */
+/** A result instead of a whole page or table. It depends on no other chunk, so that it works when one fails to load. */
 export function Result({ status, title, subTitle, extra }: ResultProps) {
   const Sign = signs[status]
   return (

@@ -5,13 +5,13 @@ import { Wide } from './wide.tsx'
 export interface RowsColumn<Item> {
   key: string
   title: string
-  /** The member that is shown, or what is made of it. */
+  /** The member to show, or how to render it. */
   dataIndex?: keyof Item & string
   render?: (value: undefined, item: Item) => ReactNode
   align?: 'end'
-  /** The most that it may take of a window, in pixels of 1280; what is longer is broken, also where it has no place to. */
+  /** The greatest width, in pixels of a window of 1280. Longer text is wrapped, even within a word. */
   most?: number
-  /** `fills` takes the room that the other columns leave. */
+  /** `fills` takes the width that the other columns leave. */
   className?: string
 }
 
@@ -22,20 +22,20 @@ interface RowsProps<Item> {
   columns: RowsColumn<Item>[]
   rows: readonly Item[]
   rowKey: (item: Item) => Key
-  /** What is shown in the place of rows. */
+  /** Shown instead of rows if there are none. */
   empty: ReactNode
-  /** Others than these are on their way. */
+  /** Whether other rows are loading. */
   isBusy?: boolean
   isSmall?: boolean
   rowProps?: ((item: Item) => React.HTMLAttributes<HTMLElement>) | undefined
   selection?: { keys: Key[]; onChange: (keys: Key[]) => void } | undefined
-  /** The column that the rows are in the order of, which its heading turns round. */
+  /** The column by which the rows are sorted; its heading reverses the order. */
   sort?: { column: string; isAscending: boolean; turn: () => void } | undefined
 }
 
 /**
- * A table. Where a window has no room for one, the style sheet makes a card of each row: the first column its title, the
- * others by their names.
+ * A table. In a narrow window the style sheet makes a card of each row: the first column is its title, the others have
+ * their headings beside them.
  */
 export function Rows<Item extends object>({ label, columns, rows, rowKey, empty, ...options }: RowsProps<Item>) {
   const { isBusy = false, isSmall, rowProps, selection, sort } = options
@@ -105,7 +105,7 @@ export function Rows<Item extends object>({ label, columns, rows, rowKey, empty,
 const classOf = ({ align, className }: RowsColumn<never>) =>
   [align === 'end' && 'rows-end', className].filter(Boolean).join(' ') || undefined
 
-/** Buttons say themselves what they are. */
+/** A column of buttons needs no label in a card. */
 const labelOf = ({ key, title }: RowsColumn<never>) => (key === 'actions' ? '' : title)
 
 function cellOf<Item>({ dataIndex, render, most }: RowsColumn<Item>, item: Item): ReactNode {
@@ -153,10 +153,10 @@ function ChooseAll({ all, keys, onChange }: { all: Key[]; keys: Key[]; onChange:
   )
 }
 
-/** What may be taken of a window: so many pixels of 1280. */
+/** A width that grows with the window, from pixels of a window of 1280. */
 const widthOf = (most: number) => `max(${most}px, ${most / 12.8}vw)`
 
-/** Text that may be long: on one line as far as there is room, whole in its title. */
+/** Long text, cut off to one line, with the whole text in its tooltip. */
 export function OneLine({ text, most }: { text: string; most?: number }) {
   return (
     <span className="one-line" title={text} style={{ maxWidth: most && widthOf(most) }}>

@@ -3,12 +3,12 @@ import { useCommon } from './texts.ts'
 
 interface SecretProps {
   title: string
-  /** What is shown once, by what it is called, or null for what was lost; nothing is open while it is undefined. */
+  /** The secrets by name, null for one that was lost; while undefined, the dialog is closed. */
   secrets: Record<string, string | null> | undefined
   onClose: () => void
 }
 
-/** Shows secrets once, each to be copied; it closes by its button only, so that no slip of the hand loses them. */
+/** Shows secrets once, each with a copy button. Only its own button closes it, so that no stray click loses them. */
 export function SecretOnce({ title, secrets, onClose }: SecretProps) {
   const t = useCommon()
   return (
@@ -33,7 +33,7 @@ export function SecretOnce({ title, secrets, onClose }: SecretProps) {
   )
 }
 
-/** Text that one may want to take along, with a button that does. */
+/** Text with a copy button. */
 export function Copyable({ text }: { text: string }) {
   const t = useCommon()
   return (

@@ -2,14 +2,14 @@ import { type CSSProperties, useId } from 'react'
 
 interface SegmentsProps<Value extends string | number> {
   label: string
-  /** A field of a form gives them. */
+  /** Set by the form field. */
   value?: Value
   onChange?: (value: Value) => void
   options: { value: Value; label: string }[]
   style?: CSSProperties
 }
 
-/** One of few, all of them in sight. */
+/** A choice of one of a few options, all visible. */
 export function Segments<Value extends string | number>({
   label,
   value,

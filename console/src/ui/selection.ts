@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 
-/** What is chosen of the rows that are shown; another page or filter chooses nothing. */
+/** The selected rows of a table; another page or filter clears the selection. */
 export function useSelection() {
   const [search] = useSearchParams()
   const place = search.toString()

@@ -3,7 +3,7 @@ import { useCommon } from './texts.ts'
 
 type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'idle'
 
-/** A state: its word, with a dot whose colour helps the eye. Colour is never the only sign. */
+/** A state: a word with a coloured dot. Colour is never the only sign. */
 export function State({ tone, children }: { tone: Tone; children: ReactNode }) {
   return <span className={`state state-${tone}`}>{children}</span>
 }
@@ -13,13 +13,13 @@ export function OnlineState({ status }: { status: number }) {
   return <State tone={status === 1 ? 'good' : 'idle'}>{status === 1 ? t('online') : t('offline')}</State>
 }
 
-/** Of a device: 1 normal, 2 faulty. */
+/** The status of a device: 1 normal, 2 faulty. */
 export function HealthState({ status }: { status: number }) {
   const t = useCommon()
   return <State tone={status === 1 ? 'good' : 'bad'}>{status === 1 ? t('normal') : t('faulty')}</State>
 }
 
-/** Of a device: 0 closed, 1 open, 2 stopped. */
+/** The run status of a device: 0 closed, 1 open, 2 stopped. */
 export function RunState({ status }: { status: number }) {
   const t = useCommon()
   const words = [t('closed'), t('open'), t('stopped')]
@@ -27,7 +27,7 @@ export function RunState({ status }: { status: number }) {
   return <State tone={tones[status] ?? 'idle'}>{words[status] ?? status}</State>
 }
 
-/** Of an application: frozen stands before all else. */
+/** The state of an application: frozen before anything else. */
 export function ApplicationState({ application }: { application: { status: number; onlineStatus: number } }) {
   const t = useCommon()
   if (application.status === 2) return <State tone="bad">{t('frozen')}</State>

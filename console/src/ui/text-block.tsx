@@ -1,4 +1,4 @@
-/** A text as it was sent, line by line. */
+/** A text with its line breaks, as it was sent. */
 export function TextBlock({ text }: { text: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard

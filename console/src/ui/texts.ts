@@ -1,6 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
-/** What more than one page says. */
+/** Texts of more than one page. */
 export const useCommon = defineTexts(
   {
     loading: 'Loading',

@@ -2,10 +2,9 @@ import type { ModalFuncProps } from 'antd'
 import { type ComponentType, lazy, Suspense, useEffect, useState } from 'react'
 import type { Telling } from './told-parts.tsx'
 
-// What is said above a page: that something is done, and questions. Most visits end without, so it comes when a page may
-// need it.
+// Messages and questions above a page. Most visits show none, so the code is loaded when a page may need it.
 
-// Without it, what was done is done all the same.
+// If the code fails to load, the message is lost, but not the action.
 const Parts = lazy<ComponentType<{ onReady: (telling: Telling) => void }>>(() =>
   import('./told-parts.tsx').then(
     ({ ToldParts }) => ({ default: ToldParts }),
@@ -19,25 +18,25 @@ const telling = new Promise<Telling>((resolve) => {
   tellBy = resolve
 })
 
-/** Has it loaded before there is something to say. */
+/** Loads the code before there is a message to show. */
 export function getTold(): void {
   want()
 }
 
-/** Says that something is done. */
+/** Shows a message of success. */
 export function say(words: string): void {
   want()
   void telling.then(({ message }) => message.success(words))
 }
 
-/** Asks something; tells how to take the question back. */
+/** Shows a question; returns a function that closes it. */
 export function ask(question: ModalFuncProps): () => void {
   want()
   const asked = telling.then(({ modal }) => ({ box: modal.confirm(question) }))
   return () => void asked.then(({ box }) => box.destroy())
 }
 
-/** Where it is drawn. There is one of it. */
+/** The place of messages and questions; rendered once. */
 export function Told() {
   const [isWanted, setWanted] = useState(false)
   useEffect(() => {

@@ -2,8 +2,8 @@ import { Empty, Spin } from 'antd'
 import { useEffect, useState } from 'react'
 
 /**
- * What someone types into a list whose rows are looked for elsewhere, asked for a moment after the last key. While
- * `isAsked` is false the list must be empty: Enter would choose what an earlier text has found.
+ * The text typed into a list that is searched by the service, a moment after the last key. While `isAsked` is false the
+ * list must be empty, because Enter would choose a result of an earlier text.
  */
 export function useTypedSearch() {
   const [typed, search] = useState('')
@@ -16,7 +16,7 @@ export function useTypedSearch() {
   return { search, asked, isAsked: wished === asked }
 }
 
-/** What such a list shows in the place of rows. */
+/** Shown instead of the rows of such a list. */
 export function NothingFound({ isWaiting, words }: { isWaiting: boolean; words: string }) {
   if (isWaiting) return <Spin size="small" style={{ display: 'block', margin: 12 }} />
   return <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={words} />
