@@ -4,7 +4,7 @@ import { drawEventId, lowestEventId } from '../database/application-lock.ts'
 import { findReplay, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
-import { idBehind, insertPlatformEvent } from '../events/store.ts'
+import { idAfterEventsBefore, insertPlatformEvent } from '../events/store.ts'
 import { type Handler, handle, read } from '../http/handler.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
@@ -114,7 +114,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     if (id !== null) return id
     const { from, before } = readTimeRange(body)
     if (from === null || before === null) throw invalidRequest(replayGaps(body))
-    const lastId = await idBehind(sql, appId, before)
+    const lastId = await idAfterEventsBefore(sql, appId, before)
     return { from, before, firstId: lowestEventId(from), lastId, status: given(body.status) }
   }
 

@@ -2,7 +2,7 @@ import type { Row } from 'postgres'
 import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
-import { within } from '../events/store.ts'
+import { eventTimeConditions } from '../events/store.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
@@ -117,7 +117,7 @@ export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPause
     status === null ? sql`` : sql.unsafe(`and status = ${status}`),
     types === null ? sql`` : sql`and type in ${sql(types)}`,
     eventId === null ? sql`` : sql`and id = ${eventId} and type <> ${testType}`,
-    ...(await within(sql, appIds, 'event_time', time)),
+    ...(await eventTimeConditions(sql, appIds, 'event_time', time)),
   ]
   const rows = sql`
     select ${shownColumns(sql, appIds, isPaused)} from delivery where ${ofApplications(sql, appIds)} ${conditions}`

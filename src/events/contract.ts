@@ -20,7 +20,7 @@ import { typeNames } from './rules.ts'
 
 export const auditTypes = [...eventTypes, ...platformEventTypes]
 
-/** A filter of types: several with commas, all of a kind as `device.*`. */
+/** A filter by types: several separated by commas; `device.*` for all types of a kind. */
 export function typeFilter(types: readonly string[]) {
   const names = typeNames(types)
   const one = `(${names.map((name) => name.replace(/[.*]/g, String.raw`\$&`)).join('|')})`
@@ -51,7 +51,7 @@ const EventRecord = named(
 )
 export type EventRecord = Static<typeof EventRecord>
 
-/** The types that tell of a device, and those that tell of a site: each has its filter. */
+/** The types of events about one kind of record; each kind has its own filter in `pageEvents`. */
 export const typesOf = (noun: 'device' | 'site' | 'billingRule') =>
   eventTypes.filter((type) => type.startsWith(`${noun}.`))
 

@@ -10,7 +10,7 @@ import type { pageEvents } from './contract.ts'
 import { readTypes } from './rules.ts'
 import { pageOfEvents } from './store.ts'
 
-/** Makes what reads the pages of an application's events that a caller asks for. */
+/** Returns a function that reads a page of an application's events for a caller. */
 export function eventPages({ showMoment, readTimeRange }: { showMoment: ShowMoment; readTimeRange: ReadTimeRange }) {
   return async (sql: Sql, caller: Caller, query: Static<NonNullable<typeof pageEvents.query>> & PageQuery) => {
     const appId = await requireApplicationOf(sql, caller, query.appId)

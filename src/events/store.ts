@@ -14,31 +14,31 @@ import { readActor } from './rules.ts'
 export interface NewEvent {
   appId: string
   type: EventType
-  /** Now, unless it is given. */
+  /** Now by default. */
   time?: Date
   /** Who did it, as `actorOf` names it. */
   actor: string
-  /** What it is about: a serial number or an id; null for the application itself. */
+  /** The record that the event is about: a serial number or an id; null for the application itself. */
   subject: string | number | null
-  /** The record as its operation answers it, without secrets. */
+  /** The record as its operation returns it, without secrets. */
   data: object
 }
 
-/** Writes one event in the change's own transaction, which must hold the application's lock. */
+/** Writes an event in the transaction of the change, which must hold the application's lock. */
 export async function insertEvent(tx: Statements, event: NewEvent): Promise<void> {
   await insertNumbered(tx, event)
 }
 
-/** The log of what happens in no application is kept as if an application without a name had it. */
+/** Events of no application are stored under an empty application id. */
 const platformLog = ''
 
 export type NewPlatformEvent = Omit<NewEvent, 'appId' | 'type'> & {
   type: PlatformEventType
-  /** Where it came from, for the audit trail. */
+  /** The caller's address, for the audit trail. */
   address?: string | undefined
 }
 
-/** Writes one event of the platform itself, under the lock of that log. */
+/** Writes an event of the platform, and takes the lock of the platform's log. */
 export async function insertPlatformEvent(tx: Statements, event: NewPlatformEvent): Promise<void> {
   await lockApplication(tx, platformLog)
   await insertNumbered(tx, { appId: platformLog, ...event })
@@ -57,39 +57,39 @@ async function insertNumbered(
   if (appId !== platformLog) noteEvents(tx, [appId])
 }
 
-/** A filter of the feed; what is null does not narrow it. */
+/** A filter of the feed; a null member does not narrow it. */
 export interface EventFilter extends PageQuery {
   appId: string
   types: readonly string[] | null
   afterId: number | null
   beforeId: number | null
   time: TimeRange
-  /** Each names one record: the events of its kind about it. */
+  /** Each selects the events about one record. */
   deviceNo: string | null
   siteId: number | null
   billingRuleId: number | null
   newestFirst: boolean
 }
 
-/** Pages through an application's events by id. Writers hold the application's lock, so a later id is never seen first. */
+/** Pages through an application's events by id. Writers hold the application's lock, so ids become visible in order. */
 export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: ShowMoment) {
   const { appId, types, afterId, beforeId, time } = filter
   const conditions = [
     afterId === null ? sql`` : sql`and id > ${afterId}`,
     beforeId === null ? sql`` : sql`and id < ${beforeId}`,
     types === null ? sql`` : sql`and type in ${sql(types)}`,
-    ...(await within(sql, [appId], 'time', time)),
+    ...(await eventTimeConditions(sql, [appId], 'time', time)),
     about(sql, 'device', filter.deviceNo),
     about(sql, 'site', filter.siteId),
     about(sql, 'billingRule', filter.billingRuleId),
   ]
-  const rows = sql`select ${sql.unsafe(eventColumns)} from event where app_id = ${appId} ${conditions}`
+  const rows = sql`select ${sql.unsafe(eventColumnsSql)} from event where app_id = ${appId} ${conditions}`
   return readPage(sql, { operation: pageEvents.id, rows, key: byId, newestFirst: filter.newestFirst }, filter, (row) =>
     toEvent(row, showMoment),
   )
 }
 
-const eventColumns = 'id, type, app_id, time, actor, data'
+const eventColumnsSql = 'id, type, app_id, time, actor, data'
 
 function toEvent(row: Row, showMoment: ShowMoment): EventRecord {
   return {
@@ -105,15 +105,15 @@ function toEvent(row: Row, showMoment: ShowMoment): EventRecord {
 
 /** The application's event with this id. Throws 60002. */
 export async function requireEvent(sql: Sql, appId: string, id: number, showMoment: ShowMoment): Promise<EventRecord> {
-  const [row] = await sql`select ${sql.unsafe(eventColumns)} from event where app_id = ${appId} and id = ${id}`
+  const [row] = await sql`select ${sql.unsafe(eventColumnsSql)} from event where app_id = ${appId} and id = ${id}`
   if (row === undefined) throw new Refusal('eventNotFound')
   return toEvent(row, showMoment)
 }
 
-/** A filter of the audit trail; what is null does not narrow it. */
+/** A filter of the audit trail; a null member does not narrow it. */
 export interface AuditFilter extends PageQuery {
   appId: string | null
-  /** Or the beginning of it. */
+  /** An actor or the beginning of one. */
   actor: string | null
   actorId: number | null
   types: readonly string[] | null
@@ -122,14 +122,14 @@ export interface AuditFilter extends PageQuery {
   time: TimeRange
 }
 
-/** Ids are each log's own: events of one moment in several have the same. */
+/** Ids are unique only eventTimeConditions an application: events of the same moment in two have the same id. */
 const byIdInAnyLog: PageKey = [...byId, { column: 'app_id', type: 'text' }]
 
-/** Pages through what operators and their keys did, and the platform's own log, by the index that holds nothing else. */
+/** Pages through the events of operators and their keys, and the platform's own, by the index of just these. */
 export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMoment) {
   const { appId, actor, actorId, types, subject, beforeId, time } = filter
   const conditions = [
-    // What operators did to the application itself stands in the platform's log.
+    // The platform's log holds what operators did to the application itself.
     appId === null
       ? sql``
       : sql`and (app_id = ${appId} or app_id = '' and subject = ${appId}
@@ -163,7 +163,7 @@ function toAudit(row: Row, showMoment: ShowMoment): AuditRecord {
 /** The newest events of all applications and of the platform. */
 export async function newestEvents(sql: Sql, limit: number, showMoment: ShowMoment) {
   let newest: Row[] = []
-  // By the newest id of each: most often the first few logs hold them all, and what follows is older.
+  // Logs by their newest id: the first few usually hold all of the newest events, because the others' are older.
   for (let skipped = 0; ; skipped += limit) {
     const logs = await sql`
       select app_id, last_event_id from event_head order by last_event_id desc limit ${limit} offset ${skipped}`
@@ -183,16 +183,16 @@ export async function newestEvents(sql: Sql, limit: number, showMoment: ShowMome
 function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: string | number | null) {
   if (subject === null) return sql``
   const types = typesOf(noun).map((type) => `'${type}'`)
-  const named = String(subject)
+  const text = String(subject)
   return sql`
-    and hashtext(subject) = hashtext(${named}) and subject = ${named} and type in (${sql.unsafe(types.join(', '))})`
+    and hashtext(subject) = hashtext(${text}) and subject = ${text} and type in (${sql.unsafe(types.join(', '))})`
 }
 
 /**
- * Conditions on a column that holds the time of events, with the ids around, which an index finds: those of one
- * application, or of several the lowest only.
+ * Conditions on a column with the time of events, and on ids, which have an index and follow time: a lower bound, and
+ * for one application an upper bound too.
  */
-export async function within(
+export async function eventTimeConditions(
   sql: Sql,
   appIds: readonly string[] | null,
   column: 'time' | 'event_time',
@@ -204,18 +204,18 @@ export async function within(
   return [
     from === null ? sql`` : sql`and ${time} >= ${from} and id >= ${lowestEventId(from)}`,
     before === null ? sql`` : sql`and ${time} < ${before}`,
-    hasLast ? sql`and id <= ${await idBehind(sql, appId, before)}` : sql``,
+    hasLast ? sql`and id <= ${await idAfterEventsBefore(sql, appId, before)}` : sql``,
   ]
 }
 
-/** An event carries the moment at which its change was composed; by how much the ids can be out of step with that. */
+/** Ids are in the order of commits, times are those at which changes were composed: how far they may differ. */
 const slackMs = 120_000
 
 /**
- * An id behind all events before a moment, and near. An event's id is never smaller than its moment's lowest, and larger
- * by little, unless the clock has been set back: so the first guess is nearly always right.
+ * Returns an id near a moment that is larger than the ids of all events before it. An event's id is at least the lowest
+ * of its moment, and little above it unless the clock was set back, so the first guess is nearly always right.
  */
-export async function idBehind(sql: Sql, appId: string, moment: Date): Promise<number> {
+export async function idAfterEventsBefore(sql: Sql, appId: string, moment: Date): Promise<number> {
   for (let stepMs = slackMs; ; stepMs *= 4) {
     const guess = lowestEventId(new Date(moment.getTime() + stepMs))
     const [event] = await sql`
@@ -224,29 +224,29 @@ export async function idBehind(sql: Sql, appId: string, moment: Date): Promise<n
   }
 }
 
-/** For how long events are kept. */
+/** How many days events are stored. */
 export interface EventDays {
   eventDays: number
-  /** Of `device.stateChanged`, by far the most; never longer than the others. */
+  /** For `device.stateChanged`, by far the most frequent; at most `eventDays`. */
   stateEventDays: number
 }
 
 /**
- * Makes the database's own way to remove events: those older than so many days, of the platform and of each application
- * from its oldest on, and none that its callback is still to take or to try again. It works with its owner's rights and
- * its days stand in it, so that a role that may not delete events prunes them all the same, and no younger ones.
+ * Creates the database function that prunes old events, oldest first, of the platform and of each application, except
+ * those that its callback has not taken yet or will retry. The function runs with its owner's rights and holds the days
+ * itself, so that a role which may not delete events can prune old ones, and no younger ones.
  */
 export async function installEventPruning(owner: Sql, { eventDays, stateEventDays }: EventDays): Promise<void> {
   await transaction(owner, async (tx) => {
-    // Two processes may start at once.
-    await takeLock(tx, 'install event pruning')
+    // Two processes that start at once must not both replace the function.
+    await takeLock(tx, 'install event pruneSql')
     const [row] = await tx<[{ path: string }]>`select quote_ident(current_schema()) as path`
     await tx.unsafe(`
       create or replace function delete_old_events(p_limit integer) returns integer
       language plpgsql security definer
-      -- Last, where a caller's temporary tables are not taken for ours.
+      -- pg_temp last, so that a caller's temporary tables cannot stand in for the service's.
       set search_path = ${row.path}, pg_temp
-      -- Its plans are kept, and a table grows.
+      -- Plans are cached: a sequential scan of a small table would stay when it has grown.
       set enable_seqscan = off
       as $$
       declare
@@ -257,8 +257,8 @@ export async function installEventPruning(owner: Sql, { eventDays, stateEventDay
         v_ids bigint[];
         v_deleted integer := 0;
       begin
-        ${pruning(eventDays, '')}
-        ${pruning(Math.min(stateEventDays, eventDays), ` and w.type = '${stateType}'`)}
+        ${pruneSql(eventDays, '')}
+        ${pruneSql(Math.min(stateEventDays, eventDays), ` and w.type = '${stateType}'`)}
         return v_deleted;
       end $$;
       revoke all on function delete_old_events from public`)
@@ -267,11 +267,11 @@ export async function installEventPruning(owner: Sql, { eventDays, stateEventDay
 
 const stateType: EventType = 'device.stateChanged'
 
-/** PL/pgSQL that removes old events; those of one type are found by the index of types. */
-const pruning = (days: number, ofType: string) => `
+/** PL/pgSQL that prunes old events; with `ofType` only those of one type, by the index of types. */
+const pruneSql = (days: number, ofType: string) => `
         v_before := now() - interval '${days} days';
         v_before_id := (extract(epoch from v_before) * 1000000)::bigint;
-        -- Few have old events, and only these are looked into. No id is smaller than its moment.
+        -- Only applications with old events are read, which are few. No id is smaller than its event's microsecond.
         for v_app in select l.app_id from application_lock l where v_before_id > (
           select w.id from event w where w.app_id = l.app_id${ofType} order by w.id limit 1)
         loop
@@ -289,7 +289,7 @@ const pruning = (days: number, ofType: string) => `
           v_deleted := v_deleted + cardinality(v_ids);
         end loop;`
 
-/** Removes at most `limit` events that have had their days; answers how many. */
+/** Prunes at most `limit` old events; returns how many. */
 export async function deleteOldEvents(sql: Statements, limit: number): Promise<number> {
   const [row] = await sql<[{ deleted: number }]>`select delete_old_events(${limit}::integer) as deleted`
   return row.deleted

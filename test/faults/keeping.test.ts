@@ -4,7 +4,7 @@ import { issueTokensRoutine } from '../../src/applications/tokens/routine.ts'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { transaction } from '../../src/database/transaction.ts'
 import { deleteOldDeliveries } from '../../src/deliveries/store.ts'
-import { deleteOldRefusals, keepRefusals } from '../../src/events/refusal-log/store.ts'
+import { deleteOldRefusals, storeRefusals } from '../../src/events/refusal-log/store.ts'
 import { deleteOldEvents, installEventPruning } from '../../src/events/store.ts'
 import { findCount } from '../../src/service/overview/store.ts'
 import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
@@ -192,7 +192,7 @@ test('refusals of an application are bounded by its minute and its thousand, and
       actor: `application:${appId}`,
       errors: null,
     }))
-  const keep = (batch: ReturnType<typeof refusalsAt>) => transaction(sql, (tx) => keepRefusals(tx, batch))
+  const keep = (batch: ReturnType<typeof refusalsAt>) => transaction(sql, (tx) => storeRefusals(tx, batch))
   const kept = async (appId: string) => {
     const rows = await sql`select request_id from refusal where app_id = ${appId} order by id`
     return rows.map((row) => row.request_id)

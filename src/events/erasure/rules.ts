@@ -1,10 +1,10 @@
-/** What a site's record says of people. */
+/** The members of a site's record that hold personal data. */
 const personalMembers = ['contacts', 'contactsPhone', 'customerServicePhone']
-/** In the place of what was erased: text, as every reader of these members expects it. */
+/** Replaces erased values: a text, because readers of these members expect one. */
 const erased = '***'
 
-/** A record, or an answer with several, as JSON text without what it says of people; undefined where it says nothing. */
-export function withoutPeople(json: string): string | undefined {
+/** Erases personal data from the JSON text of one record or several; undefined when it holds none. */
+export function withoutPersonalData(json: string): string | undefined {
   let isChanged = false
   const text = JSON.stringify(JSON.parse(json), (member, value) => {
     if (!personalMembers.includes(member) || typeof value !== 'string' || value === erased) return value

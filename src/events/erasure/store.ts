@@ -4,19 +4,19 @@ import { textArray } from '../../database/routine.ts'
 import { transaction } from '../../database/transaction.ts'
 import { typesOf } from '../contract.ts'
 import { insertPlatformEvent } from '../store.ts'
-import { withoutPeople } from './rules.ts'
+import { withoutPersonalData } from './rules.ts'
 
-/** Sites that one transaction erases. */
+/** How many sites one transaction erases. */
 const stepSites = 100
 const actor = 'operator:command line'
 
-/** A deleted site that the log still tells of. */
+/** A deleted site whose events are still in the log. */
 export interface DeletedSite {
   appId: string
   id: string
 }
 
-/** The site, if the log tells of its deletion. */
+/** The site, if the log holds its deletion. */
 export async function findDeletedSite(sql: Sql, appId: string, id: number): Promise<DeletedSite | undefined> {
   const [row] = await sql`
     select 1 from event where app_id = ${appId} and type = 'site.deleted'
@@ -24,7 +24,7 @@ export async function findDeletedSite(sql: Sql, appId: string, id: number): Prom
   return row && { appId, id: String(id) }
 }
 
-/** Sites that were deleted at least so many days ago, of one application or of all. */
+/** Sites that were deleted at least `days` ago, of one application or of all. */
 export async function findDeletedSites(sql: Sql, days: number, appId: string | null): Promise<DeletedSite[]> {
   const applications = appId === null ? await sql`select app_id from application order by app_id` : [{ app_id: appId }]
   const found: DeletedSite[] = []
@@ -43,8 +43,8 @@ export interface Erasure {
 }
 
 /**
- * Erases what the log, and the answers that are kept for retries, say of people at these sites, and tells that in the
- * audit trail. What holds nothing of people any more is passed over.
+ * Erases the personal data of these sites from the log and from the responses stored for retries, and records that in
+ * the audit trail. Events that hold no personal data any more are skipped and not counted.
  */
 export async function eraseSites(sql: Sql, sites: readonly DeletedSite[], isDryRun: boolean): Promise<Erasure> {
   const total: Erasure = { sites: 0, events: 0 }
@@ -61,7 +61,7 @@ export async function eraseSites(sql: Sql, sites: readonly DeletedSite[], isDryR
 }
 
 async function eraseStep(tx: Statements, appId: string, ids: string[], isDryRun: boolean) {
-  // Before anything of the application is looked at: a write that was admitted earlier is seen.
+  // Before the first read, so that a write that was admitted earlier is seen.
   await lockApplication(tx, appId)
   const types = typesOf('site')
   const rows = await tx<{ id: number; subject: string; data: string }[]>`
@@ -71,14 +71,14 @@ async function eraseStep(tx: Statements, appId: string, ids: string[], isDryRun:
   const siteIds = new Set<string>()
   let events = 0
   for (const { id, subject, data } of rows) {
-    const erased = withoutPeople(data)
+    const erased = withoutPersonalData(data)
     if (erased === undefined) continue
     siteIds.add(subject)
     events++
     if (!isDryRun) await tx`update event set data = ${erased} where app_id = ${appId} and id = ${id}`
   }
   if (isDryRun || events === 0) return { siteIds: [...siteIds], events }
-  await eraseAnswers(tx, appId, ids)
+  await eraseResponses(tx, appId, ids)
   await insertPlatformEvent(tx, {
     type: 'site.erased',
     actor,
@@ -88,14 +88,14 @@ async function eraseStep(tx: Statements, appId: string, ids: string[], isDryRun:
   return { siteIds: [...siteIds], events }
 }
 
-/** The answers that are kept a day for retries. */
-async function eraseAnswers(tx: Statements, appId: string, ids: string[]): Promise<void> {
-  const named = textArray(ids.map((id) => `%"id":${id},%`))
+/** Erases personal data from the responses that are stored for a day with their idempotency keys. */
+async function eraseResponses(tx: Statements, appId: string, ids: string[]): Promise<void> {
+  const patterns = textArray(ids.map((id) => `%"id":${id},%`))
   const answers = await tx<{ operation: string; key: string; answer: string }[]>`
     select operation, key, answer from idempotency_key
-    where app_id = ${appId} and operation in ('saveSite', 'saveSites', 'deleteSite') and answer like any(${named}::text[])`
+    where app_id = ${appId} and operation in ('saveSite', 'saveSites', 'deleteSite') and answer like any(${patterns}::text[])`
   for (const { operation, key, answer } of answers) {
-    const erased = withoutPeople(answer)
+    const erased = withoutPersonalData(answer)
     if (erased === undefined) continue
     await tx`
       update idempotency_key set answer = ${erased}

@@ -6,27 +6,28 @@ import { transaction } from '../../database/transaction.ts'
 import type { RefusedWrite } from '../../http/serve.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { limits } from '../../vocabulary/limits.ts'
-import { applicationOf, type KeptRefusal, toKept } from './refusal-record.ts'
-import { keepRefusals } from './store.ts'
+import { applicationOf, type LoggedRefusal, toLoggedRefusal } from './refusal-record.ts'
+import { storeRefusals } from './store.ts'
 
 const everyMs = 500
-/** What one transaction writes, so that none is long. */
+/** The most that one transaction writes, so that it stays short. */
 const batchRows = 500
 const batchApplications = 50
-/** A database that does not answer may not hold up the service’s end. */
+/** The last write may take this long, so that a silent database does not delay the service’s end. */
 const lastWriteMs = 500
 const minuteMs = 60_000
 
 /**
- * Keeps why writes were refused, best effort: beside requests, twice a second, in bounded batches. An application’s
- * refusals beyond its share of a minute are dropped here already, so that a storm of them costs a look at a map.
+ * Stores why writes were refused, on a best-effort basis: in the background, twice a second, in bounded batches. It
+ * drops an application’s refusals beyond the limit of a minute at once, so that a flood of them costs one map look-up
+ * each.
  */
 export class RefusalRecorder {
   private readonly sql: Sql
   private readonly log: Logger
   private readonly metrics: Pick<Metrics, 'countRefusedWrite'>
   private readonly timer: ReturnType<typeof setInterval>
-  private waiting: KeptRefusal[] = []
+  private waiting: LoggedRefusal[] = []
   private minute = 0
   private readonly inMinute = new Map<string, number>()
   private writing: Promise<void> | undefined
@@ -39,24 +40,24 @@ export class RefusalRecorder {
     this.timer.unref()
   }
 
-  /** Nobody waits for it. */
+  /** Queues a refusal to be stored; it may be dropped. */
   note(refused: RefusedWrite): void {
     const appId = applicationOf(refused)
     if (appId === undefined) return
-    // What the chart counts is what can be looked up here, within the log's bounds.
+    // The chart counts the refusals that belong in this log, including those beyond its limits.
     this.metrics.countRefusedWrite()
     const now = new Date()
-    if (this.waiting.length >= limits.refusalsWaiting || this.isOverShare(appId, now)) return
-    this.waiting.push(toKept(refused, appId, now))
+    if (this.waiting.length >= limits.refusalsWaiting || this.isOverLimit(appId, now)) return
+    this.waiting.push(toLoggedRefusal(refused, appId, now))
   }
 
-  /** Writes what waits, as far as the database answers at once. */
+  /** Writes the queued refusals, if the database answers at once. */
   async stop(): Promise<void> {
     clearInterval(this.timer)
     await Promise.race([this.writeSoon(), setTimeout(lastWriteMs)])
   }
 
-  private isOverShare(appId: string, now: Date): boolean {
+  private isOverLimit(appId: string, now: Date): boolean {
     const minute = Math.floor(now.getTime() / minuteMs)
     if (minute !== this.minute) {
       this.minute = minute
@@ -79,23 +80,23 @@ export class RefusalRecorder {
       const { batch, rest } = nextBatch(this.waiting)
       this.waiting = rest
       try {
-        await transaction(this.sql, (tx) => keepRefusals(tx, batch))
+        await transaction(this.sql, (tx) => storeRefusals(tx, batch))
       } catch (error) {
-        // A database that is away may be back soon; what it will not take, it would not take then either.
+        // A batch waits for a database that is unavailable; one that the database refuses would be refused again.
         if (databaseRefusal(error) !== undefined)
           this.waiting = [...batch, ...this.waiting].slice(0, limits.refusalsWaiting)
-        else this.log.warn({ err: error }, 'refusals could not be kept')
+        else this.log.warn({ err: error }, 'refused writes could not be logged: the batch is dropped')
         return
       }
     }
   }
 }
 
-/** The refusals of a few applications, by application. */
-function nextBatch(waiting: readonly KeptRefusal[]): { batch: KeptRefusal[]; rest: KeptRefusal[] } {
+/** Takes the refusals of a few applications from the queue; the others are the rest. */
+function nextBatch(waiting: readonly LoggedRefusal[]): { batch: LoggedRefusal[]; rest: LoggedRefusal[] } {
   const applications = new Set<string>()
-  const batch: KeptRefusal[] = []
-  const rest: KeptRefusal[] = []
+  const batch: LoggedRefusal[] = []
+  const rest: LoggedRefusal[] = []
   for (const refusal of waiting) {
     if (applications.size < batchApplications) applications.add(refusal.appId)
     if (batch.length < batchRows && applications.has(refusal.appId)) batch.push(refusal)

@@ -4,9 +4,9 @@ import type { RefusedWrite } from '../../http/serve.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { type FieldFault, refusals } from '../../vocabulary/refusals.ts'
 
-/** A refused write as it is kept: who, what and why, and nothing else of what was sent. */
-export interface KeptRefusal {
-  /** Empty for a write of an operator that names no application of theirs. */
+/** A refused write as it is stored: who, what and why, and nothing else of the request. */
+export interface LoggedRefusal {
+  /** Empty for an operator's write that names no application visible to them. */
   appId: string
   time: Date
   requestId: string
@@ -18,14 +18,14 @@ export interface KeptRefusal {
 }
 
 const longestText = 64
-/** As the service makes application ids; what else an operator names is none. */
-const sane = /^[\w-]{1,64}$/
+/** The form of application ids; anything else that an operator sends names no application. */
+const appIdForm = /^[\w-]{1,64}$/
 
-/** The place of refusals that are about no application; only operators see them. */
+/** The application id under which refusals about no application are stored; only operators see them. */
 export const ofNoApplication = ''
 
-/** What is kept of the refusal of a write of this application. */
-export function toKept(refused: RefusedWrite, appId: string, time: Date): KeptRefusal {
+/** Selects what is stored of a refused write. */
+export function toLoggedRefusal(refused: RefusedWrite, appId: string, time: Date): LoggedRefusal {
   const { refusal, operation, requestId, caller, body } = refused
   const errors = refusal.errors?.slice(0, limits.refusalErrors) ?? null
   return {
@@ -36,26 +36,26 @@ export function toKept(refused: RefusedWrite, appId: string, time: Date): KeptRe
     code: refusals[refusal.refusal].code,
     subject: shownText(refused.subject === undefined ? subjectOf(body) : refused.subject),
     actor: caller === undefined ? `application:${appId}` : actorOf(caller),
-    // A field can be named by what was sent.
+    // A field's name can come from the request.
     errors: errors?.map(({ field, reason }) => ({ field: shownText(field) ?? '', reason })) ?? null,
   }
 }
 
 /**
- * The application that a refused write is kept for: `ofNoApplication` where an operator names none, or one that is none
- * of theirs. Undefined where the caller is unknown.
+ * The application under which a refused write is stored: `ofNoApplication` when an operator names none, or one that
+ * they may not see. Undefined when the caller is unknown.
  */
 export function applicationOf({ caller, operation, refusal, body }: RefusedWrite): string | undefined {
   if (operation.callers.length === 0) return undefined
   if (caller === undefined) return refusal.appId
   if (caller.kind === 'application') return caller.appId
   const named = memberOf(body, 'appId')
-  if (typeof named !== 'string' || !sane.test(named)) return ofNoApplication
+  if (typeof named !== 'string' || !appIdForm.test(named)) return ofNoApplication
   const visible = visibleApplications(caller)
   return visible === null || visible.includes(named) ? named : ofNoApplication
 }
 
-/** What a write is about: a serial number, an id, or the name of what is to be made. */
+/** The record that a write is about: a serial number, an id, or the name of a new record. */
 function subjectOf(body: unknown): string | null {
   for (const member of ['deviceNo', 'id', 'siteName', 'appName', 'serialPrefix']) {
     const value = memberOf(body, member)
@@ -68,7 +68,7 @@ function memberOf(body: unknown, member: string): unknown {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[member] : undefined
 }
 
-/** What was sent may be anything; the database takes no NUL, and nobody reads a book. */
+/** Shortens a request's text and replaces control characters and lone surrogates, which the database refuses. */
 function shownText(text: string | null): string | null {
   return text === null ? null : text.slice(0, longestText).replaceAll(/\p{Cc}|\p{Cs}/gu, '\ufffd')
 }

@@ -7,18 +7,18 @@ import type { ShowMoment, TimeRange } from '../../vocabulary/moments.ts'
 import { type FieldFault, type Reason, type RefusalName, refusals } from '../../vocabulary/refusals.ts'
 import { readActor } from '../rules.ts'
 import { pageRefusals, type RefusalRecord } from './contract.ts'
-import { type KeptRefusal, ofNoApplication } from './refusal-record.ts'
+import { type LoggedRefusal, ofNoApplication } from './refusal-record.ts'
 
 /**
- * Keeps refusals of existing applications and of none, as far as their bounds go. The lock lets one process at a time look at them
- * and add to them, so they hold however many there are.
+ * Stores refusals of existing applications and of none, up to their limits. The lock lets one process at a time count
+ * and add refusals, so the limits hold for all processes together.
  */
-export async function keepRefusals(tx: Statements, batch: readonly KeptRefusal[]): Promise<void> {
+export async function storeRefusals(tx: Statements, batch: readonly LoggedRefusal[]): Promise<void> {
   await takeLock(tx, 'refusal log')
   const named = [...new Set(batch.map(({ appId }) => appId))]
   const existing = await tx`select app_id from application where app_id = any(${textArray(named)}::text[])`
   const known = new Set([ofNoApplication, ...existing.map(({ app_id: appId }) => appId)])
-  // What an operator says of an application that is not there is about none.
+  // An operator's write that names an application which does not exist is logged under none.
   const placed = batch.map((refusal) => (known.has(refusal.appId) ? refusal : { ...refusal, appId: ofNoApplication }))
   for (const appId of new Set(placed.map((refusal) => refusal.appId))) {
     const own = placed.filter((refusal) => refusal.appId === appId)
@@ -31,7 +31,7 @@ export async function keepRefusals(tx: Statements, batch: readonly KeptRefusal[]
   }
 }
 
-async function insertRefusals(tx: Statements, appId: string, rows: readonly KeptRefusal[]): Promise<void> {
+async function insertRefusals(tx: Statements, appId: string, rows: readonly LoggedRefusal[]): Promise<void> {
   const values = rows.map(({ time, requestId, operation, code, subject, actor, errors }) => ({
     ...{ app_id: appId, time, request_id: requestId, operation, code, subject, actor },
     errors: errors === null ? null : JSON.stringify(errors),
@@ -42,7 +42,7 @@ async function insertRefusals(tx: Statements, appId: string, rows: readonly Kept
       select id from refusal where app_id = ${appId} order by id desc limit 1 offset ${limits.refusalsOfOne})`
 }
 
-/** Removes at most `limit` refusals that have had their days; answers how many. */
+/** Prunes at most `limit` refusals older than `days`; returns how many. */
 export async function deleteOldRefusals(sql: Statements, limit: number, days: number): Promise<number> {
   const isOld = sql`time < now() - ${days} * interval '1 day'`
   const applications = await sql`
@@ -59,14 +59,14 @@ export async function deleteOldRefusals(sql: Statements, limit: number, days: nu
   return deleted
 }
 
-/** What a page of refusals is narrowed to; what is null does not narrow it. */
+/** A filter of refusals; a null member does not narrow it. */
 export interface RefusalFilter {
-  /** Whose; null for all applications'. */
+  /** Null for all applications. */
   appIds: readonly string[] | null
   time: TimeRange
   code: number | null
   operation: string | null
-  /** A part of it. */
+  /** A part of the serial number. */
   deviceNo: string | null
   subject: string | null
   requestId: string | null
@@ -85,7 +85,7 @@ export function pageOfRefusals(
     time.before === null ? sql`` : sql`and time < ${time.before}`,
     code === null ? sql`` : sql`and code = ${code}`,
     operation === null ? sql`` : sql`and operation = ${operation}`,
-    // Sites and rules have subjects too.
+    // Only operations on devices: sites and rules have subjects too.
     deviceNo === null ? sql`` : sql`and ${part(deviceNo)} and strpos(operation, 'Device') > 0`,
     subject === null ? sql`` : sql`and subject = ${subject}`,
     requestId === null ? sql`` : sql`and request_id = ${requestId}`,
@@ -112,7 +112,7 @@ export function pageOfRefusals(
 
 const names = new Map(Object.entries(refusals).map(([name, { code }]) => [code as number, name as RefusalName]))
 
-/** A code of another version of the program may have no name here. */
+/** A refusal that another version of the service logged may have a code without a name here. */
 function nameOf(code: number): RefusalName {
   return names.get(code) ?? 'internalFault'
 }
