@@ -5,7 +5,7 @@ import dayjs from 'dayjs'
 import 'dayjs/locale/zh-cn'
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import { useLanguage } from './language/index.ts'
-import { Told } from './ui/told.tsx'
+import { Feedback } from './ui/feedback.tsx'
 
 export type Shade = 'light' | 'dark' | 'system'
 const storageKey = 'forecourt.shade'
@@ -56,7 +56,7 @@ export function Theme({ children }: { children: ReactNode }) {
       >
         <div className={`ground ${variables}`}>
           {children}
-          <Told />
+          <Feedback />
         </div>
       </ConfigProvider>
     </ShadeContext>

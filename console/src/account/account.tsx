@@ -61,7 +61,7 @@ function PasswordCard() {
           key={changes}
           valuesOf={() => ({ password: '', newPassword: '' })}
           send={({ values }) => change.mutateAsync({ input: values })}
-          saidOf={() => t('changed')}
+          successMessage={() => t('changed')}
           onSaved={() => setChanges(changes + 1)}
           verb={t('change')}
           fieldNames={{ password: t('old'), newPassword: t('next') }}
@@ -92,14 +92,14 @@ function Sessions() {
       {operatorId === null ? (
         <KeySession session={session} />
       ) : (
-        // An admin is answered everyone's sessions, unless it is said whose are meant.
+        // Without `operatorId`, an admin would get everyone's sessions.
         <SessionsTable name="sessions" input={{ operatorId }} isOwn />
       )}
     </section>
   )
 }
 
-/** The session that a key is in: no filter of `pageSessions` finds those of a key. */
+/** The session of an operator key, from the session itself, because no filter of `pageSessions` finds it. */
 function KeySession({ session: { userAgent, address, createTime, seenTime, expireTime } }: { session: SessionRecord }) {
   const t = usePeopleTexts()
   return (

@@ -11,8 +11,8 @@ import {
 import { useWrite } from '../api.ts'
 import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
-import { say } from '../ui/told.tsx'
 import { type Texts, useTexts } from './texts.ts'
 
 type Action = 'goOnline' | 'goOffline' | 'freeze' | 'unfreeze' | 'rotate'
@@ -24,10 +24,10 @@ const changes = {
   unfreeze: { isDangerous: false, done: 'isUnfrozen' },
 } as const
 
-/** How long the old secret may go on working: not at all, an hour, a day, a week. */
+/** The choices of how long the old secret stays valid: not at all, an hour, a day, a week. */
 const overlaps = [0, 3600, 86_400, 604_800] as const
 
-/** What can be done with an application as a whole, each after a word of what it does. */
+/** The actions on a whole application. Each explains its effect before it runs. */
 export function Actions({ application }: { application: ApplicationRecord }) {
   const t = useTexts()
   const offered = useOffered(application)
@@ -41,7 +41,7 @@ export function Actions({ application }: { application: ApplicationRecord }) {
       setSecret((await runs.rotate(overlapSeconds)).appSecret ?? undefined)
     } else if (chosen !== undefined) {
       await runs[chosen](reason)
-      say(t(changes[chosen].done, { name }))
+      showSuccess(t(changes[chosen].done, { name }))
     }
   }
 
@@ -62,7 +62,7 @@ export function Actions({ application }: { application: ApplicationRecord }) {
   )
 }
 
-/** What the state allows and the role may do. */
+/** The actions that the application's state and the user's role allow. */
 function useOffered({ onlineStatus, status }: ApplicationRecord): Action[] {
   const may = useMay()
   const offered: Action[] = []
@@ -97,7 +97,7 @@ interface QuestionProps {
 }
 
 function Question({ action, name, t, run, onClose }: QuestionProps) {
-  // What is asked stays in the dialog while it closes.
+  // The question stays in the dialog while it closes.
   const [last, setLast] = useState<Action>('rotate')
   const [overlapSeconds, setOverlapSeconds] = useState(0)
   if (action !== undefined && action !== last) setLast(action)

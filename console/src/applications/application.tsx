@@ -32,12 +32,12 @@ const tabs = {
 
 type Tab = keyof typeof tabs
 
-/** One application; which of its parts is shown stands in the address. */
+/** One application. The address names the tab that is shown. */
 export function Page() {
   const { appId = '', tab = '' } = useParams()
   const may = useMay()
   const offered = (Object.keys(tabs) as Tab[]).filter((key) => key !== 'members' || may(pageOperators))
-  // Each part has its own address, also the first: from one to the other the page stays, and with it the focus.
+  // Every tab has an address of its own, also the first, so that changing the tab keeps the page and the focus.
   if (!(offered as string[]).includes(tab)) return <Navigate to={paths.application(appId, 'overview')} replace />
   return <Application appId={appId} tab={tab as Tab} offered={offered} key={appId} />
 }

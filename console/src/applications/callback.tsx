@@ -24,7 +24,7 @@ import { useCommon } from '../ui/texts.ts'
 import { ConfigEditor } from './config-form.tsx'
 import { useTexts } from './texts.ts'
 
-/** The third-party configuration, which is also where an application's events are sent. */
+/** The third-party configuration, which also holds the address of the application's callback. */
 export function CallbackTab({ application: { appId, appName } }: { application: ApplicationRecord }) {
   const t = useTexts()
   const may = useMay()
@@ -159,7 +159,7 @@ function useConfigItems(config: ThirdPartyConfigRecord) {
   ]
 }
 
-/** Sends one test event, and shows what came of it. */
+/** Sends one test event, and shows the result. */
 function Test({ appId, hasUrl }: { appId: string; hasUrl: boolean }) {
   const t = useTexts()
   const test = useWrite(testDelivery)

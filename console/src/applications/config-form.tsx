@@ -11,17 +11,17 @@ import { ConfigFields, configBody, configValues, useFieldNames } from './fields.
 
 interface Props {
   appId: string
-  /** Nothing is there yet, so there is nothing to begin with. */
+  /** The application has no configuration yet. */
   isNew: boolean
   onSaved: (saved: ThirdPartyConfigRecord) => void
   onClose: () => void
 }
 
-/** The form of a third-party configuration, of one that is there or one that is to be made. */
+/** The form to create or change a third-party configuration. */
 export function ConfigEditor({ appId, isNew: isMissing, onSaved, onClose }: Props) {
   const common = useCommon()
   const fieldNames = useFieldNames()
-  // As it was when the form was opened: the first save must not take the form away beneath its own answer.
+  // As when the form was opened: the first save changes `isMissing`, which must not replace the form meanwhile.
   const [isNew] = useState(isMissing)
   const { edited, instead } = useEdited(getThirdPartyConfig, { appId }, { enabled: !isNew })
   const save = useWrite(saveThirdPartyConfig)

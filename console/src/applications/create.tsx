@@ -34,7 +34,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Creates an application in a drawer, shows its secrets once, and leads to it. */
+/** Creates an application in a drawer, shows its secrets once, and opens its page. */
 export function CreateApplication({ isOpen, onClose }: Props) {
   const t = useTexts()
   const navigate = useNavigate()
@@ -53,7 +53,7 @@ export function CreateApplication({ isOpen, onClose }: Props) {
   )
 }
 
-/** The answer to a retry has no secrets: an earlier attempt made them, and its answer never arrived. */
+/** The response to a retry has no secrets: an earlier attempt created them, and its response was lost. */
 function secretsOf({ appSecret, thirdPartyConfig }: Made, ofApp: string, ofCallback: string) {
   return { [ofApp]: appSecret, ...(thirdPartyConfig && { [ofCallback]: thirdPartyConfig.callbackSecret }) }
 }
@@ -71,7 +71,7 @@ function CreateForm({ onCreated, onClose }: { onCreated: (made: Made) => void; o
         const input = withConfig ? { ...members, thirdPartyConfig: configBody(thirdPartyConfig) } : members
         return create.mutateAsync({ input, headers })
       }}
-      saidOf={() => t('created')}
+      successMessage={() => t('created')}
       onSaved={onCreated}
       back={onClose}
       fieldNames={useFieldNames()}

@@ -15,14 +15,14 @@ import { type EventType, eventTypes } from '../../../src/vocabulary/event-types.
 import { useCommon } from '../ui/texts.ts'
 import { durationWords, useTexts } from './texts.ts'
 
-/** What a form holds of an application. `rateLimitPerSecond` is null for no limit, and undefined while it is empty. */
+/** The values of an application's form. `rateLimitPerSecond` is null for no limit, and undefined while it is empty. */
 export interface ApplicationValues {
   appName: string
   tokenLifetimeSeconds: number
   rateLimitPerSecond: number | null
 }
 
-/** What the form of an application begins with. */
+/** The initial values of an application's form. */
 export function applicationValues(application?: ApplicationRecord): ApplicationValues {
   return {
     appName: application?.appName ?? '',
@@ -31,7 +31,7 @@ export function applicationValues(application?: ApplicationRecord): ApplicationV
   }
 }
 
-/** What a form holds of a third-party configuration. No events mean all of them. */
+/** The values of a configuration's form. No events mean all of them. */
 export interface ConfigValues {
   operatorName: string
   operatorId: string
@@ -39,25 +39,25 @@ export interface ConfigValues {
   callbackEvents: EventType[]
 }
 
-/** What the form of a configuration begins with. */
+/** The initial values of a configuration's form. */
 export function configValues(config?: ThirdPartyConfigRecord): ConfigValues {
-  // A record tells them as plain text.
+  // The record types them as plain text.
   const events = eventTypes.filter((type) => config?.callbackEvents.includes(type))
   return {
     operatorName: config?.operatorName ?? '',
     operatorId: config?.operatorId ?? '',
     callbackUrl: config?.callbackUrl ?? '',
-    // All of them are chosen by choosing none.
+    // To choose all types, one chooses none.
     callbackEvents: events.length === eventTypes.length ? [] : events,
   }
 }
 
-/** No chosen events mean all of them, which the API takes as none given. */
+/** The request's body. Without chosen events the member is left out, which means all of them. */
 export function configBody({ callbackEvents, ...members }: ConfigValues) {
   return callbackEvents.length === 0 ? members : { ...members, callbackEvents }
 }
 
-/** The names of fields as forms show them, for refusals that name fields. */
+/** The names of fields in forms, for refusals that name fields. */
 export function useFieldNames(): Record<string, string> {
   const t = useTexts()
   const names = {
@@ -119,7 +119,7 @@ interface RateLimitProps {
   onChange?: (value: number | null | undefined) => void
 }
 
-/** A number, or no limit. A number that is wiped out is not taken for no limit. */
+/** A number, or no limit. An emptied field does not mean no limit. */
 function RateLimit({ id, value, onChange }: RateLimitProps) {
   const t = useTexts()
   const [last, setLast] = useState(value ?? defaultRateLimitPerSecond)

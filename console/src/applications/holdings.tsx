@@ -11,14 +11,14 @@ import { Figure } from '../ui/figure.tsx'
 import { grouped } from '../ui/number.ts'
 import { State } from '../ui/status.tsx'
 
-/** How many a page operation finds, as far as it counts. */
+/** The total that a page operation returns, as far as it counts. */
 function useTotal<Body extends TObject, Query extends TObject>(operation: Operation<Body, Query>, input: object) {
   const asked = { ...input, pageSize: 1 } as unknown as Input<Body, Query>
   const page = useRead(operation, asked).data as { total: number; totalIsExact: boolean } | undefined
   return page && (page.totalIsExact ? page.total : `${grouped(page.total)}+`)
 }
 
-/** What an application has, and what of it asks for attention. */
+/** The counts of an application's records, and of those that need attention. */
 export function Holdings({ appId }: { appId: string }) {
   const t = useTexts()
   const { waitingEvents } = useRead(pageDeliveries, { appId, status: 1, pageSize: 1 }).data ?? {}

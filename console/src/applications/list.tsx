@@ -16,7 +16,7 @@ import { durationWords, useTexts } from './texts.ts'
 
 const filterNames = ['appName', 'onlineStatus', 'status'] as const
 
-/** Every application that the reader may see. */
+/** Every application that the user may see. */
 export function Page() {
   const t = useTexts()
   const common = useCommon()

@@ -31,12 +31,12 @@ interface ListProps<Item, Body extends TObject, Query extends TObject, Data exte
   columns: Column<Item>[]
   rowKey: (item: Item) => string | number
   empty: string
-  /** The whole page, with all its filters. */
+  /** The address of the whole page, with all its filters. */
   to: string
   toText: string
 }
 
-/** What an application has of one kind, with the way to the page that shows all of it. */
+/** An application's records of one kind, with a link to the page that shows all of them. */
 function List<Item extends object, Body extends TObject, Query extends TObject, Data extends TSchema>({
   name,
   empty,

@@ -6,7 +6,7 @@ interface PartsProps {
   parts: { key: string; title: string; path: string }[]
 }
 
-/** The parts of a page, each with an address of its own, in a row that is moved sideways where there is no room. */
+/** The tabs of a page, each with an address of its own; the row scrolls sideways on a narrow screen. */
 export function Parts({ label, parts }: PartsProps) {
   const row = useRef<HTMLElement>(null)
   useEffect(() => {

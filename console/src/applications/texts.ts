@@ -316,7 +316,7 @@ export const useTexts = defineTexts(
 
 export type Texts = ReturnType<typeof useTexts>
 
-/** Seconds as people say them: in the largest unit that they are whole in. */
+/** A duration in the largest unit of which the seconds are a whole number. */
 export function durationWords(t: Texts, seconds: number): string {
   const units = [
     ['days', 86_400],

@@ -18,7 +18,7 @@ import { useTexts } from './texts.ts'
 const percent = (seconds: number) => `${(seconds / daySeconds) * 100}%`
 const place = ({ start, end }: Span) => ({ insetInlineStart: percent(start), width: percent(end - start) })
 
-/** Height and shade by the price: the dearest period fills the bar. A period without a price is a line at the bottom. */
+/** Height and shade by price: the dearest period fills the bar; one without a price is a line at the bottom. */
 function Fill({ total, dearest }: { total: number | undefined; dearest: number }) {
   const share = total === undefined || dearest === 0 ? 0 : total / dearest
   const shade = Math.round(10 + share * 30)
@@ -26,7 +26,7 @@ function Fill({ total, dearest }: { total: number | undefined; dearest: number }
     <span
       className="day-bar-fill"
       style={{
-        // Below the frame, so that the dearest is seen to end.
+        // Less than the whole height, so that the top of the dearest period is visible.
         height: `${Math.max(share * 94, 4)}%`,
         background: `color-mix(in srgb, var(--accent) ${shade}%, var(--surface))`,
       }}
@@ -44,7 +44,7 @@ function useWordsOfSpan() {
   }
 }
 
-/** A day of prices at a glance, for a row of a table. */
+/** The prices of a day as a small bar, for a row of a table. */
 export function SmallDayBar({ periods, now }: { periods: readonly Period[]; now: number | undefined }) {
   const wordsOf = useWordsOfSpan()
   const spans = spansOf(periods) ?? []
@@ -64,15 +64,15 @@ export function SmallDayBar({ periods, now }: { periods: readonly Period[]; now:
 
 interface DayBarProps<Item extends Period> {
   periods: readonly Item[]
-  /** The service's time of day. */
+  /** The service's time of day, in seconds since midnight. */
   now: number | undefined
-  /** Called with the periods after a border was moved. Without it, the bar only shows. */
+  /** Called with the periods after a border was moved. Without it, the bar is read-only. */
   onChange?: (periods: Item[]) => void
-  /** Called with the number of the period that is split, and where. */
+  /** Called with the index of the period to split, and the time of the split. */
   onSplit?: (index: number, seconds: number) => void
 }
 
-/** A day as one looks at it: its periods from left to right, as high as they are dear, and where it is now. */
+/** A day as a bar: its periods from left to right, their height by price, and a mark at the current time. */
 export function DayBar<Item extends Period>({ periods, now, onChange, onSplit }: DayBarProps<Item>) {
   const t = useTexts()
   const plot = useRef<HTMLDivElement>(null)
@@ -80,7 +80,7 @@ export function DayBar<Item extends Period>({ periods, now, onChange, onSplit }:
   if (spans === undefined) return <p className="faint">{t('noBar')}</p>
   const dearest = dearestOf(spans)
 
-  /** The moment of the day at a place of the screen. */
+  /** The time of day, in seconds, at a horizontal position of the screen. */
   function momentAt(clientX: number): number {
     const { left, width } = plot.current?.getBoundingClientRect() ?? { left: 0, width: 1 }
     return ((clientX - left) / width) * daySeconds
@@ -134,7 +134,7 @@ export function DayBar<Item extends Period>({ periods, now, onChange, onSplit }:
 
 function NowMark({ now }: { now: number }) {
   const t = useTexts()
-  // The word stands at the side of the mark where there is room for it.
+  // The label is on the side of the mark that has room.
   const side = now < daySeconds / 2 ? { insetInlineStart: 0 } : { insetInlineEnd: 2 }
   return (
     <span className="day-bar-now" style={{ insetInlineStart: percent(now) }}>
@@ -148,7 +148,7 @@ function NowMark({ now }: { now: number }) {
 interface SpanOfDayProps {
   span: Span
   dearest: number
-  /** Splits at a place of the screen, or, by the keyboard, in the middle. */
+  /** Splits at a position of the screen or, by the keyboard, in the middle. */
   split?: (clientX: number | undefined) => void
 }
 
@@ -177,7 +177,7 @@ function SpanOfDay({ span, dearest, split }: SpanOfDayProps) {
       style={place(span)}
       aria-label={t('splitAt', { span: words })}
       title={words}
-      // A click that a key has made has no place.
+      // A click made by a key has no position.
       onClick={(event: MouseEvent) => split(event.detail === 0 ? undefined : event.clientX)}
     >
       {inside}

@@ -5,18 +5,18 @@ import { type BillingRuleRecord, deleteBillingRule } from '../../../src/billing-
 import { useWrite } from '../api.ts'
 import { paths } from '../paths.ts'
 import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { say } from '../ui/told.tsx'
 import { useTexts } from './texts.ts'
 
 interface DeleteRuleProps {
-  /** Nothing is asked while it is undefined. */
+  /** The dialog is closed while it is undefined. */
   rule: BillingRuleRecord | undefined
   onClose: () => void
   onDeleted: () => void
 }
 
-/** Asks whether a rule may go, and leads to the sites that use it when it may not. */
+/** Asks before a rule is deleted; if sites use it, links to them. */
 export function DeleteRule({ rule, onClose, onDeleted }: DeleteRuleProps) {
   const t = useTexts()
   const common = useCommon()
@@ -32,7 +32,7 @@ export function DeleteRule({ rule, onClose, onDeleted }: DeleteRuleProps) {
       setInUse((refusal as ForecourtError).code === 40004)
       throw refusal
     }
-    say(t('deleted'))
+    showSuccess(t('deleted'))
     onDeleted()
   }
 

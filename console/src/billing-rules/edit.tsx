@@ -36,7 +36,7 @@ interface Entered {
 
 type RuleType = Entered['ruleType']
 
-/** One billing rule: a new one, or one that is there. */
+/** The form to create or change a billing rule. */
 export function Page() {
   const { appId, id } = useParams()
   return appId === undefined || id === undefined ? (
@@ -59,7 +59,7 @@ function NewRule() {
           const { ruleType } = values
           return create.mutateAsync({ input: { appId, ruleType, ...membersOf(values, ruleType) }, headers })
         }}
-        saidOf={() => t('created')}
+        successMessage={() => t('created')}
         before={
           <Form.Item label={common('application')} required htmlFor="rule-application">
             <ApplicationPicker id="rule-application" value={appId} onChange={choose} />
@@ -120,7 +120,7 @@ function Rule({ appId, id }: { appId: string; id: number }) {
   )
 }
 
-/** What the form begins with: a rule, or a new one's first period. */
+/** The initial values: those of a rule, or a new rule with its first period. */
 const enteredOf = (rule: BillingRuleRecord | undefined): Entered => ({
   ruleName: rule?.ruleName ?? '',
   ruleType: (rule?.ruleType ?? 1) as RuleType,
@@ -131,14 +131,17 @@ const enteredOf = (rule: BillingRuleRecord | undefined): Entered => ({
   dailyCap: rule?.dailyCap ?? '',
 })
 
-/** What is sent: the members that rules of this type have. */
+/** The request's body: the members that rules of this type have. */
 function membersOf({ ruleName, periods, ...terms }: Entered, type: RuleType) {
   if (type !== 3) return { ruleName, periods: periods.map(toSend) }
   const { freeMinutes, unitMinutes, unitPrice, dailyCap } = terms
   return { ruleName, freeMinutes, unitMinutes, unitPrice, dailyCap: dailyCap === '' ? null : dailyCap }
 }
 
-type FrameProps = Pick<RecordFormProps<Entered, BillingRuleRecord, BillingRuleRecord>, 'edited' | 'send' | 'saidOf'>
+type FrameProps = Pick<
+  RecordFormProps<Entered, BillingRuleRecord, BillingRuleRecord>,
+  'edited' | 'send' | 'successMessage'
+>
 interface RuleFormProps extends FrameProps {
   appId: string
   before?: React.ReactNode

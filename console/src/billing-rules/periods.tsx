@@ -17,7 +17,7 @@ import {
 } from './rules.ts'
 import { useTexts } from './texts.ts'
 
-/** A period while it is edited: its key stays, however the periods move. */
+/** A period while it is edited. Its key stays the same when periods move. */
 export interface EditedPeriod extends Period {
   key: number
 }
@@ -28,7 +28,7 @@ export const firstPeriods = (): EditedPeriod[] => [
   keyed({ startTime: '00:00:00', electricityPrice: '', servicePrice: '' }),
 ]
 
-/** The members as they were typed, and nothing else. */
+/** The members as typed, without the key. */
 export const toSend = ({ startTime, electricityPrice, servicePrice }: Period): Period => ({
   startTime,
   electricityPrice,
@@ -38,13 +38,13 @@ export const toSend = ({ startTime, electricityPrice, servicePrice }: Period): P
 interface PeriodsEditorProps {
   value?: EditedPeriod[]
   onChange?: (periods: EditedPeriod[]) => void
-  /** Shows every fault, also of fields that nobody has been in. */
+  /** Shows every fault, also those of untouched fields. */
   showsAll: boolean
-  /** What the service said of single fields, by their paths. */
+  /** The reasons in the service's refusal, by field path. */
   told: Record<string, string>
 }
 
-/** The periods of a day as a bar and as a table; each shows at once what is done in the other. */
+/** The periods of a day as a bar and as a table, which edit the same values. */
 export function PeriodsEditor({ value = [], onChange, showsAll, told }: PeriodsEditorProps) {
   const t = useTexts()
   const clock = useServiceClock()
@@ -129,7 +129,7 @@ function PeriodsTable({ periods, change, split, isFull, showsAll, told }: Period
   )
 }
 
-/** Without a period, the one before it lasts longer; without the first, the next begins the day. */
+/** Removes a period: the one before it lasts longer; if it was the first, the next begins the day. */
 function removed(periods: EditedPeriod[], index: number): EditedPeriod[] {
   const left = periods.toSpliced(index, 1)
   return left.map((period, at) => (at === 0 ? { ...period, startTime: '00:00:00' } : period))
@@ -139,7 +139,7 @@ interface PeriodRowProps extends Pick<PeriodsEditorProps, 'showsAll' | 'told'> {
   periods: EditedPeriod[]
   index: number
   change: (changes: Partial<Period>) => void
-  /** Where it would be split; undefined where it cannot be. */
+  /** The time at which it would be split; undefined if it cannot be. */
   splitAt: number | undefined
   split: (seconds: number) => void
   remove: () => void
@@ -206,7 +206,7 @@ interface PeriodInputProps {
   onChange: (text: string) => void
 }
 
-/** One member as text: what is typed is what is sent. Its fault shows when one has left it. */
+/** One member as text, sent exactly as typed. Its fault shows when the field loses the focus. */
 function PeriodInput({ label, value, isFixed, isTime, fault, showsFault, onChange }: PeriodInputProps) {
   const id = useId()
   const [wasLeft, setLeft] = useState(false)

@@ -1,16 +1,16 @@
 import { mostPeriods, type Period } from '../../../src/billing-rules/contract.ts'
 import { moneyPattern, timeOfDayPattern } from '../../../src/vocabulary/values.ts'
 
-// A day of periods, as seconds since midnight, and money as whole ten-thousandths of a yuan: nothing here is a fraction.
+// The periods of a day in seconds since midnight, and money in ten-thousandths of a yuan, so that all are integers.
 
 export const daySeconds = 86_400
-/** Borders that are moved by hand keep to the quarters of an hour. */
+/** Borders that are moved by hand snap to quarters of an hour. */
 const stepSeconds = 900
 
 const time = new RegExp(timeOfDayPattern, 'u')
 export const money = new RegExp(moneyPattern, 'u')
 
-/** HH:mm:ss as seconds since midnight; undefined when it is none. */
+/** Parses HH:mm:ss to seconds since midnight; undefined if it is malformed. */
 export function readTime(text: string): number | undefined {
   if (!time.test(text)) return undefined
   const [hours = 0, minutes = 0, seconds = 0] = text.split(':').map(Number)
@@ -23,7 +23,7 @@ export function showTime(seconds: number): string {
   return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(two).join(':')
 }
 
-/** What someone who is in a hurry types, made whole: 7:30 is 07:30:00. Anything else stays as it was typed. */
+/** Completes an abbreviated time: 7:30 becomes 07:30:00. Any other text stays as it is. */
 export function completeTime(text: string): string {
   const parts = text.trim().replaceAll('：', ':').split(':')
   if (parts.length > 3 || parts.some((part) => !/^\d{1,2}$/.test(part))) return text
@@ -31,33 +31,33 @@ export function completeTime(text: string): string {
   return readTime(whole.join(':')) === undefined ? text : whole.join(':')
 }
 
-/** A decimal string as ten-thousandths; undefined when it is no amount. */
+/** Parses a decimal string to ten-thousandths; undefined if it is not an amount. */
 export function readMoney(text: string): number | undefined {
   if (!money.test(text)) return undefined
   const [yuan = '0', decimals = ''] = text.split('.')
   return Number(yuan) * 10_000 + Number(decimals.padEnd(4, '0'))
 }
 
-/** Ten-thousandths as a decimal string with two decimals, or as many as it takes. */
+/** Formats ten-thousandths with two decimals, or more if needed. */
 export function showMoney(tenThousandths: number): string {
   const decimals = String(tenThousandths % 10_000).padStart(4, '0')
   return `${Math.floor(tenThousandths / 10_000)}.${decimals.slice(0, 2)}${decimals.slice(2).replace(/0+$/, '')}`
 }
 
-/** What a period costs in all, in ten-thousandths; undefined while one of its prices is no amount. */
+/** The total price of a period, in ten-thousandths; undefined while one of its prices is malformed. */
 export function totalPrice({ electricityPrice, servicePrice }: Omit<Period, 'startTime'>): number | undefined {
   const [electricity, service] = [readMoney(electricityPrice), readMoney(servicePrice)]
   return electricity === undefined || service === undefined ? undefined : electricity + service
 }
 
-/** A period as the bar draws it. */
+/** A period, for the bar. */
 export interface Span {
   start: number
   end: number
   total: number | undefined
 }
 
-/** The spans of a day; undefined while the times do not make one. */
+/** The spans of a day; undefined while a time is malformed or out of order. */
 export function spansOf(periods: readonly Period[]): Span[] | undefined {
   const starts = periods.map(({ startTime }) => readTime(startTime))
   const isDay = starts.every((start, index) =>
@@ -71,14 +71,14 @@ export function spansOf(periods: readonly Period[]): Span[] | undefined {
   }))
 }
 
-/** The period that holds at a moment of the day. */
+/** The period at a time of day. */
 export function periodAt<Item extends Period>(periods: readonly Item[], seconds: number): Item | undefined {
   return periods.findLast(({ startTime }) => (readTime(startTime) ?? daySeconds) <= seconds)
 }
 
 const snap = (seconds: number) => Math.round(seconds / stepSeconds) * stepSeconds
 
-/** The first and the last quarter of an hour between a border's neighbours; undefined when there is none. */
+/** The first and the last quarter of an hour between a border's neighbours; undefined if there is none. */
 export function borderRange(spans: readonly Span[], index: number): { least: number; most: number } | undefined {
   const [before, after] = [spans[index - 1], spans[index]]
   if (before === undefined || after === undefined) return undefined
@@ -87,7 +87,7 @@ export function borderRange(spans: readonly Span[], index: number): { least: num
   return least > most ? undefined : { least, most }
 }
 
-/** Moves the start of a period, but never to or beyond its neighbours. */
+/** Moves the start of a period, but stays between its neighbours. */
 export function moveBorder<Item extends Period>(periods: readonly Item[], index: number, seconds: number): Item[] {
   const range = borderRange(spansOf(periods) ?? [], index)
   if (range === undefined) return [...periods]
@@ -95,7 +95,7 @@ export function moveBorder<Item extends Period>(periods: readonly Item[], index:
   return periods.map((period, at) => (at === index ? { ...period, startTime } : period))
 }
 
-/** Where a key moves a border from: to the next quarter or hour, or as far as it goes. Undefined for any other key. */
+/** Where a key moves a border: to the next quarter or hour, or as far as possible; undefined for any other key. */
 export function keyTarget(
   key: string,
   from: number,
@@ -116,20 +116,20 @@ export function keyTarget(
   return targets[key]
 }
 
-/** The quarter of an hour nearest to a moment at which a period can be split; undefined where it is too short. */
+/** The quarter of an hour nearest to `at` at which a period can be split; undefined if the period is too short. */
 export function splitPoint(span: Span, seconds: number): number | undefined {
   const least = Math.floor(span.start / stepSeconds) * stepSeconds + stepSeconds
   const most = Math.ceil(span.end / stepSeconds) * stepSeconds - stepSeconds
   return least > most ? undefined : Math.min(Math.max(snap(seconds), least), most)
 }
 
-/** Where a period is split when nobody has pointed at a place: about its middle. */
+/** Where a period is split by default: about its middle. */
 export const middleOf = ({ start, end }: Span): number => (start + end) / 2
 
 type PeriodField = keyof Period
 export type PeriodFault = 'first' | 'time' | 'order' | 'money'
 
-/** What is wrong with one member of a period, as the service would say it. */
+/** The fault of one member of a period, as the service would report it. */
 export function periodFault(periods: readonly Period[], index: number, field: PeriodField): PeriodFault | undefined {
   const value = periods[index]?.[field] ?? ''
   if (field !== 'startTime') return money.test(value) ? undefined : 'money'

@@ -4,7 +4,7 @@ import { useTexts } from './texts.ts'
 
 type Terms = Pick<BillingRuleRecord, 'freeMinutes' | 'unitMinutes' | 'unitPrice' | 'dailyCap'>
 
-/** What occupancy costs, in a sentence. */
+/** The price of occupancy, in a sentence. */
 export function OccupancyTerms({ freeMinutes, unitMinutes, unitPrice, dailyCap }: Terms) {
   const t = useTexts()
   const values = { free: freeMinutes ?? 0, unit: unitMinutes ?? 0, price: unitPrice ?? '' }
@@ -16,7 +16,7 @@ export function OccupancyTerms({ freeMinutes, unitMinutes, unitPrice, dailyCap }
   )
 }
 
-/** How many periods a day has, and between which prices. */
+/** The number of periods of a day, and the range of their prices. */
 export function PeriodsInWords({ periods }: { periods: readonly Period[] }) {
   const t = useTexts()
   const totals = periods.map((period) => totalPrice(period) ?? 0)

@@ -6,7 +6,7 @@ import { showMoney, totalPrice } from './rules.ts'
 import { OccupancyTerms } from './terms.tsx'
 import { useTexts } from './texts.ts'
 
-/** A rule for those who may only look at it. */
+/** A rule for users who may only read it. */
 export function RuleView({ rule }: { rule: BillingRuleRecord }) {
   const t = useTexts()
   const clock = useServiceClock()

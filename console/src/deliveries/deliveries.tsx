@@ -24,7 +24,7 @@ const ReplayRange = lazy(async () => ({ default: (await import('./range.tsx')).R
 const filterNames = ['appId', 'status', 'type', 'eventId', 'timeFrom', 'timeTo'] as const
 const refetchInterval = 10_000
 
-/** What was sent to callbacks, of all applications or of one, and what came of it. */
+/** The deliveries to callbacks, of all applications or of one, with their results. */
 export function Page() {
   const t = useTexts()
   const may = useMay()
@@ -47,7 +47,7 @@ export function Page() {
           <ReplayRange
             appId={appId}
             isOpen={isRangeOpen}
-            // What is looked at is most likely what is meant.
+            // The page's filters are the likely choice.
             from={values.timeFrom}
             to={values.timeTo}
             status={values.status}
@@ -123,7 +123,7 @@ function Deliveries({ appId, mayReplay }: { appId: string; mayReplay: boolean })
   )
 }
 
-/** Names a delivery among those of all applications. */
+/** The key of a delivery among those of all applications. */
 const keyOf = ({ appId, id }: Chosen) => `${appId} ${id}`
 const readKey = (key: string): Chosen => ({ appId: key.split(' ')[0] ?? '', id: Number(key.split(' ')[1]) })
 

@@ -6,6 +6,7 @@ import { useRead, useWrite } from '../api.ts'
 import { useTypeWords } from '../events/type-words.ts'
 import { useMay } from '../session.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { grouped } from '../ui/number.ts'
 import { RecordJson } from '../ui/record-json.tsx'
@@ -13,7 +14,6 @@ import { RefusalAlert } from '../ui/refusal.tsx'
 import { Rows } from '../ui/rows.tsx'
 import { TextBlock } from '../ui/text-block.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { say } from '../ui/told.tsx'
 import { ReplayRefusal } from './refusal.tsx'
 import { DeliveryState } from './state.tsx'
 import { useTexts } from './texts.ts'
@@ -26,7 +26,7 @@ interface Props {
 /** Everything about one delivery. */
 export function DeliveryDrawer({ delivery, onClose }: Props) {
   const t = useTexts()
-  // What was shown stays in the drawer while it closes.
+  // The delivery stays in the drawer while it closes.
   const [last, setLast] = useState(delivery)
   if (delivery !== undefined && delivery !== last) setLast(delivery)
   const shown = delivery ?? last
@@ -43,7 +43,7 @@ export function DeliveryDrawer({ delivery, onClose }: Props) {
   )
 }
 
-/** The delivery as it is now. */
+/** The current state of the delivery. */
 function useNewest(opened: DeliveryRecord): DeliveryRecord {
   return useRead(getDelivery, { appId: opened.appId, id: opened.id }, { refetchInterval: 10_000 }).data ?? opened
 }
@@ -84,9 +84,9 @@ function ReplayOne({ appId, id }: { appId: string; id: number }) {
   async function run(): Promise<void> {
     try {
       await replay.mutateAsync({ input: { appId, id } })
-      say(t('replayed', { id }))
+      showSuccess(t('replayed', { id }))
     } catch {
-      // Shown above the button.
+      // The error is shown above the button.
     }
   }
 

@@ -13,7 +13,7 @@ const momentFormat = 'YYYY-MM-DD HH:mm:ss'
 interface Props {
   appId: string
   isOpen: boolean
-  /** What the form begins with; empty for nothing. */
+  /** The initial values; empty for none. */
   from: string
   to: string
   status: string
@@ -25,7 +25,7 @@ interface Entered {
   status?: string
 }
 
-/** Sends all events of a time range again. Says how that works before, and how many they were afterwards. */
+/** Sends all events of a time range again. Explains this first, and then shows how many it sent. */
 export function ReplayRange({ isOpen, onClose, ...form }: Props) {
   const t = useTexts()
   return (
@@ -91,7 +91,7 @@ function RangeForm({ appId, from, to, status, onClose }: Omit<Props, 'isOpen'>) 
           format={momentFormat}
           presets={presets}
           placeholder={[common('from'), common('to')]}
-          // There, Enter takes the moment over; it must not send what is not asked for yet.
+          // Enter in this field accepts the time; it must not submit the form.
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
           style={{ width: '100%' }}
         />

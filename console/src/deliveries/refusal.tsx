@@ -10,7 +10,7 @@ interface Props {
   fieldNames?: Record<string, string>
 }
 
-/** The refusal of a replay; where there is no callback to send to, with the way to it. */
+/** The refusal of a replay; if the application has no callback, with a link to its configuration. */
 export function ReplayRefusal({ appId, error, fieldNames }: Props) {
   const t = useTexts()
   return (

@@ -19,7 +19,7 @@ interface Refused extends Chosen {
 }
 
 interface Run {
-  /** As it was when the run began: the selection may change under it. */
+  /** The selection when the run began: it may change meanwhile. */
   chosen: Chosen[]
   done: number
   refused: Refused[]
@@ -31,7 +31,7 @@ interface Props {
   onDone: () => void
 }
 
-/** Sends the chosen deliveries again, one call after the other, and tells what was refused. */
+/** Sends the chosen deliveries again, one request each, and lists the refused ones. */
 export function ReplaySelection({ chosen, onDone }: Props) {
   const t = useTexts()
   const [run, setRun] = useState<Run>()
@@ -73,7 +73,7 @@ function Dialog({ run, setRun, onClose }: DialogProps) {
     const withoutCallback = new Set<string>()
     for (const { appId, id } of chosen) {
       if (isStopped.current) break
-      // Where there is no callback to send to, the application's others would all be refused alike.
+      // Without a callback, the application's other deliveries would be refused for the same reason.
       if (withoutCallback.has(appId)) continue
       setRun({ ...now })
       try {
@@ -97,7 +97,7 @@ function Dialog({ run, setRun, onClose }: DialogProps) {
     <Modal
       open
       title={t('selectionTitle', { count: chosen.length })}
-      // While it runs it is stopped first, so that nobody takes a half for the whole.
+      // A running dialog must be stopped before it closes, so that nobody takes a part for the whole.
       closable={!isRunning}
       keyboard={!isRunning}
       mask={{ closable: false }}
@@ -159,7 +159,7 @@ function Buttons({ state, verb, close, go, stop, onClose }: ButtonsProps) {
   )
 }
 
-/** How many will be sent again, and which were refused, each with the service's word. */
+/** Shows how many were sent again, and the refused ones with the service's reasons. */
 function Summary({ run: { chosen, done, refused } }: { run: Run }) {
   const t = useTexts()
   const taken = t('selectionDone', { done: done - refused.length, count: chosen.length })

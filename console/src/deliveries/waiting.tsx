@@ -4,7 +4,7 @@ import { useRead } from '../api.ts'
 import { grouped } from '../ui/number.ts'
 import { useTexts } from './texts.ts'
 
-/** What an application's callback has before it, where that is not nothing. */
+/** The backlog of an application's callback, if it is not empty. */
 export function Waiting({ appId }: { appId: string }) {
   const t = useTexts()
   const { data } = useRead(pageDeliveries, { appId, pageSize: 1 }, { refetchInterval: 10_000 })
@@ -20,7 +20,7 @@ export function Waiting({ appId }: { appId: string }) {
   )
 }
 
-/** That this service sends no callbacks for now. */
+/** A notice that this service has paused callbacks. */
 export function Paused() {
   return <Line type="warning" text={useTexts()('paused')} />
 }

@@ -5,7 +5,7 @@ import { newIdempotencyKey, useWrite } from '../api.ts'
 import { swapped } from '../map/point.ts'
 import { type Draft, type Faults, faultsOf, repeatedSerials, toRegistration } from './rows.ts'
 
-/** What the service said of a row. */
+/** The service's outcome of a row. */
 export interface Outcome {
   code: number
   msg: string
@@ -20,7 +20,7 @@ export interface BatchRow {
 
 export type Stage = 'faulty' | 'ready' | 'registered' | 'refused'
 
-/** Some devices on their way: rows that are corrected, sent at once, and told apart by what became of them. */
+/** A batch of devices to register: the user corrects rows, sends them in one request, and sees each one's outcome. */
 export function useBatch(appId: string, drafts: readonly Draft[]) {
   const [rows, setRows] = useState<BatchRow[]>(() => drafts.map((draft, id) => ({ id, draft })))
   const attempt = useRef<{ rows: BatchRow[]; key: Record<string, string> }>(undefined)
@@ -39,7 +39,7 @@ export function useBatch(appId: string, drafts: readonly Draft[]) {
     return Object.keys(faults(row)).length === 0 ? 'ready' : 'faulty'
   }
 
-  /** The rows that were sent last, and stand as they did, keep their key: a lost answer registers nothing twice. */
+  /** If exactly the same rows are sent again, they keep their key, so that a lost response registers nothing twice. */
   function keyFor(ready: BatchRow[]): Record<string, string> {
     const last = attempt.current
     const isSame = last?.rows.length === ready.length && last.rows.every((row, index) => row === ready[index])
@@ -66,11 +66,11 @@ export function useBatch(appId: string, drafts: readonly Draft[]) {
         }),
       )
     } catch {
-      // It is shown as the batch's error.
+      // The mutation holds the error, and the page shows it.
     }
   }
 
-  /** A refused row that is changed, or is to be tried again as it is, stands for sending again. */
+  /** Changes a row. A refused one loses its outcome, so that it is sent again. */
   function change(id: number, changes: Partial<Draft>): void {
     setRows((before) => before.map((row) => (row.id === id ? { id, draft: { ...row.draft, ...changes } } : row)))
   }

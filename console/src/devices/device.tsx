@@ -71,13 +71,13 @@ const useTexts = defineTexts(
   },
 )
 
-/** How often the state is read again, in milliseconds. */
+/** The interval at which the state is read again, in milliseconds. */
 const refreshEvery = 10_000
 
 export function Page() {
   const { appId = '', deviceNo = '' } = useParams()
   const { data, error, refetch } = useRead(getDevice, { appId, deviceNo }, { refetchInterval: refreshEvery })
-  // A device that is gone is gone, whatever was read before.
+  // A device may be gone although cached data is still there.
   if (error?.code === 20002) return <Absent appId={appId} deviceNo={deviceNo} />
   if (data !== undefined) return <Present device={data} />
   return (
@@ -92,7 +92,7 @@ interface DeviceKey {
   deviceNo: string
 }
 
-/** A serial number that the application does not have, or not any more. */
+/** Shown for a serial number that the application does not own, or no longer owns. */
 function Absent({ appId, deviceNo }: DeviceKey) {
   const t = useTexts()
   const history = useRead(getDeviceHistory, { deviceNo })
@@ -295,7 +295,7 @@ function DeviceEvents({ appId, deviceNo }: DeviceKey) {
   )
 }
 
-/** How the device was after an event. */
+/** The device's record after an event. */
 function StateThen({ record }: { record: Partial<DeviceRecord> }) {
   const { onlineStatus, status, runStatus } = record
   if (onlineStatus === undefined || status === undefined || runStatus === undefined) return null

@@ -35,7 +35,7 @@ const useTexts = defineTexts(
   },
 )
 
-/** A new device, many new devices, or one that is changed, as the address says. */
+/** The form for a new device, many new devices or a change of one, depending on the address. */
 export function Page() {
   const { appId = '', deviceNo } = useParams()
   return deviceNo === undefined ? (
@@ -86,7 +86,7 @@ function NewDevice({ appId }: { appId: string }) {
       appId={appId}
       back={paths.devices({ appId })}
       send={({ values, headers }) => create.mutateAsync({ input: { appId, ...toRegistration(values) }, headers })}
-      saidOf={({ deviceName }) => t('created', { name: deviceName })}
+      successMessage={({ deviceName }) => t('created', { name: deviceName })}
     />
   )
 }
@@ -129,7 +129,10 @@ function draftOf(device: DeviceRecord | undefined): Draft {
   }
 }
 
-type FrameProps = Pick<RecordFormProps<Draft, DeviceRecord, DeviceRecord>, 'edited' | 'send' | 'saidOf' | 'back'>
+type FrameProps = Pick<
+  RecordFormProps<Draft, DeviceRecord, DeviceRecord>,
+  'edited' | 'send' | 'successMessage' | 'back'
+>
 
 function DeviceForm({ appId, ...frame }: FrameProps & { appId: string }) {
   const navigate = useNavigate()

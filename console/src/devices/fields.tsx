@@ -59,7 +59,7 @@ const useTexts = defineTexts(
 
 interface FieldsProps {
   form: FormInstance<Draft>
-  /** A device keeps its serial number. */
+  /** Whether the device is new. An existing one keeps its serial number. */
   isNew: boolean
 }
 
@@ -128,7 +128,7 @@ interface CoordinatesFieldProps {
   children: (name: FieldName, input: React.ReactNode, hint: React.ReactNode) => React.ReactNode
 }
 
-/** Coordinates as they are pasted; latitude before longitude is recognised, and put right by a button. */
+/** Pasted coordinates. If latitude seems to come before longitude, a button swaps them. */
 function CoordinatesField({ form, children }: CoordinatesFieldProps) {
   const t = useTexts()
   const devices = useDeviceTexts()
@@ -172,7 +172,7 @@ function useRegion(code: string) {
   return useRead(getRegion, { code }, { enabled: isRegionCode(code) })
 }
 
-/** The division that a code means. */
+/** The name of a code's division. */
 function RegionName({ code }: { code: string }) {
   const t = useTexts()
   const { data, error } = useRegion(code)
@@ -186,7 +186,7 @@ function DefaultOrName({ code, byDefault }: { code: string; byDefault: string })
   return code === '' ? t('defaultCode', { code: byDefault }) : <RegionName code={code} />
 }
 
-/** The document's defaults also stand beside a district of another province: that is seldom what is meant. */
+/** A warning: the document's defaults apply even beside a district of another province, which is seldom intended. */
 function DistrictElsewhere({ form }: { form: FormInstance<Draft> }) {
   const t = useTexts()
   const district = (Form.useWatch('districtCode', form) ?? '').trim()
@@ -217,7 +217,7 @@ interface AdviceProps {
   deviceNo: string
 }
 
-/** What one can do about the refusal of a device, with the way there. */
+/** Advice about the refusal of a device, with a link. */
 export function Advice({ code, appId, deviceNo }: AdviceProps) {
   const t = useTexts()
   const advice = useAdvice(code)
@@ -232,7 +232,7 @@ export function Advice({ code, appId, deviceNo }: AdviceProps) {
   return <Alert type="info" showIcon style={{ marginBottom: 16 }} title={advice.words} action={ways[code]} />
 }
 
-/** What one can do about a refusal, as far as one may. */
+/** Advice about a refusal, as far as the user's role permits. */
 export function useAdvice(code: number): { words: string | undefined; isAble: boolean } {
   const t = useTexts()
   const may = useMay()

@@ -31,17 +31,17 @@ const useTexts = defineTexts(
 
 interface Found {
   deviceNo: string
-  /** Empty for a serial number that nobody ever had. */
+  /** Empty for a serial number that was never bound. */
   bindings: Binding[]
 }
 
 interface FindSerialProps {
-  /** A serial number that is looked for at once. */
+  /** A serial number to search for at once. */
   asked: string
   onClose: () => void
 }
 
-/** Looks for a serial number in every application; leads to its device where one holds it, and else says who did. */
+/** Searches all applications for a serial number. Opens its device if it is bound, else shows its former owners. */
 export function FindSerial({ asked, onClose }: FindSerialProps) {
   const devices = useDeviceTexts()
   return (

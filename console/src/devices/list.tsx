@@ -46,7 +46,7 @@ const mainFilters = ['deviceNo', 'deviceName', 'onlineStatus', 'status', 'runSta
 const moreFilters = ['modelName', 'provinceCode', 'cityCode', 'districtCode', 'timeFrom', 'timeTo'] as const
 const filters = [...mainFilters, ...moreFilters] as const
 
-/** How often the states are read again, in milliseconds. */
+/** The interval at which the states are read again, in milliseconds. */
 const refreshEvery = 10_000
 
 export function Page() {
@@ -189,11 +189,11 @@ function DeviceRecords({ appId }: { appId: string }) {
   )
 }
 
-/** Names a device and its application; a serial number holds no white space. */
+/** The key of a row: its application and serial number, which holds no white space. */
 const keyOf = ({ appId, deviceNo }: ChosenDevice) => `${appId} ${deviceNo}`
 const readKey = (key: string): ChosenDevice => ({ appId: key.split(' ')[0] ?? '', deviceNo: key.split(' ')[1] ?? '' })
 
-/** Of all applications where none is chosen: one filter among others. */
+/** The columns. Without a chosen application, they show each device's. */
 function useColumns(appId: string): Column<DeviceRecord>[] {
   const t = useTexts()
   const application = useApplicationColumn<DeviceRecord>(appId)

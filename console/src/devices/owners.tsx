@@ -4,7 +4,7 @@ import { ApplicationName } from '../ui/application-name.tsx'
 import { State } from '../ui/status.tsx'
 import { useDeviceTexts } from './texts.ts'
 
-/** Who held a serial number, and when, the newest first. */
+/** The bindings of a serial number, newest first. */
 export function Owners({ bindings }: { bindings: Binding[] | undefined }) {
   const t = useDeviceTexts()
   if (bindings === undefined) return <Skeleton active />

@@ -8,7 +8,7 @@ import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { ApplicationPicker } from '../ui/application-picker.tsx'
 import { Confirm } from '../ui/confirm.tsx'
-import { say } from '../ui/told.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 
 const useTexts = defineTexts(
   {
@@ -53,7 +53,7 @@ interface DeviceKey {
 
 type Way = 'transfer' | 'unbind' | 'force'
 
-/** The ways in which a device leaves its application, each with what it does. */
+/** The actions by which a device leaves its application. Each explains its effect. */
 export function OwnershipActions({ appId, deviceNo }: DeviceKey) {
   const t = useTexts()
   const may = useMay()
@@ -104,7 +104,7 @@ function Transfer({ appId, deviceNo, isOpen, onClose }: DialogProps) {
       isComplete={targetAppId !== ''}
       run={async (reason) => {
         const moved = await transfer.mutateAsync({ input: { deviceNo, targetAppId, reason } })
-        say(t('transferred'))
+        showSuccess(t('transferred'))
         await navigate(paths.device(moved.appId, deviceNo))
       }}
       onClose={() => {
@@ -168,12 +168,12 @@ function ForceUnbind({ appId, deviceNo, isOpen, onClose }: DialogProps) {
   )
 }
 
-/** A device that is gone has no page: its application's others are where one goes on. */
+/** A device that has left its application has no page there any more, so this opens the application's devices. */
 function useLeave(appId: string): () => Promise<void> {
   const t = useTexts()
   const navigate = useNavigate()
   return async () => {
-    say(t('unbound'))
+    showSuccess(t('unbound'))
     await navigate(paths.devices({ appId }))
   }
 }

@@ -4,7 +4,7 @@ import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
 import { useDeviceTexts } from './texts.ts'
 
-/** Whether the caller sees every application, and not only those of which they are a member. */
+/** Whether the user sees every application, not only those that they are a member of. */
 export function useSeesAll(): boolean {
   return useSession().appIds === null
 }
@@ -13,11 +13,11 @@ const lowBattery = 20
 
 interface BatteryProps {
   battery: DeviceRecord['DeviceBatteryOutput']
-  /** Without the status, where there is a percentage. */
+  /** Leaves out the status if there is a percentage. */
   isShort?: boolean
 }
 
-/** What a device says of its battery: a percentage, and a status whose meaning is the maker's. */
+/** A device's battery: a percentage, and a status whose meaning the manufacturer defines. */
 export function Battery({ battery, isShort = false }: BatteryProps) {
   const t = useDeviceTexts()
   const common = useCommon()

@@ -13,7 +13,7 @@ interface PictureProps {
   size: number
 }
 
-/** A picture from somewhere else, or a sign in its place where there is none or it does not come. */
+/** An external picture, or an icon if there is none or it does not load. */
 export function Picture({ url, alt, size }: PictureProps) {
   const t = useTexts()
   const [isBroken, setBroken] = useState(false)

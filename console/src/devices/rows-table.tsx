@@ -15,7 +15,7 @@ interface RowsTableProps {
   rows: BatchRow[]
 }
 
-/** What became of each row, and its fields: faults are marked, and what has not been registered can be corrected. */
+/** The rows with their outcomes. Faults are marked, and rows that are not registered can be corrected. */
 export function RowsTable({ appId, batch, rows }: RowsTableProps) {
   const t = useTexts()
   const labels = useFieldNames()

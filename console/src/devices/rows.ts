@@ -3,7 +3,7 @@ import { serialPattern } from '../../../src/vocabulary/values.ts'
 import { readPoint, swapped } from '../map/point.ts'
 import type { TextColumn } from './table-text.ts'
 
-// What a device needs before it can be registered, said at once and for each row; the service has the last word.
+// Checks rows before they are sent, so that all faults show at once. The service checks them again.
 
 export const fieldNames = [
   'deviceNo',
@@ -17,7 +17,7 @@ export const fieldNames = [
 ] as const
 export type FieldName = (typeof fieldNames)[number]
 
-/** A device as it is typed: what is not known is empty. */
+/** A device as typed; an unknown member is empty. */
 export type Draft = Record<FieldName, string>
 
 export const blankDraft = Object.fromEntries(fieldNames.map((name) => [name, ''])) as Draft
@@ -38,7 +38,7 @@ export const draftColumns: readonly TextColumn<FieldName>[] = fieldNames.map((na
   headings: headings[name],
 }))
 
-/** Whether a device cannot be registered without it. */
+/** Whether the member is required. */
 export function isNeeded(name: FieldName): boolean {
   return ['deviceNo', 'deviceName', 'districtCode', 'coordinates'].includes(name)
 }
@@ -46,7 +46,7 @@ export function isNeeded(name: FieldName): boolean {
 type Fault = 'needed' | 'hasSpace' | 'tooLong' | 'notCoordinates' | 'swapped' | 'twice'
 export type Faults = Partial<Record<FieldName, Fault>>
 
-/** What is wrong with a draft, by field. */
+/** The faults of a draft, by field. */
 export function faultsOf(draft: Draft): Faults {
   const found = fieldNames.map((name): [FieldName, Fault | undefined] => [name, faultOf(name, draft[name].trim())])
   return Object.fromEntries(found.filter(([, fault]) => fault !== undefined))
@@ -64,14 +64,14 @@ function faultOf(name: FieldName, value: string): Fault | undefined {
 const serial = new RegExp(serialPattern, 'u')
 export const isSerial = (text: string) => serial.test(text)
 
-/** Pairs as maps and chats write them, with other commas, spaces or brackets, as the service takes them. */
+/** Normalises coordinates copied from maps or chats, with other commas, spaces or brackets, for the service. */
 export function tidyPair(value: string): string {
   const numbers = value.match(/-?\d+(?:\.\d+)?/g)
   const isPair = numbers?.length === 2 && /^[\s\d.,，;；()（）[\]-]*$/.test(value)
   return isPair ? numbers.join(',') : value.trim()
 }
 
-/** Serial numbers that stand in a list more than once. */
+/** The serial numbers that occur more than once in a list. */
 export function repeatedSerials(drafts: readonly Draft[]): Set<string> {
   const seen = new Set<string>()
   const repeated = new Set<string>()
@@ -80,7 +80,7 @@ export function repeatedSerials(drafts: readonly Draft[]): Set<string> {
   return repeated
 }
 
-/** A draft as operations take it: what is empty is not given. */
+/** A row of createBatch from a draft; empty members are left out. */
 export function toRegistration(draft: Draft) {
   const { deviceNo, deviceName, districtCode, coordinates, ...others } = draft
   const given = Object.entries(others).map(([name, value]) => [name, value.trim() === '' ? null : value.trim()])

@@ -65,7 +65,7 @@ interface SelectionProps {
   onDone: () => void
 }
 
-/** What is done with several devices at once. */
+/** The actions on several devices at once. */
 export function DeviceSelection({ chosen, onDone }: SelectionProps) {
   const t = useTexts()
   const may = useMay()
@@ -98,7 +98,7 @@ interface DialogProps {
   onClose: (isOver: boolean) => void
 }
 
-/** Asks for one reason, does it an application at a time, and tells what became of each device. */
+/** Asks for one reason, sends one batch per application, and shows the outcome of each device. */
 function Dialog({ way, chosen, onClose }: DialogProps) {
   const t = useTexts()
   const common = useCommon()
@@ -165,7 +165,7 @@ function Dialog({ way, chosen, onClose }: DialogProps) {
   )
 }
 
-/** Sends what was chosen, an application's devices in one request, each with a key of its own for a lost answer. */
+/** Sends the selection, one request per application, each with an idempotency key in case a response is lost. */
 function useRun(way: Way, chosen: ChosenDevice[]) {
   const transfer = useWrite(transferDevices)
   const unbind = useWrite(unbindDevices)
@@ -226,7 +226,7 @@ function Outcomes({ outcomes, count, target }: { outcomes: Outcome[]; count: num
           isSmall
           rowKey={({ deviceNo }) => deviceNo}
           empty={null}
-          // What did not go well comes first.
+          // Refused devices come first.
           rows={outcomes.toSorted((a, b) => Number(a.code === 0) - Number(b.code === 0))}
           columns={[
             {

@@ -3,7 +3,7 @@ import { blankDraft, type Draft } from './rows.ts'
 import { TableStep } from './table-step.tsx'
 import { TextStep } from './text-step.tsx'
 
-/** Registers many devices: text, then a table in which faults are marked, then what became of each row. */
+/** Registers many devices: first text, then a table that marks faults, then the outcome of each row. */
 export function Several({ appId }: { appId: string }) {
   const [text, setText] = useState('')
   const [byDefault, setByDefault] = useState<Draft>({ ...blankDraft, deviceName: '{deviceNo}' })
@@ -22,7 +22,7 @@ export function Several({ appId }: { appId: string }) {
   }
   return (
     <TableStep
-      // What became of the rows is one application's; for another they begin anew.
+      // The outcomes belong to one application; choosing another starts again.
       key={appId}
       appId={appId}
       drafts={drafts}

@@ -1,11 +1,11 @@
 import { Alert, Button } from 'antd'
 import { useState } from 'react'
 import { paths } from '../paths.ts'
+import { showSuccess } from '../ui/feedback.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { say } from '../ui/told.tsx'
 import { type Batch, type Stage, useBatch } from './batch.ts'
 import { useAdvice } from './fields.tsx'
 import { type Draft, fieldNames } from './rows.ts'
@@ -16,13 +16,13 @@ import { tableText } from './table-text.ts'
 interface TableStepProps {
   appId: string
   drafts: readonly Draft[]
-  /** Back to the text, or to another one. */
+  /** Goes back to the text, or to a new one. */
   back: (text?: string) => void
 }
 
 const stages: readonly Stage[] = ['faulty', 'ready', 'registered', 'refused']
 
-/** Sends the rows, shows those of one stage or all, and offers what can be done about them. */
+/** Sends the rows, shows those of one stage or all, and offers actions on them. */
 export function TableStep({ appId, drafts, back }: TableStepProps) {
   const t = useTexts()
   const batch = useBatch(appId, drafts)
@@ -64,12 +64,12 @@ function countsOf(batch: Batch): Record<Stage, number> {
   return counts
 }
 
-/** The codes of the rows that were refused, each once. */
+/** The distinct codes of the refused rows. */
 function refusalsOf({ rows }: Batch): number[] {
   return [...new Set(rows.map(({ outcome }) => outcome?.code ?? 0))].filter((code) => code !== 0)
 }
 
-/** What one can do about the rows that were refused with a code. */
+/** Advice about the rows that were refused with a code. */
 function Advice({ code }: { code: number }) {
   const { words } = useAdvice(code)
   if (words === undefined) return null
@@ -96,7 +96,7 @@ function TableActions({ appId, batch, counts, back }: TableActionsProps) {
 
   async function copy(): Promise<void> {
     await navigator.clipboard.writeText(refusedText(true))
-    say(common('copied'))
+    showSuccess(common('copied'))
   }
 
   return (

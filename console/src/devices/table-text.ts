@@ -1,19 +1,19 @@
 /** A column that a pasted table may have. */
 export interface TextColumn<Name extends string> {
   name: Name
-  /** What its heading may say beside its name, in lower case and without spaces. */
+  /** Other headings of the column, in lower case and without spaces. */
   headings: readonly string[]
 }
 
 export interface TextTable<Name extends string> {
   rows: Record<Name, string>[]
-  /** Headings that mean no column; their cells are left out. */
+  /** Headings that match no column; their cells are left out. */
   ignored: string[]
 }
 
 /**
- * Reads a table as people have it: CSV, tab-separated lines from a spreadsheet, or one value a line. With a heading the
- * columns may stand in any order; without one they stand in the order of `columns`.
+ * Parses a pasted table: CSV, tab-separated lines from a spreadsheet, or one value per line. With a heading the
+ * columns may have any order; without one they have the order of `columns`.
  */
 export function readTable<Name extends string>(
   text: string,
@@ -40,7 +40,7 @@ export function readTable<Name extends string>(
   return { rows, ignored }
 }
 
-/** A pair of numbers whose comma nobody quoted stands in two cells; it belongs in one. */
+/** Joins coordinates whose unquoted comma has split them into two cells. */
 function joinPair(cells: string[], at: number): string[] {
   const isPair = at >= 0 && isNumber(cells[at]) && isNumber(cells[at + 1])
   return isPair ? [...cells.slice(0, at), `${cells[at]},${cells[at + 1]}`, ...cells.slice(at + 2)] : cells
@@ -50,7 +50,7 @@ function isNumber(cell: string | undefined): boolean {
   return cell !== undefined && /^-?\d{1,3}(\.\d+)?$/.test(cell)
 }
 
-/** The column that a heading means. */
+/** The column that a heading names. */
 export function columnOf<Name extends string>(cell: string, columns: readonly TextColumn<Name>[]): Name | undefined {
   const heading = cell.toLowerCase().replace(/[\s_-]/g, '')
   return columns.find(({ name, headings }) => name.toLowerCase() === heading || headings.includes(heading))?.name
@@ -71,14 +71,14 @@ export function linesOf(text: string, delimiter = delimiterOf(text)): string[][]
   return line.length === 0 ? lines : [...lines, line]
 }
 
-/** What stands between cells, by the first line. */
+/** The delimiter, detected from the first line. */
 export function delimiterOf(text: string): string {
   if (text.includes('\t')) return '\t'
   const [first = ''] = text.split('\n', 1)
   return first.split(';').length > first.split(',').length ? ';' : ','
 }
 
-/** A table as tab-separated text, which a spreadsheet takes when it is pasted. */
+/** Formats a table as tab-separated text, for pasting into a spreadsheet. */
 export function tableText(rows: readonly (readonly string[])[]): string {
   const quoted = (cell: string) => (/["\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
   return rows.map((cells) => cells.map(quoted).join('\t')).join('\n')

@@ -12,7 +12,7 @@ import { useFieldNames } from './texts.ts'
 
 const commonFields = fieldNames.filter((name) => name !== 'deviceNo')
 
-/** A row of the text with what it leaves empty filled in. */
+/** A row of the text, with defaults for its empty fields. */
 function completed(row: Draft, byDefault: Draft): Draft {
   const entries = fieldNames.map((name): [FieldName, string] => [name, row[name] === '' ? byDefault[name] : row[name]])
   const draft = Object.fromEntries(entries) as Draft
@@ -32,7 +32,7 @@ interface TextStepProps {
   show: (drafts: Draft[]) => void
 }
 
-/** Takes the rows as text, and what is filled in where they leave a field empty. */
+/** Asks for the rows as text, and for defaults of empty fields. */
 export function TextStep({ appId, text, setText, byDefault, setByDefault, show }: TextStepProps) {
   const t = useTexts()
   const labels = useFieldNames()

@@ -1,7 +1,7 @@
 import { defineTexts } from '../language/index.ts'
 import type { FieldName } from './rows.ts'
 
-/** What more than one page of devices says. */
+/** Texts of more than one page of devices. */
 export const useDeviceTexts = defineTexts(
   {
     devices: 'Devices',
@@ -69,7 +69,7 @@ export const useDeviceTexts = defineTexts(
   },
 )
 
-/** What the form calls its fields, for refusals that name them. */
+/** The form's names of fields, for refusals that name fields. */
 export function useFieldNames(): Record<FieldName, string> {
   const t = useDeviceTexts()
   return {

@@ -16,15 +16,15 @@ import { SubjectLink } from './subject-link.tsx'
 import { useTexts } from './texts.ts'
 
 interface EventDrawerProps {
-  /** The event that is shown; the drawer is closed while it is undefined. */
+  /** The event to show; the drawer is closed while it is undefined. */
   shown: EventName | undefined
-  /** The application whose feed it is in; undefined for the audit trail. */
+  /** The application of the feed; undefined for the audit trail. */
   feedOf: string | undefined
   onClose: () => void
   words: (type: string) => string
 }
 
-/** Reads one event by its id. None answers one of the audit trail alone, but a page can begin right before it. */
+/** Reads one event by its id. No operation reads a single event of the audit trail, so this reads a page of one. */
 function useEvent(shown: EventName | undefined, feedOf: string | undefined) {
   const { id, type, appId } = shown ?? { id: 0, type: '', appId: null }
   const isOpen = shown !== undefined
@@ -41,7 +41,7 @@ function useEvent(shown: EventName | undefined, feedOf: string | undefined) {
   return { event: found?.id === id ? found : undefined, isRead: data !== undefined, error, refetch }
 }
 
-/** One event: who, what, when, about what, and what it changed. */
+/** One event: its actor, type, time and subject, and the changes. */
 export function EventDrawer({ shown, feedOf, onClose, words }: EventDrawerProps) {
   const t = useTexts()
   const { event, isRead, error, refetch } = useEvent(shown, feedOf)
@@ -119,7 +119,7 @@ function OneEvent({ event, words }: { event: AnyEvent; words: (type: string) => 
   )
 }
 
-/** The newest event before, about the same record. Who may not see the platform's own is compared with the rest. */
+/** The previous event about the same record. Without permission for the audit trail, the feed alone is searched. */
 function useEarlier(event: AnyEvent) {
   const mayAudit = useMay()(pageAudit)
   return useQuery<AnyEvent | null, ForecourtError>({

@@ -16,13 +16,13 @@ import { SubjectLink } from './subject-link.tsx'
 import { useTexts } from './texts.ts'
 import { useTypeWords } from './type-words.ts'
 
-/** What happened: what operators did everywhere, and what happened in one application. */
+/** Two lists of events: the audit trail of all operators, and the feed of one application. */
 export function Page() {
   const t = useTexts()
   const may = useMay()
   const [search, setSearch] = useSearchParams()
   const mayAudit = may(pageAudit)
-  // Whoever comes with an application wants its events.
+  // A link with an application opens that application's feed.
   const asked = search.get('tab') ?? (search.has('appId') ? 'feed' : 'audit')
   const tab = mayAudit && asked === 'audit' ? 'audit' : 'feed'
   const tabs = [
@@ -42,7 +42,7 @@ export function Page() {
   )
 }
 
-/** Opens and closes the drawer of one event, which stands in the address; the page of the table stays. */
+/** Opens and closes the drawer of one event, which the address names; the page of the table stays. */
 function useOpenEvent() {
   const [search] = useSearchParams()
   const change = useChangeSearch()
@@ -64,7 +64,7 @@ function Audit() {
   const filters = useFilters([...auditFilters, 'tab'] as const)
   const { values } = filters
   const { tab: _, ...narrowing } = values
-  // Without it, choosing an application would lead to the other tab.
+  // Without `tab`, choosing an application would open the other tab.
   const set = (changes: Partial<typeof values>) => filters.set({ ...changes, tab: 'audit' })
   const columns = useColumns(open)
   const application: Column<AnyEvent> = {
@@ -124,7 +124,7 @@ function Audit() {
   )
 }
 
-/** A name alone is a person's. */
+/** A name without a prefix is a person's. */
 function wholeActor(text: string): string {
   const isKind = ['operator:', 'operatorKey:'].some((kind) => kind.startsWith(text))
   return text === '' || isKind || text.includes(':') ? text : `operator:${text}`

@@ -2,7 +2,7 @@ import { Link } from 'react-router'
 import { type AnyEvent, subjectOf } from './subject.ts'
 import { useTexts } from './texts.ts'
 
-/** What an event is about, with the way to its page. */
+/** The subject of an event, as a link to its page. */
 export function SubjectLink({ event }: { event: AnyEvent }) {
   const t = useTexts()
   const { name, id, path } = subjectOf(event)

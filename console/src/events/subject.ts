@@ -3,16 +3,16 @@ import type { AuditRecord, pageAudit, pageEvents } from '../../../src/events/con
 import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
 import { paths } from '../paths.ts'
 
-/** An event of either list: those of an application's feed are without what only the audit trail tells. */
+/** An event of either list. Those of a feed lack the members that only the audit trail has. */
 type OnlyAudit = 'subject' | 'actorId' | 'address'
 export type AnyEvent = Omit<AuditRecord, OnlyAudit> & Partial<Pick<AuditRecord, OnlyAudit>>
 
-/** What tells an event from all others: its id is one of its application's log or of the platform's. */
+/** The unique key of an event: its id is unique only within its application's log or the platform's. */
 export type EventName = Pick<AnyEvent, 'id' | 'type' | 'appId'>
 
 export const keyOf = ({ id, type, appId }: EventName) => `${id} ${type} ${appId ?? ''}`
 
-/** The members of the address that open an event's drawer. */
+/** The parameters in the address that open an event's drawer. */
 export const eventInAddress = ({ id, type, appId }: EventName) => ({
   event: String(id),
   eventType: type,
@@ -28,7 +28,7 @@ function member(event: AnyEvent, name: Member): string {
 
 const nounOf = (type: string) => type.split('.')[0] ?? ''
 
-/** What an event is about: as one names it, its id, and its page; no page for what is gone. */
+/** The subject of an event: its name, id and page; no page if it no longer exists. */
 export interface Subject {
   name: string
   id: string
@@ -50,7 +50,7 @@ export function subjectOf(event: AnyEvent): Subject {
   return { name, id, path: isGone(event.type) ? undefined : path }
 }
 
-/** Whether the record was there no longer afterwards. */
+/** Whether the record no longer existed after the event. */
 export const isGone = (type: string) => goneTypes.includes(type)
 
 function ofApplication(event: AnyEvent): Subject {
@@ -105,22 +105,22 @@ const withoutBefore = [
   'site.erased',
 ]
 
-/** Of no session: their subject is the account that was tried. */
+/** Types that begin with `session` but concern no session: their subject is the account that was tried. */
 const ofAccounts = ['session.refused', 'session.locked']
 
-/** Whether nothing about the same record can have come before. */
+/** Whether no earlier event about the same record can exist. */
 export const isBeginning = (type: string) => beginnings.includes(type) || withoutBefore.includes(type)
 
 type FeedQuery = Static<NonNullable<typeof pageEvents.query>>
 type AuditQuery = Static<NonNullable<typeof pageAudit.query>>
 
-/** The questions whose newest answer is the event before, about the same record. */
+/** The queries among whose newest results is the previous event about the same record. */
 export interface Earlier {
   feed: FeedQuery[]
   audit: AuditQuery[]
 }
 
-/** Where to look for the event before. A serial number or an id names a record only among the types of its kind. */
+/** How to find the previous event. A serial number or an id is unique only among the events of its kind. */
 export function earlierOf(event: AnyEvent): Earlier {
   const noun = nounOf(event.type)
   const { id } = subjectOf(event)

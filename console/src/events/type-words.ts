@@ -7,7 +7,7 @@ const words: Record<string, Record<Language, string>> = {
   test: { en: 'Test', zh: '测试' },
 }
 
-/** The words of a type of event; a type that this console does not know yet by its own name. */
+/** Returns the words of an event type; the type itself if this console does not know it yet. */
 export function useTypeWords(): (type: string) => string {
   const language = useLanguage()
   return (type) => (Object.hasOwn(words, type) ? (words[type]?.[language] ?? type) : type)

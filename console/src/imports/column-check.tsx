@@ -10,7 +10,7 @@ interface ColumnCheckProps {
   start: FileStart
   names: readonly (string | undefined)[]
   setNames: (names: (string | undefined)[]) => void
-  /** The file is being sent. */
+  /** Whether the file is being sent. */
   isFixed: boolean
 }
 
@@ -20,7 +20,7 @@ interface FileColumn {
   samples: string[]
 }
 
-/** What each column of a file is taken for, with what its first rows say, and what is missing or means nothing. */
+/** The mapping of a file's columns, with samples from its first rows, and the missing or unknown columns. */
 export function ColumnCheck({ kind, start, names, setNames, isFixed }: ColumnCheckProps) {
   const t = useTexts()
   const isCsv = start.format === 'csv'

@@ -2,7 +2,7 @@ import type { ImportKind } from '../../../src/bulk/contract.ts'
 import { draftColumns, isNeeded } from '../devices/rows.ts'
 import type { TextColumn } from '../devices/table-text.ts'
 
-/** A column that a file may have. */
+/** A column that a file of rows may have. */
 export interface ImportColumn extends TextColumn<string> {
   isRequired: boolean
 }
@@ -18,7 +18,7 @@ export const inventoryColumns = [
   { name: 'modelName', headings: ['model', '型号', '设备型号', '型号名称'] },
 ] as const
 
-/** What a file of each kind may have, and must: the members of the rows that the service takes. */
+/** The optional and required columns of each kind of file: the members of the rows that the service accepts. */
 export const importColumns: Record<ImportKind, readonly ImportColumn[]> = {
   sites: [
     column(true, 'siteName', 'name', 'site', '站点名称', '名称'),
@@ -47,15 +47,15 @@ export const importColumns: Record<ImportKind, readonly ImportColumn[]> = {
 }
 
 export interface ColumnFaults {
-  /** Columns that a row cannot do without. */
+  /** Required columns that the file lacks. */
   missing: string[]
-  /** Columns that more than one column of the file is to be. */
+  /** Columns to which more than one column of the file is mapped. */
   twice: string[]
-  /** Headings that are no column. */
+  /** Headings that match no column. */
   unknown: string[]
 }
 
-/** What is wrong with the columns of a file, which are `headings`, and are to be `names`. */
+/** The faults in mapping the file's `headings` to the columns `names`. */
 export function columnFaults(
   kind: ImportKind,
   headings: readonly string[],

@@ -3,7 +3,7 @@ import { limits } from '../../../src/vocabulary/limits.ts'
 import { columnOf, delimiterOf, linesOf } from '../devices/table-text.ts'
 import { importColumns } from './columns.ts'
 
-// What can be told of a file before it is sent, however large it is: only its beginning is read.
+// Inspects a file of any size before it is sent, by reading its beginning only.
 
 const startBytes = 64 * 1024
 const mostSamples = 3
@@ -11,15 +11,15 @@ const mostSamples = 3
 export interface FileStart {
   format: ImportFormat
   encoding: 'utf-8' | 'gb18030'
-  /** Of CSV the cells of its first line; of NDJSON the members that its first rows have. */
+  /** For CSV, the cells of the first line; for NDJSON, the members of the first rows. */
   headings: string[]
-  /** The cells of its first rows, in the order of the headings. */
+  /** The cells of the first rows, in the order of the headings. */
   samples: string[][]
-  /** Where its second line begins. */
+  /** The offset of the second line, in bytes. */
   secondLine: number
 }
 
-/** Why a file cannot be taken at all. */
+/** Why a file cannot be imported at all. */
 export type FileFault = 'empty' | 'tooLarge' | 'workbook' | 'utf16' | 'delimiter' | 'longHeading' | 'noRows' | 'notJson'
 
 /** Reads the beginning of a file. */
@@ -31,7 +31,7 @@ export async function readStart(file: Blob): Promise<FileStart | FileFault> {
   if (startsWith(bytes, [0xff, 0xfe]) || startsWith(bytes, [0xfe, 0xff])) return 'utf16'
   const isWhole = bytes.length === file.size
   const ends = lineEnds(bytes)
-  // A line that goes on behind what was read is not known.
+  // The last line may be cut off, so it is left out.
   const known = isWhole ? bytes.length : ends.at(-1)
   if (known === undefined) return 'longHeading'
   const [text, encoding] = decode(bytes.subarray(0, known))
@@ -43,7 +43,7 @@ export async function readStart(file: Blob): Promise<FileStart | FileFault> {
 
 const startsWith = (bytes: Uint8Array, mark: number[]) => mark.every((byte, index) => bytes[index] === byte)
 
-/** Where lines end that no quotes hold open; neither encoding has these bytes within a character. */
+/** The offsets of line ends outside quotes. In both encodings these bytes never occur within a character. */
 function lineEnds(bytes: Uint8Array): number[] {
   const ends: number[] = []
   let isQuoted = false
@@ -64,7 +64,7 @@ function decode(bytes: Uint8Array): [string, FileStart['encoding']] {
 }
 
 interface CsvStart extends Pick<FileStart, 'encoding' | 'secondLine'> {
-  /** The first line is all there is. */
+  /** Whether the first line is the whole file. */
   isWhole: boolean
 }
 
@@ -91,11 +91,11 @@ function startOfNdjson(text: string, encoding: FileStart['encoding']): FileStart
   }
 }
 
-/** Which columns those of a file are, as far as their headings say. */
+/** Maps the columns of a file by their headings, as far as possible. */
 export function namesOf(kind: ImportKind, { format, headings }: FileStart): (string | undefined)[] {
   const columns = importColumns[kind]
   if (format === 'ndjson') return headings
-  // A heading that is a column's own name goes before others that may mean it.
+  // A heading that equals a column's name takes precedence over its synonyms.
   const exact = headings.filter((heading) => columns.some(({ name }) => name === heading))
   return headings.map((heading) => {
     const name = columnOf(heading, columns)
@@ -103,7 +103,7 @@ export function namesOf(kind: ImportKind, { format, headings }: FileStart): (str
   })
 }
 
-/** The file as it is sent: its first line names the columns as the service calls them. The rest of it is not read. */
+/** The file to send: its first line is replaced by the service's column names. The rest is not read. */
 export function fileToSend(file: Blob, start: FileStart, names: readonly (string | undefined)[]): Blob {
   const { format, headings, secondLine } = start
   const isSame = headings.every((heading, index) => heading === names[index])

@@ -9,6 +9,7 @@ import { useMay } from '../session.tsx'
 import { Actor } from '../ui/actor.tsx'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 import { Figure } from '../ui/figure.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { Loading } from '../ui/loading.tsx'
@@ -17,14 +18,13 @@ import { Page as PageFrame } from '../ui/page.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { say } from '../ui/told.tsx'
 import { ImportState, isUnderWay, percentOf, showBytes } from './parts.tsx'
 import { Results } from './results.tsx'
 import { useTexts } from './texts.ts'
 
 const refetchInterval = 1_000
 
-/** One import: how far it is, and what became of its rows. */
+/** One import: its progress, and the outcomes of its rows. */
 export function Page() {
   const t = useTexts()
   const id = Number(useParams().id)
@@ -59,7 +59,7 @@ export function Page() {
   )
 }
 
-/** Whose it is, who sent it and when. */
+/** The application, the sender and the times of an import. */
 function Facts({ job: { appId, actor, createTime, finishTime, bytes } }: { job: ImportRecord }) {
   const t = useTexts()
   const common = useCommon()
@@ -79,13 +79,13 @@ function Facts({ job: { appId, actor, createTime, finishTime, bytes } }: { job: 
   )
 }
 
-/** Looks again and again, for as long as it is shown. */
+/** Polls the import while it is mounted. */
 function Watch({ id }: { id: number }) {
   useRead(getImport, { id }, { refetchInterval })
   return null
 }
 
-/** What state it is in, in words. */
+/** The state of an import, in words. */
 function Notes({ job }: { job: ImportRecord }) {
   const t = useTexts()
   const may = useMay()
@@ -161,7 +161,7 @@ function Actions({ job }: { job: ImportRecord }) {
         run={async () => {
           const { id, appId } = job
           await cancel.mutateAsync({ input: { id, ...(appId !== null && { appId }) } })
-          say(t('cancelled'))
+          showSuccess(t('cancelled'))
         }}
         onClose={() => setAsking(false)}
       >

@@ -18,7 +18,7 @@ import { useTexts } from './texts.ts'
 const filterNames = ['appId', 'kind', 'status'] as const
 const refetchInterval = 5_000
 
-/** The imports of the last days, of all applications or of one. */
+/** The recent imports, of all applications or of one. */
 export function Page() {
   const t = useTexts()
   const may = useMay()

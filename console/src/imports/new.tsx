@@ -23,7 +23,7 @@ import { RunningNote, showBytes, useRunning } from './parts.tsx'
 import { useTexts } from './texts.ts'
 import { type Upload as SentFile, upload } from './upload.ts'
 
-/** Takes a file, looks at its columns, and sends it. */
+/** Asks for a file, checks its columns, and sends it. */
 export function Page() {
   const t = useTexts()
   const common = useCommon()
@@ -59,13 +59,13 @@ export function Page() {
 interface Chosen {
   file: File
   start: FileStart | FileFault
-  /** What its columns were said to be. */
+  /** The user's mapping of its columns. */
   named?: { kind: ImportKind; names: (string | undefined)[] }
 }
 
 const keptFile = ['file to import']
 
-/** After a dry run the same file is sent for good, without being chosen again; whoever signs in next does not find it. */
+/** Keeps the file after a dry run, to import it without choosing it again. The cache is cleared for the next user. */
 function useKeptFile() {
   const queries = useQueryClient()
   const [chosen, setChosen] = useState(() => queries.getQueryData<Chosen>(keptFile))
@@ -80,7 +80,7 @@ function useKeptFile() {
 
 interface FileFormProps {
   kind: ImportKind
-  /** Undefined for the inventory, empty while none is chosen. */
+  /** Undefined for the inventory; empty while none is chosen. */
   appId: string | undefined
 }
 
@@ -127,7 +127,7 @@ function FileForm({ kind, appId }: FileFormProps) {
 }
 
 interface ChosenFileProps extends FileFormProps, Chosen {
-  /** It cannot be sent now. */
+  /** Whether it cannot be sent now. */
   isBlocked: boolean
   setNames: (names: (string | undefined)[]) => void
   drop: () => void
@@ -223,7 +223,7 @@ function Sending({ sent, size, cancel }: { sent: number; size: number; cancel: (
   )
 }
 
-/** Sends a file and leads to its import; leaving meanwhile is asked. */
+/** Sends a file and opens its import. Leaving the page meanwhile asks first. */
 function useSending(onSent: (isDryRun: boolean) => void) {
   const t = useTexts()
   const queries = useQueryClient()
@@ -248,7 +248,7 @@ function useSending(onSent: (isDryRun: boolean) => void) {
       setError(refusal as ForecourtError)
     } finally {
       setSent(undefined)
-      // Whether another import is under way, among others.
+      // Among other things, whether another import is running.
       void readAnew(queries)
     }
   }

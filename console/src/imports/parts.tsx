@@ -8,7 +8,7 @@ import { useTexts } from './texts.ts'
 
 const tones = ['idle', 'busy', 'good', 'bad', 'warn'] as const
 
-/** How far an import is, in a word. */
+/** The state of an import, in a word. */
 export function ImportState({ status }: Pick<ImportRecord, 'status'>) {
   const t = useTexts()
   return <State tone={tones[status - 1] ?? 'idle'}>{t(`status_${status}` as 'status_1')}</State>
@@ -17,16 +17,16 @@ export function ImportState({ status }: Pick<ImportRecord, 'status'>) {
 export const isUnderWay = ({ status }: ImportRecord) =>
   status === importStatus.waiting || status === importStatus.running
 
-/** How much of its file is worked off, in whole per cent. */
+/** How much of the file is processed, in whole per cent. */
 export const percentOf = ({ bytes, bytesRead }: ImportRecord) => Math.floor((bytesRead / Math.max(1, bytes)) * 100)
 
-/** Bytes as people say them. */
+/** Formats a number of bytes. */
 export function showBytes(count: number): string {
   const [value, unit] = count < 1000 ? [count, 'B'] : count < 1e6 ? [count / 1e3, 'kB'] : [count / 1e6, 'MB']
   return `${value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 })} ${unit}`
 }
 
-/** The import that another one of an application, or of the inventory, would have to wait for. */
+/** The running import of an application, or of the inventory, that a new one would have to wait for. */
 export function useRunning(kind: ImportKind, appId: string): ImportRecord | undefined {
   const whose = kind === 'inventory' ? { kind } : { appId }
   const { data } = useRead(
@@ -37,7 +37,7 @@ export function useRunning(kind: ImportKind, appId: string): ImportRecord | unde
   return data?.list.find(isUnderWay)
 }
 
-/** Tells of the import that one has to wait for. */
+/** A notice of the import that must finish first. */
 export function RunningNote({ running }: { running: ImportRecord }) {
   const t = useTexts()
   return (

@@ -1,33 +1,33 @@
 import { ForecourtError } from '../../../sdk/src/error.ts'
 import { getImportResult, type Outcome } from '../../../src/bulk/contract.ts'
 
-/** What became of one row, as the service tells it. */
+/** The outcome of one row, as in the service's result file. */
 export interface ResultRow {
   line: number
   outcome: Outcome
   code: number
   msg: string
   errors: { field: string; reason: string }[] | null
-  /** Of a device or an entry of the inventory. */
+  /** For a device or an inventory entry. */
   deviceNo?: string | null
-  /** Of a site. */
+  /** For a site. */
   id?: number | null
 }
 
-/** Where a result can be had: of all rows, or of those of one outcome. */
+/** The address of a result: of all rows, or of those with one outcome. */
 export function resultAddress(id: number, outcome: Outcome | undefined): string {
   return `${getImportResult.path}?id=${id}${outcome === undefined ? '' : `&outcome=${outcome}`}`
 }
 
 interface Wish {
-  /** Of one outcome; undefined for all. */
+  /** The outcome to select; undefined for all. */
   outcome: Outcome | undefined
   most: number
   language: string
   signal?: AbortSignal
 }
 
-/** The first rows of a result, which may be a million lines long. Throws `ForecourtError`. */
+/** Reads the first rows of a result, which may have a million lines. Throws `ForecourtError`. */
 export async function firstRows(id: number, { outcome, most, language, signal }: Wish) {
   const headers = { 'accept-language': language }
   const response = await fetch(resultAddress(id, outcome), { headers, ...(signal && { signal }) })
@@ -43,7 +43,7 @@ export async function firstRows(id: number, { outcome, most, language, signal }:
   return readRows(response.body, most)
 }
 
-/** Reads rows until there are enough, and lets the rest go. */
+/** Reads rows until there are enough, and cancels the rest of the download. */
 export async function readRows(
   body: ReadableStream<Uint8Array>,
   most: number,
@@ -63,7 +63,7 @@ export async function readRows(
   return { rows: rows.slice(0, most), isMore: rows.length > most }
 }
 
-/** A result as a spreadsheet opens it. */
+/** A result as CSV for spreadsheets. */
 export function resultCsv(rows: readonly ResultRow[]): string {
   const lines = rows.map(({ line, outcome, code, msg, errors, deviceNo, id }) => {
     const reasons = (errors ?? []).map(({ field, reason }) => `${field}: ${reason}`)
@@ -72,7 +72,7 @@ export function resultCsv(rows: readonly ResultRow[]): string {
   return `\ufeff${['line,key,outcome,code,reason', ...lines].join('\r\n')}\r\n`
 }
 
-/** A spreadsheet would carry out what begins like a formula. */
+/** Escapes a cell that a spreadsheet would execute as a formula. */
 function cell(value: string | number): string {
   const text = String(value)
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text

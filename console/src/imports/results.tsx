@@ -19,14 +19,14 @@ import { firstRows, type ResultRow, resultAddress, resultCsv } from './result.ts
 import { useTexts } from './texts.ts'
 
 const step = 100
-/** More lines than these are looked for in a file rather than on a page. */
+/** The most lines to show on the page; a larger result is better read as a file. */
 const mostShown = 2_000
 
-/** What became of the rows of an import, of one outcome or of all: the first of them, and all to download. */
+/** The outcomes of an import's rows, all or of one kind: the first ones on the page, all as a download. */
 export function Results({ job }: { job: ImportRecord }) {
   const t = useTexts()
   const { values, set } = useFilters(['outcome'] as const)
-  // What was refused is what one has to do something about.
+  // By default the refused rows, if any, because they need action.
   const shown = values.outcome === '' ? (job.refused > 0 ? 'refused' : 'all') : values.outcome
   const outcome = outcomes.find((one) => one === shown)
   return (
@@ -123,7 +123,7 @@ function useColumns(job: ImportRecord): RowsColumn<ResultRow>[] {
   ]
 }
 
-/** The device or the site of a row, with the way to it where there is one. */
+/** The device or the site of a row, as a link if it exists. */
 function Subject({ job: { appId, dryRun }, row: { deviceNo, id, outcome } }: { job: ImportRecord; row: ResultRow }) {
   const isThere = outcome === 'existing' || (outcome === 'created' && !dryRun)
   if (deviceNo != null) {
@@ -140,7 +140,7 @@ function Downloads({ job: { id }, outcome }: ResultProps) {
   const [error, setError] = useState<ForecourtError>()
   const name = `import-${id}${outcome === undefined ? '' : `-${outcome}`}`
 
-  /** The service has it as NDJSON; a spreadsheet wants CSV. */
+  /** The service returns NDJSON; spreadsheets need CSV. */
   async function saveCsv(): Promise<void> {
     setBusy(true)
     setError(undefined)

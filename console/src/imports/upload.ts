@@ -5,21 +5,21 @@ import { language } from '../language/index.ts'
 
 type Query = Static<NonNullable<typeof createImport.query>>
 
-/** A file on its way to the service. */
+/** An upload in progress. */
 export interface Upload {
-  /** The import; undefined when it was cancelled. Rejects with `ForecourtError`. */
+  /** The import; undefined if the upload was cancelled. Rejects with `ForecourtError`. */
   answered: Promise<ImportRecord | undefined>
   cancel: () => void
 }
 
-/** Sends a file as it lies on the disk; `tell` hears how much of it has gone. Not by fetch, which does not tell that. */
-export function upload(query: Query, file: Blob, mediaType: string, tell: (sent: number) => void): Upload {
+/** Uploads a file unchanged and reports its progress in bytes, which `fetch` cannot do. */
+export function upload(query: Query, file: Blob, mediaType: string, report: (sent: number) => void): Upload {
   const request = new XMLHttpRequest()
   const given = Object.entries(query).filter(([, value]) => value !== undefined) as [string, string][]
   request.open('POST', `${createImport.path}?${new URLSearchParams(given)}`)
   request.setRequestHeader('content-type', mediaType)
   request.setRequestHeader('accept-language', language())
-  request.upload.onprogress = ({ loaded }) => tell(loaded)
+  request.upload.onprogress = ({ loaded }) => report(loaded)
   const answered = new Promise<ImportRecord | undefined>((resolve, reject) => {
     request.onload = () => {
       const answer = envelopeOf(request.responseText)

@@ -10,6 +10,7 @@ import { readTable } from '../devices/table-text.ts'
 import { inventoryColumns } from '../imports/columns.ts'
 import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
+import { showSuccess } from '../ui/feedback.tsx'
 import { FormDrawer } from '../ui/form-drawer.tsx'
 import { useLeave, useUnsaved } from '../ui/leaving.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
@@ -17,7 +18,6 @@ import { grouped } from '../ui/number.ts'
 import { RefusalAlert } from '../ui/refusal.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { say } from '../ui/told.tsx'
 import { Wide } from '../ui/wide.tsx'
 
 const useTexts = defineTexts(
@@ -104,7 +104,7 @@ function AddForm({ close }: { close: () => void }) {
   const localFaults = useLocalFaults(entries)
   const refusedFaults = refusedRows(error, entries)
   const faults = localFaults.length > 0 ? localFaults : refusedFaults
-  // What is shown row by row is not said a second time in a list that may be thousands of lines long.
+  // The faults are shown at their rows; to list them again could take thousands of lines.
   const shownError = error && refusedFaults.length > 0 ? withoutRows(error) : error
 
   function change(next: string): void {
@@ -118,10 +118,10 @@ function AddForm({ close }: { close: () => void }) {
     if (entries.length === 0 || localFaults.length > 0) return
     try {
       const { added, changed } = await send.mutateAsync({ input: { entries } })
-      say(t('done', { added, changed }))
+      showSuccess(t('done', { added, changed }))
       close()
     } catch {
-      // It is shown above the form.
+      // The error is shown above the form.
     }
   }
 
@@ -217,7 +217,7 @@ function nameFault(modelName: string): Words | undefined {
 
 const entryField = /^entries\[(\d+)\]\.(deviceNo|modelName)$/
 
-/** The rows that a refusal names. */
+/** The faults of a refusal, each with its row. */
 function refusedRows(error: ForecourtError | null, entries: Entry[]): RowFault[] {
   return (error?.errors ?? []).flatMap(({ field, reason }): RowFault[] => {
     const [, index, name] = entryField.exec(field) ?? []

@@ -12,11 +12,11 @@ import { defineTexts } from '../language/index.ts'
 import { paths } from '../paths.ts'
 import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
 import { LinkButton } from '../ui/link-button.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { say } from '../ui/told.tsx'
 import { AddSerials } from './add-serials.tsx'
 
 const useTexts = defineTexts(
@@ -54,7 +54,7 @@ const useTexts = defineTexts(
 
 const filters = ['deviceNo', 'modelName'] as const
 
-/** The serial numbers that the operator knows, and what they are. */
+/** The inventory: serial numbers with their models. */
 export function Inventory() {
   const t = useTexts()
   const common = useCommon()
@@ -124,7 +124,7 @@ export function Inventory() {
         isDangerous
         run={async () => {
           await remove.mutateAsync({ input: { deviceNo: deleted?.deviceNo ?? '' } })
-          say(t('deleted'))
+          showSuccess(t('deleted'))
         }}
         onClose={() => setDeleted(undefined)}
       >
@@ -137,7 +137,7 @@ export function Inventory() {
   )
 }
 
-/** Whether the inventory decides what may be registered. */
+/** A notice whether only serials in the inventory may be registered. */
 function Policy() {
   const t = useTexts()
   const { data } = useRead(getSettings, {})

@@ -12,12 +12,12 @@ import { Picture } from '../devices/picture.tsx'
 import { defineTexts } from '../language/index.ts'
 import { useMay } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 import { FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
 import { FormDrawer } from '../ui/form-drawer.tsx'
 import { RecordForm, type Sending } from '../ui/record-form.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { say } from '../ui/told.tsx'
 
 const useTexts = defineTexts(
   {
@@ -124,7 +124,7 @@ export function Models() {
         isDangerous
         run={async () => {
           await remove.mutateAsync({ input: { serialPrefix: deleted?.serialPrefix ?? '' } })
-          say(t('deleted'))
+          showSuccess(t('deleted'))
         }}
         onClose={() => setDeleted(undefined)}
       >
@@ -215,7 +215,7 @@ const valuesOf = (model: DeviceModelRecord | undefined) => ({
 })
 type Entered = ReturnType<typeof valuesOf>
 
-/** The model that a prefix has now. The page is in the order of the prefixes, so a prefix itself stands first. */
+/** Finds the model of exactly this prefix. The page is sorted by prefix, so an exact match comes first. */
 async function findModel(serialPrefix: string): Promise<DeviceModelRecord | undefined> {
   const { data } = await call(pageDeviceModels, { serialPrefix, pageSize: 1 })
   const [first] = data.list
@@ -227,7 +227,7 @@ function ModelForm({ model, close }: { model: DeviceModelRecord | undefined; clo
   const common = useCommon()
   const [form] = Form.useForm<Entered>()
   const save = useWrite(saveDeviceModel)
-  /** What a save would replace, once that was said; another prefix replaces something else. */
+  /** The model that a save would replace, once the user was warned. It counts only for its own prefix. */
   const [found, setFound] = useState<DeviceModelRecord>()
   const typedPrefix = Form.useWatch('serialPrefix', form)?.trim()
   const replaced = found?.serialPrefix === typedPrefix ? found : undefined

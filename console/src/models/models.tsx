@@ -12,7 +12,7 @@ const useTexts = defineTexts(
   { title: '型号与库存', models: '型号', inventory: '库存' },
 )
 
-/** What devices are, by their serial numbers: by a prefix, or each by itself. */
+/** The models of serial numbers: by prefix, or of each one in the inventory. */
 export function Page() {
   const t = useTexts()
   const [search, setSearch] = useSearchParams()
@@ -22,7 +22,7 @@ export function Page() {
       <section className="card" style={{ paddingTop: 4 }}>
         <Tabs
           activeKey={tab}
-          // The other table has filters and pages of its own.
+          // The other table has its own filters and pages, so the address is reset.
           onChange={(key) => setSearch(key === 'inventory' ? { tab: key } : {})}
           destroyOnHidden
           items={[

@@ -10,7 +10,7 @@ interface ApplicationsPickerProps {
   onChange?: (appIds: string[]) => void
 }
 
-/** Chooses any number of applications by parts of their names. */
+/** Chooses several applications by parts of their names. */
 export function ApplicationsPicker({ id, value = [], onChange }: ApplicationsPickerProps) {
   const t = useCommon()
   const { search, found, isWaiting } = useApplicationSearch()

@@ -26,7 +26,7 @@ interface CreateOperatorProps {
   onCreated: (made: Static<typeof createOperator.data>) => void
 }
 
-/** Makes an account, by default with a link by which the person chooses their own password. */
+/** Creates an account, by default with a link by which the person sets their own password. */
 export function CreateOperator({ isOpen, onClose, onCreated }: CreateOperatorProps) {
   const t = useTexts()
   return (
@@ -53,7 +53,7 @@ function CreateForm({ onCreated, onClose }: Pick<CreateOperatorProps, 'onCreated
         const appIds = role === 'developer' ? entered.appIds : null
         return create.mutateAsync({ input: { name, role, appIds, password }, headers })
       }}
-      saidOf={({ name }) => t('created', { name })}
+      successMessage={({ name }) => t('created', { name })}
       onSaved={onCreated}
       back={onClose}
     >

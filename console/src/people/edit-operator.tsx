@@ -11,7 +11,7 @@ import { RoleChoice } from './role.tsx'
 import { useTexts } from './texts.ts'
 
 interface EditOperatorProps {
-  /** The account that is edited; the drawer is closed while it is undefined. */
+  /** The account to edit; the drawer is closed while it is undefined. */
   id: number | undefined
   name: string
   onClose: () => void

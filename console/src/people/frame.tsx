@@ -1,7 +1,7 @@
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { useTexts } from './texts.ts'
 
-/** What the forms of accounts and keys have in common: what fields are called, and what a refusal means for them. */
+/** Shared by the forms of accounts and keys: the names of fields, and advice about refusals. */
 export function useFrame() {
   const t = useTexts()
   return {

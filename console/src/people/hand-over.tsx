@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { handOverOperatorKey, type OperatorKeyRecord, pageOperators } from '../../../src/people/operators/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
-import { say } from '../ui/told.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 import { useTexts } from './texts.ts'
 
 interface HandOverProps {
@@ -11,14 +11,14 @@ interface HandOverProps {
   onClose: () => void
 }
 
-/** Asks which account a key is to belong to. */
+/** Asks for the new owner of a key. */
 export function HandOver({ operatorKey, onClose }: HandOverProps) {
   const t = useTexts()
   const handOver = useWrite(handOverOperatorKey)
   const [name, setName] = useState('')
   const [operatorId, setOperatorId] = useState<number>()
   const { data } = useRead(pageOperators, { pageSize: 100, status: 1, name }, { enabled: operatorKey !== undefined })
-  // A developer's keys rest.
+  // A key of a developer would not work.
   const owners = data?.list.filter(({ id, role }) => role !== 'developer' && id !== operatorKey?.operatorId) ?? []
   const { id = 0, name: key = '' } = operatorKey ?? {}
   const close = () => {
@@ -35,7 +35,7 @@ export function HandOver({ operatorKey, onClose }: HandOverProps) {
       run={async () => {
         if (operatorId === undefined) return
         const { operatorName } = await handOver.mutateAsync({ input: { id, operatorId } })
-        say(t('handedOver', { name: key, owner: operatorName ?? '' }))
+        showSuccess(t('handedOver', { name: key, owner: operatorName ?? '' }))
       }}
       onClose={close}
     >

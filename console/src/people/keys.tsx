@@ -14,13 +14,13 @@ import {
 import { getSettings } from '../../../src/people/sessions/contract.ts'
 import { useRead, useWrite } from '../api.ts'
 import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 import { FormDrawer } from '../ui/form-drawer.tsx'
 import { RecordForm } from '../ui/record-form.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { say } from '../ui/told.tsx'
 import { useFrame } from './frame.tsx'
 import { HandOver } from './hand-over.tsx'
 import { NameField } from './name-field.tsx'
@@ -29,7 +29,7 @@ import { useTexts } from './texts.ts'
 
 type Made = Static<typeof createOperatorKey.data>
 
-/** The keys of programs that act for the platform. */
+/** The operator keys, by which programs act for the platform. */
 export function Keys() {
   const t = useTexts()
   const [isCreating, setCreating] = useState(false)
@@ -138,7 +138,7 @@ function CreateKey({ onCreated, onClose }: { onCreated: (made: Made) => void; on
         const input = { ...members, expireTime: expireTime?.format('YYYY-MM-DD HH:mm:ss') ?? null }
         return create.mutateAsync({ input, headers })
       }}
-      saidOf={({ name }) => t('created', { name })}
+      successMessage={({ name }) => t('created', { name })}
       onSaved={onCreated}
       back={onClose}
     >
@@ -156,7 +156,7 @@ function CreateKey({ onCreated, onClose }: { onCreated: (made: Made) => void; on
           showTime={{ defaultValue: dayjs('00:00:00', 'HH:mm:ss') }}
           format="YYYY-MM-DD HH:mm:ss"
           style={{ width: '100%' }}
-          // Enter takes the moment that was typed; it does not make the key yet.
+          // Enter in this field accepts the time; it must not submit the form.
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         />
       </Form.Item>
@@ -182,7 +182,7 @@ function RevokeKey({ operatorKey, onClose }: RevokeKeyProps) {
       typed={name}
       run={async () => {
         await revoke.mutateAsync({ input: { id } })
-        say(t('revoked', { name }))
+        showSuccess(t('revoked', { name }))
       }}
       onClose={onClose}
     >

@@ -12,18 +12,18 @@ import { paths } from '../paths.ts'
 import { ApplicationName } from '../ui/application-name.tsx'
 import { ApplicationFilter } from '../ui/application-picker.tsx'
 import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 import { ChoiceFilter, FilterBar, TextFilter, useFilters } from '../ui/filters.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { SecretOnce } from '../ui/secret.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { say } from '../ui/told.tsx'
 import { CreateOperator } from './create-operator.tsx'
 import { EditOperator } from './edit-operator.tsx'
 import { useTexts } from './texts.ts'
 
-/** What is done with one account, or with a new one. */
-type Deed = { kind: 'create' } | { kind: 'edit' | 'reset' | 'delete'; operator: OperatorRecord }
+/** The open dialog: an action on an account, or the creation of one. */
+type OpenDialog = { kind: 'create' } | { kind: 'edit' | 'reset' | 'delete'; operator: OperatorRecord }
 
 interface SetUp {
   name: string
@@ -31,16 +31,16 @@ interface SetUp {
   setUpExpireTime: string | null
 }
 
-/** People's accounts. */
+/** The accounts of people. */
 export function Operators() {
   const t = useTexts()
   const { values, set, clear, isNarrowed } = useFilters(['name', 'role', 'status', 'appId'] as const)
-  const [deed, setDeed] = useState<Deed>()
+  const [deed, setDeed] = useState<OpenDialog>()
   const [setUp, setSetUp] = useState<SetUp>()
   const columns = useColumns(setDeed)
   const close = () => setDeed(undefined)
   const operator = deed === undefined || deed.kind === 'create' ? undefined : deed.operator
-  const chosen = (kind: Deed['kind']) => (deed?.kind === kind ? operator : undefined)
+  const chosen = (kind: OpenDialog['kind']) => (deed?.kind === kind ? operator : undefined)
   return (
     <section className="card">
       <FilterBar
@@ -106,7 +106,7 @@ export function Operators() {
   )
 }
 
-function useColumns(start: (deed: Deed) => void): Column<OperatorRecord>[] {
+function useColumns(start: (deed: OpenDialog) => void): Column<OperatorRecord>[] {
   const t = useTexts()
   const common = useCommon()
   return [
@@ -126,7 +126,7 @@ function useColumns(start: (deed: Deed) => void): Column<OperatorRecord>[] {
       title: common('createTime'),
       dataIndex: 'createTime',
       className: 'number',
-      // With it, the actions would lie outside a usual window.
+      // With this column visible, the actions would be outside a window of usual width.
       isExtra: true,
     },
     {
@@ -172,7 +172,7 @@ function AccountState({ operator: { status, isSetUp } }: { operator: OperatorRec
   return isSetUp ? <State tone="good">{t('active')}</State> : <State tone="warn">{t('notSetUp')}</State>
 }
 
-/** More names than these are counted. */
+/** The most names to show; further ones are only counted. */
 const mostNames = 2
 
 function Memberships({ operator: { role, appIds } }: { operator: OperatorRecord }) {
@@ -188,7 +188,7 @@ function Memberships({ operator: { role, appIds } }: { operator: OperatorRecord 
 }
 
 interface DeedProps {
-  /** Nothing is asked while it is undefined. */
+  /** The dialog is closed while it is undefined. */
   operator: OperatorRecord | undefined
   onClose: () => void
 }
@@ -230,7 +230,7 @@ function DeleteOperator({ operator, onClose }: DeedProps) {
       typed={name}
       run={async () => {
         await remove.mutateAsync({ input: { id } })
-        say(t('deleted', { name }))
+        showSuccess(t('deleted', { name }))
       }}
       onClose={onClose}
     >

@@ -11,7 +11,7 @@ import { useTexts } from './texts.ts'
 const operations = { operators: pageOperators, keys: pageOperatorKeys, sessions: pageSessions }
 const tabs = ['operators', 'keys', 'sessions'] as const
 
-/** Who may act on the platform: people, programs' keys, and who is signed in. */
+/** Access to the platform: accounts, operator keys and sessions. */
 export function Page() {
   const t = useTexts()
   const [search, setSearch] = useSearchParams()

@@ -7,11 +7,11 @@ interface RoleChoiceProps<Offered extends Role> {
   value?: Offered
   onChange?: (role: Offered) => void
   roles: readonly Offered[]
-  /** What each may do, in a sentence. */
+  /** The rights of each role, in a sentence. */
   words: (role: Offered) => string
 }
 
-/** A choice of roles, each with what it may do. */
+/** Chooses a role; each is shown with its rights. */
 export function RoleChoice<Offered extends Role>({ id, value, onChange, roles, words }: RoleChoiceProps<Offered>) {
   const t = useTexts()
   return (

@@ -4,25 +4,25 @@ import { deleteSession, pageSessions, type SessionRecord } from '../../../src/pe
 import { useWrite } from '../api.ts'
 import { useSession } from '../session.tsx'
 import { Confirm } from '../ui/confirm.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 import { type Column, Records } from '../ui/records.tsx'
 import { State } from '../ui/status.tsx'
 import { useCommon } from '../ui/texts.ts'
-import { say } from '../ui/told.tsx'
 import { useTexts } from './texts.ts'
 import { readUserAgent } from './user-agent.ts'
 
 interface SessionsTableProps {
-  /** Names the table's columns, whose choice is remembered. */
+  /** The key under which the choice of columns is stored. */
   name: string
-  /** Which sessions: the filters of `pageSessions`. */
+  /** The filters of `pageSessions`. */
   input: Record<string, unknown>
-  /** All of them are one's own, so that nothing need say whose they are. */
+  /** Whether all sessions are the user's own; the table then has no column of their owners. */
   isOwn?: boolean
   isNarrowed?: boolean
   clear?: () => void
 }
 
-/** Sessions, each with a way to end it; one's own ends by signing out. */
+/** Sessions, each with a button to end it. The current one ends by signing out. */
 export function SessionsTable({ name, input, isOwn = false, isNarrowed, clear }: SessionsTableProps) {
   const t = useTexts()
   const end = useWrite(deleteSession)
@@ -46,7 +46,7 @@ export function SessionsTable({ name, input, isOwn = false, isNarrowed, clear }:
         isDangerous
         run={async () => {
           await end.mutateAsync({ input: { id: chosen?.id ?? null } })
-          say(t('ended'))
+          showSuccess(t('ended'))
         }}
         onClose={() => setChosen(undefined)}
       >

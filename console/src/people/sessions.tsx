@@ -4,7 +4,7 @@ import { useCommon } from '../ui/texts.ts'
 import { SessionsTable } from './sessions-table.tsx'
 import { useTexts } from './texts.ts'
 
-/** Who is signed in, everywhere. */
+/** All sessions of the platform. */
 export function Sessions() {
   const t = useTexts()
   const common = useCommon()

@@ -43,7 +43,7 @@ export const useTexts = defineTexts(
     link: 'Address to send to the person, valid until {{time}}',
     nameTaken: 'Another account or key has this name. Upper and lower case count as the same.',
     lastAdminWords: 'Somebody has to manage people and keys. Make another admin who can sign in, then try again.',
-    disableWords: 'A disabled account cannot sign in, its sessions end at once, and its keys rest.',
+    disableWords: 'A disabled account cannot sign in, its sessions end at once, and its keys stop working.',
     reset: 'Reset',
     resetOf: 'Reset {{name}}',
     resetTitle: 'Reset {{name}}?',

@@ -1,4 +1,4 @@
-/** In the order in which they are told apart: each says that it is also those below it. */
+/** In the order of detection: the user agent of each browser also names those below it. */
 const browsers: [name: string, sign: RegExp][] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d+)/],
   ['Opera', /\bOPR\/(\d+)/],
@@ -17,7 +17,7 @@ const systems: [name: string, sign: RegExp][] = [
   ['Linux', /Linux|X11/],
 ]
 
-/** The browser and the system that a user agent names; of a program the first that it says of itself. */
+/** The browser and system of a user agent; for a program, its first word. */
 export function readUserAgent(text: string): string {
   const browser = browsers.map(([name, sign]) => [name, sign.exec(text)?.[1]] as const).find(([, version]) => version)
   if (browser === undefined) return text.split(' ')[0] ?? text

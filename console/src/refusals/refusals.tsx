@@ -42,7 +42,7 @@ const useTexts = defineTexts(
 
 const filterNames = ['appId', 'deviceNo', 'code', 'requestId', 'timeFrom', 'timeTo'] as const
 
-/** What was refused, and why, of all applications or of one. */
+/** The log of refused writes, of all applications or of one. */
 export function Page() {
   const t = useTexts()
   const { values, set, clear, isNarrowed } = useFilters(filterNames)
@@ -90,7 +90,7 @@ export function Page() {
 const keys = new WeakMap<RefusalRecord, number>()
 let lastKey = 0
 
-/** A row of its own for each: rows of one batch may be alike in everything that is told of them. */
+/** Gives each refusal a key of its own, because rows of one batch may be equal in all members. */
 function keyOf(refusal: RefusalRecord): number {
   const key = keys.get(refusal) ?? ++lastKey
   keys.set(refusal, key)
@@ -117,13 +117,13 @@ function useColumns(appId: string): Column<RefusalRecord>[] {
   ]
 }
 
-/** What it was about; a serial number leads to whoever has it. */
+/** The subject of a refusal; a serial number links to the list of devices, filtered by it. */
 function Subject({ refusal: { subject, operation } }: { refusal: RefusalRecord }) {
   if (subject === null || !/device/i.test(operation)) return subject
   return <Link to={paths.devices({ deviceNo: subject })}>{subject}</Link>
 }
 
-/** The service's word for it, with the faulty fields. */
+/** The service's message, with the faulty fields. */
 function Reason({ refusal: { code, name, errors } }: { refusal: RefusalRecord }) {
   const t = useTexts()
   const language = useLanguage()

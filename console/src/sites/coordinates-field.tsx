@@ -7,7 +7,7 @@ import { PointMap } from '../map/point-map.tsx'
 import { boxOf } from '../map/view.ts'
 import { useTexts } from './texts.ts'
 
-/** Where a site is: pasted as `longitude,latitude`, or picked on the map. */
+/** The coordinates of a site: pasted as `longitude,latitude`, or picked on the map. */
 export function CoordinatesField({ form }: { form: FormInstance }) {
   const t = useTexts()
   const [isMapOpen, setMapOpen] = useState(false)
@@ -23,7 +23,7 @@ export function CoordinatesField({ form }: { form: FormInstance }) {
       <Form.Item
         name="coordinates"
         label={t('coordinates')}
-        // Pasted from a Chinese page, the comma may be a wide one.
+        // A comma pasted from a Chinese page may be full-width.
         normalize={(entered: string) => entered.replaceAll('，', ',').trim()}
         extra={t('coordinatesNote')}
         rules={[
@@ -71,7 +71,7 @@ interface PickMapProps {
   onPick: (point: Point) => void
 }
 
-/** Looks at the place that was typed. What is picked leaves it where it is: a map that moved would be hard to aim at. */
+/** Centres the map on typed coordinates. Picking does not move it, because a moving map is hard to aim at. */
 function PickMap({ points, onPick }: PickMapProps) {
   const t = useTexts()
   const [area, setArea] = useState(() => boxOf(points))

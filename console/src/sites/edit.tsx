@@ -12,7 +12,7 @@ import { SiteForm } from './site-form.tsx'
 import './sites.css'
 import { useTexts } from './texts.ts'
 
-/** Makes a site, or changes one. */
+/** The form to create or change a site. */
 export function Page() {
   const { appId, id } = useParams()
   return appId === undefined ? <NewSite /> : <EditSite key={`${appId} ${id}`} appId={appId} id={Number(id)} />
@@ -26,7 +26,7 @@ function NewSite() {
   const create = useWrite(saveSite)
 
   function choose(chosen: string): void {
-    // Another application has other billing rules.
+    // The rules of one application are invalid in another.
     form.setFieldsValue(Object.fromEntries(ruleFields.map(({ field }) => [field, null])))
     chooseApplication(chosen)
   }
@@ -44,7 +44,7 @@ function NewSite() {
             form={form}
             back={paths.sites({ appId })}
             send={({ values, headers }) => create.mutateAsync({ input: { appId, ...values }, headers })}
-            saidOf={() => t('createdMessage')}
+            successMessage={() => t('createdMessage')}
             onSaved={(site) => navigate(paths.site(site.appId, site.id))}
           />
         )}
@@ -80,7 +80,7 @@ function EditForm({ edited }: { edited: Edited<SiteRecord> }) {
         edited={edited}
         back={back}
         send={({ changed, headers }) => update.mutateAsync({ input: { appId, id, ...changed }, headers })}
-        saidOf={() => t('savedMessage')}
+        successMessage={() => t('savedMessage')}
         onSaved={() => navigate(back)}
       />
     </div>

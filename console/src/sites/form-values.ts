@@ -1,6 +1,6 @@
 import type { SiteRecord, SiteRegistration } from '../../../src/sites/contract.ts'
 
-// Between a site as the API has it and its form: there, a text that is not given is empty.
+// Converts between a site of the API and the values of its form, where a missing text is ''.
 
 type Field = Exclude<keyof SiteRegistration, 'appId'>
 type RuleField = 'fastChargeBillRuleId' | 'rushingBillRuleId' | 'placeholderBillRuleId'
@@ -38,7 +38,7 @@ const noValues: SiteValues = {
 
 const fields = Object.keys(noValues) as Field[]
 
-/** What the form begins with: a site, or nothing. */
+/** The initial values of the form: those of a site, or empty ones. */
 export function valuesOf(site: SiteRecord | undefined): SiteValues {
   if (site === undefined) return noValues
   return Object.fromEntries(fields.map((field) => [field, site[field] ?? noValues[field]])) as unknown as SiteValues

@@ -34,10 +34,10 @@ const filterNames = [
   'bbox',
 ] as const
 
-/** What was looked at last is what is shown again. */
+/** The key under which the last view, list or map, is stored. */
 const viewKey = 'forecourt.sites.view'
 
-/** What stands in the address and narrows nothing. */
+/** Parameters of the address that are not filters. */
 const frameNames = ['appId', 'view'] as const
 
 export function Page() {
@@ -101,7 +101,7 @@ function Sites() {
         <ApplicationFilter
           isOptional
           value={appId}
-          // A rule of one application means nothing in another.
+          // A rule belongs to one application, so choosing another clears this filter.
           onChange={(chosen) => set({ appId: chosen, billingRuleId: '' })}
         />
         <TextFilter label={t('siteName')} value={values.siteName} onChange={(siteName) => set({ siteName })} />
@@ -131,7 +131,7 @@ function Sites() {
   )
 }
 
-/** The part of the map that is searched in, which is chosen on the map and cleared here. */
+/** The filter by map area, which is set on the map and cleared here. */
 function AreaFilter({ bbox, onClear }: { bbox: string; onClear: () => void }) {
   const t = useTexts()
   return (
@@ -232,7 +232,7 @@ function Rows({ appId, input, isNarrowed, clear, isBesideMap }: RowsProps) {
   )
 }
 
-/** Where there is half of the room, the name and the region are shown; the others can be chosen. */
+/** Beside the map, only the name, application and region are shown by default; the user can add other columns. */
 const besideMap = (column: Column<SiteRecord>): Column<SiteRecord> =>
   ['siteName', 'appId', 'region'].includes(column.key) ? column : { ...column, isExtra: true, isFixed: false }
 

@@ -4,16 +4,16 @@ import { pageSites, type SiteRecord } from '../../../src/sites/contract.ts'
 import { call } from '../api.ts'
 import type { MapPoint } from '../map/point.ts'
 
-/** As many sites as a map reads. */
+/** The most sites that a map reads. */
 const most = 1000
 
 interface SitePoints {
   sites: SiteRecord[]
-  /** Whether there are sites beyond those that were read. */
+  /** Whether more sites match than were read. */
   hasMore: boolean
 }
 
-/** The newest sites that fit the filters, for the map: page after page, by their cursors. */
+/** Reads the newest matching sites for the map, page by page. */
 export function useSitePoints(input: Record<string, unknown>) {
   return useQuery<SitePoints, ForecourtError>({
     queryKey: [pageSites.id, 'points', input],
@@ -35,7 +35,7 @@ async function readPoints(input: Record<string, unknown>, signal: AbortSignal): 
 
 const readPage = (input: Record<string, unknown>) => call(pageSites, input)
 
-/** Where a site is drawn, with what the place is called; nowhere without coordinates. */
+/** The point of a site, with the names of its place; none without coordinates. */
 export function pointOf({ id, longitude, latitude, cityName: city, districtName: district }: SiteRecord): MapPoint[] {
   return longitude === null || latitude === null ? [] : [{ id, longitude, latitude, city, district }]
 }

@@ -7,7 +7,7 @@ import { useTexts } from './texts.ts'
 
 interface RulePickerProps {
   appId: string
-  /** 1 fast charging, 2 slow charging, 3 occupancy; all of them without it. */
+  /** 1 fast charging, 2 slow charging, 3 occupancy; by default all. */
   ruleType?: 1 | 2 | 3
   id?: string
   label: string
@@ -16,7 +16,7 @@ interface RulePickerProps {
   onChange?: (id: number | null) => void
 }
 
-/** Finds one of an application's billing rules by a part of its name. */
+/** Chooses one of an application's billing rules by a part of its name. */
 export function RulePicker({ appId, ruleType, id, label, placeholder, value = null, onChange }: RulePickerProps) {
   const t = useTexts()
   const { search, asked, isAsked } = useTypedSearch()
@@ -62,7 +62,7 @@ interface RuleFilterProps {
   onChange: (value: string) => void
 }
 
-/** The sites that name a billing rule, whatever for. */
+/** A filter: sites that name a billing rule in any of their rule fields. */
 export function RuleFilter({ appId, value, onChange }: RuleFilterProps) {
   const t = useTexts()
   const id = useId()

@@ -3,9 +3,9 @@ import type { SiteRecord } from '../../../src/sites/contract.ts'
 import { paths } from '../paths.ts'
 import { useTexts } from './texts.ts'
 
-// How members of a site are shown, wherever they are.
+// Formats the members of a site, for all pages.
 
-/** Whether a site closes on the day after it opens. */
+/** Whether a site closes on the day after it opened. */
 export const closesNextDay = (opens: string, closes: string) => opens !== '' && closes !== '' && closes < opens
 
 export function Hours({ site }: { site: SiteRecord }) {
@@ -19,10 +19,10 @@ export function Hours({ site }: { site: SiteRecord }) {
   )
 }
 
-/** Full minutes go without their seconds. */
+/** Leaves out the seconds of full minutes. */
 const short = (time: string) => time.replace(/^(\d\d:\d\d):00$/, '$1')
 
-/** The divisions' names, each once: some cities are called like their province. */
+/** The distinct names of the divisions: some cities have the name of their province. */
 export function regionName({ provinceName, cityName, districtName }: SiteRecord): string {
   return [...new Set([provinceName, cityName, districtName])].join(' ')
 }
@@ -37,7 +37,7 @@ export function RuleLink({ appId, id, name }: { appId: string; id: number | null
   return <Link to={paths.billingRule(appId, id)}>{name ?? <span className="number">{id}</span>}</Link>
 }
 
-/** The parts of a text that commas separate. */
+/** Splits a text at its commas. */
 export function partsOf(text: string | null): string[] {
   return (text ?? '')
     .split(',')

@@ -12,7 +12,7 @@ import { ClosingTime, TimeOfDay } from './times.tsx'
 
 // The fields of a site's form, in groups.
 
-/** The rule of a text that must be there, with more than white space in it. */
+/** The form rule of a required text, which must not be only white space. */
 function useNeeded() {
   const common = useCommon()
   return [{ required: true, whitespace: true, message: common('required') }]
@@ -95,7 +95,7 @@ export function RuleFields({ appId }: { appId: string }) {
             name={field}
             label={t(field)}
             extra={
-              // In another tab, because what was typed here would be lost.
+              // In another tab, so that unsaved input is not lost.
               <a href={paths.newBillingRule({ appId, ruleType })} target="_blank" rel="noreferrer">
                 {t('newRule')}
               </a>

@@ -12,14 +12,14 @@ import { useFieldNames, useTexts } from './texts.ts'
 
 type FrameProps = Pick<
   RecordFormProps<SiteValues, SiteRecord, SiteRecord>,
-  'edited' | 'send' | 'saidOf' | 'onSaved' | 'back'
+  'edited' | 'send' | 'successMessage' | 'onSaved' | 'back'
 >
 interface SiteFormProps extends FrameProps {
   appId: string
   form: FormInstance<SiteValues>
 }
 
-/** The form of a site, of a new one or one that is changed. */
+/** The form of a new or existing site. */
 export function SiteForm({ appId, form, ...frame }: SiteFormProps) {
   const t = useTexts()
   const region = useRegionTexts()
@@ -31,7 +31,7 @@ export function SiteForm({ appId, form, ...frame }: SiteFormProps) {
       valuesOf={valuesOf}
       fieldNames={{ ...useFieldNames(), ...Object.fromEntries(regionFields.map((field) => [field, region(field)])) }}
       onRefused={({ errors }) => {
-        // A fault must not stand where it cannot be seen.
+        // Opens the fields that hold the fault.
         if (errors.some(({ field }) => (regionFields as string[]).includes(field))) setByHand(true)
       }}
       advice={({ code }) =>
@@ -42,7 +42,7 @@ export function SiteForm({ appId, form, ...frame }: SiteFormProps) {
             style={{ marginBottom: 16 }}
             title={t('configMissing')}
             description={
-              // In another tab, because what was typed here would be lost.
+              // In another tab, so that unsaved input is not lost.
               <a href={paths.application(appId, 'callback')} target="_blank" rel="noreferrer">
                 {t('configure')}
               </a>

@@ -26,10 +26,10 @@ import { ruleFields } from './form-values.ts'
 import { pointOf } from './points.ts'
 import { Hours, partsOf, RuleLink, regionName } from './show.tsx'
 import './sites.css'
-import { say } from '../ui/told.tsx'
+import { showSuccess } from '../ui/feedback.tsx'
 import { useTexts } from './texts.ts'
 
-/** One site: all that is known of it. */
+/** One site, with all its members. */
 export function Page() {
   const t = useTexts()
   const { appId = '', id } = useParams()
@@ -78,7 +78,7 @@ function Actions({ site }: { site: SiteRecord }) {
 
   async function run(): Promise<void> {
     await remove.mutateAsync({ input: { appId, id } })
-    say(t('deletedMessage'))
+    showSuccess(t('deletedMessage'))
     await navigate(paths.sites({ appId }))
   }
 
@@ -197,7 +197,7 @@ function More({ site }: { site: SiteRecord }) {
   )
 }
 
-/** Only addresses of web pages become links: anything may stand in the field. */
+/** Only addresses of web pages become links, because the field may hold any text. */
 function Pictures({ addresses }: { addresses: string[] }) {
   const t = useTexts()
   return (

@@ -17,7 +17,7 @@ interface SitesMapProps {
   onBbox: (bbox: string) => void
 }
 
-/** The sites that fit the filters, on a map, and the way to search in the part of it that is shown. */
+/** The matching sites on a map, with a button to search in the visible part. */
 export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
   const t = useTexts()
   const common = useCommon()
@@ -56,7 +56,7 @@ export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
         {isPending ? (
           t('readingPoints')
         ) : (
-          <Told points={points.length} sites={sites?.length ?? 0} hasMore={data?.hasMore} />
+          <Counts points={points.length} sites={sites?.length ?? 0} hasMore={data?.hasMore} />
         )}
       </output>
       <Here sites={here} />
@@ -64,7 +64,7 @@ export function SitesMap({ input, bbox, onBbox }: SitesMapProps) {
   )
 }
 
-function Told({ points, sites, hasMore }: { points: number; sites: number; hasMore: boolean | undefined }) {
+function Counts({ points, sites, hasMore }: { points: number; sites: number; hasMore: boolean | undefined }) {
   const t = useTexts()
   return (
     <>
@@ -74,7 +74,7 @@ function Told({ points, sites, hasMore }: { points: number; sites: number; hasMo
   )
 }
 
-/** What was clicked on the map. */
+/** The sites that were clicked on the map. */
 function Here({ sites }: { sites: SiteRecord[] }) {
   const t = useTexts()
   if (sites.length === 0) return null

@@ -1,6 +1,6 @@
 import { defineTexts } from '../language/index.ts'
 
-/** What the pages of sites say. */
+/** The texts of the pages of sites. */
 export const useTexts = defineTexts(
   {
     title: 'Sites',
@@ -171,7 +171,7 @@ export const useTexts = defineTexts(
   },
 )
 
-/** What forms and refusals call each field of a site. */
+/** The names of a site's fields in forms and refusals. */
 export function useFieldNames(): Record<string, string> {
   const t = useTexts()
   return Object.fromEntries(namedFields.map((field) => [field, t(field)]))

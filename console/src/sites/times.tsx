@@ -26,7 +26,7 @@ export function TimeOfDay({ id, value = '', onChange, isDisabled = false }: Time
   )
 }
 
-/** A closing time: a time of day, or the end of the day, which no clock shows. */
+/** A closing time: a time of day, or 24:00:00, the end of the day, which no time picker offers. */
 export function ClosingTime({ id, value = '', onChange }: TimeProps) {
   const t = useTexts()
   const isEnd = value === endOfDay

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from 'react'
 import { useBlocker } from 'react-router'
 import { defineTexts } from '../language/index.ts'
-import { ask, getTold } from './told.tsx'
+import { loadFeedback, showQuestion } from './feedback.tsx'
 
 const useTexts = defineTexts(
   {
@@ -35,7 +35,7 @@ export function useGuard(guard: () => Question | undefined): void {
   useEffect(() => {
     const known = () => asked()
     guards.add(known)
-    getTold()
+    loadFeedback()
     return () => void guards.delete(known)
   }, [])
 }
@@ -46,7 +46,7 @@ export function useUnsaved(isUnsaved: () => boolean): void {
   useGuard(() => (isUnsaved() ? { title: t('title'), words: t('words') } : undefined))
 }
 
-/** Returns a function that leaves, after a question if something would be lost; it returns one that closes the question. */
+/** Returns a function that leaves, asking first if something would be lost. Its result closes the question. */
 export function useLeave(): (go: () => void, stay?: () => void) => () => void {
   const t = useTexts()
   return (go, stay) => {
@@ -61,7 +61,7 @@ export function useLeave(): (go: () => void, stay?: () => void) => () => void {
       guards.clear()
       go()
     }
-    return ask({ title, content, okText: t('leave'), cancelText: t('stay'), onOk, onCancel: stay })
+    return showQuestion({ title, content, okText: t('leave'), cancelText: t('stay'), onOk, onCancel: stay })
   }
 }
 

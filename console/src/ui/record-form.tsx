@@ -5,13 +5,13 @@ import type { ForecourtError } from '../../../sdk/src/error.ts'
 import type { Operation } from '../../../src/vocabulary/operation.ts'
 import { type Input, newIdempotencyKey, useReadTagged } from '../api.ts'
 import { Conflict } from './conflict.tsx'
+import { showSuccess } from './feedback.tsx'
 import { useLeave, useUnsaved } from './leaving.tsx'
 import { LinkButton } from './link-button.tsx'
 import { Loading } from './loading.tsx'
 import { attemptKeys, changedMembers, conflictsOf, fieldOf, fieldsOf, merged, pick } from './record-rules.ts'
 import { RefusalAlert, RefusalResult } from './refusal.tsx'
 import { useCommon } from './texts.ts'
-import { say } from './told.tsx'
 
 interface Read<Item> {
   data: Item
@@ -62,7 +62,7 @@ export interface RecordFormProps<Values extends object, Item, Made> {
   send: (sending: Sending<Values>) => Promise<Made | undefined>
   onSaved: (made: Made) => unknown
   /** The message after a success; by default `Saved`. */
-  saidOf?: (made: Made) => string
+  successMessage?: (made: Made) => string
   onRefused?: (refusal: ForecourtError) => void
   /** The label of the button; by default that for saving or creating. */
   verb?: string
@@ -110,23 +110,23 @@ export function RecordForm<Values extends object, Item, Made>(props: RecordFormP
     try {
       const made = await props.send({ values, changed: pick(values, changedMembers(before, values)), headers })
       if (made === undefined) return
-      await end(made)
+      await finish(made)
     } catch (error) {
-      await take(error as ForecourtError)
+      await showRefusal(error as ForecourtError)
     } finally {
       setBusy(undefined)
     }
   }
 
-  async function end(made: Made): Promise<void> {
+  async function finish(made: Made): Promise<void> {
     keys.ended()
     isSaved.current = true
     setRefusal(undefined)
-    say(props.saidOf?.(made) ?? t('saved'))
+    showSuccess(props.successMessage?.(made) ?? t('saved'))
     await props.onSaved(made)
   }
 
-  async function take(error: ForecourtError): Promise<void> {
+  async function showRefusal(error: ForecourtError): Promise<void> {
     keys.ended(error.code ?? 0)
     if (error.code === 10009) return readNewer(error)
     setRefusal(error)
@@ -141,7 +141,7 @@ export function RecordForm<Values extends object, Item, Made>(props: RecordFormP
     setBusy(undefined)
     // The record has these values already: an earlier save succeeded, and its response was lost.
     if (read !== undefined && changedMembers(valuesOf(read.data), valuesNow()).length === 0) {
-      return end(read.data as unknown as Made)
+      return finish(read.data as unknown as Made)
     }
     setNewer(read)
     setRefusal(conflict)

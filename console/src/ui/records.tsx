@@ -112,7 +112,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const isNarrow = useIsNarrow()
   const { shown, choose } = useColumnChoice(name, columns)
   const cursor = search.get(cursorName) ?? ''
-  const trail = useTrail(cursorName)
+  const trail = usePreviousCursors(cursorName)
   const pageSize = Number(search.get('pageSize') ?? 20)
   const order = search.get('order') === 'asc' ? 'asc' : 'desc'
   const ordered = orderedBy === undefined ? {} : { order }
@@ -136,7 +136,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
         columns={shown}
         rows={page.list}
         rowKey={rowKey}
-        empty={<Nothing isNarrowed={isNarrowed} clear={clear} empty={empty} />}
+        empty={<NoRows isNarrowed={isNarrowed} clear={clear} empty={empty} />}
         isBusy={isFetching && isPlaceholderData}
         rowProps={onRow && ((item) => rowProps(onRow(item).onClick))}
         selection={selection}
@@ -170,19 +170,19 @@ export function Records<Item extends object, Body extends TObject, Query extends
             options={sizes.map((size) => ({ value: size, label: t('perPage', { size }) }))}
           />
         )}
-        <Turn
+        <PagerButton
           icon={<VerticalRightOutlined />}
           words={t('firstPage')}
           isOff={cursor === ''}
           go={() => turn({ [cursorName]: undefined })}
         />
-        <Turn
+        <PagerButton
           icon={<LeftOutlined />}
           words={t('previousPage')}
           isOff={trail.length === 0}
           go={() => turn({ [cursorName]: trail.at(-1) }, { state: { [cursorName]: trail.slice(0, -1) } })}
         />
-        <Turn
+        <PagerButton
           icon={<RightOutlined />}
           words={t('nextPage')}
           isOff={!page.nextCursor || isPlaceholderData}
@@ -195,7 +195,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   )
 }
 
-interface TurnProps {
+interface PagerButtonProps {
   icon: ReactNode
   words: string
   isOff: boolean
@@ -203,7 +203,7 @@ interface TurnProps {
 }
 
 /** A button of the pager: its label or, on a narrow screen, its icon. */
-function Turn({ icon, words, isOff, go }: TurnProps) {
+function PagerButton({ icon, words, isOff, go }: PagerButtonProps) {
   return (
     <Button className="pager-turn" disabled={isOff} aria-label={words} title={words} icon={icon} onClick={go}>
       <span className="pager-words">{words}</span>
@@ -212,7 +212,7 @@ function Turn({ icon, words, isOff, go }: TurnProps) {
 }
 
 /** The cursors of the pages before this one, from the first page, whose cursor is empty. */
-function useTrail(cursorName: string): string[] {
+function usePreviousCursors(cursorName: string): string[] {
   const state: unknown = useLocation().state
   return (state as Record<string, string[]> | null)?.[cursorName] ?? []
 }
@@ -242,7 +242,7 @@ function Total({ page }: { page: PageData<unknown> }) {
 }
 
 /** Shown instead of rows: there are none at all, or none that match the filters. */
-function Nothing({ isNarrowed, clear, empty }: { isNarrowed: boolean; clear?: () => void; empty?: ReactNode }) {
+function NoRows({ isNarrowed, clear, empty }: { isNarrowed: boolean; clear?: () => void; empty?: ReactNode }) {
   const t = useCommon()
   if (!isNarrowed) return empty ?? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('nothingYet')} />
   return (

@@ -1,0 +1,52 @@
+import type { ModalFuncProps } from 'antd'
+import { type ComponentType, lazy, Suspense, useEffect, useState } from 'react'
+import type { FeedbackApi } from './feedback-parts.tsx'
+
+// Messages and questions above a page. Most visits show none, so the code is loaded when a page may need it.
+
+// If the code fails to load, the message is lost, but not the action.
+const Parts = lazy<ComponentType<{ onReady: (api: FeedbackApi) => void }>>(() =>
+  import('./feedback-parts.tsx').then(
+    ({ FeedbackParts }) => ({ default: FeedbackParts }),
+    () => ({ default: () => null }),
+  ),
+)
+
+let startLoading: () => void = () => {}
+let setApi: (api: FeedbackApi) => void = () => {}
+const api = new Promise<FeedbackApi>((resolve) => {
+  setApi = resolve
+})
+
+/** Loads the code before there is a message to show. */
+export function loadFeedback(): void {
+  startLoading()
+}
+
+/** Shows a message of success. */
+export function showSuccess(words: string): void {
+  startLoading()
+  void api.then(({ message }) => message.success(words))
+}
+
+/** Shows a question; returns a function that closes it. */
+export function showQuestion(question: ModalFuncProps): () => void {
+  startLoading()
+  const asked = api.then(({ modal }) => ({ box: modal.confirm(question) }))
+  return () => void asked.then(({ box }) => box.destroy())
+}
+
+/** The place of messages and questions; rendered once. */
+export function Feedback() {
+  const [isWanted, setWanted] = useState(false)
+  useEffect(() => {
+    startLoading = () => setWanted(true)
+  }, [])
+  return (
+    isWanted && (
+      <Suspense fallback={null}>
+        <Parts onReady={setApi} />
+      </Suspense>
+    )
+  )
+}
