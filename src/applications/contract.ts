@@ -27,7 +27,7 @@ export const defaultRateLimitPerSecond = 1000
 export const mostTokenLifetimeSeconds = 604_800
 export const mostRateLimitPerSecond = 1_000_000
 
-/** Here null means something of its own: no limit. */
+/** Null is a value here, "no limit", not an absent member. */
 const rateLimitPerSecond = Type.Optional(
   Type.Union([integer(1, mostRateLimitPerSecond), Type.Null()], {
     description: `requests a second that it may make, over all processes of a machine; default ${defaultRateLimitPerSecond}, null for no limit`,
@@ -38,7 +38,7 @@ const rateLimitPerSecond = Type.Optional(
   }),
 )
 const tokenLifetimeSeconds = optional(integer(1, mostTokenLifetimeSeconds))
-/** How long the old secret and its tokens go on working. */
+/** How long the previous secret and its tokens continue to work. */
 const overlapSeconds = optional(integer(0, mostTokenLifetimeSeconds))
 
 export const ApplicationRecord = named(
@@ -85,7 +85,7 @@ export const createApplication = operation({
 })
 
 const ofOne = { callers: ['operator'], refusals: ['applicationNotFound'] } as const
-/** Also for developers who are members of the application. */
+/** Developers may call these for applications that they are members of. */
 const ofMembers = { roles: ['admin', 'operator', 'developer'] } as const
 const readByMembers = { roles: everyRole } as const
 
@@ -166,7 +166,7 @@ export const rotateApplicationSecret = operation({
   idempotent: true,
 })
 
-/** What an integrator has to know of the service; operators read it in the settings of their session. */
+/** Settings that integrators need to know; operators get them from `getSettings`. */
 const serviceMembers = {
   timeZone: Type.Optional(Type.String()),
   presenceSeconds: Type.Optional(Type.Integer()),

@@ -38,7 +38,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
     address?: string,
   ) => insertPlatformEvent(tx, { type, actor, subject: data.appId, address, data })
 
-  /** Changes a state under the application's lock; an event is written only when something changed. */
+  /** Changes an application under its lock; writes an event only when `changed` returns a change. */
   async function changeState(
     appId: string,
     actor: string,
@@ -57,7 +57,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
     return show(application)
   }
 
-  async function make(tx: Statements, body: CreateBody, appSecret: string, actor: string) {
+  async function create(tx: Statements, body: CreateBody, appSecret: string, actor: string) {
     const application = await store.insertApplication(tx, {
       appId: randomBytes(10).toString('hex'),
       appName: body.appName,
@@ -67,9 +67,9 @@ export function applicationRoutes(parts: Parts): Handler[] {
         body.rateLimitPerSecond === undefined ? contract.defaultRateLimitPerSecond : body.rateLimitPerSecond,
     })
     await logEvent(tx, 'application.created', actor, show(application))
-    const wanted = given(body.thirdPartyConfig)
+    const thirdParty = given(body.thirdPartyConfig)
     const { appId } = application
-    const saved = wanted === null ? null : await saveConfig(parts, tx, { ...wanted, appId }, actor)
+    const saved = thirdParty === null ? null : await saveConfig(parts, tx, { ...thirdParty, appId }, actor)
     return { ...show(application), appSecret, thirdPartyConfig: saved?.record ?? null }
   }
 
@@ -78,7 +78,7 @@ export function applicationRoutes(parts: Parts): Handler[] {
       contract.createApplication,
       async ({ caller, body, actor, idempotency }) => {
         const made = await transaction(sql, (tx) =>
-          once(tx, idempotency, keyOwnerOf(caller), () => make(tx, body, newSecret(), actor)),
+          once(tx, idempotency, keyOwnerOf(caller), () => create(tx, body, newSecret(), actor)),
         )
         const { appSecret, thirdPartyConfig, ...record } = made
         return tagged(made, etagOf(record))

@@ -18,7 +18,7 @@ export interface Application {
   createdAt: Date
 }
 
-/** The columns of an application, by the members that they hold. */
+/** The column of each member of an application. */
 const columnOf = {
   appId: 'app_id',
   appName: 'app_name',
@@ -29,35 +29,35 @@ const columnOf = {
   rateLimitPerSecond: 'rate_limit_per_second',
   createdAt: 'created_at',
 } as const satisfies Record<keyof Application, string>
-const columns = Object.values(columnOf).join(', ')
+const columnsSql = Object.values(columnOf).join(', ')
 
 function toApplication(row: Row): Application {
   return Object.fromEntries(Object.entries(columnOf).map(([member, column]) => [member, row[column]])) as Application
 }
 
-/** The application as its operations answer it. */
+/** The application as operations return it. */
 export function showApplication(application: Application, showMoment: ShowMoment): ApplicationRecord {
   const { createdAt, ...members } = application
   return { ...members, createTime: showMoment(createdAt) }
 }
 
-/** Locks the application and answers it as its last writer left it. Throws 10004. */
+/** Locks the application and returns it as its last writer left it. Throws 10004. */
 export async function requireLockedApplication(tx: Statements, appId: string): Promise<Application> {
-  // Two statements: what the second one sees was committed before it began, that is after the lock was had.
+  // Two statements, because the second one's snapshot is taken when the lock is already held.
   await lockApplication(tx, appId)
   return requireApplication(tx, appId)
 }
 
 /** Throws 10004. */
 export async function requireApplication(sql: Statements, appId: string): Promise<Application> {
-  const [row] = await sql`select ${sql.unsafe(columns)} from application where app_id = ${appId}`
+  const [row] = await sql`select ${sql.unsafe(columnsSql)} from application where app_id = ${appId}`
   if (row === undefined) throw new Refusal('applicationNotFound')
   return toApplication(row)
 }
 
 export async function hasApplications(sql: Statements): Promise<boolean> {
-  const [known] = await sql`select 1 from application limit 1`
-  return known !== undefined
+  const [row] = await sql`select 1 from application limit 1`
+  return row !== undefined
 }
 
 export interface NewApplication {
@@ -74,14 +74,14 @@ export async function insertApplication(tx: Statements, application: NewApplicat
       created_at)
     values (${application.appId}, ${application.appName}, ${application.secretHash},
       ${application.tokenLifetimeSeconds}, ${application.rateLimitPerSecond}, now())
-    returning ${tx.unsafe(columns)}`
+    returning ${tx.unsafe(columnsSql)}`
   await insertApplicationLock(tx, application.appId)
   return toApplication(row as Row)
 }
 
 export type ApplicationChange = Partial<Omit<Application, 'appId' | 'createdAt'>>
 
-/** Changes an application that exists. */
+/** Changes an application, which must exist. */
 export async function updateApplication(
   tx: Statements,
   appId: string,
@@ -91,15 +91,15 @@ export async function updateApplication(
   if (members.length === 0) return requireApplication(tx, appId)
   const assignments = members.map((member, index) => `${columnOf[member]} = $${index + 2}`)
   const [row] = await tx.unsafe(
-    `update application set ${assignments.join(', ')} where app_id = $1 returning ${columns}`,
+    `update application set ${assignments.join(', ')} where app_id = $1 returning ${columnsSql}`,
     [appId, ...members.map((member) => change[member] ?? null)],
   )
   return toApplication(row as Row)
 }
 
 /**
- * Replaces the secret. The one before works for so many seconds more, and so do the tokens that it obtains or obtained;
- * what was older ends at once. One row, however many tokens there are: they carry the generation of their secret.
+ * Replaces the secret. The previous secret and its tokens work for `overlapSeconds` more; older ones end at once. One
+ * row changes however many tokens there are, because a token carries the generation of its secret.
  */
 export async function replaceSecret(
   tx: Statements,
@@ -111,12 +111,12 @@ export async function replaceSecret(
     update application set secret_hash = ${secretHash}, token_generation = token_generation + 1,
       previous_secret_hash = ${overlapSeconds > 0 ? tx`secret_hash` : null},
       previous_secret_until = ${overlapSeconds > 0 ? tx`statement_timestamp() + make_interval(secs => ${overlapSeconds})` : null}
-    where app_id = ${appId} returning ${tx.unsafe(columns)}`
+    where app_id = ${appId} returning ${tx.unsafe(columnsSql)}`
   return toApplication(row as Row)
 }
 
 export interface ApplicationFilter extends PageQuery {
-  /** Only these; null for all. */
+  /** Null for all applications. */
   appIds: readonly string[] | null
   appName?: string | null
   onlineStatus?: number | null | ''
@@ -129,7 +129,7 @@ export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMome
   const status = given(filter.status)
   const { appIds } = filter
   const rows = sql`
-    select ${sql.unsafe(columns)} from application
+    select ${sql.unsafe(columnsSql)} from application
     where ${ofApplications(sql, appIds)}
       and (${appName}::text is null or strpos(lower(app_name), lower(${appName})) > 0)
       and (${onlineStatus}::smallint is null or online_status = ${onlineStatus})
@@ -143,7 +143,7 @@ export function pageOfApplications(sql: Sql, filter: ApplicationFilter, showMome
   )
 }
 
-/** Whether an application takes devices. */
+/** Whether an application exists and is online, so that it may create devices. */
 export async function isOnline(sql: Statements, appId: string): Promise<boolean> {
   const [row] = await sql`select online_status from application where app_id = ${appId}`
   return row?.online_status === 1

@@ -20,7 +20,7 @@ const folder = '/api/charging/v1/thirdPartyConfig'
 
 export const operatorIdPattern = '^[A-Za-z0-9]{9}$'
 
-/** What an application tells of itself and of its callback. */
+/** The members that an application saves about itself and its callback. */
 export const thirdPartyConfigMembers = {
   operatorName: name,
   operatorId: optional(

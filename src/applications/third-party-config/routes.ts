@@ -32,7 +32,7 @@ interface Parts extends ConfigParts {
 
 export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
   const { sql } = parts
-  /** The record for its reader. Nothing was written for a retry, which is answered as the log has it. */
+  /** The record as the caller may see it. A retry wrote no configuration and gets the stored response, query hidden. */
   const shownTo = (caller: Caller, record: ThirdPartyConfigRecord, config: ThirdPartyConfig | undefined) =>
     config === undefined || !mayReadQuery(caller) ? record : { ...record, callbackUrl: wholeUrl(parts, config) }
 
@@ -84,7 +84,7 @@ export function thirdPartyConfigRoutes(parts: Parts): Handler[] {
   ]
 }
 
-/** Whole URLs are the application's own and the admins'. */
+/** Only the application itself and admins may read the query of a callback URL. */
 function mayReadQuery(caller: Caller): boolean {
   return caller.kind === 'application' || caller.role === 'admin'
 }

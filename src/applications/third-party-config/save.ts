@@ -16,22 +16,21 @@ import { findConfig, replaceSecret, type ThirdPartyConfig, upsertConfig } from '
 
 type ConfigBody = Static<NonNullable<typeof saveThirdPartyConfig.body>> & { appId: string }
 
-/** A configuration that was written, and its record with the query hidden, as every log and every kept answer has it. */
+/** A saved configuration, and its record with the query hidden, as events and stored responses have it. */
 interface SavedConfig {
   config: ThirdPartyConfig
   record: ThirdPartyConfigRecord
 }
 
-/** What a configuration is kept and shown with. */
 export interface ConfigParts {
-  /** Seals the callback's secret. */
+  /** Seals the callback's secret and query. */
   secrets: SecretBox
   showMoment: ShowMoment
 }
 
 /**
- * The configuration as its operations answer it; the callback secret only when it has just been made. The query of the
- * callback is hidden: `wholeUrl` has it for those who may read it.
+ * The configuration as operations return it; with the callback secret only when that has just been generated. The query
+ * of the callback URL is hidden: `wholeUrl` returns it for callers that may read it.
  */
 export function showConfig(
   parts: ConfigParts,
@@ -55,26 +54,29 @@ export function wholeUrl({ secrets }: Pick<ConfigParts, 'secrets'>, config: Thir
   return callbackUrl && callbackUrl + (callbackQuery === null ? '' : secrets.open(appId, callbackQuery))
 }
 
-/** The entity tag of a configuration: with its query as it is kept, and without the secret, which is no part of its state. */
+/** The entity tag of a configuration: with its sealed query, and without the secret, which is no part of its state. */
 export function tagOf(parts: ConfigParts, config: ThirdPartyConfig): string {
   return etagOf({ ...showConfig(parts, config, null), callbackQuery: config.callbackQuery })
 }
 
-/** A query as it is kept: sealed, and as it was where it is the same or hidden. Throws 10001 for a hidden one that is not kept. */
-function keptQuery(
+/**
+ * Seals a query; an unchanged or hidden one keeps its sealed text. Throws 10001 for a hidden query of an address that
+ * has none stored.
+ */
+function sealQuery(
   { secrets }: ConfigParts,
   appId: string,
   { address, query }: ReturnType<typeof splitQuery>,
   before: ThirdPartyConfig | undefined,
 ): string | null {
   if (query === null) return null
-  const kept = before?.callbackUrl === address ? before.callbackQuery : null
-  if (query === hiddenQuery) return kept ?? notKept()
-  return kept !== null && secrets.open(appId, kept) === query ? kept : secrets.seal(appId, query)
+  const stored = before?.callbackUrl === address ? before.callbackQuery : null
+  if (query === hiddenQuery) return stored ?? refuseHiddenQuery()
+  return stored !== null && secrets.open(appId, stored) === query ? stored : secrets.seal(appId, query)
 }
 
-function notKept(): never {
-  const en = `ends in ${hiddenQuery}, which stands for a query that is kept, but there is none of this address`
+function refuseHiddenQuery(): never {
+  const en = `ends in ${hiddenQuery}, which stands for a stored query, but none is stored for this address`
   const reason = { en, zh: `以 ${hiddenQuery} 结尾，表示保留原有查询参数，但此地址没有已保存的查询参数` }
   throw invalidRequest([{ field: 'callbackUrl', reason }])
 }
@@ -83,7 +85,7 @@ function newCallbackSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** Saves a checked configuration, and its event, in a transaction that has made or locked the application. */
+/** Saves a checked configuration and its event, in a transaction that has created or locked the application. */
 export async function saveConfig(
   parts: ConfigParts,
   tx: Statements,
@@ -92,14 +94,14 @@ export async function saveConfig(
 ): Promise<SavedConfig> {
   const newSecret = newCallbackSecret()
   const url = given(body.callbackUrl)
-  const parted = url === null ? { address: null, query: null } : splitQuery(url)
+  const split = url === null ? { address: null, query: null } : splitQuery(url)
   const members = {
     appId: body.appId,
     operatorName: body.operatorName,
     operatorId: given(body.operatorId),
-    callbackUrl: parted.address,
+    callbackUrl: split.address,
     callbackQuery:
-      parted.address === null ? null : keptQuery(parts, body.appId, parted, await findConfig(tx, body.appId)),
+      split.address === null ? null : sealQuery(parts, body.appId, split, await findConfig(tx, body.appId)),
     callbackEvents: [...new Set(given(body.callbackEvents) ?? eventTypes)],
   }
   const { config, isNew } = await upsertConfig(tx, members, parts.secrets.seal(body.appId, newSecret))
@@ -134,13 +136,13 @@ export async function requireConfig(sql: Statements, appId: string): Promise<Thi
   return config
 }
 
-/** What a configuration's members may not be by a setting; `within` is put before their names. */
+/** Faults that depend on the settings: the callback URL's. `prefix` is put before the field's name. */
 export function configFaults(
   config: { callbackUrl?: string | null },
   { privateCallbacks }: Pick<Config, 'privateCallbacks'>,
-  within = '',
+  prefix = '',
 ): FieldFault[] {
   const callbackUrl = given(config.callbackUrl)
   const reason = callbackUrl === null ? undefined : callbackUrlFault(callbackUrl, privateCallbacks)
-  return reason === undefined ? [] : [{ field: `${within}callbackUrl`, reason }]
+  return reason === undefined ? [] : [{ field: `${prefix}callbackUrl`, reason }]
 }

@@ -7,11 +7,11 @@ export interface ThirdPartyConfig {
   operatorId: string | null
   /** Without its query. */
   callbackUrl: string | null
-  /** Sealed, with its question mark; null where there is none. */
+  /** Sealed, with its question mark; null for none. */
   callbackQuery: string | null
   callbackEvents: string[]
   updatedAt: Date
-  /** When the callback said that it is gone, and how; null while it is sent to. */
+  /** When the callback responded 410, and why it was stopped; null while it is sent to. */
   stoppedAt: Date | null
   stoppedReason: string | null
 }
@@ -30,11 +30,11 @@ function toConfig(row: Row): ThirdPartyConfig {
   }
 }
 
-const columns = `app_id, operator_name, operator_id, callback_url, callback_query, to_json(callback_events) as callback_events, updated_at,
+const columnsSql = `app_id, operator_name, operator_id, callback_url, callback_query, to_json(callback_events) as callback_events, updated_at,
   stopped_at, stopped_reason`
 
-/** A callback that appears gets a secret that is shown; the one before it, if anybody noted it, goes on for a day. */
-const secretOfNewCallback = Object.entries({
+/** A configuration that gains a callback gets a new secret, which is shown; its previous one still signs for a day. */
+const secretOfNewCallbackSql = Object.entries({
   callback_secret: 'excluded.callback_secret',
   previous_callback_secret: 'c.callback_secret',
   secret_rotated_at: 'excluded.updated_at',
@@ -46,8 +46,8 @@ const secretOfNewCallback = Object.entries({
   .join(', ')
 
 /**
- * Creates or replaces the configuration. `sealedSecret` becomes the callback secret when the configuration is new, and
- * when it had no callback before; whether it did is answered, because that is the one time it is shown.
+ * Creates or replaces the configuration. `sealedSecret` becomes the callback secret when the configuration is new or
+ * had no callback before. `isNew` says whether it did, because a secret is shown only once.
  */
 export async function upsertConfig(
   tx: Statements,
@@ -61,7 +61,7 @@ export async function upsertConfig(
       string_to_array(${config.callbackEvents.join(',')}, ','), ${sealedSecret}, now())
     on conflict (app_id) do update set operator_name = excluded.operator_name, operator_id = excluded.operator_id,
       callback_url = excluded.callback_url, callback_query = excluded.callback_query, callback_events = excluded.callback_events, updated_at = excluded.updated_at,
-      ${tx.unsafe(secretOfNewCallback)}
+      ${tx.unsafe(secretOfNewCallbackSql)}
     returning updated_at, callback_secret = ${sealedSecret} as is_new`
   const { updated_at: updatedAt, is_new: isNew } = row as Row
   return { config: { ...config, updatedAt, stoppedAt: null, stoppedReason: null }, isNew }
@@ -69,12 +69,12 @@ export async function upsertConfig(
 
 export async function findConfig(sql: Statements, appId: string): Promise<ThirdPartyConfig | undefined> {
   const [row] = await sql`
-    select ${sql.unsafe(columns)} from third_party_config left join callback_endpoint using (app_id)
+    select ${sql.unsafe(columnsSql)} from third_party_config left join callback_endpoint using (app_id)
     where app_id = ${appId}`
   return row === undefined ? undefined : toConfig(row)
 }
 
-/** Replaces the callback secret; the one before is signed with, too, for a day. */
+/** Replaces the callback secret; requests are also signed with the previous one for a day. */
 export async function replaceSecret(tx: Statements, appId: string, sealedSecret: string): Promise<void> {
   await tx`
     update third_party_config
@@ -83,7 +83,7 @@ export async function replaceSecret(tx: Statements, appId: string, sealedSecret:
     where app_id = ${appId}`
 }
 
-/** Whether an application has its third-party configuration, without which it can have no sites. */
+/** Whether an application has a third-party configuration, without which it cannot have sites. */
 export async function hasConfiguration(sql: Statements, appId: string): Promise<boolean> {
   const [row] = await sql`select 1 from third_party_config where app_id = ${appId}`
   return row !== undefined

@@ -4,7 +4,7 @@ import { shownKey } from '../../vocabulary/values.ts'
 
 const folder = '/api/auth/v1/oauth'
 
-// RFC 6749 and RFC 7009 name these members, so what is missing is told by their own refusals, not by the schema.
+// RFC 6749 and RFC 7009 define these members and the refusals of missing ones, so the schema does not require them.
 const credentials = {
   client_id: Type.Optional(
     Type.Unknown({ [shownKey]: Type.String(), description: 'The appId, unless it is sent by HTTP Basic.' }),

@@ -15,12 +15,12 @@ const noStore = { 'content-type': 'application/json', 'cache-control': 'no-store
 
 interface Parts {
   sql: Sql
-  /** For the lane's batches. */
+  /** The pool of the lane's batches. */
   writer: Sql
   openLane: OpenLane
   callers: CallerCache
   rateLimiter: RateLimiter
-  /** The issuer, where it is set. */
+  /** The issuer from the settings; otherwise it is the origin of each request. */
   publicUrl: string | undefined
 }
 
@@ -30,7 +30,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
     write: (requests) => issueTokens(writer, requests),
   })
 
-  /** RFC 6749 §2.3.1: by HTTP Basic or in the body, not both. Throws 10001 and 10030. */
+  /** Authenticates a client by HTTP Basic or by the body, not both (RFC 6749 §2.3.1). Throws 10001, 10007 and 10030. */
   async function requireClient(authorization: string | null, body: Record<string, unknown>) {
     const { id, secret } =
       authorization === null
@@ -39,7 +39,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
     const client = storable(id) ? await findClient(sql, id) : undefined
     const secretHash = hashSecret(secret)
     const current = client?.secretHash ?? hashSecret('')
-    // Always two, so that the time tells neither which one it was nor whether there are two.
+    // Always two comparisons, so that the time reveals neither which secret fits nor whether there is a previous one.
     const isCurrent = timingSafeEqual(Buffer.from(secretHash), Buffer.from(current))
     const isPrevious = timingSafeEqual(Buffer.from(secretHash), Buffer.from(client?.previousSecretHash ?? current))
     if (!(isCurrent || isPrevious) || client === undefined) {
@@ -53,7 +53,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
     handle(
       issueToken,
       async ({ body, header }) => {
-        const authorization = basicOf(header('authorization'), body)
+        const authorization = authorizationOf(header('authorization'), body)
         requireTexts(body, authorization, 'grant_type')
         const { appId, isFrozen, secretHash } = await requireClient(authorization, body)
         if (body.grant_type !== 'client_credentials') throw unsupportedGrantType()
@@ -81,7 +81,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
     handle(
       revokeToken,
       async ({ body, header }) => {
-        const authorization = basicOf(header('authorization'), body)
+        const authorization = authorizationOf(header('authorization'), body)
         requireTexts(body, authorization, 'token')
         const client = await requireClient(authorization, body)
         await deleteToken(sql, client.appId, hashSecret(body.token as string))
@@ -108,7 +108,7 @@ export function tokenRoutes({ sql, writer, openLane, callers, rateLimiter, publi
   ]
 }
 
-/** The origin by which the caller reached us. Throws 10001 for a `Host` that is none. */
+/** The origin to which the request was sent. Throws 10001 for an invalid `Host`. */
 function originOf(header: (name: string) => string | null): string {
   const url = `${header('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${header('host')}`
   if (URL.canParse(url)) return new URL(url).origin
@@ -120,8 +120,8 @@ interface Credentials {
   secret: string
 }
 
-/** A client may send its old token with every request (document §5), also with the one for a new token. */
-function basicOf(authorization: string | null, body: Record<string, unknown>): string | null {
+/** Ignores a bearer token beside credentials: a client may send its old one with every request (document §5). */
+function authorizationOf(authorization: string | null, body: Record<string, unknown>): string | null {
   const isToken = authorization !== null && /^bearer /i.test(authorization)
   return isToken && body.client_id !== undefined && body.client_secret !== undefined ? null : authorization
 }
@@ -147,19 +147,19 @@ function basicCredentials(authorization: string, body: Record<string, unknown>):
 
 const nonEmptyText: Reason = { en: 'must be a non-empty string', zh: '必须是非空字符串' }
 
-/** Refuses with every member that is missing: the operation's own, and the credentials unless HTTP Basic holds them. */
+/** Throws 10001 with every missing member: the operation's own, and the credentials unless HTTP Basic holds them. */
 function requireTexts(body: Record<string, unknown>, authorization: string | null, member: string): void {
   const needed = authorization === null ? [member, 'client_id', 'client_secret'] : [member]
   const missing = needed.filter((name) => typeof body[name] !== 'string' || body[name] === '')
   if (missing.length > 0) throw invalidRequest(missing.map((field) => ({ field, reason: nonEmptyText })))
 }
 
-/** The database takes neither NUL nor lone surrogates, and no application id holds them. */
+/** Whether a text may be an application id; the database refuses NUL and lone surrogates. */
 function storable(text: string): boolean {
   return /^[\x21-\x7e]{1,64}$/.test(text)
 }
 
-/** `appId`: of the application whose secret it was not; what else was sent as an id is kept nowhere. */
+/** `appId` names an existing application whose secret did not fit; an unknown id is not logged. */
 function clientInvalid(byBasic: boolean, appId?: string): Refusal {
   const headers: Record<string, string> = byBasic ? { 'www-authenticate': 'Basic realm="forecourt"' } : {}
   return new Refusal('clientInvalid', appId === undefined ? { headers } : { headers, actor: `application:${appId}` })
@@ -175,7 +175,7 @@ function unsupportedGrantType(): Refusal {
 function oauthError(refusal: Refusal): Record<string, unknown> {
   const faults = refusal.errors?.map(({ field, reason }) => `${field} ${reason.en}.`) ?? []
   const description = [refusals[refusal.refusal].en, ...faults].join(' ')
-  // Some ASCII is all that the standard allows there.
+  // The standard allows only some ASCII characters here.
   return { error: errorOf(refusal), error_description: description.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?') }
 }
 

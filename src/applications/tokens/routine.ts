@@ -3,7 +3,7 @@ import type { Statements } from '../../database/open.ts'
 import { callRoutine, jsonRows, routine, textArray } from '../../database/routine.ts'
 import { limits } from '../../vocabulary/limits.ts'
 
-/** A token that a client asked for with a secret that was its when it was read. */
+/** A request for a token, whose client's secret was valid when it was checked. */
 export interface TokenRequest {
   appId: string
   secretHash: string
@@ -21,23 +21,24 @@ interface TokenRow {
 const text = 'text'
 const rows = (columns: Partial<Record<keyof TokenRow, string>>) => jsonRows<TokenRow>('p_rows::json', columns)
 
-/** Dead ones of an application that wait for upkeep; past it they go at once. */
+/** How many dead tokens of an application may wait for upkeep; beyond that they are deleted at once. */
 const maxDead = limits.tokensOfOne
-/** Of an application's newest tokens, how many are looked at: as many as there can be, and a batch. */
-const lookAt = 4 * limits.tokensOfOne
-const lifetime = 'v_now + make_interval(secs => a.token_lifetime_seconds)'
+/** How many of an application's newest tokens are read: as many as can exist, and a batch more. */
+const mostRead = 4 * limits.tokensOfOne
+const expirySql = 'v_now + make_interval(secs => a.token_lifetime_seconds)'
 
 /**
- * Keeps a batch of tokens. The applications' rows are locked first, so a rotation, a freeze and other issues come wholly
- * before or after: a secret that has been replaced gives none, and no two issues both find room for the last token. The
- * previous secret's tokens end with it. Where an application has more than it may, the dead ones go, and then the oldest.
+ * Stores a batch of tokens. It locks the applications' rows first, so that rotations, freezes and other batches run
+ * wholly before or after it: a replaced secret gets no token, and two batches cannot both take the last place. A token
+ * of the previous secret expires with it. Beyond an application's limit dead tokens are deleted, or the oldest living
+ * ones.
  */
 export const issueTokensRoutine = routine(
   'issue_tokens',
   { p_apps: 'text[]', p_rows: text },
   'token_hash text, expires_in integer, is_frozen boolean',
   '  v_now timestamptz;\n  v_app text;\n  a application;\n  v_rows integer;\n  v_living bigint[];',
-  `  -- One by one: of a list in order a planner without statistics reads all applications.
+  `  -- One by one: for an ordered list a planner without statistics would read all applications.
   foreach v_app in array p_apps loop
     perform 1 from application where app_id = v_app for no key update;
   end loop;
@@ -45,7 +46,7 @@ export const issueTokensRoutine = routine(
   insert into access_token (token_hash, app_id, generation, expires_at)
   select i.token_hash, a.app_id,
     case when a.secret_hash = i.secret_hash then a.token_generation else a.token_generation - 1 end,
-    case when a.secret_hash = i.secret_hash then ${lifetime} else least(${lifetime}, a.previous_secret_until) end
+    case when a.secret_hash = i.secret_hash then ${expirySql} else least(${expirySql}, a.previous_secret_until) end
   from ${rows({ app_id: text, secret_hash: text, token_hash: text })}
   cross join lateral (select * from application where app_id = i.app_id limit 1) as a
   where a.status = 1 and (a.secret_hash = i.secret_hash
@@ -54,7 +55,7 @@ export const issueTokensRoutine = routine(
   for a in select * from application where app_id = any(p_apps) loop
     select count(*), coalesce(array_agg(id) filter (where is_living), '{}') into v_rows, v_living from (
       select t.id, (${isLivingAt('v_now')}) as is_living from access_token t
-      where t.app_id = a.app_id order by t.id desc limit ${lookAt}) newest;
+      where t.app_id = a.app_id order by t.id desc limit ${mostRead}) newest;
     if cardinality(v_living) > ${limits.tokensOfOne} then
       delete from access_token where app_id = a.app_id and id <= v_living[${limits.tokensOfOne + 1}];
     elsif v_rows - cardinality(v_living) > ${maxDead} then
@@ -76,7 +77,7 @@ interface IssuedRow {
   is_frozen: boolean
 }
 
-/** Keeps tokens in one transaction; one outcome a token, in order. */
+/** Stores tokens in one transaction; returns one outcome for each request, in order. */
 export async function issueTokens(sql: Statements, requests: TokenRequest[]): Promise<TokenOutcome[]> {
   const issued = await callRoutine<IssuedRow>(sql, issueTokensRoutine, [
     textArray([...new Set(requests.map(({ appId }) => appId))].sort()),

@@ -3,7 +3,7 @@ import type { Statements } from '../../database/open.ts'
 export interface Client {
   appId: string
   secretHash: string
-  /** That of the secret before, while it still works. */
+  /** The previous secret's, while it still works. */
   previousSecretHash: string | null
   isFrozen: boolean
   rateLimitPerSecond: number | null
@@ -25,8 +25,8 @@ export async function findClient(sql: Statements, appId: string): Promise<Client
 }
 
 /**
- * Deletes one token of a client. Unknown tokens are nobody's business (RFC 7009 §2.2). An import that was sent with it
- * would go on at the moment at which the token had ended by itself.
+ * Deletes one token of a client; an unknown token is no error (RFC 7009 §2.2). It also clears the expiry time that an
+ * import noted of its token: at that time the import would otherwise continue.
  */
 export async function deleteToken(sql: Statements, appId: string, tokenHash: string): Promise<void> {
   await sql`
@@ -37,7 +37,7 @@ export async function deleteToken(sql: Statements, appId: string, tokenHash: str
     where import.app_id = ${appId} and import.token_hash = revoked.token_hash`
 }
 
-/** Removes at most `limit` expired tokens; answers how many. */
+/** Prunes at most `limit` expired tokens; returns how many. */
 export async function deleteExpiredTokens(sql: Statements, limit: number): Promise<number> {
   const deleted = await sql`
     delete from access_token where token_hash in (
