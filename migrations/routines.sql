@@ -513,7 +513,7 @@ begin
 end
 $routine$;
 
-create function issue_tokens_72b0d25ccf64 (
+create function issue_tokens_ec4de6ab3b17 (
   p_apps text[],
   p_rows text
 ) returns table (token_hash text, expires_in integer, is_frozen boolean)
@@ -526,7 +526,7 @@ declare
   v_rows integer;
   v_living bigint[];
 begin
-  -- One by one: of a list in order a planner without statistics reads all applications.
+  -- One by one: for an ordered list a planner without statistics would read all applications.
   foreach v_app in array p_apps loop
     perform 1 from application where app_id = v_app for no key update;
   end loop;
