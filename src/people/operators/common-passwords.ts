@@ -1,22 +1,22 @@
 import { createRequire } from 'node:module'
 
 interface Common {
-  /** What is long enough to be a password here: leaked ones, and words and names of everyday English. */
+  /** Entries of at least 12 characters, the shortest password: leaked passwords, English words and names. */
   passwords: ReadonlySet<string>
-  /** The 500 most common ones of letters alone in each list, which people lengthen with digits and signs. */
+  /** From each list the 500 most common entries of letters only, which people lengthen with digits and signs. */
   words: ReadonlySet<string>
 }
 
 let known: Common | undefined
 
-/** What zxcvbn's lists hold, in lower case. Read when a password is first set, because many a process never sets one. */
-export function common(): Common {
+/** Common passwords from zxcvbn's lists, in lower case. Read at first use: many processes never set a password. */
+export function commonPasswords(): Common {
   known ??= read()
   return known
 }
 
 function read(): Common {
-  // Its own entry point makes an index of all that is too short for us.
+  // Not the package's entry point, which would index all its entries, most of them too short to matter here.
   const byKind: Record<string, string[]> = createRequire(import.meta.url)('zxcvbn/lib/frequency_lists.js')
   const lists = Object.values(byKind)
   return {

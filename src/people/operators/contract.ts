@@ -36,10 +36,10 @@ const role = named(
     'admin: all; operator: all but people and keys; viewer: reads; developer: own applications only.',
   ),
 )
-/** The roles that a key may have: nobody is a member of an application by a key. */
+/** The roles that a key may have: not developer, because a key is no member of applications. */
 export const keyRoles = ['admin', 'operator', 'viewer'] as const
 
-/** What is shown in the audit trail looks like nothing else: nothing unseen, one kind of space, none outside. */
+/** Names in the audit trail must not look alike: no invisible characters, one kind of space, and none at the ends. */
 const visibleName = Type.String({
   pattern: String.raw`^(?! )(?!.* $)(?!.* {2})(?!.*(?! )\p{Z})(?!.*[\p{Default_Ignorable_Code_Point}\u2800])\P{C}{1,${lengths.name}}$`,
   [shownKey]: { type: 'string', minLength: 1, maxLength: lengths.name, pattern: '^[^\\s]+( [^\\s]+)*$' },
@@ -54,7 +54,7 @@ const newName = named('OperatorName', visibleName)
 
 export const passwordLengths = { min: 12, max: 256 } as const
 
-/** Long enough to resist guessing, and short enough to be hashed at no great cost. */
+/** Long enough to resist guessing, and short enough to be hashed cheaply. */
 const password = named(
   'NewPassword',
   Type.String({
@@ -234,7 +234,7 @@ export const OperatorKeyRecord = named(
 )
 export type OperatorKeyRecord = Static<typeof OperatorKeyRecord>
 
-/** Days that a key lasts when nothing is said, and at most. */
+/** How many days a key lasts: by default, and at most. */
 export const keyDays = 180
 export const mostKeyDays = 366
 

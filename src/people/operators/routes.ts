@@ -19,8 +19,8 @@ import * as contract from './contract.ts'
 import { nameFaults, passwordFaults } from './rules.ts'
 import * as store from './store.ts'
 
-/** Who does something, and from where. */
-type By = Pick<OperationRequest, 'actor' | 'sourceAddress'>
+/** The caller as events name it, and its address. */
+type ActorAndAddress = Pick<OperationRequest, 'actor' | 'sourceAddress'>
 
 interface Parts extends SessionParts {
   callers: CallerCache
@@ -30,12 +30,17 @@ interface Parts extends SessionParts {
 export function operatorRoutes(parts: Parts): Handler[] {
   const { sql, callers, showMoment, readMoment } = parts
 
-  const logEvent = (tx: Statements, type: PlatformEventType, { actor, sourceAddress }: By, data: { id: number }) => {
+  const logEvent = (
+    tx: Statements,
+    type: PlatformEventType,
+    { actor, sourceAddress }: ActorAndAddress,
+    data: { id: number },
+  ) => {
     const [subject, address] = [String(data.id), sourceAddress()]
     return insertPlatformEvent(tx, { type, actor, subject, address, data })
   }
 
-  /** Changes an account under the lock of all, and ends what it may no longer do at once. */
+  /** Changes an account under the lock of all accounts; its sessions and keys feel the change at once. */
   async function change(id: number, run: (tx: Statements) => Promise<void>) {
     const operator = await transaction(sql, async (tx) => {
       await store.lockOperators(tx)
@@ -53,10 +58,10 @@ export function operatorRoutes(parts: Parts): Handler[] {
   }
 
   function keyEnd(expireTime: string | null): Date {
-    const daysHence = (days: number) => new Date(Date.now() + days * 86_400_000)
-    if (expireTime === null) return daysHence(contract.keyDays)
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
+    if (expireTime === null) return inDays(contract.keyDays)
     const end = readMoment(expireTime)
-    if (end <= new Date() || end > daysHence(contract.mostKeyDays)) throw invalidRequest([wrongExpiry])
+    if (end <= new Date() || end > inDays(contract.mostKeyDays)) throw invalidRequest([wrongExpiry])
     return end
   }
 
@@ -238,7 +243,7 @@ function isActiveAdmin({ role, status }: Pick<OperatorRecord, 'role' | 'status'>
   return role === 'admin' && status === 1
 }
 
-/** Those that are given; else the ones until now, which end with the role of a developer. */
+/** The requested memberships; by default the present ones, or none when the account is no longer a developer. */
 function requestedMemberships(
   before: OperatorRecord,
   after: { role: string },
@@ -250,12 +255,12 @@ function requestedMemberships(
 
 const noSetUp = { setUpPath: null, setUpExpireTime: null }
 
-/** Where a set-up link leads. The token stands behind #, so that no log and no referrer has it. */
+/** The path of a set-up link. The token follows #, so that neither logs nor referrers hold it. */
 function setUpPath(token: string): string {
   return `/console/set-up#${token}`
 }
 
-/** Makes a set-up link for the first admin while nobody can sign in; undefined when someone can. */
+/** Makes a set-up link for the first admin; undefined when some account is set up already. */
 export async function makeFirstSetUp(sql: Sql): Promise<string | undefined> {
   return transaction(sql, async (tx) => {
     await store.lockOperators(tx)
@@ -266,7 +271,7 @@ export async function makeFirstSetUp(sql: Sql): Promise<string | undefined> {
   })
 }
 
-/** Only developers are members of applications. Throws 10001 for others who are to be. */
+/** Throws 10001 for memberships of an account that is not a developer's. */
 function membershipsOf(role: string, appIds: string[] | null): string[] {
   if (role === 'developer' || appIds === null || appIds.length === 0) return appIds ?? []
   const reason = { en: 'is for developers only', zh: '仅适用于 developer 角色' }

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { Compile } from 'typebox/compile'
-import { common } from './common-passwords.ts'
+import { commonPasswords } from './common-passwords.ts'
 import { createOperator } from './contract.ts'
 import { nameFaults, passwordFaults } from './rules.ts'
 
 const isRefused = (password: string, name = 'wang.fang') => passwordFaults('password', password, name).length > 0
 
 test('common passwords are refused, and what people make of common words', () => {
-  expect([common().passwords.size, common().words.size]).toEqual([3973, 3000])
+  expect([commonPasswords().passwords.size, commonPasswords().words.size]).toEqual([3973, 3000])
   for (const password of [
     'password1234',
     'PASSWORD1234',

@@ -13,7 +13,7 @@ import { type OperatorKeyRecord, type OperatorRecord, pageOperatorKeys, pageOper
 
 const setUpHours = 24
 
-const operatorColumns = `id, name, role, status, password_hash is not null as is_set_up, created_at, signed_in_at,
+const operatorColumnsSql = `id, name, role, status, password_hash is not null as is_set_up, created_at, signed_in_at,
   ${membershipsOf('operator.id')} as app_ids`
 
 function toOperator(row: Row, showMoment: ShowMoment): OperatorRecord {
@@ -29,19 +29,19 @@ function toOperator(row: Row, showMoment: ShowMoment): OperatorRecord {
   }
 }
 
-/** Changes of accounts wait for each other, so that two of them cannot each take away the other's admin. */
+/** Serialises changes of accounts, so that two of them cannot each remove the last other admin. */
 export async function lockOperators(tx: Statements): Promise<void> {
   await takeLock(tx, 'operators')
 }
 
 /** Throws 10050. */
 export async function requireOperator(sql: Statements, id: number, showMoment: ShowMoment): Promise<OperatorRecord> {
-  const [row] = await sql`select ${sql.unsafe(operatorColumns)} from operator where id = ${id}`
+  const [row] = await sql`select ${sql.unsafe(operatorColumnsSql)} from operator where id = ${id}`
   if (row === undefined) throw new Refusal('operatorNotFound')
   return toOperator(row, showMoment)
 }
 
-/** Throws 10054 while no other admin could sign in. */
+/** Throws 10054 unless another admin can sign in. */
 export async function requireOtherAdmin(tx: Statements, id: number): Promise<void> {
   const [row] = await tx`
     select 1 from operator
@@ -69,7 +69,7 @@ export interface OperatorChange {
   name?: string | undefined
   role?: Role | undefined
   status?: number | undefined
-  /** Null takes the password away. */
+  /** Null removes the password. */
   passwordHash?: string | null
 }
 
@@ -118,7 +118,7 @@ export function pageOfOperators(sql: Sql, filter: OperatorFilter, showMoment: Sh
     given(filter.appId),
   ]
   const rows = sql`
-    select ${sql.unsafe(operatorColumns)} from operator
+    select ${sql.unsafe(operatorColumnsSql)} from operator
     where (${name}::text is null or strpos(lower(name), lower(${name})) > 0)
       and (${role}::text is null or role = ${role}) and (${status}::smallint is null or status = ${status})
       and (${appId}::text is null
@@ -128,19 +128,19 @@ export function pageOfOperators(sql: Sql, filter: OperatorFilter, showMoment: Sh
   )
 }
 
-/** Whether anyone has an account that was set up. */
+/** Whether any account has a password. */
 export async function hasOperators(sql: Statements): Promise<boolean> {
   const [row] = await sql`select 1 from operator where password_hash is not null limit 1`
   return row !== undefined
 }
 
-/** The account that the first set-up link is for: made at the first start, and named by who uses the link. */
+/** The account of the first set-up link, created at the first start; the person who uses the link may rename it. */
 export async function ensureFirstOperator(tx: Statements): Promise<number> {
   const [known] = await tx`select id from operator where role = 'admin' order by id limit 1`
   return known?.id ?? (await insertOperator(tx, { name: 'admin', role: 'admin', passwordHash: null }))
 }
 
-/** Keeps a set-up link for 24 hours, in the place of any before it, and answers when it ends. */
+/** Stores a set-up link for 24 hours, in place of any earlier one; returns when it expires. */
 export async function insertSetUp(tx: Statements, operatorId: number, tokenHash: string): Promise<Date> {
   await deleteSetUps(tx, operatorId)
   const [row] = await tx`
@@ -153,7 +153,7 @@ export async function deleteSetUps(tx: Statements, operatorId: number): Promise<
   await tx`delete from operator_setup where operator_id = ${operatorId}`
 }
 
-/** The account that a set-up link is for; a disabled one's link does nothing. Throws 10052. */
+/** The account of a set-up link. Throws 10052 for an expired or unknown link and for a disabled account. */
 export async function requireSetUp(sql: Statements, tokenHash: string): Promise<Pick<Account, 'id' | 'name'>> {
   const [row] = await sql`
     select o.id, o.name from operator_setup s join operator o on o.id = s.operator_id
@@ -162,14 +162,14 @@ export async function requireSetUp(sql: Statements, tokenHash: string): Promise<
   return { id: row.id, name: row.name }
 }
 
-/** Removes the links that nobody used in time. */
+/** Prunes expired set-up links. */
 export async function deleteExpiredSetUps(sql: Statements): Promise<number> {
   return (await sql`delete from operator_setup where expires_at < now()`).count
 }
 
-const keyColumns = `k.id, k.name, coalesce(${keyRole}, k.role) as role, ${keyRole} is not null as works, k.operator_id,
+const keyColumnsSql = `k.id, k.name, coalesce(${keyRole}, k.role) as role, ${keyRole} is not null as works, k.operator_id,
   o.name as operator_name, k.created_by, k.created_at, k.expires_at, k.used_at`
-const keys = 'operator_key k left join operator o on o.id = k.operator_id'
+const keysSql = 'operator_key k left join operator o on o.id = k.operator_id'
 
 function toKey(row: Row, showMoment: ShowMoment): OperatorKeyRecord {
   return {
@@ -190,7 +190,7 @@ export interface NewOperatorKey {
   name: string
   role: string
   keyHash: string
-  /** The account that makes it, or the key, whose owner it gets then. */
+  /** The creator: an account, or a key, whose owner then owns the new key too. */
   operatorId: number | null
   operatorKeyId: number | null
   createdBy: string
@@ -198,8 +198,8 @@ export interface NewOperatorKey {
 }
 
 /**
- * The account that a new key belongs to; null where a key of nobody's makes it, or that of the settings. What makes it
- * stays until the transaction ends. Throws 10002 for what is gone: its key would be nobody's.
+ * The account that owns a new key; null when the creator is the key of the settings or a key without an owner. The
+ * creator's row is locked until the transaction ends. Throws 10002 when it was deleted: its key would have no owner.
  */
 async function ownerOfNew(tx: Statements, { operatorId, operatorKeyId }: NewOperatorKey): Promise<number | null> {
   if (operatorId === null && operatorKeyId === null) return null
@@ -211,7 +211,7 @@ async function ownerOfNew(tx: Statements, { operatorId, operatorKeyId }: NewOper
   return maker.owner
 }
 
-/** Throws 10002 when what makes it is gone, and 10051 for a name that is taken. */
+/** Throws 10002 when the creator was deleted, and 10051 for a name that is taken. */
 export async function insertOperatorKey(
   tx: Statements,
   key: NewOperatorKey,
@@ -227,7 +227,7 @@ export async function insertOperatorKey(
 }
 
 async function requireKey(tx: Statements, id: number, showMoment: ShowMoment): Promise<OperatorKeyRecord> {
-  const [row] = await tx`select ${tx.unsafe(keyColumns)} from ${tx.unsafe(keys)} where k.id = ${id}`
+  const [row] = await tx`select ${tx.unsafe(keyColumnsSql)} from ${tx.unsafe(keysSql)} where k.id = ${id}`
   if (row === undefined) throw new Refusal('operatorKeyNotFound')
   return toKey(row, showMoment)
 }
@@ -251,17 +251,17 @@ export async function replaceKeyOwner(
   showMoment: ShowMoment,
 ): Promise<{ before: OperatorKeyRecord; after: OperatorKeyRecord }> {
   const before = await requireKey(tx, id, showMoment)
-  // The account stays until the transaction ends: a key of one that is gone would be its own.
+  // Locks the account's row until the transaction ends, or the key could be left without an owner.
   const [owner] = await tx`select 1 from operator where id = ${operatorId} for key share`
   if (owner === undefined) throw new Refusal('operatorNotFound')
   await tx`update operator_key set operator_id = ${operatorId} where id = ${id}`
   return { before, after: await requireKey(tx, id, showMoment) }
 }
 
-/** The keys that go with an account. */
+/** The keys that are deleted with an account. */
 export async function keysOf(tx: Statements, operatorId: number, showMoment: ShowMoment): Promise<OperatorKeyRecord[]> {
   const rows = await tx`
-    select ${tx.unsafe(keyColumns)} from ${tx.unsafe(keys)} where k.operator_id = ${operatorId} order by k.id`
+    select ${tx.unsafe(keyColumnsSql)} from ${tx.unsafe(keysSql)} where k.operator_id = ${operatorId} order by k.id`
   return rows.map((row) => toKey(row, showMoment))
 }
 
@@ -272,7 +272,7 @@ export function pageOfOperatorKeys(
 ) {
   const operatorId = given(filter.operatorId)
   const rows = sql`
-    select ${sql.unsafe(keyColumns)} from ${sql.unsafe(keys)}
+    select ${sql.unsafe(keyColumnsSql)} from ${sql.unsafe(keysSql)}
     where (${operatorId}::bigint is null or k.operator_id = ${operatorId})`
   return readPage(sql, { operation: pageOperatorKeys.id, rows, key: byId, newestFirst: true }, filter, (row) =>
     toKey(row, showMoment),

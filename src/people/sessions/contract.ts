@@ -17,12 +17,12 @@ import {
   textOneOf,
 } from '../../vocabulary/values.ts'
 
-// By a session, a person or a key acts in the console. Keys act as bearer tokens too, and then without one.
+// A person or a key acts in the console by a session. A key also works as a bearer token, without a session.
 
 const folder = '/api/platform/v1/session'
 const ofEveryone = { callers: ['operator'], roles: everyRole } as const
 
-/** A password that is tried may be any text. */
+/** At sign-in a password may be any text. */
 export const triedPassword = Type.String({
   minLength: 1,
   maxLength: 256,

@@ -2,13 +2,13 @@ import { hash, verify } from '@node-rs/argon2'
 import { limits } from '../../vocabulary/limits.ts'
 import { unavailable } from '../../vocabulary/refusals.ts'
 
-/** argon2id with the parameters that RFC 9106 and OWASP name for interactive sign-in: 19 MiB, two passes. */
+/** argon2id with the parameters that OWASP recommends for interactive sign-in: 19 MiB, two passes. */
 const hashing = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 let running = 0
 const waiting: (() => void)[] = []
 
-/** Every hash of a password passes here. Throws 50003 when too many wait. */
+/** Bounds how many passwords are hashed at once. Throws 50003 when too many wait. */
 async function inTurn<Answer>(run: () => Promise<Answer>): Promise<Answer> {
   if (running < limits.hashesAtOnce) running++
   else {
@@ -18,7 +18,7 @@ async function inTurn<Answer>(run: () => Promise<Answer>): Promise<Answer> {
   try {
     return await run()
   } finally {
-    // Who waits takes the place over, so that nobody slips in between.
+    // The next in line takes over this place, so that a new caller cannot overtake it.
     const next = waiting.shift()
     if (next === undefined) running--
     else next()

@@ -36,14 +36,14 @@ export function sessionRoutes(parts: Parts): Handler[] {
   async function checkKey(operatorKey: string, source: Source): Promise<store.SessionHolder> {
     const keyHash = hashSecret(operatorKey)
     if (keyHash === settingKeyHash) return { operatorId: null, operatorKeyId: null, settingKeyHash }
-    const known = (await findKeys(sql, [keyHash])).get(keyHash)
-    if (known === undefined) {
+    const key = (await findKeys(sql, [keyHash])).get(keyHash)
+    if (key === undefined) {
       const attempt = { name: '', operatorId: null, address: source.sourceAddress(), knownBrowser: null }
       await logRefused(sql, attempt)
       throw new Refusal('signInFailed')
     }
-    if (known.isUseOld) await noteUse(sql, { kind: 'key', hash: keyHash })
-    return { operatorId: null, operatorKeyId: known.caller.operatorKeyId, settingKeyHash: null }
+    if (key.isUseOld) await noteUse(sql, { kind: 'key', hash: keyHash })
+    return { operatorId: null, operatorKeyId: key.caller.operatorKeyId, settingKeyHash: null }
   }
 
   async function signIn(body: Credentials, source: Source): Promise<JsonText> {
@@ -74,8 +74,8 @@ export function sessionRoutes(parts: Parts): Handler[] {
         const session = await store.requireSession(sql, sessionId, showMoment)
         return operatorId === null ? session : withMark(session, source)
       }
-      const nothing = { userAgent: null, address: null, createTime: null, seenTime: null, expireTime: null }
-      return { id: null, operatorId, name, role, appIds: applications && [...applications], ...nothing }
+      const noSessionMembers = { userAgent: null, address: null, createTime: null, seenTime: null, expireTime: null }
+      return { id: null, operatorId, name, role, appIds: applications && [...applications], ...noSessionMembers }
     }),
 
     handle(contract.getSettings, async () => {
@@ -89,7 +89,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
       const id = given(body.id) ?? sessionId
       if (id === null) throw invalidRequest([noSession])
       const isOwn = id === sessionId
-      // A key has no sessions but the one that it is used in.
+      // A key may end only the session in which it is used.
       if (!isOwn && role !== 'admin' && operatorId === null) throw new Refusal('sessionNotFound')
       const ended = await transaction(sql, (tx) =>
         once(tx, idempotency, keyOwnerOf(caller), async () => {
@@ -112,7 +112,7 @@ export function sessionRoutes(parts: Parts): Handler[] {
       if (role === 'admin') {
         return store.pageOfSessions(sql, { ...query, operatorId: requested, sessionId: null }, showMoment)
       }
-      // One without an account sees the session that it is in, if it is in one.
+      // A caller without an account (a key) sees only its current session, if it has one.
       const own =
         operatorId === null ? { operatorId: null, sessionId: sessionId ?? 0 } : { operatorId, sessionId: null }
       return store.pageOfSessions(sql, { ...query, ...own }, showMoment)
@@ -122,10 +122,10 @@ export function sessionRoutes(parts: Parts): Handler[] {
 
 const noSession: FieldFault = {
   field: 'id',
-  reason: { en: 'is required of a caller without a session', zh: '无会话的调用方必须指定' },
+  reason: { en: 'is required when the caller has no session', zh: '无会话的调用方必须指定' },
 }
 
 function missing(members: Record<string, string | null>): FieldFault[] {
-  const reason = { en: 'is required, where no operatorKey is given', zh: '未提供 operatorKey 时必填' }
+  const reason = { en: 'is required unless operatorKey is given', zh: '未提供 operatorKey 时必填' }
   return Object.entries(members).flatMap(([field, value]) => (value === null ? [{ field, reason }] : []))
 }

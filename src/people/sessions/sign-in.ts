@@ -14,21 +14,21 @@ import * as attempts from '../sign-in-attempts/store.ts'
 import { hashPassword, isPasswordOf } from './passwords.ts'
 import * as store from './store.ts'
 
-/** What an unknown name's password is compared with, so that it takes as long as a known one's. */
+/** The hash with which a password for an unknown name is compared, so that it takes as long as for a known name. */
 let decoy: Promise<string> | undefined
 
 export interface SessionParts {
   sql: Sql
   callers: CallerCache
-  /** Of the operator key that the service was started with. */
+  /** The hash of the operator key from the settings. */
   settingKeyHash: string | null
   showMoment: ShowMoment
 }
 
-/** The browser, or whatever else, that asks. */
+/** The parts of a request that identify its sender: headers and address. */
 export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
 
-/** The account that a name and a password fit. Throws 10031, 10007, and 50003 when too many ask at once. */
+/** The account with this name and password. Throws 10031, 10007, and 50003 when too many passwords wait. */
 export async function checkPassword(sql: Sql, name: string, password: string, source: Source): Promise<store.Account> {
   const account = await store.findAccount(sql, name)
   const marks = browserMarks(source)
@@ -60,8 +60,8 @@ export async function checkPassword(sql: Sql, name: string, password: string, so
 }
 
 /**
- * Begins a session and answers it, with its cookies. The session that the browser had until now ends, and so does the
- * account's oldest one beyond its bound. Throws 10031 for a holder that was shut out meanwhile.
+ * Begins a session and returns the response with its cookie. Ends the browser's previous session and the account's
+ * oldest beyond the limit. Throws 10031 for a holder that lost its access meanwhile.
  */
 export async function beginSession(
   { sql, callers, settingKeyHash, showMoment }: SessionParts,
@@ -104,19 +104,19 @@ export async function beginSession(
   return withCookies(record, [cookie(source, 'session', token, longestSessionDays)])
 }
 
-/** An answer that also takes the session's cookie away; the browser stays marked. */
+/** A response that also deletes the session's cookie; the browser stays marked. */
 export function withoutSession(data: object, source: Source): JsonText {
   return withCookies(data, [cookie(source, 'session', '', 0), ...markOf(source)])
 }
 
-/** An answer that also marks the browser for longer than its session lasts, unless it is marked. */
+/** A response that also marks the browser, for longer than its session lasts, unless it is marked. */
 export function withMark(data: object, source: Source): JsonText {
   return withCookies(data, markOf(source))
 }
 
 /**
- * A browser that an account has signed in from is known by the session's token: in the session's own cookie while there
- * is one, and in one that lasts longer.
+ * The hashes of a browser's marks. A mark is the token of a session that an account began in this browser: in the
+ * session's cookie while that lasts, and in a second cookie that lasts longer.
  */
 function browserMarks(source: Source): string[] {
   const marks = [ownCookie(source, 'session'), ownCookie(source, 'browser')]

@@ -7,7 +7,7 @@ import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { pageSessions, type SessionRecord } from './contract.ts'
 
-/** By the same expression as the unique index: names that look alike are one. */
+/** Compares names by the expression of the unique index, which folds case and look-alike variants of characters. */
 export function sameName(sql: Statements, name: string) {
   return sql`lower(normalize(name, NFKC)) = lower(normalize(${name}, NFKC))`
 }
@@ -15,7 +15,7 @@ export function sameName(sql: Statements, name: string) {
 export interface Account {
   id: number
   name: string
-  /** Null for one that cannot sign in. */
+  /** Null for an account that cannot sign in. */
   passwordHash: string | null
 }
 
@@ -27,10 +27,10 @@ export async function findAccount(sql: Statements, name: string): Promise<Accoun
   return row === undefined ? undefined : { id: row.id, name: row.name, passwordHash: row.password_hash }
 }
 
-/** How long a browser is known that nobody has signed in from, and how many of an account are. */
+/** How many days a browser stays known after the last sign-in from it. */
 export const browserDays = 180
 
-/** Of the marks that a browser shows, the one by which the account knows it. */
+/** Finds which of a browser's marks the account knows; null for none. */
 export async function findBrowser(
   sql: Statements,
   operatorId: number,
@@ -44,7 +44,7 @@ export async function findBrowser(
   return row?.token_hash ?? null
 }
 
-/** Marks a browser that an account signs in from anew; those that it showed before are worth nothing any more. */
+/** Stores the new mark of a browser from which an account signs in, in place of the marks that it sent. */
 export async function keepBrowser(
   tx: Statements,
   operatorId: number,
@@ -61,12 +61,12 @@ export async function keepBrowser(
     insert into operator_browser (token_hash, operator_id, seen_at) values (${tokenHash}, ${operatorId}, now())`
 }
 
-/** Whoever resets an account does not know which of its browsers are in the right hands. */
+/** Forgets an account's browsers at a reset, because any of them may be in the wrong hands. */
 export async function forgetBrowsers(tx: Statements, operatorId: number): Promise<void> {
   await tx`delete from operator_browser where operator_id = ${operatorId}`
 }
 
-/** Who a session is for: exactly one of the three. */
+/** The holder of a session: exactly one member is set. */
 export interface SessionHolder {
   operatorId: number | null
   operatorKeyId: number | null
@@ -91,8 +91,8 @@ export async function insertSession(
 }
 
 /**
- * The sessions that end because this one began: the one that the same browser had until now, and the account's oldest
- * ones beyond its bound. The account's row is locked since its session was stored, so two sign-ins count each other.
+ * The sessions that end because this one began: the same browser's previous one, and the account's oldest beyond the
+ * limit. `insertSession` has locked the account's row, so two concurrent sign-ins count each other's sessions.
  */
 export async function sessionsReplacedBy(
   tx: Statements,
@@ -109,12 +109,12 @@ export async function sessionsReplacedBy(
   return rows.map(({ id }) => id)
 }
 
-/** Ends an operator's sessions, but for one that is to go on. */
+/** Ends an operator's sessions except one. */
 export async function deleteSessionsOf(tx: Statements, operatorId: number, except: number | null): Promise<void> {
   await tx`delete from operator_session where operator_id = ${operatorId} and id is distinct from ${except}`
 }
 
-/** Ends one session; of one operator only, when that is given. Answers it, if there was one. */
+/** Ends one session, with `ofOperator` only one of that operator. Returns it; undefined when there was none. */
 export async function deleteSession(
   tx: Statements,
   id: number,
@@ -122,7 +122,7 @@ export async function deleteSession(
   showMoment: ShowMoment,
 ): Promise<SessionRecord | undefined> {
   const [row] = await tx`
-    select ${tx.unsafe(sessionColumns)} from ${tx.unsafe(livingSessions)}
+    select ${tx.unsafe(sessionColumnsSql)} from ${tx.unsafe(livingSessions)}
       and s.id = ${id} and (${ofOperator}::bigint is null or s.operator_id = ${ofOperator}) for update of s`
   await tx`
     delete from operator_session
@@ -146,17 +146,17 @@ function toSession(row: Row, showMoment: ShowMoment): SessionRecord {
   }
 }
 
-const sessionColumns = `s.id, s.user_agent, s.address, s.created_at, s.seen_at, s.expires_at, ${actingColumns}`
+const sessionColumnsSql = `s.id, s.user_agent, s.address, s.created_at, s.seen_at, s.expires_at, ${actingColumns}`
 
 /** Throws 10053. */
 export async function requireSession(sql: Statements, id: number, showMoment: ShowMoment): Promise<SessionRecord> {
   const [row] = await sql`
-    select ${sql.unsafe(sessionColumns)} from ${sql.unsafe(livingSessions)} and s.id = ${id}`
+    select ${sql.unsafe(sessionColumnsSql)} from ${sql.unsafe(livingSessions)} and s.id = ${id}`
   if (row === undefined) throw new Refusal('sessionNotFound')
   return toSession(row, showMoment)
 }
 
-/** Sessions that last, of one operator or of all. */
+/** Pages through living sessions: all, one operator's, or only `sessionId`. */
 export function pageOfSessions(
   sql: Sql,
   filter: PageQuery & { operatorId: number | null; sessionId: number | null },
@@ -164,7 +164,7 @@ export function pageOfSessions(
 ) {
   const { operatorId, sessionId } = filter
   const rows = sql`
-    select ${sql.unsafe(sessionColumns)} from ${sql.unsafe(livingSessions)}
+    select ${sql.unsafe(sessionColumnsSql)} from ${sql.unsafe(livingSessions)}
       and (${operatorId}::bigint is null or s.operator_id = ${operatorId})
       and (${sessionId}::bigint is null or s.id = ${sessionId})`
   return readPage(sql, { operation: pageSessions.id, rows, key: byId, newestFirst: true }, filter, (row) =>
@@ -172,7 +172,7 @@ export function pageOfSessions(
   )
 }
 
-/** Removes, at most `limit`, sessions that have ended, and browsers that nobody signs in from any more. */
+/** Prunes at most `limit` expired sessions, and all browsers that are no longer known; returns how many sessions. */
 export async function deleteEndedSessions(sql: Statements, limit: number): Promise<number> {
   const sessions = await sql`
     delete from operator_session where id in (select id from operator_session where expires_at < now() limit ${limit})`

@@ -6,15 +6,15 @@ import type { PlatformEventType } from '../../vocabulary/event-types.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 
-// Wrong passwords are counted by who is tried and from where, before the password is looked at.
+// Sign-in attempts are counted by name and by source before the password is checked; a right password takes them back.
 
-/** Who is tried, from where. The name alone is kept of nobody: people type passwords into its field. */
+/** A sign-in attempt. No event holds a name that no account has, because people type passwords into its field. */
 export interface Attempt {
   name: string
-  /** The account of that name, if there is one. */
+  /** The account with that name, if there is one. */
   operatorId: number | null
   address: string
-  /** The SHA-256 of what a browser holds that this account has signed in from before; null for any other. */
+  /** The SHA-256 of the mark of a browser that this account has signed in from; null for any other browser. */
   knownBrowser: string | null
 }
 
@@ -25,8 +25,8 @@ interface Limit {
 }
 
 /**
- * What an attempt counts for, in the order in which rows are locked. Strangers exhaust none of the limits of a browser
- * that the account has signed in from.
+ * The limits that an attempt counts towards, in the order in which their rows are locked. A browser that the account
+ * has signed in from has a limit of its own, so that strangers cannot exhaust it.
  */
 function limitsOf({ name, operatorId, address, knownBrowser }: Attempt): [Limit, ...Limit[]] {
   if (knownBrowser !== null) return [{ key: `browser ${knownBrowser}`, most: 10, what: 'browser' }]
@@ -39,19 +39,19 @@ function limitsOf({ name, operatorId, address, knownBrowser }: Attempt): [Limit,
   ]
 }
 
-const isOver = `a.since < now() - interval '${limits.wrongPasswordMinutes} minutes'`
-const secondsLeft = `ceil(extract(epoch from since + interval '${limits.wrongPasswordMinutes} minutes' - now()))::integer`
+const isExpiredSql = `a.since < now() - interval '${limits.wrongPasswordMinutes} minutes'`
+const secondsLeftSql = `ceil(extract(epoch from since + interval '${limits.wrongPasswordMinutes} minutes' - now()))::integer`
 
-/** Attempts side by side all count. Throws 10007 with `Retry-After` past a limit, and counts none of those. */
+/** Counts an attempt; concurrent ones all count. Past a limit it counts nothing and throws 10007 with `Retry-After`. */
 export async function countAttempt(sql: Sql, attempt: Attempt): Promise<void> {
   const passed = await transaction(sql, async (tx) => {
     for (const limit of limitsOf(attempt)) {
       const [row] = await tx`
         insert into sign_in_attempt as a (key, failures, since) values (${limit.key}, 1, now())
         on conflict (key) do update set
-          failures = case when ${tx.unsafe(isOver)} then 1 else a.failures + 1 end,
-          since = case when ${tx.unsafe(isOver)} then now() else a.since end
-        returning failures, ${tx.unsafe(secondsLeft)} as seconds`
+          failures = case when ${tx.unsafe(isExpiredSql)} then 1 else a.failures + 1 end,
+          since = case when ${tx.unsafe(isExpiredSql)} then now() else a.since end
+        returning failures, ${tx.unsafe(secondsLeftSql)} as seconds`
       if (row !== undefined && row.failures > limit.most) throw new PastLimit(limit, Math.max(1, row.seconds))
     }
   }).catch((error) => {
@@ -59,7 +59,7 @@ export async function countAttempt(sql: Sql, attempt: Attempt): Promise<void> {
     throw error
   })
   if (passed === undefined) return
-  await tellLocked(sql, attempt, passed)
+  await logLocked(sql, attempt, passed)
   throw new Refusal('tooManyRequests', { headers: { 'retry-after': String(passed.seconds) } })
 }
 
@@ -73,31 +73,31 @@ class PastLimit extends Error {
   }
 }
 
-/** Whoever knows the password has not been guessing: what they tried before counts for nobody any more. */
+/** After a right password the person's earlier attempts were no guesses: they are uncounted from every limit. */
 export async function forgetAttempts(sql: Sql, attempt: Attempt): Promise<void> {
   await transaction(sql, async (tx) => {
     const limits = limitsOf(attempt)
     const own = limits.find(({ what }) => what === 'nameAndSource' || what === 'browser') ?? limits[0]
     const [row] = await tx`select failures from sign_in_attempt where key = ${own.key}`
-    await takeBack(tx, limits, row?.failures ?? 0)
+    await uncount(tx, limits, row?.failures ?? 0)
   })
 }
 
-/** Takes an attempt back whose password was not looked at. */
+/** Uncounts an attempt whose password was not checked. */
 export async function uncountAttempt(sql: Sql, attempt: Attempt): Promise<void> {
-  await transaction(sql, (tx) => takeBack(tx, limitsOf(attempt), 1))
+  await transaction(sql, (tx) => uncount(tx, limitsOf(attempt), 1))
 }
 
-async function takeBack(tx: Statements, limits: Limit[], failures: number): Promise<void> {
+async function uncount(tx: Statements, limits: Limit[], failures: number): Promise<void> {
   for (const { key } of limits) {
     await tx`update sign_in_attempt set failures = greatest(failures - ${failures}, 0) where key = ${key}`
   }
 }
 
-/** Records a sign-in that was refused: at once, but of one name and source at most one event a minute, with a count. */
+/** Logs a refused sign-in at once; of one name and source at most one event a minute, which holds a count. */
 export async function logRefused(sql: Sql, attempt: Attempt): Promise<void> {
   const limits = limitsOf(attempt)
-  // Names that nobody has are told by their source, or made-up ones would each be an event.
+  // Attempts with unknown names are grouped by source, or each made-up name would be an event.
   const what = attempt.operatorId === null ? 'source' : 'nameAndSource'
   const { key } = limits.find((limit) => limit.what === what) ?? limits[0]
   await transaction(sql, async (tx) => {
@@ -106,27 +106,27 @@ export async function logRefused(sql: Sql, attempt: Attempt): Promise<void> {
       values (${key}, 0, now(), 1, ${attempt.operatorId}, ${attempt.address})
       on conflict (key) do update set
         untold = a.untold + 1, operator_id = excluded.operator_id, address = excluded.address
-      returning key, untold, operator_id, address, told_at is null or ${tx.unsafe(isDue)} as is_due`
-    if (row?.is_due) await tellUntold(tx, row as Untold)
+      returning key, untold, operator_id, address, told_at is null or ${tx.unsafe(isDueSql)} as is_due`
+    if (row?.is_due) await logUnlogged(tx, row as Unlogged)
   })
 }
 
-const isDue = `told_at < now() - interval '1 minute'`
+const isDueSql = `told_at < now() - interval '1 minute'`
 
-interface Untold {
+interface Unlogged {
   key: string
   untold: number
   operator_id: number | null
   address: string
 }
 
-async function tellUntold(tx: Statements, { key, untold, operator_id, address }: Untold): Promise<void> {
+async function logUnlogged(tx: Statements, { key, untold, operator_id, address }: Unlogged): Promise<void> {
   if (!(await logEvent(tx, 'session.refused', operator_id, address, { count: untold }))) return
   await tx`update sign_in_attempt set untold = 0, told_at = now() where key = ${key}`
 }
 
-/** Once a limit is reached, that is told once for as long as it holds. */
-async function tellLocked(sql: Sql, { operatorId, address }: Attempt, { limit, seconds }: PastLimit): Promise<void> {
+/** Logs a reached limit once for as long as it holds. */
+async function logLocked(sql: Sql, { operatorId, address }: Attempt, { limit, seconds }: PastLimit): Promise<void> {
   await transaction(sql, async (tx) => {
     const locked = await tx`
       update sign_in_attempt set locked_at = now()
@@ -135,7 +135,7 @@ async function tellLocked(sql: Sql, { operatorId, address }: Attempt, { limit, s
   })
 }
 
-/** Answers whether there was room for it. */
+/** Logs an event unless the sign-in events of this period have reached their limit; returns whether it did. */
 async function logEvent(
   tx: Statements,
   type: PlatformEventType,
@@ -143,13 +143,13 @@ async function logEvent(
   address: string,
   more: object,
 ): Promise<boolean> {
-  const [told] = await tx`
+  const [logged] = await tx`
     insert into sign_in_attempt as a (key, failures, since) values ('told', 1, now())
     on conflict (key) do update set
-      failures = case when ${tx.unsafe(isOver)} then 1 else least(a.failures + 1, ${limits.signInEvents + 1}) end,
-      since = case when ${tx.unsafe(isOver)} then now() else a.since end
+      failures = case when ${tx.unsafe(isExpiredSql)} then 1 else least(a.failures + 1, ${limits.signInEvents + 1}) end,
+      since = case when ${tx.unsafe(isExpiredSql)} then now() else a.since end
     returning failures`
-  if (told?.failures > limits.signInEvents) return false
+  if (logged?.failures > limits.signInEvents) return false
   const [operator] = await tx`select name from operator where id = ${operatorId}`
   const subject = operatorId === null ? null : String(operatorId)
   const data = { operatorId, name: operator?.name ?? null, ...more }
@@ -157,17 +157,17 @@ async function logEvent(
   return true
 }
 
-/** Removes, at most `limit`, what counts no more, and tells what was counted meanwhile. */
+/** Prunes at most `limit` attempts that no longer count, and logs refusals that were not logged yet. */
 export async function clearAttempts(tx: Statements, limit: number): Promise<number> {
-  // What found no room in an hour is told no more. Rows are skipped, not waited for: who waits holds others.
+  // Refusals that could not be logged for an hour are dropped. Locked rows are skipped: waiting would risk a deadlock.
   const cleared = await tx`
     delete from sign_in_attempt where key in (
       select key from sign_in_attempt as a
-      where ${tx.unsafe(isOver)} and (untold = 0 or since < now() - interval '1 hour')
+      where ${tx.unsafe(isExpiredSql)} and (untold = 0 or since < now() - interval '1 hour')
       limit ${limit} for update skip locked)`
   const rows = await tx`
     select key, untold, operator_id, address from sign_in_attempt
-    where untold > 0 and ${tx.unsafe(isDue)} limit ${limit} for update skip locked`
-  for (const row of rows) await tellUntold(tx, row as unknown as Untold)
+    where untold > 0 and ${tx.unsafe(isDueSql)} limit ${limit} for update skip locked`
+  for (const row of rows) await logUnlogged(tx, row as unknown as Unlogged)
   return cleared.count
 }
