@@ -15,7 +15,7 @@ const mixed: Reason = {
   zh: '不能混用外形相似的字母，例如拉丁字母与西里尔字母',
 }
 const tooCommon: Reason = {
-  en: 'is too easy to guess: a commonPasswords password, one commonPasswords word, a sequence or a repetition',
+  en: 'is too easy to guess: a common password, one common word, a sequence or a repetition',
   zh: '过于容易猜到：属于常见密码、单个常见单词、连续字符或重复内容',
 }
 const isName: Reason = { en: 'must be more than the account’s name', zh: '不能只是账号名称' }
