@@ -23,13 +23,15 @@ export function inTime<Value>(asked: Promise<Value>, otherwise: Value, timeoutMs
   return Promise.race([asked, late]).catch(() => otherwise)
 }
 
-/** Makes one run serve all who ask while it is under way. */
-export function shared<Value>(run: () => Promise<Value>): () => Promise<Value> {
-  let underWay: Promise<Value> | undefined
+/** Makes one run serve everybody who asks while it is under way, and for `heldMs` after its end. */
+export function shared<Value>(run: () => Promise<Value>, heldMs: number): () => Promise<Value> {
+  let last: Promise<Value> | undefined
   return () => {
-    underWay ??= run().finally(() => {
-      underWay = undefined
+    last ??= run().finally(() => {
+      setTimeout(() => {
+        last = undefined
+      }, heldMs).unref()
     })
-    return underWay
+    return last
   }
 }

@@ -18,6 +18,9 @@ export type Readiness = () => Promise<{ name: ReadinessCheck; ok: boolean }[]>
 
 type ReadinessCheck = 'database' | 'writable' | 'migrations' | 'capacity' | 'workers'
 
+/** Probes that follow each other closely, over however many connections, are answered by one look into the database. */
+export const heldMs = 50
+
 /** Well before the request itself is given up: a probe that fails must say which check did. */
 export function probeMs({ statementTimeoutMs }: Pick<Config, 'statementTimeoutMs'>): number {
   return Math.min(2000, statementTimeoutMs / 2)
@@ -27,7 +30,7 @@ export function readinessOf({ sql, inFlight, peers, config, schemaVersion }: Par
   // One after the other: a write that is refused takes its connection with it, and what else was asked there.
   const look = async () => ({ version: await appliedVersion(sql), canWrite: await isWritable(sql) })
   // Anybody may ask, as often as they like, and tokens and sign-ins are on these connections too.
-  const lookOnce = shared(() => inTime(look(), undefined, probeMs(config)))
+  const lookOnce = shared(() => inTime(look(), undefined, probeMs(config)), heldMs)
   return async () => {
     const { version, canWrite } = (await lookOnce()) ?? {}
     return [

@@ -9,7 +9,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
 import { refusals } from '../vocabulary/refusals.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
-import { probeMs, type Readiness } from './readiness.ts'
+import { heldMs, probeMs, type Readiness } from './readiness.ts'
 
 const json = { 'content-type': 'application/json' }
 
@@ -35,7 +35,10 @@ export function serviceRoutes({
   isDistributed,
 }: Parts): Handler[] {
   let document: StaticAnswer | undefined
-  const readCallbacks = shared(() => inTime(callbacksNow(sql, config.callbacks), config.callbacks, probeMs(config)))
+  const readCallbacks = shared(
+    () => inTime(callbacksNow(sql, config.callbacks), config.callbacks, probeMs(config)),
+    heldMs,
+  )
 
   return [
     handle(getHealth, async () => ({ alive: true })),
