@@ -66,7 +66,7 @@ describe('deliveries', () => {
     await expectSoundInBothShades(visited, 'Deliveries', 'delivery')
     await page.goto(client.url + address(appId, '&status=3'))
     await page.getByRole('row', { name: 'test' }).getByRole('button').click()
-    await page.getByText('A test event, which is of no event in the history.').waitFor()
+    await page.getByText('A test event, which is not in the history.').waitFor()
     await page.keyboard.press('Escape')
     await page.goto(client.url + address(appId, '&status=2'))
     await page.getByText('Nothing fits these filters.').waitFor()

@@ -202,7 +202,7 @@ describe('a new device', () => {
       `${late},Gate four,360102,nowhere,`,
     ]
     await page.getByLabel('Devices', { exact: true }).fill(text.join('\n'))
-    await page.getByText('Columns that mean nothing here were left out: colour.').waitFor()
+    await page.getByText('Unknown columns were left out: colour.').waitFor()
     await picture(page, 'several-text')
     await page.getByRole('button', { name: 'Show the table' }).click()
     await page.getByRole('button', { name: 'Swap them' }).click()

@@ -30,7 +30,7 @@ export const useTexts = defineTexts(
     delivery: 'Delivery {{id}}',
     request: 'What is sent',
     requestHint: 'The data of the event.',
-    requestOfTest: 'A test event, which is of no event in the history.',
+    requestOfTest: 'A test event, which is not in the history.',
     requestGone: 'The event is no longer kept.',
     response: 'Newest answer',
     emptyResponse: 'Empty',
@@ -43,7 +43,7 @@ export const useTexts = defineTexts(
     replaySelection: 'Send {{count}} again',
     replayRange: 'Send a time range again',
     rangeText:
-      'Every event of this time that the callback asks for is sent again, in its order, whether it was sent before or not. Receivers know an event that they have had by its webhook-id.',
+      'Every event of this time that the callback subscribes to is sent again, in order, whether it was sent before or not. Receivers recognise an event that they already have by its webhook-id.',
     rangeStatusText: 'With a state, only events whose delivery is in it.',
     range: 'Time range',
     rangeNeeded: 'Both a beginning and an end are needed.',

@@ -27,7 +27,7 @@ const useTexts = defineTexts(
     force: 'Force unbinding',
     forceTitle: 'Unbind this device by force?',
     forceWords:
-      'Frees the serial number whoever holds it by then, also when it has changed hands meanwhile. The reason stands in the history.',
+      'Frees the serial number, even if another application holds it by then. The reason is kept in the history.',
   },
   {
     title: '归属变更',

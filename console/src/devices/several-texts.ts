@@ -4,7 +4,7 @@ export const useTexts = defineTexts(
   {
     hint: 'Paste rows from a spreadsheet, CSV, or one serial number a line. With a heading the columns may stand in any order; without one they are {{columns}}.',
     text: 'Devices',
-    ignored: 'Columns that mean nothing here were left out: {{columns}}.',
+    ignored: 'Unknown columns were left out: {{columns}}.',
     tooMany: 'These are {{count}} rows; at once {{most}} are taken. More of them are imported as a file.',
     import: 'Import a file',
     noRows: 'There are no rows in this text.',

@@ -83,12 +83,12 @@ function Faults({ kind, start, names }: Pick<ColumnCheckProps, 'kind' | 'start' 
   const t = useTexts()
   const { missing, twice, unknown } = columnFaults(kind, start.headings, names)
   const isCsv = start.format === 'csv'
-  const told: [tone: 'error' | 'warning', key: Parameters<typeof t>[0], columns: string[]][] = [
+  const checks: [tone: 'error' | 'warning', key: Parameters<typeof t>[0], columns: string[]][] = [
     [isCsv ? 'error' : 'warning', isCsv ? 'missing' : 'missingNdjson', missing],
     ['error', 'twice', isCsv ? twice : []],
     [isCsv ? 'error' : 'warning', isCsv ? 'unknown' : 'ignored', unknown],
   ]
-  const found = told.filter(([, , columns]) => columns.length > 0)
+  const found = checks.filter(([, , columns]) => columns.length > 0)
   if (found.length === 0) return <Alert type="success" showIcon style={{ marginBottom: 12 }} title={t('columnsFit')} />
   return found.map(([type, key, columns]) => (
     <Alert

@@ -28,10 +28,10 @@ export function showBytes(count: number): string {
 
 /** The running import of an application, or of the inventory, that a new one would have to wait for. */
 export function useRunning(kind: ImportKind, appId: string): ImportRecord | undefined {
-  const whose = kind === 'inventory' ? { kind } : { appId }
+  const owner = kind === 'inventory' ? { kind } : { appId }
   const { data } = useRead(
     pageImports,
-    { ...whose, pageSize: 20 },
+    { ...owner, pageSize: 20 },
     { enabled: kind === 'inventory' || appId !== '', refetchInterval: 3000 },
   )
   return data?.list.find(isUnderWay)

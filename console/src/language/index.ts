@@ -20,7 +20,7 @@ export function chooseLanguage(now: Language): void {
   localStorage.setItem(storageKey, now)
   chosen = now
   showLanguage()
-  for (const tell of listeners) tell()
+  for (const listener of listeners) listener()
 }
 
 function showLanguage(): void {

@@ -39,7 +39,7 @@ const useTexts = defineTexts(
     tooLong: 'At most {{max}} characters.',
     twice: 'is in the list twice',
     add: 'Add ({{count}})',
-    tooMany: 'At once {{most}} rows are taken. More of them are imported as a file.',
+    tooMany: 'At most {{most}} rows at once. Import more of them as a file.',
     import: 'Import a file',
     done: '{{added}} added, {{changed}} changed.',
   },

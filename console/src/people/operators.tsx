@@ -35,18 +35,18 @@ interface SetUp {
 export function Operators() {
   const t = useTexts()
   const { values, set, clear, isNarrowed } = useFilters(['name', 'role', 'status', 'appId'] as const)
-  const [deed, setDeed] = useState<OpenDialog>()
+  const [dialog, setDialog] = useState<OpenDialog>()
   const [setUp, setSetUp] = useState<SetUp>()
-  const columns = useColumns(setDeed)
-  const close = () => setDeed(undefined)
-  const operator = deed === undefined || deed.kind === 'create' ? undefined : deed.operator
-  const chosen = (kind: OpenDialog['kind']) => (deed?.kind === kind ? operator : undefined)
+  const columns = useColumns(setDialog)
+  const close = () => setDialog(undefined)
+  const operator = dialog === undefined || dialog.kind === 'create' ? undefined : dialog.operator
+  const chosen = (kind: OpenDialog['kind']) => (dialog?.kind === kind ? operator : undefined)
   return (
     <section className="card">
       <FilterBar
         values={values}
         beside={
-          <Button type="primary" onClick={() => setDeed({ kind: 'create' })}>
+          <Button type="primary" onClick={() => setDialog({ kind: 'create' })}>
             {t('newOperator')}
           </Button>
         }
@@ -83,7 +83,7 @@ export function Operators() {
         empty={<Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('noOperators')} />}
       />
       <CreateOperator
-        isOpen={deed?.kind === 'create'}
+        isOpen={dialog?.kind === 'create'}
         onClose={close}
         onCreated={(made) => {
           close()
@@ -106,7 +106,7 @@ export function Operators() {
   )
 }
 
-function useColumns(start: (deed: OpenDialog) => void): Column<OperatorRecord>[] {
+function useColumns(start: (dialog: OpenDialog) => void): Column<OperatorRecord>[] {
   const t = useTexts()
   const common = useCommon()
   return [

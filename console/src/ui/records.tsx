@@ -74,8 +74,8 @@ const storageKey = (name: string) => `forecourt.columns.${name}`
 
 function useColumnChoice<Item>(name: string, columns: Column<Item>[]) {
   const [hidden, setHidden] = useState<string[]>(() => {
-    const kept = localStorage.getItem(storageKey(name))
-    if (kept !== null) return kept.split(',')
+    const stored = localStorage.getItem(storageKey(name))
+    if (stored !== null) return stored.split(',')
     const hasRoom = matchMedia('(min-width: 1600px)').matches
     return columns.filter(({ isExtra }) => isExtra === true || (isExtra && !hasRoom)).map(({ key }) => key)
   })
@@ -112,7 +112,7 @@ export function Records<Item extends object, Body extends TObject, Query extends
   const isNarrow = useIsNarrow()
   const { shown, choose } = useColumnChoice(name, columns)
   const cursor = search.get(cursorName) ?? ''
-  const trail = usePreviousCursors(cursorName)
+  const previous = usePreviousCursors(cursorName)
   const pageSize = Number(search.get('pageSize') ?? 20)
   const order = search.get('order') === 'asc' ? 'asc' : 'desc'
   const ordered = orderedBy === undefined ? {} : { order }
@@ -179,15 +179,15 @@ export function Records<Item extends object, Body extends TObject, Query extends
         <PagerButton
           icon={<LeftOutlined />}
           words={t('previousPage')}
-          isOff={trail.length === 0}
-          go={() => turn({ [cursorName]: trail.at(-1) }, { state: { [cursorName]: trail.slice(0, -1) } })}
+          isOff={previous.length === 0}
+          go={() => turn({ [cursorName]: previous.at(-1) }, { state: { [cursorName]: previous.slice(0, -1) } })}
         />
         <PagerButton
           icon={<RightOutlined />}
           words={t('nextPage')}
           isOff={!page.nextCursor || isPlaceholderData}
           go={() =>
-            turn({ [cursorName]: page.nextCursor ?? undefined }, { state: { [cursorName]: [...trail, cursor] } })
+            turn({ [cursorName]: page.nextCursor ?? undefined }, { state: { [cursorName]: [...previous, cursor] } })
           }
         />
       </nav>
