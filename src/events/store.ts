@@ -122,7 +122,7 @@ export interface AuditFilter extends PageQuery {
   time: TimeRange
 }
 
-/** Ids are unique only eventTimeConditions an application: events of the same moment in two have the same id. */
+/** Ids are unique only within an application: events of the same moment in two have the same id. */
 const byIdInAnyLog: PageKey = [...byId, { column: 'app_id', type: 'text' }]
 
 /** Pages through the events of operators and their keys, and the platform's own, by the index of just these. */
@@ -239,7 +239,7 @@ export interface EventDays {
 export async function installEventPruning(owner: Sql, { eventDays, stateEventDays }: EventDays): Promise<void> {
   await transaction(owner, async (tx) => {
     // Two processes that start at once must not both replace the function.
-    await takeLock(tx, 'install event pruneSql')
+    await takeLock(tx, 'install event pruning')
     const [row] = await tx<[{ path: string }]>`select quote_ident(current_schema()) as path`
     await tx.unsafe(`
       create or replace function delete_old_events(p_limit integer) returns integer
