@@ -1,5 +1,5 @@
-// The script of the pages under /docs: copies code, and searches all pages. The index is a file of
-// the build, fetched when the search is first opened.
+// The script of the pages under /docs: copies code, and searches all pages. The index is a file of the
+// build, fetched when the search is first opened.
 
 interface Entry {
   /** Its address, page, heading and text. */

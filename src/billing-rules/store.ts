@@ -67,7 +67,7 @@ export async function saveChangedBillingRule(tx: Statements, rule: BillingRuleRe
     where app_id = ${rule.appId} and id = ${rule.id}`
 }
 
-/** Whether a site names the billing rule. The result stays true only under the application's lock. */
+/** Whether a site names the billing rule. The result stays valid only under the application's lock. */
 export async function isRuleInUse(tx: Statements, appId: string, ruleId: number): Promise<boolean> {
   // One lookup in each column's index. A single condition could be planned as a scan of all sites, which is quick for a
   // rule that many sites name, but reads every site for a rule that none names.

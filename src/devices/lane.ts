@@ -45,13 +45,13 @@ export interface RegistrationParts extends BatchParts {
 export type WriteBatch = (sql: Statements, callers: readonly Caller[]) => Promise<RegistrationOutcome[]>
 
 /** Returns a function that composes a batch of devices with distinct serials into a function that writes it. */
-export function deviceBatches(parts: BatchParts): (news: readonly NewDevice[]) => Promise<WriteBatch> {
+export function deviceBatches(parts: BatchParts): (registrations: readonly NewDevice[]) => Promise<WriteBatch> {
   const { config, catalogue, metrics, showMoment } = parts
   const isInventoryRequired = config.inventoryPolicy === 'required'
-  return async (news) => {
-    const lookup = await catalogue.lookUp(news.map(({ body }) => body.deviceNo))
+  return async (registrations) => {
+    const lookup = await catalogue.lookUp(registrations.map(({ body }) => body.deviceNo))
     const now = new Date()
-    const devices = news.map((one) => composeDevice(one, lookup, now, isInventoryRequired, showMoment))
+    const devices = registrations.map((one) => composeDevice(one, lookup, now, isInventoryRequired, showMoment))
     return async (sql, callers) => {
       const outcomes = await registerDevices(sql, devices, callers, lookup.version, now)
       if (outcomes.some((outcome) => 'again' in outcome)) catalogue.forget()

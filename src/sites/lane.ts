@@ -40,13 +40,13 @@ export interface SiteLaneParts extends SiteBatchParts {
  */
 export async function writeSites(
   sql: Statements,
-  news: readonly NewSite[],
+  newSites: readonly NewSite[],
   callers: readonly Caller[],
   { metrics, showMoment }: SiteBatchParts,
 ): Promise<LaneOutcome[]> {
   const now = new Date()
   const createTime = showMoment(now)
-  const sites = news.map((one) => composeSite(one, createTime))
+  const sites = newSites.map((one) => composeSite(one, createTime))
   const outcomes = await saveSites(sql, sites, callers, now)
   metrics.countCreates(outcomes.filter((outcome) => 'record' in outcome).length)
   return outcomes
