@@ -35,7 +35,6 @@ function toApplication(row: Row): Application {
   return Object.fromEntries(Object.entries(columnOf).map(([member, column]) => [member, row[column]])) as Application
 }
 
-/** The application as operations return it. */
 export function showApplication(application: Application, showMoment: ShowMoment): ApplicationRecord {
   const { createdAt, ...members } = application
   return { ...members, createTime: showMoment(createdAt) }

@@ -11,12 +11,10 @@ import { type AttemptResult, readRetryAfter, storable } from './rules.ts'
 export type Resolve = (hostname: string, asker: string) => Promise<LookupAddress[]>
 
 export interface CallbackClientOptions {
-  /** Whether a callback may connect to a private address. */
   privateCallbacks: 'refuse' | 'allow'
   resolve?: Resolve
   /** Name servers to use in place of the system's. */
   nameServers?: string[]
-  /** Which addresses are private. */
   isPrivate?: (address: string) => boolean
   /** Certificates to trust in place of the system's. */
   ca?: string
@@ -31,9 +29,8 @@ export interface CallbackRequest {
 }
 
 export interface CallbackClient {
-  /** Sends one attempt; undefined when `close` abandoned it. Failures are in the result, never thrown. */
+  /** Sends one attempt; undefined when `close` abandoned it. */
   send(request: CallbackRequest): Promise<AttemptResult | undefined>
-  /** Whether an attempt is under way. */
   isBusy(): boolean
   /** Abandons the attempts under way and closes every connection. */
   close(): void

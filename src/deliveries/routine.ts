@@ -36,8 +36,8 @@ const firstDueSql = `(select d.next_attempt_at from delivery d
 
 /**
  * Leases endpoints that have something to send and that no process has leased: those in `p_news`, whose applications
- * have new events, and, if `p_is_due_look`, those that are due. Its cost grows with the endpoints it leases, not with
- * all there are.
+ * have new events, and, if `p_is_due_look`, those that are due. Its cost grows with these, not with all endpoints
+ * there are.
  *
  * A due endpoint with nothing to send gets the moment at which it is due next. One in `p_news` that is locked or leased
  * is returned as busy, and the caller asks for it again: its holder may release the lease without having seen the
@@ -59,7 +59,7 @@ export const claimEndpointsRoutine = routine(
       select e.app_id from callback_endpoint e where e.stopped_at is null and e.due_at <= now()
       order by e.due_at limit p_limit) else '{}' end
   loop
-    -- Most applications have no callback, and of most endpoints the news are taken already.
+    -- Most applications have no callback, and most endpoints have taken their new events already.
     select * into v_endpoint from callback_endpoint where app_id = v_app;
     continue when not found or v_endpoint.stopped_at is not null;
     continue when v_endpoint.due_at > now() and not ${hasNewEventsSql('v_endpoint')};
@@ -83,7 +83,7 @@ export const claimEndpointsRoutine = routine(
       return query select v_app, v_endpoint.through_event_id, v_endpoint.failures, 'claimed';
       continue;
     else
-      -- For another process, which has room.
+      -- This process is full, so the endpoint stays due for another one.
       v_due := now();
     end if;
     if v_endpoint.due_at <= now() or v_due < v_endpoint.due_at then
@@ -305,7 +305,6 @@ export interface Progress extends Claim {
   stoppedReason: string | null
   /** The configuration that was sent to. Failures and a stop do not count for a newer one. */
   version: string
-  /** Whether the lease is released. */
   isReleased: boolean
   outcomes: Outcome[]
 }
@@ -340,7 +339,7 @@ export const writeProgressRoutine = routine(
       where e.app_id = v_progress.app_id and e.lease_owner = p_owner;
       continue;
     end if;
-    -- What was counted before the configuration was saved anew says nothing of it.
+    -- Failures and a stop of a previous configuration do not count for one that was saved since.
     v_is_same := version = v_progress.version;
     v_held_until := case when v_progress.held_ms = 0 then '-infinity' else v_now + v_progress.held_ms * interval '1 ms' end;
     update callback_endpoint e set
@@ -378,7 +377,7 @@ export const writeProgressRoutine = routine(
       response_status = excluded.response_status, error = excluded.error, response = excluded.response,
       duration_ms = excluded.duration_ms, attempt_log = excluded.attempt_log;
   end if;
-  -- Behind the outcomes, whose retries it counts.
+  -- After the outcomes, because due_at depends on their retries.
   for v_n in 1 .. cardinality(v_released) loop
     v_app := v_released[v_n];
     select * into v_endpoint from callback_endpoint where app_id = v_app;

@@ -31,7 +31,7 @@ import {
 import { type Callback, composeRequest } from './sign.ts'
 import type { Throttle } from './throttle.ts'
 
-/** What all senders of a process share. */
+/** The parts that all senders of a process share. */
 export interface SenderTools {
   client: CallbackClient
   throttle: Throttle

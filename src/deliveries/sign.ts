@@ -8,7 +8,6 @@ export interface Callback {
   secrets: string[]
 }
 
-/** The content of one callback. */
 export interface Message {
   /** The same in all attempts of a delivery, so that the receiver can drop duplicates. */
   webhookId: string

@@ -50,7 +50,6 @@ function toDelivery(row: Row): Delivery {
   }
 }
 
-/** The delivery as operations return it. */
 export function showDelivery(delivery: Delivery, showMoment: ShowMoment): DeliveryRecord {
   const show = (instant: Date | null) => (instant === null ? null : showMoment(instant))
   const { appId, id, type, status, attempts, responseStatus, error, response, durationMs } = delivery

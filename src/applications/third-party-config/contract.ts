@@ -20,7 +20,6 @@ const folder = '/api/charging/v1/thirdPartyConfig'
 
 export const operatorIdPattern = '^[A-Za-z0-9]{9}$'
 
-/** The members that an application saves about itself and its callback. */
 export const thirdPartyConfigMembers = {
   operatorName: name,
   operatorId: optional(

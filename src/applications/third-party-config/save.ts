@@ -48,7 +48,6 @@ export function showConfig(
   }
 }
 
-/** The callback's URL with its query. */
 export function wholeUrl({ secrets }: Pick<ConfigParts, 'secrets'>, config: ThirdPartyConfig): string | null {
   const { appId, callbackUrl, callbackQuery } = config
   return callbackUrl && callbackUrl + (callbackQuery === null ? '' : secrets.open(appId, callbackQuery))

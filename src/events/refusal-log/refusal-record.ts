@@ -24,7 +24,6 @@ const appIdForm = /^[\w-]{1,64}$/
 /** The application id under which refusals about no application are stored; only operators see them. */
 export const ofNoApplication = ''
 
-/** Selects what is stored of a refused write. */
 export function toLoggedRefusal(refused: RefusedWrite, appId: string, time: Date): LoggedRefusal {
   const { refusal, operation, requestId, caller, body } = refused
   const errors = refusal.errors?.slice(0, limits.refusalErrors) ?? null

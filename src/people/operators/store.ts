@@ -162,7 +162,6 @@ export async function requireSetUp(sql: Statements, tokenHash: string): Promise<
   return { id: row.id, name: row.name }
 }
 
-/** Prunes expired set-up links. */
 export async function deleteExpiredSetUps(sql: Statements): Promise<number> {
   return (await sql`delete from operator_setup where expires_at < now()`).count
 }

@@ -20,7 +20,6 @@ let decoy: Promise<string> | undefined
 export interface SessionParts {
   sql: Sql
   callers: CallerCache
-  /** The hash of the operator key from the settings. */
   settingKeyHash: string | null
   showMoment: ShowMoment
 }

@@ -19,7 +19,6 @@ export interface Account {
   passwordHash: string | null
 }
 
-/** The account with this name. */
 export async function findAccount(sql: Statements, name: string): Promise<Account | undefined> {
   const [row] = await sql`
     select id, name, case when status = 1 then password_hash end as password_hash from operator
@@ -109,7 +108,6 @@ export async function sessionsReplacedBy(
   return rows.map(({ id }) => id)
 }
 
-/** Ends an operator's sessions except one. */
 export async function deleteSessionsOf(tx: Statements, operatorId: number, except: number | null): Promise<void> {
   await tx`delete from operator_session where operator_id = ${operatorId} and id is distinct from ${except}`
 }
