@@ -561,7 +561,7 @@ begin
 end
 $routine$;
 
-create function claim_endpoints_633a4adeb47c (
+create function claim_endpoints_f4a955f90416 (
   p_owner text,
   p_limit integer,
   p_news text[],
@@ -583,7 +583,7 @@ begin
       select e.app_id from callback_endpoint e where e.stopped_at is null and e.due_at <= now()
       order by e.due_at limit p_limit) else '{}' end
   loop
-    -- Most applications have no callback, and of most endpoints the news are taken already.
+    -- Most applications have no callback, and most endpoints have taken their new events already.
     select * into v_endpoint from callback_endpoint where app_id = v_app;
     continue when not found or v_endpoint.stopped_at is not null;
     continue when v_endpoint.due_at > now() and not (select v.id from event v
@@ -611,7 +611,7 @@ begin
       return query select v_app, v_endpoint.through_event_id, v_endpoint.failures, 'claimed';
       continue;
     else
-      -- For another process, which has room.
+      -- This process is full, so the endpoint stays due for another one.
       v_due := now();
     end if;
     if v_endpoint.due_at <= now() or v_due < v_endpoint.due_at then
@@ -675,7 +675,7 @@ begin
 end
 $routine$;
 
-create function write_progress_2b3d9404eb4f (
+create function write_progress_fa6f911f4d27 (
   p_owner text,
   p_progress text,
   p_outcomes text
@@ -705,7 +705,7 @@ begin
       where e.app_id = v_progress.app_id and e.lease_owner = p_owner;
       continue;
     end if;
-    -- What was counted before the configuration was saved anew says nothing of it.
+    -- Failures and a stop of a previous configuration do not count for one that was saved since.
     v_is_same := version = v_progress.version;
     v_held_until := case when v_progress.held_ms = 0 then '-infinity' else v_now + v_progress.held_ms * interval '1 ms' end;
     update callback_endpoint e set
@@ -743,7 +743,7 @@ begin
       response_status = excluded.response_status, error = excluded.error, response = excluded.response,
       duration_ms = excluded.duration_ms, attempt_log = excluded.attempt_log;
   end if;
-  -- Behind the outcomes, whose retries it counts.
+  -- After the outcomes, because due_at depends on their retries.
   for v_n in 1 .. cardinality(v_released) loop
     v_app := v_released[v_n];
     select * into v_endpoint from callback_endpoint where app_id = v_app;
