@@ -94,7 +94,7 @@ export function openPools(database: Database, control: Sql) {
     callbacks: database.open(3, { isWritePath: true }),
     /** Files that are taken, and the imports that are worked off. */
     bulk: database.open(3, { isWritePath: true }),
-    /** What nobody waits for, and may take long. */
+    /** Background work: may be slow, blocks no request. */
     background: database.open(3, { longestStatementMs: countTimeoutMs }),
   }
 }
@@ -161,7 +161,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   )
   const { isDistributed } = database
   const readiness = readinessOf({ sql: pools.control, inFlight, peers, config, schemaVersion })
-  // Each on the pool for what it changes; what it reads comes with the request.
+  // Each feature writes through its own pool; reads get a connection with the request.
   const { control, writes, background, creates, states } = pools
   const moments = { showMoment, readTimeRange: timeRangeReader(readMoment) }
   const inLane = { openLane, callers, metrics, config }

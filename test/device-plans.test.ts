@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres from 'postgres'
-import { inOrder } from '../src/database/page.ts'
+import { readByIndexOrder } from '../src/database/page.ts'
 import { transaction } from '../src/database/transaction.ts'
 import { createDevice, pageDevices } from '../src/devices/contract.ts'
 import {
@@ -63,7 +63,7 @@ function literal(value: unknown): string {
 }
 
 /** How a statement is carried out: planned for its parameters, as the service has it planned each time. */
-async function plan({ text, values }: Statement, within: typeof inOrder = transaction): Promise<PlanNode[]> {
+async function plan({ text, values }: Statement, within: typeof readByIndexOrder = transaction): Promise<PlanNode[]> {
   return (await within(sql, async (tx) => {
     await tx.unsafe('set local plan_cache_mode = force_custom_plan')
     await tx.unsafe(`prepare planned as ${text}`)
@@ -145,7 +145,7 @@ test.each([{ appIds: null }, { appIds: [large.appId] }])(
     for (const range of [{ behindApplication: '' }, { behind: middle }]) {
       // Of all applications the first page also sorts its first one.
       if (appIds === null && !('behind' in range)) continue
-      const planned = await plan(rangeStatement({ ...anyDevice, appIds }, range, 501, 0), inOrder)
+      const planned = await plan(rangeStatement({ ...anyDevice, appIds }, range, 501, 0), readByIndexOrder)
       expect(rowsRead(planned)).toBeLessThan(3 * 501)
     }
   },

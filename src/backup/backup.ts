@@ -6,7 +6,7 @@ import { transaction } from '../database/transaction.ts'
 import { UserError } from '../runtime/user-error.ts'
 import { exportKeys } from '../secrets/open.ts'
 import { BackupWriter } from './format.ts'
-import { inOrder, isKept } from './rules.ts'
+import { isKept, sortByReference } from './rules.ts'
 import { inSession, type OnProgress, type Place } from './session.ts'
 import * as store from './store.ts'
 
@@ -33,13 +33,13 @@ export function takeBackup({ write, onProgress, ...place }: BackupOptions): Prom
     return transaction(
       sql,
       async (tx) => {
-        await store.takeTime(tx)
+        await store.disableStatementTimeout(tx)
         const takenAt = new Date().toISOString()
         if (isDistributed) await store.beginOnAllNodes(tx, openAlone())
         // The first question decides the moment.
         const migrations = await findKnownMigrations(tx, migrationsFolder)
         const secrets = await exportKeys(tx, { keyFile, dataDir, password: passwordOf(target) })
-        const found = inOrder((await store.findTables(tx)).filter(isKept))
+        const found = sortByReference((await store.findTables(tx)).filter(isKept))
         const tables = []
         for (const [index, { name, columns }] of found.entries()) {
           onProgress('counting', index, found.length)

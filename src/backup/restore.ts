@@ -95,8 +95,8 @@ function migrateTo(options: RestoreOptions, { sql, openAlone }: Session, upTo?: 
 async function load(tx: Statements, options: RestoreOptions): Promise<void> {
   const { file, verified, onProgress, target, keyFile, dataDir, log } = options
   const { head } = verified
-  await store.takeTime(tx)
-  await store.takeMemory(tx)
+  await store.disableStatementTimeout(tx)
+  await store.raiseMaintenanceMemory(tx)
   const isDistributed = await findDistributed(tx)
   if (isDistributed) await store.writeToAllNodes(tx)
   requireKnownTables(head, await store.findTables(tx))
@@ -119,7 +119,7 @@ async function load(tx: Statements, options: RestoreOptions): Promise<void> {
     onProgress('counting', index + 1, head.tables.length)
   }
 
-  await store.settle(tx, head.tables, seenCatalogue)
+  await store.resetLeasesAndPauseCallbacks(tx, head.tables, seenCatalogue)
   await openSecrets(tx, { keyFile, dataDir, password: passwordOf(target), log, alsoHeld: head.secrets.keys })
   await store.analyze(
     tx,

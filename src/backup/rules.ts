@@ -51,7 +51,7 @@ export const isReplaced = ({ name }: Pick<Table, 'name'>) => !staying.has(name)
 export const isWrittenAtStart = ({ name }: Pick<Table, 'name'>) => writtenAtStart.has(name)
 
 /** Tables in an order in which each comes behind those that its rows name. */
-export function inOrder<Named extends Table>(tables: readonly Named[]): Named[] {
+export function sortByReference<Named extends Table>(tables: readonly Named[]): Named[] {
   const placed = new Map<string, Named>()
   const place = (table: Named) => {
     if (placed.has(table.name)) return

@@ -45,7 +45,7 @@ export async function serverVersion(sql: Statements): Promise<string> {
 }
 
 /** A statement takes as long as it takes, and whoever hangs between two of them holds nothing for ever. */
-export async function takeTime(tx: Statements): Promise<void> {
+export async function disableStatementTimeout(tx: Statements): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`set local idle_in_transaction_session_timeout = '1min'`
 }
@@ -184,7 +184,7 @@ export async function changeIndexes(tx: Statements, statements: readonly string[
 }
 
 /** Memory for the sorting that indexes are made by. */
-export async function takeMemory(tx: Statements): Promise<void> {
+export async function raiseMaintenanceMemory(tx: Statements): Promise<void> {
   await tx`set local maintenance_work_mem = '256MB'`
 }
 
@@ -207,7 +207,7 @@ export async function catalogueVersion(tx: Statements): Promise<number> {
  * What would be untrue in a restored database: no process has a lease of before, one that serves already has seen other
  * models than these, and callbacks are for somebody to let go.
  */
-export async function settle(
+export async function resetLeasesAndPauseCallbacks(
   tx: Statements,
   tables: readonly Pick<Table, 'name' | 'columns'>[],
   seenCatalogue: number,

@@ -89,7 +89,7 @@ export class ImportWorker {
   private async run(): Promise<void> {
     while (!this.isStopping) {
       const job = await store.takeJob(this.parts.sql).catch((error: unknown) => {
-        this.parts.log.debug({ err: error }, 'no import could be taken')
+        this.parts.log.debug({ err: error }, 'imports could not be looked for')
         return undefined
       })
       if (job === undefined) await this.sleep(lookEveryMs)
@@ -125,24 +125,24 @@ export class ImportWorker {
         if (error instanceof store.JobLost) return
         if (error instanceof TryAgain) continue
         hasFailed = true
-        log.warn({ err: error, importId: job.id }, 'an import is tried again')
+        log.warn({ err: error, importId: job.id }, 'import attempt failed: it is tried again')
         if (databaseRefusal(error) === undefined && ++failures === limits.importFailures) return this.giveUp(job, error)
         await this.sleep(againAfterMs)
       }
     }
-    await store.leaveJob(sql, job).catch(() => {})
+    await store.releaseJob(sql, job).catch(() => {})
   }
 
   private async giveUp(job: store.Job, error: unknown, words = wordsOfFailure(job, error)): Promise<void> {
     const { sql, log } = this.parts
-    log.error({ err: error, importId: job.id, line: job.line }, 'an import has failed')
+    log.error({ err: error, importId: job.id, line: job.line }, 'import failed')
     // One that is not marked is taken again, and fails again.
     await store.failJob(sql, job, words).catch(() => {})
   }
 
   /** A step, after a failure from where the database says: what it forgot to answer may have been kept. */
   private async attempt(job: store.Job, isBusy: () => Promise<boolean>, hasFailed: boolean): Promise<boolean> {
-    if (hasFailed) Object.assign(job, await store.keepJob(this.parts.sql, job))
+    if (hasFailed) Object.assign(job, await store.renewJobLease(this.parts.sql, job))
     try {
       return await this.step(job, isBusy, hasFailed)
     } catch (error) {
@@ -220,7 +220,9 @@ export class ImportWorker {
       if (job.isDryRun || job.unanalyzed < next) return
       await store
         .analyzeFilled(sql, job.kind, job.unanalyzed)
-        .catch((error: unknown) => log.debug({ err: error, importId: job.id }, 'its tables could not be analyzed'))
+        .catch((error: unknown) =>
+          log.debug({ err: error, importId: job.id }, 'tables of an import could not be analyzed'),
+        )
       job.unanalyzed = 0
       next *= 2
     }

@@ -343,7 +343,7 @@ export async function areOthersWriting(sql: Sql, { appId, lastEventId }: Job, wi
 }
 
 /** Keeps a job of which no row could be decided, and answers where it goes on. Throws `JobLost`. */
-export async function keepJob(sql: Statements, job: Job): Promise<Pick<Job, 'nextPiece' | 'nextRow'>> {
+export async function renewJobLease(sql: Statements, job: Job): Promise<Pick<Job, 'nextPiece' | 'nextRow'>> {
   const [row] = await sql`
     update import set lease_until = now() + ${leaseSeconds} * interval '1 second'
     where id = ${job.id} and lease_owner = ${job.owner} and status = ${importStatus.running}
@@ -370,7 +370,7 @@ export async function failJob(sql: Statements, job: Job, error: string): Promise
 }
 
 /** Leaves a job to others, at once. */
-export async function leaveJob(sql: Statements, job: Job): Promise<void> {
+export async function releaseJob(sql: Statements, job: Job): Promise<void> {
   await sql`update import set lease_until = '-infinity' where id = ${job.id} and lease_owner = ${job.owner}`
 }
 

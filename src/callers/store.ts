@@ -38,7 +38,7 @@ const revokedOf = (apps: string, tokens: string) => `array(
  * For a routine that has the applications' locks: puts the applications of which a caller has lost its access into
  * `v_revoked`. What is nearly always so, that all have it, is found by the cheaper question.
  */
-export const findRevoked = `if p_callers > 0 and (
+export const findRevokedSql = `if p_callers > 0 and (
       select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
         select 1 from access_token t where t.token_hash = c.token_hash and ${isOfLiving} limit 1) as living) < p_callers then
       v_revoked := ${revokedOf('p_caller_apps', 'p_caller_tokens')};

@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts'
 
 /**
  * What a lane makes of an item. `again`: nothing was written and nothing refused, because something moved between being
- * read and being written. `unsure`: nor here, because a caller of the application has lost its access.
+ * read and being written. `unsure`: nothing was written either: a caller of the application lost its access.
  */
 export type LaneOutcome<Written = string> =
   | { record: Written }

@@ -26,8 +26,8 @@ export async function drawEventId(sql: Statements, appId: string, time: Date): P
   return row.id
 }
 
-/** What `lockAndNumber` needs among a routine's variables. */
-export const lockAndNumberVariables = `  v_app text;
+/** What `lockAndNumberSql` needs among a routine's variables. */
+export const lockAndNumberVariablesSql = `  v_app text;
   v_base bigint;
   v_bases bigint[] := '{}';`
 
@@ -35,7 +35,7 @@ export const lockAndNumberVariables = `  v_app text;
  * For a routine with `p_apps`, `p_now` and `p_count`: takes the lock of each application, in order, and draws so many
  * ids of each. An event's id is its application's base and its number in the batch.
  */
-export const lockAndNumber = `foreach v_app in array p_apps loop
+export const lockAndNumberSql = `foreach v_app in array p_apps loop
     perform 1 from application_lock where app_id = v_app for update;
     update event_head
     set last_event_id = greatest(last_event_id, (extract(epoch from p_now) * 1000000)::bigint) + p_count

@@ -14,8 +14,8 @@ export interface GroupCommitOptions<Item, Outcome> {
   maxWaitMs: number
   onBatch(size: number): void
   /**
-   * Batches under way at once, 1 by default: another one begins when so many wait that they fill their part. They are
-   * best written over one connection, where the database begins each when it has ended the one before.
+   * Batches under way at once, 1 by default: another one begins when enough items wait to fill their part. Use one
+   * connection, so that batches run one after the other.
    */
   atOnce?: number
 }
@@ -28,10 +28,14 @@ interface Waiting<Item, Outcome> {
 }
 
 /**
- * One lane of group commit: whatever arrives while a batch is being written forms the next batch. There is no timer,
- * so a lone item is written at once; a burst that arrives in one turn of the event loop rides together. Under load a
- * second batch is with the database already when the first is committed: else the database would rest while answers are
- * sent, and this process while rows are written.
+ * One lane of group commit: the items that arrive while a batch is being written form the next batch (decision 0003).
+ *
+ * An item waits, then belongs to a batch under way, then has its outcome; or it is refused with 50003, because too many wait or
+ * because it waited too long. There is no timer: a lone item is written at once, and the items of one turn of the event
+ * loop share a batch. Under load a second batch is sent before the first is committed, so that neither the database nor this
+ * process is idle.
+ *
+ * Never: two items with one claim in one batch; an outcome before the commit; a write for an item that was refused.
  */
 export class GroupCommit<Item, Outcome> {
   private readonly options: GroupCommitOptions<Item, Outcome>

@@ -3,7 +3,15 @@ import { takeLock } from './advisory-lock.ts'
 import type { Statements } from './open.ts'
 import { textArray } from './routine.ts'
 
-/** The `Idempotency-Key` of a request (contract §4.3). */
+// One effect for each key, operation and owner (contract §4.3).
+//
+// A key is free, then claimed by the transaction that writes, then kept with its response for 24 hours. A second request waits
+// for the claim's lock and gets the kept response, but for its secrets, which are kept nowhere. Creates claim their keys in
+// their batch (decision 0003); a batch's rows carry keys of their own, so that a retry goes on where the first attempt ended.
+//
+// Never: two effects under one key; a response to another body than the one that was sent first; a kept response to a refusal.
+
+/** The `Idempotency-Key` of a request. */
 export interface RequestKey {
   operation: string
   key: string
@@ -226,11 +234,11 @@ export const keptAnswer = (operation: string) => `
  * SQL for a routine with `p_apps`, and with `owners` and `p_keys` beside each other: puts the keys for which an answer is
  * kept into `v_kept`, each behind its application's id.
  */
-export const findKeptKeys = (operation: string, owners: string) => `foreach v_app in array p_apps loop
+export const findKeptKeysSql = (operation: string, owners: string) => `foreach v_app in array p_apps loop
       v_kept := v_kept || array(
         select v_app || ' ' || i.key from unnest(${owners}, p_keys) as i (app_id, key)
         cross join lateral (${keptAnswer(operation)}) as kept where i.app_id = v_app);
     end loop;`
 
-/** SQL: the key of row `i` of a batch, as `findKeptKeys` tells it. */
+/** SQL: the key of row `i` of a batch, as `findKeptKeysSql` tells it. */
 export const keptKey = `i.app_id || ' ' || i.key`

@@ -62,14 +62,14 @@ export async function migrate(
     const outcome = await transaction(sql, (tx) => applyNext(tx, openAlone, migrations)).catch(lockedOut)
     if (outcome === 'complete') return
     if (outcome instanceof Error) {
-      log.info({ reason: outcome.message }, 'a migration waits for other transactions; it is tried again')
+      log.info({ reason: outcome.message }, 'a migration could not lock its tables: it is tried again')
       await sleep(lockRetryMs)
     } else if (outcome === 'busy') {
-      if (!isWaiting) log.info('another process brings the schema up to date; it is waited for')
+      if (!isWaiting) log.info('waiting for another process, which migrates the schema')
       isWaiting = true
       await sleep(lookEveryMs)
     } else {
-      log.info({ file: outcome.file, milliseconds: Math.round(performance.now() - began) }, 'a migration was applied')
+      log.info({ file: outcome.file, milliseconds: Math.round(performance.now() - began) }, 'migration applied')
     }
   }
 }

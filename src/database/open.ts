@@ -9,6 +9,14 @@ export type Sql = postgres.Sql
 /** A transaction, or the pool itself: whatever runs one statement after another. */
 export type Statements = postgres.ISql
 
+// Opens a pool of connections (decision 0014).
+//
+// A pool is for one kind of work, and its settings are that work's: statements that reach rows by their keys may use no other
+// plan, routines keep theirs, pages are planned each time. A connection connects, is checked (its settings, and that its server
+// takes writes), serves, and ends; the driver opens another by itself.
+//
+// Never: a response that depends on defaults of a server, a database or a role; a pool that waits for ever for a silent server.
+
 /** Where the database is: a URL, or what the embedded one answered when it started. */
 export type Target = string | { host: string; port: number; user: string; password: string; database: string }
 

@@ -121,7 +121,7 @@ export async function readPage<Item>(
   const key = source.isAcross ? [byApplication, ...source.key] : source.key
   const request = readPageRequest(source.operation, query, key)
   if (query.isUncounted)
-    return toPage(request, await inOrder(sql, (tx) => rowsOf(readRows(tx, source, request))), 0, show)
+    return toPage(request, await readByIndexOrder(sql, (tx) => rowsOf(readRows(tx, source, request))), 0, show)
   const rows = await rowsOf(readRows(sql, source, request))
   // The last page by number says itself how many there are, which spares a search that finds little a second scan.
   const isLast = request.after === null && rows.length <= request.pageSize && (rows.length > 0 || request.offset === 0)
@@ -133,7 +133,7 @@ export async function readPage<Item>(
  * Reads one page of many, whose rows are an index's in its own order: as plans go by what was counted of a table before it
  * grew, they would otherwise sort all that is behind each page.
  */
-export function inOrder<Rows>(sql: Sql, read: (tx: Statements) => Promise<Rows>): Promise<Rows> {
+export function readByIndexOrder<Rows>(sql: Sql, read: (tx: Statements) => Promise<Rows>): Promise<Rows> {
   return transaction(sql, async (tx) => {
     await tx`
       select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),

@@ -38,8 +38,13 @@ interface Owner {
 }
 
 /**
- * Gives reads their connections. An owner has a few at once and owners take turns, so nobody's long searches hold up
- * others. A read that nobody waits for any more leaves the queue, or is cancelled in the database.
+ * Gives reads their connections (decision 0014). An owner has two at once, and owners take turns, so that one owner's
+ * long searches do not hold up the others.
+ *
+ * A read waits in its owner's queue, runs on a slot, and ends; an owner is due again after a rest that its reads have cost. A
+ * read whose request has ended leaves the queue, or is cancelled in the database.
+ *
+ * Never: a cancel that reaches another read's statement (a slot serves one read at a time); a rest while nobody else asks.
  */
 export class Reads {
   private readonly free: Slot[]

@@ -36,7 +36,7 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
   const place = placeOf(target)
   let isTold = seconds === 0
   const tell = (reason: string) => {
-    if (!isTold) log.warn({ place, reason, seconds }, 'the database cannot be used yet; it is waited for')
+    if (!isTold) log.warn({ place, reason, seconds }, 'waiting for the database, which cannot be used yet')
     isTold = true
   }
   // A host that has vanished says nothing until the driver gives up.
@@ -92,7 +92,7 @@ async function ask(sql: Sql, log: Logger): Promise<Fault | undefined> {
   const apartMs = Math.max(began - row.now, row.now - Date.now())
   if (apartMs > clockMs) {
     const seconds = Math.round(apartMs / 1000)
-    log.warn({ seconds }, 'the clocks of this machine and of the database differ; set both by the network')
+    log.warn({ seconds }, 'the clocks of this machine and of the database differ: synchronize both (NTP)')
   }
   return undefined
 }

@@ -1,9 +1,9 @@
 import type { Caller } from '../callers/caller.ts'
-import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
+import { callerParameters, callerValues, findRevokedSql } from '../callers/store.ts'
 import type { LaneOutcome } from '../callers/submitter.ts'
-import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
+import { eventIdOfRow, lockAndNumberSql, lockAndNumberVariablesSql } from '../database/application-lock.ts'
 import { noteEvents } from '../database/commits.ts'
-import { findKeptKeys, keptAnswer, keptKey, type RequestKey } from '../database/idempotency.ts'
+import { findKeptKeysSql, keptAnswer, keptKey, type RequestKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../database/routine.ts'
 import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
@@ -94,7 +94,7 @@ export const registerDevicesRoutine = routine(
     p_records: text,
   },
   'device_no text, outcome text, body_hash text, answer text, kept_at timestamptz',
-  `${lockAndNumberVariables}
+  `${lockAndNumberVariablesSql}
   v_online text[];
   v_kept text[] := '{}';
   v_bound text[];
@@ -104,12 +104,12 @@ export const registerDevicesRoutine = routine(
   v_online_status smallint;
   v_revoked text[] := '{}';
   v_is_complete boolean := false;`,
-  `  ${lockAndNumber}
-  ${findRevoked}
+  `  ${lockAndNumberSql}
+  ${findRevokedSql}
   v_online := array(select app_id from application, device_catalogue
     where app_id = any(p_apps) and online_status = 1 and version = p_catalogue_version and app_id <> all(v_revoked));
   if p_keys <> '{}' then
-    ${findKeptKeys('createDevice', 'p_owners')}
+    ${findKeptKeysSql('createDevice', 'p_owners')}
   end if;
 
   with bound as (

@@ -2,11 +2,11 @@ import type { ParameterOrJSON, Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import {
   folded,
-  inOrder,
   ofApplications,
   type PageKey,
   type PageQuery,
   type PageRequest,
+  readByIndexOrder,
   readPageRequest,
   rowsOf,
   toPage,
@@ -253,7 +253,7 @@ export async function pageOfDevices(sql: Sql, filter: DeviceFilter, query: PageQ
   const request = readPageRequest(pageDevices.id, { ...query, ...filter }, pageKey)
   const show = (row: Row) => showDevice(toDevice(row), showMoment)
   if (query.isUncounted) {
-    return toPage(request, await inOrder(sql, (tx) => rowsOf(readRanges(tx, filter, request))), 0, show)
+    return toPage(request, await readByIndexOrder(sql, (tx) => rowsOf(readRanges(tx, filter, request))), 0, show)
   }
   if (isRange(filter)) {
     const [rows, [total]] = await Promise.all([

@@ -21,7 +21,7 @@ export interface Place {
 const longestSocketPath = 100
 
 /** Where the record says that the database lies; a new place when there is none or its first start was cut short. */
-export function settle(dataDir: string, systemFolders: string[], log: (message: string) => void): Place {
+export function chooseFolder(dataDir: string, systemFolders: string[], log: (message: string) => void): Place {
   const record = readRecord(dataDir)
   if (record && existsSync(record.cluster)) {
     const cluster = realpathSync(record.cluster)

@@ -5,7 +5,7 @@ import { explainFault } from '../database/system-fault.ts'
 import { UserError } from '../runtime/user-error.ts'
 import { type Binaries, defaultSystemFolders, findBinaries, usableBinaries } from './binaries.ts'
 import { makeCluster, removeHalfMade, requireSameMajor } from './cluster.ts'
-import { type Place, removeSocketFolder, requireReachable, settle, socketFolder } from './cluster-folder.ts'
+import { chooseFolder, type Place, removeSocketFolder, requireReachable, socketFolder } from './cluster-folder.ts'
 import { keepLogSmall } from './log.ts'
 import { isRunning, type ProcessId } from './processes.ts'
 import { type EmbeddedRecord, readRecord, writeRecord } from './record.ts'
@@ -73,7 +73,7 @@ async function start(dataDir: string, log: Log, options: EmbeddedOptions): Promi
   const binaries = options.binaries ?? (await findBinaries())
   const earlier = readRecord(dataDir)
   if (earlier && !earlier.complete) await removeHalfMade(earlier.cluster)
-  const place = settle(dataDir, systemFolders, log)
+  const place = chooseFolder(dataDir, systemFolders, log)
   const { processes = 1 } = options
   const firstStart = !place.record.complete
   if (existsSync(place.cluster)) requireSameMajor(place, binaries.version)

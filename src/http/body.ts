@@ -14,11 +14,11 @@ export interface RequestTimeout extends Deadline {
 }
 
 /**
- * Room for bodies that are being read. When it is full, those that have been read the longest make way: a body comes
- * with its head or soon after, and what dallies is hardly ever an honest one.
+ * Bounds the bodies that are being read. When they are too many, the one that has been read the longest is refused: a body
+ * comes with its head or soon after, and a slow one is hardly ever honest.
  */
-class Room {
-  private readonly guests = new Map<RequestTimeout, number>()
+class BodyBudget {
+  private readonly readers = new Map<RequestTimeout, number>()
   private taken = 0
   private readonly most: number
 
@@ -26,35 +26,35 @@ class Room {
     this.most = most
   }
 
-  enter(guest: RequestTimeout, size: number): void {
-    this.guests.set(guest, size)
+  enter(reader: RequestTimeout, size: number): void {
+    this.readers.set(reader, size)
     this.taken += size
     if (this.taken <= this.most) return
-    for (const [oldest] of this.guests) {
-      if (this.taken <= this.most || oldest === guest) return
+    for (const [oldest] of this.readers) {
+      if (this.taken <= this.most || oldest === reader) return
       this.leave(oldest)
-      oldest.late = crowdedOut
+      oldest.late = evicted
       oldest.expire()
     }
   }
 
-  leave(guest: RequestTimeout): void {
-    this.taken -= this.guests.get(guest) ?? 0
-    this.guests.delete(guest)
+  leave(reader: RequestTimeout): void {
+    this.taken -= this.readers.get(reader) ?? 0
+    this.readers.delete(reader)
   }
 }
 
 /** Reads bodies, a bounded number and size of them at once. */
 export class BodyReader {
   /** Of callers without a token, who are bound by no rate. */
-  private readonly ofAnyone = new Room(256)
-  private readonly ofCallers: Room
+  private readonly ofAnyone = new BodyBudget(256)
+  private readonly ofCallers: BodyBudget
   /** Bytes of the bodies that are larger than ordinary ones. */
-  private readonly large = new Room(128 * 1024 * 1024)
+  private readonly large = new BodyBudget(128 * 1024 * 1024)
 
   /** Of the requests that may be under way, a fifth is kept free of those that only wait for their bodies. */
   constructor(maxInFlight: number) {
-    this.ofCallers = new Room(Math.ceil(maxInFlight * 0.8))
+    this.ofCallers = new BodyBudget(Math.ceil(maxInFlight * 0.8))
   }
 
   /** The whole body. Throws 10001 for one that is too large or broke off; the request times out for one that dallies. */
@@ -322,7 +322,7 @@ export function bodyTooSlow(): Refusal {
   return closing(bodyFault({ en: 'did not arrive in time', zh: '未在规定时间内到达' }, 408))
 }
 
-function crowdedOut(): Refusal {
+function evicted(): Refusal {
   return closing(unavailable())
 }
 

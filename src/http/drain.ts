@@ -90,7 +90,7 @@ export class Drain {
     try {
       yield* pieces
     } catch (error) {
-      if (isTaken) this.log.warn({ err: error }, 'an answer broke off')
+      if (isTaken) this.log.warn({ err: error }, 'a streamed response broke off')
       throw error
     } finally {
       this.inFlight--

@@ -23,6 +23,15 @@ import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed } from 
 import { RefusalLines } from './refusal-lines.ts'
 import { queryReader, type Validator, validator } from './validate.ts'
 
+// From a request to its response, for every operation (decision 0017).
+//
+// A request is found its route, admitted (who calls, and may they), read (body or file, query), carried out, and answered. It
+// leaves at each step by a refusal. A deadline runs all the while: past it the response is 50003, and what the handler then
+// makes is dropped. Of a file or a stream the caller's access is looked at again until the end.
+//
+// Never: a handler for a caller who was not admitted or with a body that was not checked; two responses to one request;
+// words of an unexpected error in a response; a refused write that is not noted.
+
 /** A write that was refused, or a row of one. */
 export interface RefusedWrite {
   refusal: Refusal
@@ -178,7 +187,7 @@ function dropBodyOfHead({ method }: HttpRequest, answer: HttpAnswer): void {
   if (method === 'HEAD' && isStreamed(answer.body)) answer.body = ''
 }
 
-/** The caller's own, when it is a sane one. One that is made here tells nothing, neither order nor number. */
+/** The caller's own, when it is well-formed. A generated id is random, so that it reveals neither order nor volume. */
 export function requestIdOf(request: HttpRequest): string {
   const sent = request.header('x-request-id')
   return sent !== null && saneRequestId.test(sent) ? sent : randomUUID()
@@ -410,7 +419,7 @@ function asRefusal(
   const operation = route?.handler.operation.id
   const away = databaseRefusal(error)
   if (away !== undefined) {
-    log.warn({ requestId, operation, err: error }, 'the database did not answer')
+    log.warn({ requestId, operation, err: error }, 'the database did not respond')
     return away
   }
   log.error({ requestId, operation, err: error }, 'internal fault')

@@ -94,7 +94,7 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   process.stdout.write(`Forecourt is ready at ${url}\n${setUp ?? ''}${demo?.commands(url) ?? ''}`)
   if (config.trustedProxies === undefined && !isLoopback(config.host)) {
     const remedy = 'name the proxies before it in FORECOURT_TRUSTED_PROXIES, or every caller has the address of one'
-    log.warn({ host: config.host }, `it listens beyond this machine: ${remedy}`)
+    log.warn({ host: config.host }, `the service listens beyond this machine: ${remedy}`)
   }
   // Not before: a start that is refused says nothing but why.
   for (const { name, nearest } of unknown) log.warn(`${name} is not a setting; the nearest one is ${nearest}`)

@@ -96,7 +96,7 @@ export class Workers {
         } else if (message.kind === 'failed') reject(new UserError(message.reason))
         else void this.hear(member, message)
       })
-      worker.on('error', (error) => this.log.warn({ err: error, pid: member.pid }, 'a worker cannot be reached'))
+      worker.on('error', (error) => this.log.warn({ err: error, pid: member.pid }, 'worker cannot be reached'))
       worker.once('exit', (code, signal) => {
         this.lose(member, code, signal)
         reject(new UserError(`A worker ended with ${signal || code} before it served.`))
@@ -114,7 +114,7 @@ export class Workers {
     const wasInOrder = performance.now() - member.bornAt > inOrderMs
     this.failures = wasInOrder ? 0 : this.failures + 1
     const pauseMs = wasInOrder ? 0 : Math.min(longestPauseMs, 100 * 2 ** this.failures)
-    this.log.warn({ pid: member.pid, code, signal, pauseMs }, 'a worker has ended; another takes its place')
+    this.log.warn({ pid: member.pid, code, signal, pauseMs }, 'worker ended: another is started in its place')
     void this.replace(pauseMs)
   }
 
@@ -123,7 +123,7 @@ export class Workers {
     await pause(pauseMs, undefined, { signal }).catch(() => {})
     if (signal.aborted) return
     // When it ends, the next one is started.
-    await this.launch().catch((error: Error) => this.log.error(`a worker does not start: ${error.message}`))
+    await this.launch().catch((error: Error) => this.log.error(`worker does not start: ${error.message}`))
   }
 
   private get serving(): Member[] {

@@ -37,15 +37,15 @@ export class Lifetime {
   }
 
   /**
-   * A throw that nothing caught leaves what threw it in no known state, so the process ends and its supervisor starts
-   * it again. A rejection that nobody waited for is one piece of work that failed, and the rest goes on.
+   * An uncaught exception leaves the process in an unknown state, so it ends and its supervisor starts it again. An
+   * unhandled rejection is one piece of work that failed, and the rest goes on.
    */
   endAtUncaught(log: Logger): void {
     process.on('unhandledRejection', (error) => {
-      log.error({ err: error }, 'work that nobody waited for has failed')
+      log.error({ err: error }, 'unhandled rejection')
     })
     process.on('uncaughtException', (error) => {
-      log.fatal({ err: error }, 'a fault that nothing caught: the service ends and wants to be started again')
+      log.fatal({ err: error }, 'uncaught exception: shutting down; the supervisor should restart the service')
       void this.endWithin(1)
     })
   }

@@ -36,7 +36,7 @@ export function mergeMetrics(snapshots: readonly MetricsSnapshot[]): Registry {
   return AggregatorRegistry.aggregate([...snapshots])
 }
 
-/** What stays true of a process that is not there any more. */
+/** Drops gauges: after a process has ended only its counters still mean something. */
 export function withoutGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }

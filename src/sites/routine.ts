@@ -1,9 +1,9 @@
 import type { Caller } from '../callers/caller.ts'
-import { callerParameters, callerValues, findRevoked } from '../callers/store.ts'
+import { callerParameters, callerValues, findRevokedSql } from '../callers/store.ts'
 import type { LaneOutcome } from '../callers/submitter.ts'
-import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../database/application-lock.ts'
+import { eventIdOfRow, lockAndNumberSql, lockAndNumberVariablesSql } from '../database/application-lock.ts'
 import { noteEvents } from '../database/commits.ts'
-import { findKeptKeys, keptAnswer, keptKey, type RequestKey } from '../database/idempotency.ts'
+import { findKeptKeysSql, keptAnswer, keptKey, type RequestKey } from '../database/idempotency.ts'
 import type { Statements } from '../database/open.ts'
 import { callRoutine, jsonRowsWithRecords, routine, textArray } from '../database/routine.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
@@ -58,7 +58,7 @@ export const saveSitesRoutine = routine(
     p_records: text,
   },
   'n bigint, id bigint, is_unsure boolean, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text',
-  `${lockAndNumberVariables}
+  `${lockAndNumberVariablesSql}
   v_rows json := p_rows;
   v_configured text[];
   -- One text per rule: its application, id and type.
@@ -67,8 +67,8 @@ export const saveSitesRoutine = routine(
   v_kept text[] := '{}';
   v_ids bigint[];
   v_revoked text[] := '{}';`,
-  `  ${lockAndNumber}
-  ${findRevoked}
+  `  ${lockAndNumberSql}
+  ${findRevokedSql}
   v_configured := array(select app_id from third_party_config where app_id = any(p_apps));
   if p_rules <> '{}' then
     foreach v_app in array p_apps loop
@@ -80,7 +80,7 @@ export const saveSitesRoutine = routine(
     end loop;
   end if;
   if p_keys <> '{}' then
-    ${findKeptKeys('saveSite', 'p_key_owners')}
+    ${findKeptKeysSql('saveSite', 'p_key_owners')}
   end if;
   v_ids := array(
     select case when i.app_id = any(v_configured)

@@ -17,7 +17,7 @@ function start(env: Record<string, string>, options: ServiceOptions = {}): Promi
 }
 
 /** What a start says, once, when it begins to wait. */
-const waits = '"msg":"the database cannot be used yet; it is waited for"'
+const waits = '"msg":"waiting for the database, which cannot be used yet"'
 
 /** Starts a service, and goes on when it waits for its database: what becomes of it. */
 async function startToWait(env: Record<string, string>): Promise<{ starting: Promise<Service | string> }> {

@@ -65,8 +65,8 @@ describe('migrate', () => {
     await migrate(sql, open, folder, log)
     expect(await appliedFiles()).toEqual(['0001-first.sql', '0002-second.sql'])
     expect(lines).toEqual([
-      [{ file: '0001-first.sql', milliseconds: expect.any(Number) }, 'a migration was applied'],
-      [{ file: '0002-second.sql', milliseconds: expect.any(Number) }, 'a migration was applied'],
+      [{ file: '0001-first.sql', milliseconds: expect.any(Number) }, 'migration applied'],
+      [{ file: '0002-second.sql', milliseconds: expect.any(Number) }, 'migration applied'],
     ])
     // And is done from then on.
     await migrate(sql, open, folder, log)
@@ -121,7 +121,7 @@ describe('migrate', () => {
     expect(await sql`select indisvalid from pg_index where indexrelid = 'first_by_n'::regclass`).toEqual([
       { indisvalid: true },
     ] as never)
-    expect(lines.filter(([, words]) => words === 'a migration was applied')).toHaveLength(3)
+    expect(lines.filter(([, words]) => words === 'migration applied')).toHaveLength(3)
     expect(lines.filter(([words]) => String(words).includes('waited for')).length).toBeGreaterThanOrEqual(2)
   }, 120_000)
 
@@ -154,7 +154,7 @@ describe('migrate', () => {
     expect(await appliedFiles()).toEqual(['0001-first.sql', '0002-second.sql'])
     expect(lines).toContainEqual([
       { reason: '0002-second.sql: canceling statement due to lock timeout' },
-      'a migration waits for other transactions; it is tried again',
+      'a migration could not lock its tables: it is tried again',
     ])
   }, 60_000)
 })

@@ -160,7 +160,7 @@ test('while a killed worker is away the others answer, and another takes its pla
   const pids = workersOf(service).map(({ pid }) => pid)
   expect(pids).toHaveLength(workers)
   expect(pids).not.toContain(killed.pid)
-  expect(service.stderr()).toMatch(new RegExp(`"pid":${killed.pid},.*a worker has ended; another takes its place`))
+  expect(service.stderr()).toMatch(new RegExp(`"pid":${killed.pid},.*worker ended: another is started in its place`))
   expect(await missing(seen.created, app)).toEqual([])
 }, 120_000)
 

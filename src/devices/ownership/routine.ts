@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts'
-import { callerParameters, callerValues, findRevoked } from '../../callers/store.ts'
-import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../../database/application-lock.ts'
+import { callerParameters, callerValues, findRevokedSql } from '../../callers/store.ts'
+import { eventIdOfRow, lockAndNumberSql, lockAndNumberVariablesSql } from '../../database/application-lock.ts'
 import { noteEvents } from '../../database/commits.ts'
 import { keyName, type RequestKey } from '../../database/idempotency.ts'
 import type { Sql } from '../../database/open.ts'
@@ -103,7 +103,7 @@ export const changeOwnersRoutine = routine(
     p_answers: text,
   },
   'device_no text',
-  `${lockAndNumberVariables}
+  `${lockAndNumberVariablesSql}
   v_rows json := p_rows;
   v_lock text;
   v_online text[];
@@ -118,8 +118,8 @@ export const changeOwnersRoutine = routine(
   foreach v_lock in array p_locks loop
     perform pg_advisory_xact_lock(hashtextextended(v_lock, 0));
   end loop;
-  ${lockAndNumber}
-  ${findRevoked}
+  ${lockAndNumberSql}
+  ${findRevokedSql}
   v_online := array(select app_id from application where app_id = any(p_targets) and online_status = 1);
   -- Looked up one by one, by the whole key: for a list, a planner without statistics reads all keys of the owner.
   for v_app in select distinct owner from unnest(p_key_owners) as owner loop

@@ -1,6 +1,6 @@
 import type { Caller } from '../../callers/caller.ts'
-import { callerParameters, callerValues, findRevoked } from '../../callers/store.ts'
-import { eventIdOfRow, lockAndNumber, lockAndNumberVariables } from '../../database/application-lock.ts'
+import { callerParameters, callerValues, findRevokedSql } from '../../callers/store.ts'
+import { eventIdOfRow, lockAndNumberSql, lockAndNumberVariablesSql } from '../../database/application-lock.ts'
 import { noteEvents } from '../../database/commits.ts'
 import type { Statements } from '../../database/open.ts'
 import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../../database/routine.ts'
@@ -118,7 +118,7 @@ export const changeStatesRoutine = routine(
     p_records: text,
   },
   'device_no text',
-  `${lockAndNumberVariables}
+  `${lockAndNumberVariablesSql}
   v_rows json := p_rows;
   v_changed text[];
   v_late text[] := '{}';
@@ -126,8 +126,8 @@ export const changeStatesRoutine = routine(
   v_is_complete boolean;
   -- Citus rejects now() within a case in an update of several applications.
   v_clock timestamptz := now();`,
-  `  ${lockAndNumber}
-  ${findRevoked}
+  `  ${lockAndNumberSql}
+  ${findRevokedSql}
   if p_timed <> '{}' then
     foreach v_app in array p_apps loop
       -- Signs of life are written without the application's lock, so this locks their rows: all, not only those of

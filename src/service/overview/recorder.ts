@@ -20,7 +20,7 @@ export function startRecorder(sql: Sql, log: Logger, { totals }: Metrics): { sto
       written.creates += creates
       written.refusals += refusals
     } catch (error) {
-      log.debug({ err: error }, 'the figures of this minute wait for the database')
+      log.debug({ err: error }, 'counts of this minute could not be stored: they are kept for the next write')
     }
   }
   const writeSoon = () => {

@@ -32,7 +32,7 @@ export function overviewRoutes({ sql: counter, log, config, showMoment }: Parts)
   function count(): Promise<void> {
     const beganAt = performance.now()
     counting ??= transaction(counter, (tx) => refreshCount(tx))
-      .catch((error) => log.warn({ err: error }, 'the overview could not be counted; the next look tries again'))
+      .catch((error) => log.warn({ err: error }, 'the overview could not be counted: the next request tries again'))
       .finally(() => {
         counting = undefined
         tookMs = performance.now() - beganAt
