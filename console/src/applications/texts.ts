@@ -86,7 +86,7 @@ export const useTexts = defineTexts(
     operatorIdWrong: 'Exactly 9 letters or digits.',
     callbackUrl: 'Callback URL',
     callbackUrlHint:
-      'Public and https. Events are sent to it; without it, none are. A query is kept sealed: ?… stands for it, and leaves it as it is.',
+      'Public and https. Events are sent to it; without it, none are. Its query is stored encrypted and shown as ?…; leave that to keep the query.',
     callbackEvents: 'Events sent',
     callbackEventsHint: 'Choose none to send all of them.',
     allEvents: 'All events',

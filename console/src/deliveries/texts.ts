@@ -23,7 +23,7 @@ export const useTexts = defineTexts(
     duration: 'Duration',
     paused:
       'Callbacks are paused, by this service’s settings or since a restore: nothing is sent. What happens meanwhile is sent afterwards.',
-    held: 'The receiver fails, so it is left alone until {{time}}.',
+    held: 'The receiver fails, so nothing is sent to it until {{time}}.',
     waitingEvents: '{{count}} events wait for their first attempt, the oldest since {{time}}.',
     noneYet: 'Nothing has been sent to a callback yet.',
     details: 'Details of delivery {{id}}',
