@@ -73,8 +73,10 @@ export const useTexts = defineTexts(
     dryRunWords: 'This was a dry run: nothing was written.',
     dryRunRuns: 'This is a dry run: nothing is written.',
     forReal: 'Import it',
-    failedWords: 'The import failed. {{error}} Rows that were written stay; send the file again to continue with the rest.',
-    cancelledWords: 'The import was cancelled. Rows that were written stay; send the file again to continue with the rest.',
+    failedWords:
+      'The import failed. {{error}} Rows that were written stay; send the file again to continue with the rest.',
+    cancelledWords:
+      'The import was cancelled. Rows that were written stay; send the file again to continue with the rest.',
     cancelVerb: 'Cancel the import',
     cancelTitle: 'Cancel this import?',
     cancelWords: 'What it has written stays. The rows that are left are not imported.',
