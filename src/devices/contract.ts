@@ -1,7 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { batchOf, outcomesOf } from '../vocabulary/batches.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { operation } from '../vocabulary/operation.ts'
-import { batchOf, outcomesOf, pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
+import { pageOf, pageQuery, timeRange } from '../vocabulary/pages.ts'
 import {
   address,
   anyAppId,

@@ -1,23 +1,19 @@
-import Type, { type TSchema, type TString } from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { limits } from './limits.ts'
-import { refusals } from './refusals.ts'
 import {
   described,
-  FieldFaults,
   integer,
   momentText,
   momentWords,
   named,
-  namedSchemas,
   nameOf,
   nullable,
-  oneOf,
   optional,
   shownKey,
   text,
 } from './values.ts'
 
-// What pages and batches take and answer, whatever their rows are.
+// What pages take and answer, whatever their rows are.
 
 /** The time filters of page operations (contract §5). */
 export const timeRange = {
@@ -60,55 +56,4 @@ export function pageOf<Schema extends TSchema>(schema: Schema) {
   const list = Type.Array(schema, { description: 'The rows of this page.' })
   const page = Type.Object({ list, ...Page.properties }, { [shownKey]: Type.Intersect([Page, Type.Object({ list })]) })
   return named(`${nameOf(schema)}Page`, page)
-}
-
-/** The rows of a batch. Each is checked by itself, so that a faulty one is an outcome and not the end of the request. */
-export function batchOf(row: TSchema, description?: string) {
-  return Type.Array(Type.Unknown({ [shownKey]: row }), {
-    minItems: 1,
-    maxItems: limits.batchRows,
-    ...(description === undefined ? {} : { description }),
-  })
-}
-
-/** Without 0, so that the code of an outcome tells clients in typed languages which of the two it is. */
-const RefusalCode = named(
-  'RefusalCode',
-  described(oneOf(...Object.values(refusals).map(({ code }) => code)), 'The code of a refusal.'),
-)
-
-/**
- * The answer of every batch: one outcome a row, in order, each with the member that names the row. It is published as
- * one of two records by `code`, the row that was carried out and the one that was refused.
- */
-export function outcomesOf<const Name extends string, Schema extends TSchema>(name: Name, schema: Schema) {
-  const key = Type.String({ description: 'Which row it is; null for a row that did not say.' })
-  const member = { [name]: nullable(key) } as Record<Name, ReturnType<typeof nullable<TString>>>
-  const msg = Type.String({ description: 'For people: success, or why the row was refused.' })
-  const faults = Type.Union([FieldFaults, Type.Null()], {
-    description: 'The faulty members of a row that is faulty; else null.',
-  })
-  // Several batches tell of the same record.
-  const title = `${nameOf(schema)}Outcomes`
-  const known = namedSchemas.get(title)
-  const done = () =>
-    named(
-      `${nameOf(schema)}Done`,
-      Type.Object({
-        ...member,
-        code: Type.Literal(0, { description: '0: the row was carried out.' }),
-        msg,
-        data: described(schema, 'The record, as the operation of one row answers it.'),
-      }),
-    )
-  const refused = () =>
-    named(`${nameOf(schema)}Refused`, Type.Object({ ...member, code: RefusalCode, msg, data: faults }))
-  const outcome = Type.Object(
-    { ...member, code: Type.Integer(), msg, data: Type.Union([schema, Type.Null(), FieldFaults]) },
-    known === undefined ? { [shownKey]: Type.Union([done(), refused()]) } : {},
-  )
-  const outcomes = Type.Object({
-    results: Type.Array(outcome, { description: 'One outcome a row, in the order of the rows.' }),
-  })
-  return (known as typeof outcomes | undefined) ?? named(title, outcomes)
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { batchOf, outcomesOf } from '../../vocabulary/batches.ts'
 import { limits } from '../../vocabulary/limits.ts'
 import { operation } from '../../vocabulary/operation.ts'
-import { batchOf, outcomesOf } from '../../vocabulary/pages.ts'
 import {
   deviceNo,
   extended,
