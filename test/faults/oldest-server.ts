@@ -17,8 +17,8 @@ export class OldestServer {
     this.process = process
   }
 
-  /** `more`: settings of the server, each as `name=value`. */
-  static async start(folder: string, more: readonly string[] = []): Promise<OldestServer> {
+  /** `more`: settings of the server, each as `name=value`; with another `port`, it is one of them. */
+  static async start(folder: string, more: readonly string[] = [], port = 5432): Promise<OldestServer> {
     mkdirSync(folder)
     const user = serverUser()
     const options = { cwd: folder, ...(user && { uid: user.uid, gid: user.gid }) }
@@ -31,7 +31,7 @@ export class OldestServer {
     for (const setting of more) settings.push('-c', setting)
     const child = spawn(join(oldestPostgres, 'postgres'), settings, { ...options, stdio: 'ignore' })
     const server = new OldestServer(folder, child)
-    const sql = postgres({ host: folder, user: 'forecourt', database: 'postgres', max: 1, onnotice: () => {} })
+    const sql = postgres({ host: folder, port, user: 'forecourt', database: 'postgres', max: 1, onnotice: () => {} })
     const answers = () => sql`select 1`.then(() => true).catch(() => false)
     if (!(await becomesTrue(answers))) throw new Error('the server does not answer')
     await sql.end()

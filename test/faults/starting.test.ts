@@ -213,7 +213,8 @@ test('a newer database is refused, and a service that runs on it already says th
   expect(readiness.status).toBe(503)
   expect(readiness.data.checks.filter(({ ok }) => !ok)).toEqual([{ name: 'migrations', ok: false }])
   await database.run((sql) => sql`delete from schema_migration where version = 9001`)
-  expect((await new Client(service).call(getReadiness, {})).status).toBe(200)
+  const isReady = async () => (await new Client(service).call(getReadiness, {})).status === 200
+  expect(await becomesTrue(isReady, 2_000)).toBe(true)
   expect(await service.stop()).toBe(0)
   await database.stop()
 }, 120_000)

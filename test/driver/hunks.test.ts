@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { type OwnDatabase, Workplace } from '../faults/support.ts'
+import { driverWithout, patchHunks } from './variants.ts'
+
+// Every hunk of the driver's patch has a scenario that a driver without it does not pass.
+
+/** The scenario of each hunk, by its number in the patch. */
+const scenarios = [
+  { scenario: 'a connection shows what it waits for, and a cut fails its query', numbers: [1, 11] },
+  { scenario: 'without prepared statements, nothing is sent behind a query', numbers: [2] },
+  { scenario: 'a query on a reserved connection that is gone fails, and the process lives on', numbers: [3] },
+  { scenario: 'the certificate is verified for the address that was given', numbers: [4] },
+  { scenario: 'a reply waits while there is doubt, and is never read when the server is not believed', numbers: [5] },
+  { scenario: 'the end of a COPY that the server refuses fails the copy', numbers: [6] },
+  { scenario: 'nothing of a reply that was cut off is left for the next query', numbers: [7] },
+  { scenario: 'a query that is sent between a reset and its close fails', numbers: [8] },
+  { scenario: 'a reply that says read-only ends the connection', numbers: [9, 10] },
+  { scenario: 'queries that wait in a transaction fail when its connection ends', numbers: [12] },
+  { scenario: 'a transaction that lost its connection writes nothing on the next one', numbers: [13] },
+]
+
+/** Bun verifies the address by itself. */
+const isNeeded = (hunk: number, runtime: string) => hunk !== 4 || runtime === 'node'
+
+/** The scenario of TLS makes its certificate by openssl. */
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+const runnable = scenarios.filter(({ numbers }) => hasOpenssl || !numbers.includes(4))
+
+const hunks = patchHunks()
+const place = new Workplace()
+let database: OwnDatabase
+
+beforeAll(async () => {
+  database = await place.startDatabase()
+}, 60_000)
+
+afterAll(async () => {
+  await database.stop()
+  await place.clear()
+}, 60_000)
+
+function run(runtime: string, scenario: string, without: readonly number[]) {
+  const folder = join(place.home, `driver-without-${without.join('-')}`)
+  const driver = driverWithout(
+    hunks.filter(({ number }) => without.includes(number)),
+    folder,
+  )
+  const { status, stderr } = spawnSync(runtime, [join(import.meta.dirname, 'scenarios.mjs'), scenario, driver], {
+    encoding: 'utf8',
+    env: { ...process.env, DRIVER_TEST_SERVER: JSON.stringify(database.connection) },
+    timeout: 20_000,
+  })
+  return { passed: status === 0, stderr }
+}
+
+test('every hunk has its scenario', () => {
+  const named = scenarios.flatMap(({ numbers }) => numbers).sort((one, other) => one - other)
+  expect(named).toEqual(hunks.map(({ number }) => number))
+})
+
+describe.each(['bun', 'node'])('on %s', (name) => {
+  const runtime = name === 'bun' ? process.execPath : 'node'
+
+  test.each(runnable)(
+    '$scenario',
+    ({ scenario, numbers }) => {
+      expect(run(runtime, scenario, [])).toEqual({ passed: true, stderr: '' })
+      for (const number of numbers) {
+        expect([number, run(runtime, scenario, [number]).passed]).toEqual([number, !isNeeded(number, name)])
+      }
+    },
+    60_000,
+  )
+})
