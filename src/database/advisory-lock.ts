@@ -1,13 +1,13 @@
 import type { Statements } from './open.ts'
 
-// Locks that stand for no row, each by its name, until their transaction ends.
+// Advisory locks, each by a name instead of a row. The transaction holds a lock until it ends.
 
-/** Waits for whoever has the lock. */
+/** Waits until no other transaction holds the lock. */
 export async function takeLock(tx: Statements, name: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`
 }
 
-/** False while another transaction has the lock. */
+/** Returns false while another transaction holds the lock. */
 export async function tryLock(tx: Statements, name: string): Promise<boolean> {
   const [row] = await tx`select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as had`
   return row?.had === true

@@ -1,15 +1,15 @@
 import type { Statements } from './open.ts'
 
-// The lock of an application is its row of `application_lock`: wherever the application's rows lie, its lock lies beside
-// them. Whoever holds it hands out the ids of the application's events (`event_head`), so that in each log a later id is
-// never visible first.
+// The lock of an application is its row of `application_lock`, which lies on the same node as the application's other
+// rows. Only the transaction that holds it draws ids for the application's events (`event_head`), so a later id never
+// becomes visible before an earlier one.
 
-/** Waits for every writer of the application's rows, and holds them off until the transaction ends. */
+/** Waits for every transaction that writes rows of the application, and blocks new ones until this transaction ends. */
 export async function lockApplication(tx: Statements, appId: string): Promise<void> {
   await tx`select 1 from application_lock where app_id = ${appId} for update`
 }
 
-/** Makes the lock of a new application. */
+/** Inserts the lock of a new application. */
 export async function insertApplicationLock(tx: Statements, appId: string): Promise<void> {
   await tx`insert into application_lock (app_id) values (${appId})`
   await tx`insert into event_head (app_id) values (${appId})`
@@ -18,7 +18,7 @@ export async function insertApplicationLock(tx: Statements, appId: string): Prom
 /** The smallest id that an event of this moment can have. */
 export const lowestEventId = (time: Date) => time.getTime() * 1000
 
-/** Draws the id of an event of this moment. For an event, the transaction holds the application's lock. */
+/** Draws the id of an event of this moment. To write the event, the transaction must hold the application's lock. */
 export async function drawEventId(sql: Statements, appId: string, time: Date): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
     update event_head set last_event_id = greatest(last_event_id + 1, ${lowestEventId(time)}::bigint)
@@ -26,14 +26,14 @@ export async function drawEventId(sql: Statements, appId: string, time: Date): P
   return row.id
 }
 
-/** What `lockAndNumberSql` needs among a routine's variables. */
+/** The variables that a routine with `lockAndNumberSql` declares. */
 export const lockAndNumberVariablesSql = `  v_app text;
   v_base bigint;
   v_bases bigint[] := '{}';`
 
 /**
- * For a routine with `p_apps`, `p_now` and `p_count`: takes the lock of each application, in order, and draws so many
- * ids of each. An event's id is its application's base and its number in the batch.
+ * For a routine with `p_apps`, `p_now` and `p_count`: locks each application, in order, and draws `p_count` ids for
+ * each. The id of an event is its application's first id plus its number in the batch.
  */
 export const lockAndNumberSql = `foreach v_app in array p_apps loop
     perform 1 from application_lock where app_id = v_app for update;

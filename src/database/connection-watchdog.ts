@@ -13,10 +13,10 @@ interface Watched {
 const lookEveryMs = 250
 
 /**
- * Cuts connections on which the database has fallen silent (a host that vanished, a link that forgot them): nothing
- * else would ever settle what waits on them. The pools open new ones by themselves.
+ * Closes connections on which the database has sent nothing for too long (a host vanished, a firewall forgot them):
+ * nothing else would ever settle the queries that wait on them. The pools open new connections by themselves.
  *
- * Looks are counted, and not the time between them: while the event loop was held up, nobody listened either.
+ * The watch counts its own rounds instead of time: while the event loop was blocked, no reply could be read either.
  */
 export class SilenceWatch {
   private readonly watched = new Set<Watched>()
@@ -37,7 +37,7 @@ export class SilenceWatch {
     }
   }
 
-  /** Cuts every open connection of every pool: they lead where the database is no more. */
+  /** Closes every open connection of every pool: the primary is now another host. */
   cutAll(): void {
     for (const { connection } of this.watched) connection.cut(silent())
   }
@@ -59,7 +59,8 @@ export class SilenceWatch {
       if (query !== null && this.looks - since >= one.looksAllowed) lostSince = Math.max(lostSince ?? 0, since)
     }
     if (lostSince === undefined) return
-    // Whatever took one connection has taken the others that are quiet; each request would find that out anew.
+    // The other connections that are quiet were lost in the same way; otherwise each request would find that out by
+    // itself.
     for (const { connection, heardAt } of this.watched) if (heardAt <= lostSince) connection.cut(silent())
   }
 }

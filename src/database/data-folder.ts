@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 
 /**
- * Makes the data folder, if it is not there, for nobody but its owner. As root the embedded database is another user, who
- * passes through it to its own folder, and can do no more there.
+ * Creates the data folder, if it is missing, with access for its owner alone. Started by root, the embedded database
+ * runs as another user, who may pass through this folder to its own and can do nothing else here.
  */
 export function makeDataFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })

@@ -4,20 +4,20 @@ import { type Address, Hosts, silence } from './hosts.ts'
 import { addressesOf, connectionsOf, openDatabase, type Sql, type Target } from './open.ts'
 
 export interface PoolOptions {
-  /** For statements that reach rows by their keys alone, planned each time: a table has several indexes that begin alike. */
+  /** Statements find rows by whole keys, and are planned each time: several indexes begin with the same column. */
   isByKeys?: boolean
-  /** For the write path's routines, whose plans are made once, on tables that may be empty then. */
+  /** The pool runs the write path's routines, whose plans are made once, possibly on empty tables. */
   isWritePath?: boolean
-  /** For pages, whose filters and tables differ in size too much for a plan that is kept. */
+  /** Statements read pages. Their filters and their tables' sizes differ too much for a cached plan. */
   isPlannedEachTime?: boolean
-  /** Where a transaction raises its own statement timeout: how far. */
+  /** The longest statement timeout that a transaction of this pool sets for itself. */
   longestStatementMs?: number
 }
 
-/** How long a host is waited for that is asked whether it is the primary. */
+/** How long a host may take to answer whether it is the primary. */
 const hostAnswersWithinMs = 1_000
 
-/** In how many steps it is waited for: while the event loop was held up, nothing was listened to either. */
+/** The wait has steps: while the event loop was blocked, no reply could be read, so one long timer would lie. */
 const patienceSteps = 4
 
 /** Rejects with `silence` when a host was waited for long enough. */
@@ -36,7 +36,7 @@ export class Database {
   private readonly silence = new SilenceWatch()
   private readonly hosts: Hosts | undefined
   private readonly pools: Sql[] = []
-  /** With one connection to each of several hosts. */
+  /** The pools that ask each of several hosts, of one connection each. */
   private readonly askers = new Map<Address, Sql>()
 
   /** `isDistributed`: over the nodes of a Citus cluster. */

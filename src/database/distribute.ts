@@ -2,13 +2,13 @@ import { UserError } from '../runtime/user-error.ts'
 import { answerSettings, type Sql, type Statements } from './open.ts'
 import { transaction } from './transaction.ts'
 
-// Where the tables lie on a Citus cluster. What an application owns lies together on one node, so that a request about it
-// is one node's work, and one transaction there.
+// Where the tables lie on a Citus cluster. All rows of an application lie on one node, so a request about it is one
+// transaction on one node.
 
-/** On every node: small, read at each write, and seldom changed. */
+/** Tables that every node has a copy of: small, read at each write and rarely changed. */
 export const referenceTables = ['application', 'callback_pause', 'device_catalogue']
 
-/** By the application; the first decides where, and the others lie beside it. */
+/** Tables distributed by application. The first decides the node; the others are colocated with it. */
 export const applicationTables = [
   'application_lock',
   'third_party_config',
@@ -24,10 +24,10 @@ export const applicationTables = [
   'refusal',
 ]
 
-/** By the serial number: who holds a serial is the one thing that crosses applications. */
+/** Tables distributed by serial number: only the owner of a serial concerns more than one application. */
 export const serialTables = ['device_binding', 'past_binding']
 
-/** On the coordinator alone. */
+/** Tables that the coordinator alone has. */
 export const localTables = [
   'access_token',
   'backup_record',
@@ -89,10 +89,10 @@ async function requireUndistributed(sql: Statements): Promise<void> {
 export async function distribute(sql: Sql): Promise<void> {
   await transaction(sql, async (tx) => {
     await tx`set local statement_timeout = 0`
-    // The tables name each other, so each statement must see what the one before did on every node.
+    // Each statement must see on every node what the one before it did: the tables refer to each other.
     await tx`set local citus.multi_shard_modify_mode = 'sequential'`
     await tx`lock table application in share row exclusive mode`
-    // Somebody else may have been quicker.
+    // Another process may have distributed the tables meanwhile.
     await requireUndistributed(tx)
     const [held] = await tx`select 1 from application limit 1`
     if (held !== undefined) {
@@ -106,12 +106,12 @@ export async function distribute(sql: Sql): Promise<void> {
 }
 
 /**
- * The coordinator asks its nodes in sessions of its own, which have none of the settings that ours asked for: they are
- * the role's.
+ * The coordinator opens its own sessions on the nodes. They take none of this session's settings, only those of the
+ * role.
  */
 const nodeSettings = { ...answerSettings, jit: 'off' }
 
-/** Gives the role what its sessions on the nodes need. Citus carries it to every node, also to those that join later. */
+/** Gives the role the settings that its sessions on the nodes need. Citus copies them to all nodes, later ones too. */
 async function setForNodes(tx: Statements): Promise<void> {
   const [row] = await tx<[{ statements: string }]>`
     select string_agg(format('alter role %I in database %I set %I = %L', current_user, current_database(), name, value), ';')
@@ -120,7 +120,7 @@ async function setForNodes(tx: Statements): Promise<void> {
   await tx.unsafe(row.statements)
 }
 
-/** Throws `UserError` for a Citus cluster on whose nodes the role lacks settings: it is not who distributed, or they changed. */
+/** Throws `UserError` when the role lacks settings on the nodes: another role distributed, or they were changed. */
 export async function requireNodeSettings(sql: Statements): Promise<void> {
   if (!(await findDistributed(sql))) return
   const lacking = `

@@ -3,22 +3,22 @@ import { type Refusal, unavailable } from '../vocabulary/refusals.ts'
 interface DatabaseError {
   name?: string
   code?: string
-  /** The server's function that told it. */
+  /** The server's function that raised the error. */
   routine?: string
 }
 
-/** A wrong password or user, and a database that is not there. */
+/** Classes that waiting does not mend: a wrong password or user, and a database that does not exist. */
 const lastingClasses = ['28', '3D']
 /** SQLSTATE classes that say "not now": connection, resources, operator intervention, system error. */
 const awayClasses = new Set(['08', '53', '57', '58', ...lastingClasses])
 /** A certificate that does not fit. */
 const certificateCodes = /^UNABLE_TO_|(^|_)CERT(_|$)/
-/** The driver's own words for a connection that is not there. */
+/** The driver's own codes for a lost or missing connection. */
 const connectionCodes = /^CONNECT(ION)?_/
-/** Of the driver, of the network, and of TLS: a certificate that does not fit leads to no database. */
+/** Codes of the driver, the network and TLS that mean that there is no connection to a database. */
 const driverCodes = /^(CONNECTION_|CONNECT_TIMEOUT|E[A-Z]+$|ERR_(TLS|SSL)_|UNABLE_TO_|([A-Z_]+_)?CERT(_|$))/
 
-/** By which Citus tells, as an internal error, that a node, or its own server, has gone away within a transaction. */
+/** The functions in which Citus reports a lost node, or the loss of its own server, as an internal error. */
 const nodeLost = new Set([
   ...['MarkRemoteTransactionFailed', 'ReportResultError', 'ReportCopyError'],
   ...['FinishConnectionIO', 'ProcessWaitEvents'],
@@ -35,14 +35,14 @@ export function databaseRefusal(error: unknown): Refusal | undefined {
   return isAway || isNodeLost ? unavailable() : undefined
 }
 
-/** Which kind of error of the database it is: the class of its SQLSTATE, or "connection"; undefined for any other error. */
+/** The kind of a database error: the class of its SQLSTATE, or "connection". Undefined for any other error. */
 export function failureClass(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   if (isStatementError(error)) return (error as DatabaseError).code?.slice(0, 2)
   return databaseRefusal(error) === undefined ? undefined : 'connection'
 }
 
-/** Whether a database that cannot be used now may be used soon; somebody must do something about the others first. */
+/** Whether the database may recover from this error by itself. The other errors wait for an operator. */
 export function mayPass(error: unknown): boolean {
   const { code = '' } = error as DatabaseError
   const isLasting = isStatementError(error) ? lastingClasses.includes(code.slice(0, 2)) : certificateCodes.test(code)
@@ -54,7 +54,7 @@ function isStatementError(error: unknown): boolean {
   return (error as DatabaseError).name === 'PostgresError'
 }
 
-/** The database undid the transaction because of its neighbours (a deadlock, say): the same again can succeed. */
+/** Whether the database rolled the transaction back because of others (a deadlock, say): a retry can succeed. */
 export function isRolledBack(error: unknown): boolean {
   return isStatementError(error) && (error as DatabaseError).code?.startsWith('40') === true
 }
@@ -67,8 +67,8 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /**
- * Whether a connection to the database failed. The driver adds the query that it ended to such an error; a code alone
- * tells nothing, for the file system has the same ones.
+ * Whether a connection to the database failed. The driver adds the query to the error of a connection that ended it.
+ * The code alone is not enough: the file system has the same codes.
  */
 function isOfConnection(error: object, code: string): boolean {
   return connectionCodes.test(code) || ('query' in error && driverCodes.test(code))

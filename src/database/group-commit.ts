@@ -5,12 +5,12 @@ import { databaseRefusal, isRolledBack } from './failures.ts'
 export interface GroupCommitOptions<Item, Outcome> {
   /** Writes a batch in one transaction and answers one outcome an item, in order, after the commit. */
   write(items: Item[]): Promise<Outcome[]>
-  /** What the item claims for itself alone: two items with one claim never ride in the same batch. */
+  /** The values that the item needs for itself alone: two items with the same claim never share a batch. */
   claims(item: Item): string[]
   maxBatch: number
-  /** Items that may wait; past it, submissions are refused with 50003. */
+  /** The most items that may wait; further ones are refused with 50003. */
   maxWaiting: number
-  /** An item that has waited longer is refused, so that nothing is written for a request that was told 50003. */
+  /** An item that has waited longer is refused: its request was answered with 50003, so nothing may be written. */
   maxWaitMs: number
   onBatch(size: number): void
   /**
@@ -47,12 +47,12 @@ export class GroupCommit<Item, Outcome> {
     this.options = options
   }
 
-  /** Items that wait for a batch. */
+  /** The number of items that wait for a batch. */
   get queueLength(): number {
     return this.waiting.length
   }
 
-  /** For how long the first of them has waited. */
+  /** How long the first of them has waited. */
   get queueAgeMs(): number {
     const [first] = this.waiting
     return first === undefined ? 0 : Math.max(0, performance.now() - first.since)
@@ -123,7 +123,7 @@ export class GroupCommit<Item, Outcome> {
     return batch
   }
 
-  /** Of all items each batch has its part, so that one is written while another is answered and the next composed. */
+  /** A batch takes a part of all items, so that one is written while another is answered and the next is composed. */
   private get part(): number {
     const { atOnce = 1 } = this.options
     return Math.ceil((this.waiting.length + this.underWay) / atOnce)
@@ -141,9 +141,10 @@ export class GroupCommit<Item, Outcome> {
   }
 
   /**
-   * A batch that the database refused as a whole has left nothing behind: each item is tried once more alone, so
-   * that one poisonous item cannot take others down. When the connection was lost the outcome is unknown; trying
-   * again could tell an item that lost against itself, so its caller settles it with the idempotency key.
+   * Retries the items of a batch that the database refused, each in a batch of its own, so that one faulty item cannot
+   * fail the others. The refused batch has written nothing. After a lost connection the outcome is unknown, and a retry
+   * could refuse an item because of its own earlier write; so that item fails, and its caller repeats it with its
+   * idempotency key.
    */
   private async afterFailure(batch: Waiting<Item, Outcome>[], error: unknown): Promise<void> {
     if (batch.length === 1 || (databaseRefusal(error) !== undefined && !isRolledBack(error))) {

@@ -1,6 +1,6 @@
 import type { Sql } from './open.ts'
 
-/** What of the server's own state decides whether it keeps what it is given, and for how many. */
+/** The server's state as far as it decides whether commits are durable and how many connections it accepts. */
 export interface DatabaseHealth {
   version: string
   user: string
@@ -10,22 +10,22 @@ export interface DatabaseHealth {
   fullPageWrites: boolean
   autovacuum: boolean
   synchronousCommit: string
-  /** As many as this user may have at once. */
+  /** The most connections that this user may open. */
   connectionLimit: number
   connectionsInUse: number
-  /** Commits wait for so many standbys, or for any that the setting names; null where they wait for none. */
+  /** `synchronous_standby_names`: the standbys that commits wait for; null when they wait for none. */
   synchronousStandbys: string | null
   standbys: number
-  /** Of the standbys, those for which commits wait. */
+  /** The number of connected standbys that commits wait for. */
   synchronousNow: number
-  /** By how much its clock is ahead of ours, and how sure that is. */
+  /** How far the server's clock is ahead of this machine's, and the uncertainty of that figure. */
   clockAheadMs: number
   roundTripMs: number
 }
 
-/** Asks the server about itself. Needs no special right. */
+/** Reads the server's state. Needs no special right. */
 export async function readHealth(sql: Sql): Promise<DatabaseHealth> {
-  // The first statement of a connection also opens it, which is no part of a round trip.
+  // The first statement of a connection also opens it, which is not part of a round trip.
   await sql`select 1`
   const began = Date.now()
   const [clock] = await sql<[{ now: number }]>`select extract(epoch from clock_timestamp())::float8 * 1000 as now`

@@ -169,7 +169,7 @@ export class Hosts {
     if (before === undefined) return
     this.moves++
     this.onMove()
-    // Also those that are still being opened.
+    // Including the connections that are still being opened.
     for (const socket of before.sockets) socket.destroy()
   }
 }

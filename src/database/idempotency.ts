@@ -16,9 +16,9 @@ export interface RequestKey {
   operation: string
   key: string
   bodyHash: string
-  /** Where the answer holds secrets, which are kept nowhere: the members that lead to each. */
+  /** The paths of the members that are secrets: the stored response is without them. */
   secrets: readonly (readonly string[])[]
-  /** Of a batch and its rows: when the first request with the key began, and whether that is this one. */
+  /** For a batch and its rows: when the first request with the key began, and whether that is this one. */
   attempt?: BatchAttempt
   /** Whether the answer is the one that was kept. */
   isReplayed: boolean
@@ -130,7 +130,7 @@ export async function findKeptAnswers(
   return new Map(kept.flat())
 }
 
-/** Of one owner, whose rows lie together on a cluster. Each by its whole key (`keptAnswer` says why). */
+/** Finds the stored responses of one owner (one node), each by its whole key (`keptAnswer` says why). */
 async function findKeptOf(
   sql: Statements,
   owner: string,
@@ -240,5 +240,5 @@ export const findKeptKeysSql = (operation: string, owners: string) => `foreach v
         cross join lateral (${keptAnswer(operation)}) as kept where i.app_id = v_app);
     end loop;`
 
-/** SQL: the key of row `i` of a batch, as `findKeptKeysSql` tells it. */
+/** SQL: the key of row `i` of a batch, as `findKeptKeysSql` returns it. */
 export const keptKey = `i.app_id || ' ' || i.key`

@@ -147,7 +147,7 @@ async function runInside(tx: Statements, text: string): Promise<void> {
   await tx`set local lock_timeout = 0`
 }
 
-/** On a connection of its own, while the transaction that has the lock does nothing. */
+/** Runs a file on its own connection, while the transaction that holds the lock is idle. */
 async function runOutside(tx: Statements, alone: Sql, text: string): Promise<void> {
   // Not as a prepared statement: the one before it keeps its snapshot until then, and would be waited for.
   await tx.unsafe('set local idle_in_transaction_session_timeout = 0')

@@ -17,18 +17,18 @@ export type Statements = postgres.ISql
 //
 // Never: a response that depends on defaults of a server, a database or a role; a pool that waits for ever for a silent server.
 
-/** Where the database is: a URL, or what the embedded one answered when it started. */
+/** Where the database is: a URL, or the address that the embedded database reported when it started. */
 export type Target = string | { host: string; port: number; user: string; password: string; database: string }
 
 export interface OpenOptions {
   target: Target
   connections: number
   statementTimeoutMs: number
-  /** For statements that reach rows by their keys alone, planned each time: a table has several indexes that begin alike. */
+  /** Statements find rows by whole keys, and are planned each time: several indexes begin with the same column. */
   isByKeys?: boolean
-  /** For the write path's routines, whose plans are made once, on tables that may be empty then. */
+  /** The pool runs the write path's routines, whose plans are made once, possibly on empty tables. */
   isWritePath?: boolean
-  /** For pages, whose filters and tables differ in size too much for a plan that is kept. */
+  /** Statements read pages. Their filters and their tables' sizes differ too much for a cached plan. */
   isPlannedEachTime?: boolean
   /** Its tables are spread over a Citus cluster, which must see a statement's values to know the node that it is for. */
   isDistributed?: boolean
@@ -54,7 +54,7 @@ const byKeySettings = {
   enable_material: 'off',
 }
 
-/** Planning the write path's statements anew would cost more than running them. */
+/** To plan the write path's statements each time would cost more than to run them. */
 export const writePathSettings = { plan_cache_mode: 'force_generic_plan', ...byKeySettings }
 
 /** What a server's, a database's or a role's defaults could change in an answer. */
@@ -94,7 +94,7 @@ export function connectionsOf(sql: Sql): readonly DriverConnection[] {
   return (sql as Sql & { connections?: DriverConnection[] }).connections ?? []
 }
 
-/** Opens a pool that nobody watches. No connection is made before the first statement. */
+/** Opens a pool without the watch for silent connections. The first statement opens the first connection. */
 export function openDatabase(options: OpenOptions): Sql {
   const settings: Settings = {
     max: options.connections,
@@ -104,7 +104,7 @@ export function openDatabase(options: OpenOptions): Sql {
     max_lifetime: null,
     // Short, because a database that is back should be used at once; the driver's own default waits up to 20 s.
     backoff: (retries) => Math.min(0.05 * 2 ** retries, 0.5),
-    // Where there are several hosts the next one may answer.
+    // With several hosts, the next one may answer.
     connect_timeout: options.socket === undefined ? Math.max(1, Math.ceil(options.statementTimeoutMs / 1000)) : 2,
     onnotice: () => {},
     types: {
@@ -137,7 +137,7 @@ type Settings = postgres.Options<Record<string, postgres.PostgresType>>
 
 function openUrl(target: string, settings: Settings, address: Address | undefined, findsHost: boolean): Sql {
   const { url, tls, ...place } = readUrl(target)
-  // Of several hosts a function finds the right one, and the driver must not look for another.
+  // A function finds the right one of several hosts; the driver must not try another.
   const chosen = address ?? (findsHost ? addressesOf(target)[0] : place)
   try {
     return postgres(url, { ...settings, ...tls, ...chosen })

@@ -9,7 +9,7 @@ export interface PageQuery {
   pageNo?: number | null | ''
   pageSize?: number | null | ''
   cursor?: string | null | ''
-  /** Nobody asks how many rows there are. */
+  /** The page's total is not counted. */
   isUncounted?: boolean
 }
 
@@ -17,17 +17,17 @@ export interface PageQuery {
 export type PageKey = { column: string; type: 'text' | 'bigint' | 'timestamptz' }[]
 
 const byApplication: PageKey[number] = { column: 'app_id', type: 'text' }
-/** Of rows whose ids ascend. */
+/** The key of rows whose ids ascend. */
 export const byId: PageKey = [{ column: 'id', type: 'bigint' }]
 
 export interface PageSource {
-  /** The operation that answers the page: another's cursors are refused. */
+  /** The operation that answers the page. It refuses cursors of other operations. */
   operation: string
-  /** A select without order and limit. It must answer the columns of `key`. */
+  /** A select without order and limit. It must return the columns of `key`. */
   rows: PendingQuery<Row[]>
   key: PageKey
   newestFirst: boolean
-  /** Whether the rows are those of several applications: then they come by `app_id` first, which they must answer. */
+  /** Whether the rows belong to several applications: they are then ordered by `app_id` first, and must return it. */
   isAcross?: boolean
 }
 
@@ -46,17 +46,17 @@ export interface PageRequest {
   pageSize: number
   /** Null for a page by cursor. */
   pageNo: number | null
-  /** How many rows come before the page, beside those that the cursor skips. */
+  /** The number of rows to skip after the cursor. */
   offset: number
-  /** The key of the row before the page, as texts; null for a page by number. */
+  /** The key of the last row before the page, as texts; null for a page by number. */
   after: string[] | null
-  /** What its cursors belong to. */
+  /** A digest of what the page was asked for; its cursors are valid for nothing else. */
   asked: string
 }
 
 /**
- * Reads the members of a page query. Throws 10001 for a cursor that the operation did not answer for these filters, or
- * that is given beside a page number, and for a page that is too far.
+ * Reads the members of a page query. Throws 10001 for a cursor of another operation or of other filters, for a cursor
+ * with a page number beside it, and for a page that is too deep.
  */
 export function readPageRequest(operation: string, query: PageQuery, key: PageKey): PageRequest {
   const pageSize = query.pageSize || 10
@@ -71,7 +71,7 @@ export function readPageRequest(operation: string, query: PageQuery, key: PageKe
   return { pageSize, pageNo: null, offset: 0, after: readCursor(cursor, key, asked), asked }
 }
 
-/** Stands for an operation and all that its query says but for the page: a cursor walks the rows that it began with. */
+/** Returns a digest of the operation and its query without the page: a cursor is valid for the same digest alone. */
 function askedOf(
   operation: string,
   { pageNo: _, pageSize: __, cursor: ___, isUncounted: ____, ...filter }: PageQuery,
@@ -82,8 +82,8 @@ function askedOf(
 }
 
 /**
- * The answer of a page operation. There is one row more than the page holds when another page follows; each carries
- * its key in `page_key`, as the JSON text of a list of texts. More rows than are counted count as one more.
+ * Makes the response of a page operation. `rows` holds one row more than the page when another page follows; each row
+ * has its key in `page_key`, the JSON text of a list of texts. A total above the limit is given as the limit plus one.
  */
 export function toPage<Item>(
   { pageSize, pageNo, asked }: PageRequest,
@@ -109,8 +109,8 @@ export function toPage<Item>(
 }
 
 /**
- * Reads one page: by number for people, by cursor for programs. `query` is all that was asked for, filters included.
- * Throws 10001 as `readPageRequest` does.
+ * Reads one page, by number or by cursor. `query` is the whole query, with its filters. Throws 10001 as
+ * `readPageRequest` does.
  */
 export async function readPage<Item>(
   sql: Sql,
@@ -123,16 +123,17 @@ export async function readPage<Item>(
   if (query.isUncounted)
     return toPage(request, await readByIndexOrder(sql, (tx) => rowsOf(readRows(tx, source, request))), 0, show)
   const rows = await rowsOf(readRows(sql, source, request))
-  // The last page by number says itself how many there are, which spares a search that finds little a second scan.
+  // The last page by number shows the total itself, so a search that finds little needs no second scan.
   const isLast = request.after === null && rows.length <= request.pageSize && (rows.length > 0 || request.offset === 0)
   const counted = isLast ? request.offset + rows.length : await countRows(sql, source)
   return toPage(request, rows, counted, show)
 }
 
 /**
- * Reads one page of many, whose rows are an index's in its own order: as plans go by what was counted of a table before it
- * grew, they would otherwise sort all that is behind each page.
- */
+ /**
+  * Reads one page out of many in the order of an index. The planner knows the table only as it was last analyzed, and
+  * would otherwise sort all rows after the page.
+  */
 export function readByIndexOrder<Rows>(sql: Sql, read: (tx: Statements) => Promise<Rows>): Promise<Rows> {
   return transaction(sql, async (tx) => {
     await tx`
@@ -142,12 +143,13 @@ export function readByIndexOrder<Rows>(sql: Sql, read: (tx: Statements) => Promi
   })
 }
 
-/** The rows of a page and one more, if there is one. */
+/** Reads the rows of a page and one row more, if there is one. */
 async function readRows(sql: Statements, source: PageSource, { after, offset, pageSize }: PageRequest): Promise<Row[]> {
   const limit = pageSize + 1
   if (after === null) return readRange(sql, source, sql``, limit, offset)
   if (!source.isAcross) return readRange(sql, source, sql`where ${isBehind(sql, source, after)}`, limit)
-  // Up by application and down within it: no index has such an order, but each of the two ranges is one of an index.
+  // Ascending by application and descending within it: no index has that order, but each of the two ranges is in an
+  // index.
   const [appId = '', ...values] = after
   const own = sql`where page.app_id = ${appId} and ${isBehind(sql, source, values)}`
   const rows = await readRange(sql, source, own, limit)
@@ -174,8 +176,8 @@ async function countRows(sql: Sql, { rows }: PageSource): Promise<number> {
 }
 
 /**
- * The SQL of a text in which upper and lower case are one. Most of what is looked for holds no letters beyond ASCII that
- * have two cases; the byte-wise collation folds the others several times as fast.
+ * The SQL that makes upper and lower case equal in a text. Most searched texts have no letters beyond ASCII that have
+ * two cases; for these the byte-wise collation is several times as fast.
  */
 export function folded(expression: string, soughtFor: string): string {
   const letters = [...soughtFor].filter((letter) => letter > '\x7f')
@@ -183,7 +185,7 @@ export function folded(expression: string, soughtFor: string): string {
   return hasCases ? `lower(${expression})` : `lower(${expression} collate "C")`
 }
 
-/** The condition on the applications that a page is about; null for every one. */
+/** The condition on the applications of a page; null for every application. */
 export function ofApplications(sql: Statements, appIds: readonly string[] | null) {
   if (appIds === null) return sql`true`
   const [appId, ...others] = appIds
@@ -191,7 +193,7 @@ export function ofApplications(sql: Statements, appIds: readonly string[] | null
   return others.length === 0 ? sql`app_id = ${appId}` : sql`app_id in ${sql(appIds)}`
 }
 
-/** A cursor can have the shape of ours and name a day that does not exist; the database notices (class 22). */
+/** A forged cursor can have the right shape and an impossible date, which the database rejects (class 22). */
 export async function rowsOf(query: Promise<Row[]>): Promise<Row[]> {
   try {
     return await query
@@ -214,7 +216,7 @@ const fitsType = {
   timestamptz: /^\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d){0,2}$/,
 }
 
-/** The values of a cursor that belongs to what is asked and has the shape of ours. */
+/** Returns the values of a cursor that was made for this query and has the right shape. */
 function readCursor(cursor: string, key: PageKey, asked: string): string[] {
   const [belongsTo, ...values] = parseCursor(cursor) ?? []
   if (belongsTo !== asked || values.length !== key.length) throw foreignCursor()
@@ -227,7 +229,7 @@ function parseCursor(cursor: string): string[] | undefined {
   try {
     const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (!Array.isArray(values)) return undefined
-    // NUL cannot be stored, so no key of ours holds one.
+    // NUL cannot be stored, so no key holds one.
     return values.every((value) => typeof value === 'string' && !value.includes('\0')) ? values : undefined
   } catch {
     return undefined

@@ -5,51 +5,52 @@ import type { Database } from './database.ts'
 import { connectionsOf, type DriverConnection, type Sql } from './open.ts'
 
 /**
- * What a read costs its owner: the time that it holds its connection, of which what exceeds `shortReadMs` counts so many
- * times. So beside others, reads that never stop take a quarter of one connection's time where they are long, and all of
- * one connection's where they are short, over however many connections they come.
+ * The factor for the time above `shortReadMs` that a read holds its connection; with it, that time is what the read
+ * costs its owner. While others read too, an owner's endless long reads take a quarter of one connection's time and
+ * endless short reads all of one connection's, however many connections they come over.
  */
 const longTimes = 4
-/** An owner may be ahead by so much cost, a second of long reads, of which the latter half goes one at a time: a few slow reads don't wait. */
+/** How much cost an owner may be ahead: one second of long reads. In the second half its reads run one at a time. */
 const aheadMs = 1000 * longTimes
-/** An owner's next read waits no longer than that for those before it, so reads of over 300 ms get more than a quarter. */
+/** The longest rest before an owner's next read. Because of it, reads of over 300 ms get more than a quarter. */
 const mostRestMs = 1000
-/** So long after somebody asked, an owner is not alone. */
+/** After another owner's request, an owner counts as not alone for this long. */
 const companyMs = 1000
-/** How soon a read is told again to end, when it went on with its next statement. */
+/** How soon a read is cancelled again when it went on with its next statement. */
 const endAgainMs = 20
-/** How often owners are looked for that have not read for a while. */
+/** How often idle owners are looked for. */
 const sweepAfterMs = 5_000
 
-/** A connection that one read has for itself, so that nobody else's statement is cancelled with its own. */
+/** A connection for one read at a time, so that a cancel never reaches another read's statement. */
 interface Slot {
   sql: Sql
   connection: DriverConnection | undefined
 }
 
-/** Whoever reads: an application or an operator. */
+/** The application or operator whose reads these are. */
 interface Owner {
   running: number
-  /** When the cost of its reads so far has passed, by this process's monotonic clock. */
+  /** When the owner has paid the cost of its reads so far, by this process's monotonic clock. */
   dueAt: number
-  /** Looks again when they have. */
+  /** Calls for the owner's next read at that time. */
   timer: ReturnType<typeof setTimeout> | undefined
   waiting: Set<(slot: Slot) => void>
 }
 
 /**
- * Gives reads their connections (decision 0014). An owner has two at once, and owners take turns, so that one owner's
- * long searches do not hold up the others.
+ * Gives reads their connections (decision 0014). An owner has at most two at once, and owners take turns, so that one
+ * owner's long searches do not block the others.
  *
- * A read waits in its owner's queue, runs on a slot, and ends; an owner is due again after a rest that its reads have cost. A
- * read whose request has ended leaves the queue, or is cancelled in the database.
+ * A read waits in its owner's queue, runs on a slot and ends; then its owner rests for as long as the reads have cost.
+ * A read whose request has ended leaves the queue, or is cancelled in the database.
  *
- * Never: a cancel that reaches another read's statement (a slot serves one read at a time); a rest while nobody else asks.
+ * Never: a cancel that reaches another read's statement (a slot runs one read at a time); a rest while no one else
+ * reads.
  */
 export class Reads {
   private readonly free: Slot[]
   private readonly owners = new Map<string, Owner>()
-  /** Those of whom a read waits, in turns. */
+  /** The owners with waiting reads, in turns. */
   private readonly queue = new Set<Owner>()
   private sweep: ReturnType<typeof setTimeout> | undefined
   private lastCaller = ''
@@ -62,21 +63,21 @@ export class Reads {
     })
   }
 
-  /** Reads that wait for a connection. */
+  /** The number of reads that wait for a connection. */
   get waiting(): number {
     let count = 0
     for (const { waiting } of this.queue) count += waiting.size
     return count
   }
 
-  /** Is told of every request, read or not: whoever is alone need not leave anything to others. */
+  /** Takes note of a request, a read or not: an owner that is alone needs no rests. */
   note(caller: string): void {
     if (caller === this.lastCaller) return
     this.lastCaller = caller
     this.companyUntil = performance.now() + companyMs
   }
 
-  /** Reads once there is a slot. Throws 10007 when too many of the owner's wait, and 50003 when nobody waits for it any more. */
+  /** Runs a read on a slot. Throws 10007 when too many reads of the owner wait, 50003 when its request has ended. */
   async run<Answer>(name: string, signal: AbortSignal, read: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     if (signal.aborted) throw unavailable()
     const owner = this.ownerOf(name)
@@ -154,7 +155,7 @@ export class Reads {
     })
   }
 
-  /** Forgets owners who are as good as new. One that has only paused between two reads is not. */
+  /** Removes owners without cost or waiting reads. An owner that has only paused between two reads stays. */
   private forgetIdle(): void {
     const newSince = performance.now() - aheadMs
     for (const [name, { running, waiting, dueAt }] of this.owners) {
@@ -170,14 +171,14 @@ export class Reads {
       const slot = next && this.take(owner)
       if (next === undefined || slot === undefined) continue
       owner.waiting.delete(next)
-      // Behind the others that wait, where it is looked at again.
+      // The owner goes to the end of the queue.
       this.queue.delete(owner)
       if (owner.waiting.size > 0) this.queue.add(owner)
       next(slot)
     }
   }
 
-  /** Cancels one statement of a read after the other, until it has ended and its connection is at rest. */
+  /** Cancels one statement of a read after the other, until the read has ended and its connection is idle. */
   private async end({ connection }: Slot, isDone: () => boolean): Promise<void> {
     if (connection === undefined) return
     while (!isDone() || connection.query !== null) {

@@ -5,16 +5,16 @@ import { type Sql, type Statements, writePathSettings } from './open.ts'
 import { transaction } from './transaction.ts'
 
 /**
- * SQL of the write path that the database keeps as a function. One call is one round trip and one transaction, and
- * every statement in it sees what was committed before it began, so what follows a lock sees what the lock's last
- * holder wrote. The text stands in the store that uses it. The name carries a digest of the text, so that processes
- * of two versions can share a database while one replaces the other.
+ * SQL of the write path that the database stores as a function. One call is one round trip and one transaction, and
+ * each statement in it sees what was committed before the statement began; so after a lock it sees what the lock's last
+ * holder wrote. The store that uses the routine holds its text. Its name has a digest of the text, so that processes of
+ * two versions can share a database during an upgrade.
  */
 export interface Routine {
   name: string
-  /** Creates the function. */
+  /** The SQL that creates the function. */
   definition: string
-  /** Calls it. */
+  /** The SQL that calls it. */
   call: string
 }
 
@@ -30,7 +30,7 @@ export function routine(
   body: string,
 ): Routine {
   const list = Object.entries(parameters).map(([parameter, type]) => `${parameter} ${type}`)
-  // Behind a pooler a session has not the settings that were asked for it.
+  // A session behind a pooler may lack the settings that the service asked for.
   const settings = Object.entries(writePathSettings).map(([name, value]) => `set ${name} = ${value}`)
   const text = `(
   ${list.join(',\n  ')}
@@ -52,8 +52,8 @@ $routine$`
 }
 
 /**
- * Creates the routines that the database does not have yet, and drops those of other versions of the program that no
- * process has used for two days. Safe when two processes start at once.
+ * Creates the routines that the database lacks, and drops those of other versions that no process has used for two
+ * days. Two processes may do so at once.
  */
 export async function installRoutines(sql: Sql, routines: readonly Routine[]): Promise<void> {
   await transaction(sql, async (tx) => {
@@ -62,7 +62,7 @@ export async function installRoutines(sql: Sql, routines: readonly Routine[]): P
     for (const { name, definition } of routines) {
       const [known] = await tx`select 1 from pg_proc where proname = ${name} and pg_function_is_visible(oid)`
       if (known === undefined) await tx.unsafe(definition)
-      // Citus must see a statement's values to know the node that it is for.
+      // Citus needs a statement's values to find its node.
       if (isDistributed) await tx.unsafe(`alter function ${name} reset plan_cache_mode`)
       await tx`insert into routine (name) values (${name}) on conflict (name) do update set seen_at = now()`
     }
@@ -74,7 +74,7 @@ export async function installRoutines(sql: Sql, routines: readonly Routine[]): P
   })
 }
 
-/** Says once an hour that this process uses its routines. One that could not for two days makes them again. */
+/** Records once an hour that this process uses its routines; one that could not for two days creates them again. */
 export async function keepRoutines(sql: Sql, routines: readonly Routine[]): Promise<void> {
   const names = textArray(routines.map(({ name }) => name))
   const mine = 'name = any($1::text[])'
@@ -94,14 +94,14 @@ export function callRoutine<Row extends object>(
   return sql.unsafe<Row[]>(call, values, { prepare: true })
 }
 
-/** Values as PostgreSQL writes an array of them; for parameters that are cast to `text[]`. */
+/** Writes values as a PostgreSQL array; for parameters that are cast to `text[]`. */
 export function textArray(values: readonly (string | number | null)[]): string {
   return `{${values.map((value) => (value === null ? 'NULL' : `"${escaped(String(value))}"`)).join(',')}}`
 }
 
 const escaped = (text: string) => (/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text)
 
-/** SQL: rows of a JSON parameter, an array of objects with members of these names and types, as `i`. */
+/** SQL: the rows of a JSON parameter, an array of objects with members of these names and types, as `i`. */
 export function jsonRows<Members extends object>(
   parameter: string,
   columns: Partial<Record<keyof Members & string, string>>,
@@ -109,7 +109,9 @@ export function jsonRows<Members extends object>(
   return `json_to_recordset(${parameter}) as i (${columnList(columns)})`
 }
 
-/** SQL: a column of records from JSON texts joined by line feeds, which no JSON text holds; JSON costs three times as much. */
+/**
+ * SQL: records from JSON texts joined by line feeds, which no JSON text holds; a JSON array costs three times as much.
+ */
 export const recordsOf = (parameter: string) => `string_to_array(${parameter}, E'\n')`
 
 /** SQL: the same with one record each, as `i`, numbered by `n` from 1. */

@@ -8,28 +8,28 @@ import { openDatabase, type Sql, type Target } from './open.ts'
 
 export interface WaitOptions {
   target: Target
-  /** 0 to look once. */
+  /** 0 to try once. */
   seconds: number
   log: Logger
-  /** Ends the wait at once. */
+  /** Ends the wait immediately. */
   signal: AbortSignal
 }
 
 const lookEveryMs = 250
-/** A look that is not answered is given up after this, or when the wait is over. */
+/** An attempt without an answer ends after this, or when the wait is over. */
 const lookMs = 10_000
-/** Clocks that are closer together harm nothing. */
+/** A smaller difference between the clocks does no harm. */
 const clockMs = 5_000
 
-/** Why the database cannot be used, and whether that may pass. */
+/** Why the database cannot be used, and whether it may recover by itself. */
 interface Fault {
   reason: string
   mayPass: boolean
 }
 
 /**
- * Waits until the database can be used: until it is up, and of several hosts one is the primary. What waiting does not
- * mend (a wrong password, a database that is not there, an old version) is refused at once.
+ * Waits until the database can be used: until it is up and, of several hosts, one is the primary. A fault that waiting
+ * does not mend (a wrong password, a database that does not exist, an old version) is thrown at once.
  */
 export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }: WaitOptions): Promise<void> {
   const end = performance.now() + seconds * 1000
@@ -39,7 +39,7 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
     if (!isTold) log.warn({ place, reason, seconds }, 'waiting for the database, which cannot be used yet')
     isTold = true
   }
-  // A host that has vanished says nothing until the driver gives up.
+  // From a host that has vanished nothing comes until the driver gives up.
   const telling = setTimeout(tell, 1000, 'no answer')
   try {
     for (;;) {
@@ -56,7 +56,7 @@ export async function waitForDatabase(sql: Sql, { target, seconds, log, signal }
   }
 }
 
-/** Where the database is, for people: never with the password. */
+/** The database's address for a log line: without the password. */
 export function placeOf(target: Target): string {
   const { database, host, port, path } = openDatabase({ target, connections: 1, statementTimeoutMs: 1000 }).options
   const hosts = typeof path === 'string' ? [path] : host.map((name, index) => `${name}:${port[index]}`)
@@ -97,7 +97,7 @@ async function ask(sql: Sql, log: Logger): Promise<Fault | undefined> {
   return undefined
 }
 
-/** A pooler may drop what its clients ask for their sessions; what is missing would change answers without a word. */
+/** A pooler may drop the settings that a client asks for; without them some answers would silently be different. */
 async function requireSettings(sql: Sql): Promise<void> {
   const { application_name: _, ...asked } = sql.options.connection
   const missing = await sql<{ role: string; name: string; value: string }[]>`
@@ -125,7 +125,7 @@ export interface SchemaOptions {
   /** What the schema must hold beside its tables. */
   install: () => Promise<void>
   log: Pick<Logger, 'info'>
-  /** Another version than this program's newest. */
+  /** The version to migrate to; by default the newest that this program knows. */
   upTo?: number
 }
 
@@ -146,13 +146,13 @@ export async function prepareSchema(sql: Sql, options: SchemaOptions): Promise<v
   }
 }
 
-/** What keeps the service from a database, and the statement that mends it. */
+/** Why the service cannot use a database, and the statement that mends it. */
 export interface Remedy {
   what: string
   statement: string
 }
 
-/** Throws where no transaction of this database or user may write: each write would fail one by one. */
+/** Throws where transactions of this database or user are read-only: each write would fail. */
 export async function requireWrites(sql: Sql): Promise<void> {
   const readOnly = await findReadOnly(sql)
   if (readOnly !== undefined) throw new UserError(`${readOnly.what}: ${readOnly.statement}.`)
@@ -170,13 +170,13 @@ export async function findReadOnly(sql: Sql): Promise<Remedy | undefined> {
   }
 }
 
-/** Throws where there is nothing of Forecourt: it may be another database than the one that is meant. */
+/** Throws where the database has no tables of Forecourt: it may be the wrong database. */
 export async function requireForecourt(sql: Sql, target: Target): Promise<void> {
   const [row] = await sql`select to_regclass('schema_migration') as found`
   if (row?.found === null) throw new UserError(`There is no Forecourt database in ${placeOf(target)}.`)
 }
 
-/** Which right the user lacks on what; undefined when it is none of the usual ones. */
+/** The right that the user lacks, and on what; undefined when it is none of the usual ones. */
 export async function findMissingRight(sql: Sql): Promise<Remedy | undefined> {
   const [row] = await sql`
     select quote_ident(current_user) as name, quote_ident(current_database()) as database,

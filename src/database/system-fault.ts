@@ -7,7 +7,7 @@ interface SystemFault {
   message: string
 }
 
-/** Turns a fault of the file system into one clear sentence. Everything else, a mistake of ours say, stays as it is. */
+/** Turns a fault of the file system into one clear sentence. Any other error is returned as it is. */
 export function explainFault(fault: unknown, folder: string): unknown {
   if (fault instanceof UserError || !(fault instanceof Error)) return fault
   const { code, path, syscall, message }: SystemFault = fault
@@ -21,7 +21,7 @@ export function explainFault(fault: unknown, folder: string): unknown {
   return new UserError(`The data folder ${folder} cannot be used: ${message}.`)
 }
 
-/** The same sentence wherever the space ran out: in our own files, in initdb, in the server. */
+/** The same sentence wherever the disk is full: for the service's own files, for initdb and for the server. */
 export function diskFull(place: string): UserError {
   return new UserError(`The disk that holds ${place} is full.`)
 }

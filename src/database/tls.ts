@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { UserError } from '../runtime/user-error.ts'
 
-/** What the driver takes as `ssl`: nothing of the server is verified under the words, everything that an object says. */
+/**
+ * The driver's `ssl` option. With a word the driver verifies nothing of the server; with an object, all that it says.
+ */
 export type Tls = false | 'allow' | 'prefer' | 'require' | ConnectionOptions
 
 /**
- * Reads a URL's `sslmode` and `sslrootcert`, as libpq means them, and takes them out: the driver would not read the
- * file, and would take any word for a mode. Undefined when the URL says nothing of TLS.
+ * Takes `sslmode` and `sslrootcert` out of a URL and reads them as libpq does: the driver would not read the file, and
+ * would accept any word as a mode. Undefined when the URL has neither.
  */
 export function takeTls(parameters: URLSearchParams): Tls | undefined {
   const mode = parameters.get('sslmode')
@@ -21,7 +23,7 @@ export function takeTls(parameters: URLSearchParams): Tls | undefined {
     case 'disable':
       return false
     case 'require':
-      // A file of authorities that is given is meant to be used.
+      // A root certificate in the URL is there to be verified against.
       return file === null ? 'require' : { ...ca, checkServerIdentity: () => undefined }
     case 'allow':
     case 'prefer':

@@ -3,11 +3,11 @@ import { isConnectionLost } from './failures.ts'
 import type { Sql, Statements } from './open.ts'
 
 /**
- * Runs statements in one transaction, and undoes it when they throw.
+ * Runs statements in one transaction, and rolls it back when they throw.
  *
- * When the connection is lost, the driver rejects by itself as soon as it has noticed, and the database has undone the
- * transaction already. The error must not reach the driver before: it would write a rollback to the closed
- * connection, and that ends the process.
+ * When the connection is lost, the driver rejects by itself as soon as it notices, and the database has rolled the
+ * transaction back. The error must not reach the driver earlier: the driver would write a rollback to the closed
+ * connection, which ends the process.
  */
 export async function transaction<Answer>(
   sql: Sql,
