@@ -72,8 +72,8 @@ import { momentFormat, momentReader, timeRangeReader } from './vocabulary/moment
 import { refusals } from './vocabulary/refusals.ts'
 
 /**
- * The pools of a process, by what they are for: whoever fills one keeps nobody waiting at another. That for clients,
- * sessions, probes and what operators change is needed before, at the start.
+ * The pools of a process, one per purpose, so that a full pool delays nothing at another. The pool for clients,
+ * sessions, probes and operators' changes is given: the start needs it earlier.
  */
 export function openPools(database: Database, control: Sql) {
   return {
@@ -85,12 +85,12 @@ export function openPools(database: Database, control: Sql) {
     // For the lane of devices. Batches on several connections would wait for each other's locks; on one, the next
     // begins when the one before has ended.
     devices: database.open(1, { isWritePath: true }),
-    // For the lane of sites, and for what either looks up.
+    // For the lane of sites, and for what devices and sites look up.
     creates: database.open(2, { isWritePath: true }),
     states: database.open(2, { isWritePath: true }),
     /** The lane of tokens. */
     tokens: database.open(1, { isWritePath: true }),
-    // To look for work, to read it, and to keep what became of it.
+    // To claim endpoints, read their events and store the outcomes.
     callbacks: database.open(3, { isWritePath: true }),
     /** Files that are taken, and the imports that are worked off. */
     bulk: database.open(3, { isWritePath: true }),
@@ -205,7 +205,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     noteRefusal: (refused) => refusalRecorder.note(refused),
     admit: (operation, request) => access.admit(operation, request),
     authenticate: (request) => access.authenticate(request),
-    tellRate: (caller, headers) => rateLimiter.tell(caller, headers),
+    addRateHeaders: (caller, headers) => rateLimiter.tell(caller, headers),
     deadlines,
     metrics,
     log,

@@ -14,7 +14,7 @@ export interface Network {
 /** What is wrong with a setting, behind its name. */
 class SettingFault extends Error {}
 
-/** One setting: how its text is read, and what the reference says of it. */
+/** One setting: how its text is read, and its description for the reference. */
 export interface Setting<Value> {
   name: string
   /** Undefined where there is none. */
@@ -22,14 +22,14 @@ export interface Setting<Value> {
   meaning: Reason
   /** It may stand in a file as well, which the same setting with `_FILE` names. */
   isSecret?: true
-  /** Of what is set, or the default. Throws `UserError`. */
+  /** Reads the setting's text, or returns the default. Throws `UserError`. */
   parse(text: string | undefined): Value
 }
 
 type Named<Value> = Omit<Setting<Value>, 'name' | 'meaning'>
 type Settings = Record<string, Setting<unknown>>
 
-/** A text that must be there; `fault` says what is wrong with one. */
+/** A text that must not be empty; `fault` returns what is wrong with one. */
 function text(fallback: string, fault: (text: string) => string | undefined = () => undefined): Named<string> {
   return { fallback, parse: (given = fallback) => checked(given, fault) }
 }
@@ -118,7 +118,7 @@ export const settings = {
     en: 'The zone in which times are shown.',
     zh: '时间的显示时区。',
   }),
-  /** The origin of the service as its clients see it; undefined where only requests tell. */
+  /** The origin of the service as its clients see it; when undefined, each request's own is used. */
   publicUrl: setting(
     'FORECOURT_PUBLIC_URL',
     { fallback: undefined, parse: readPublicUrl },
@@ -127,7 +127,7 @@ export const settings = {
       zh: '客户端看到的服务地址：`https://…`，不含路径，仅本机可用 `http`。授权服务器元数据和设置链接使用它；未设置时使用请求的地址。',
     },
   ),
-  /** Where the console's map has its tiles from: an address with {z}, {x} and {y}; none for a neutral ground. */
+  /** The address of the map's tiles, with {z}, {x} and {y}; without one the map has a plain background. */
   mapTileUrl: setting('FORECOURT_MAP_TILES', optional(notTiles), {
     en: 'The tiles of the console’s map: an address with `{z}`, `{x}` and `{y}`; without one, a neutral ground.',
     zh: '控制台地图的瓦片地址，含 `{z}`、`{x}` 和 `{y}`；未设置时为素色底图。',
@@ -179,7 +179,7 @@ export const settings = {
     en: 'The silence after which a device is offline; it is found 1.4 times that later at the latest, or 10 s after 1.2.',
     zh: '设备静默多少秒后视为离线；最迟在其 1.4 倍时间或 1.2 倍时间后 10 秒发现。',
   }),
-  /** Whose `X-Forwarded-For` is believed; undefined for nobody's. */
+  /** The proxies whose `X-Forwarded-For` is trusted; when undefined, none. */
   trustedProxies: setting(
     'FORECOURT_TRUSTED_PROXIES',
     { fallback: undefined, parse: readProxies },
@@ -188,7 +188,7 @@ export const settings = {
       zh: '受信任代理的地址或网段，以逗号分隔，其 `X-Forwarded-For` 和 `X-Forwarded-Proto` 才会被采信。',
     },
   ),
-  /** The file with the key that encrypts callback secrets at rest; undefined for one that is made in `dataDir`. */
+  /** The file with the key that encrypts callback secrets at rest; when undefined, a file is created in `dataDir`. */
   secretsKeyFile: setting('FORECOURT_SECRETS_KEY_FILE', optional(), {
     en: 'A file with the key that encrypts callback secrets at rest; without it one is made in the data folder.',
     zh: '加密回调密钥所用密钥的文件；未设置时在数据目录中生成。',
@@ -201,7 +201,7 @@ export const settings = {
     en: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`; `debug` logs each request.',
     zh: '`trace`、`debug`、`info`、`warn`、`error`、`fatal` 或 `silent`；`debug` 记录每个请求。',
   }),
-  /** No statement runs longer; that a database does not answer is told as 50003 a little before. */
+  /** The longest that a statement may run; requests that wait for the database get 50003 shortly before that. */
   statementTimeoutMs: setting('FORECOURT_STATEMENT_TIMEOUT_MS', integer(5000, 100, 60_000), {
     en: 'No statement runs longer, in milliseconds; by then a request is told 50003 when the database is silent.',
     zh: '单条语句的最长执行时间（毫秒）；数据库无响应时，请求届时返回 50003。',
@@ -287,7 +287,7 @@ function notPostgres(url: string): string | undefined {
   return /^postgres(ql)?:\/\//.test(url) ? undefined : 'must begin with postgres:// or postgresql://'
 }
 
-/** An origin: no path, no query, nobody's name; http only where it leaves no machine. */
+/** Reads an origin: no path, query or user; http only for an address of this machine. */
 function readPublicUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined

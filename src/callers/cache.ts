@@ -7,13 +7,13 @@ import type { Caller } from './caller.ts'
 import type { Credential } from './credentials.ts'
 import { findCallers, type KnownCaller, noteUse } from './store.ts'
 
-/** What is in use is looked up again before that, so that nobody waits for it. */
+/** An entry in use is looked up again after this time, before it expires, so that no request waits. */
 const renewAfterMs = 450
 
 interface Entry extends KnownCaller {
   kind: Credential['kind']
   askedAt: number
-  /** By this process's monotonic clock. */
+  /** Until when the entry is trusted, by this process's monotonic clock. */
   trustedUntil: number
 }
 
@@ -23,7 +23,7 @@ interface Asked {
   answer: Promise<Caller | undefined>
 }
 
-/** Whose access has changed: an application's, by its id, or that of operators, of whom there are few. */
+/** The key under which changes of operators' access are noted; those of an application are noted under its id. */
 export const operators = ''
 
 /**
@@ -36,7 +36,7 @@ export class CallerCache {
   private readonly entries = new Map<string, Entry>()
   private readonly asked = new Map<string, Asked>()
   private readonly lookUps: GroupCommit<Credential, KnownCaller | undefined>
-  /** When the access of somebody changed last, as long as it matters. */
+  /** When access last changed, by application or for operators, as long as it matters. */
   private readonly changes = new Map<string, number>()
   private changedAt = Number.NEGATIVE_INFINITY
 
@@ -58,14 +58,14 @@ export class CallerCache {
     })
   }
 
-  /** Who shows this; undefined for nobody. Throws 10005 for a frozen application. */
+  /** Returns the credential's caller; undefined for an unknown one. Throws 10005 for a frozen application. */
   check(credential: Credential): Caller | undefined | Promise<Caller | undefined> {
     const now = performance.now()
     const entry = this.entries.get(credential.hash)
     if (entry?.kind !== credential.kind || now >= entry.trustedUntil || !this.isUnchanged(entry)) {
       return this.lookUp(credential, this.changedAt)
     }
-    // A failure is told to whoever needs the answer.
+    // The request that needs the result sees a failure.
     if (now - entry.askedAt > renewAfterMs) this.lookUp(credential, this.changedAt).catch(() => {})
     return callerOf(entry)
   }
@@ -77,8 +77,8 @@ export class CallerCache {
   }
 
   /**
-   * Looks anew whether a caller has the access that it was admitted with; changes that were committed before this call
-   * count. Throws 10002 and 10005.
+   * Checks whether a caller still has the access that it was admitted with; changes that were committed before this
+   * call count. Throws 10002 and 10005.
    */
   async requireAccess(caller: Caller): Promise<void> {
     if (caller.kind !== 'application') return

@@ -4,7 +4,7 @@ import type { Role } from '../vocabulary/roles.ts'
 export interface ApplicationCaller {
   kind: 'application'
   appId: string
-  /** Of the token that it came with: what waits looks again whether it still has access. */
+  /** The hash of the request's token: waiting work uses it to check the access again. */
   tokenHash: string
   rateLimitPerSecond: number | null
 }
@@ -36,7 +36,7 @@ export function actorOf(caller: Caller): string {
   return `${caller.source}:${caller.name}${id === null ? '' : `#${id}`}`
 }
 
-/** Whose an operator's idempotency keys are, where a write is about no application; no application's id has a space. */
+/** The owner of an operator's idempotency keys where a write is about no application; no `appId` has a space. */
 export function keyOwnerOf(caller: Caller): string {
   if (caller.kind === 'application') return caller.appId
   return `operator ${caller.operatorId ?? caller.operatorKeyId ?? ''}`

@@ -1,19 +1,19 @@
-/** The part of a request that says who sends it. */
+/** The part of a request that identifies its sender. */
 export interface RequestHead {
   method: string
   header(name: string): string | null
 }
 
 /**
- * The cookies of our own pages: the session, and what marks a browser that somebody has signed in from. No script can
- * read them, and no other site can send them. Behind https their names begin with `__Host-`: browsers then refuse to
- * take them from a neighbour's host or from http, so nobody can put a session of theirs in the place of another's.
+ * The cookies of the service's own pages: the session, and the mark of a browser that has signed in before. No script
+ * can read them, and no other site can send them. Behind https their names begin with `__Host-`: browsers then refuse
+ * them from a neighbouring host and over http, so nobody can plant a session in another person's browser.
  */
 export const cookieNames = { session: 'forecourt_session', browser: 'forecourt_browser' } as const
 type OwnCookie = keyof typeof cookieNames
 type Headers = Pick<RequestHead, 'header'>
 
-/** Whether the page came by https, as the proxy says it, or the browser. */
+/** Whether the page came by https, as the proxy or the browser says. */
 export function isBehindHttps(request: Headers): boolean {
   return request.header('x-forwarded-proto') === 'https' || request.header('origin')?.startsWith('https://') === true
 }

@@ -15,7 +15,7 @@ export function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** A new operator key: its prefix tells it from an access token, and secret scanners from any other text. */
+/** Creates an operator key. Its prefix distinguishes it from an access token, and lets secret scanners recognise it. */
 export function newOperatorKey(): string {
   return keyPrefix + newSecret()
 }

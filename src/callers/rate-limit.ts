@@ -2,25 +2,25 @@ import type { Peers } from '../runtime/peer-processes.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import type { ApplicationCaller } from './caller.ts'
 
-/** Whose requests are limited. */
+/** The caller whose requests are limited. */
 type RateLimited = Pick<ApplicationCaller, 'appId' | 'rateLimitPerSecond'>
 
 interface Bucket {
   tokens: number
   limit: number
   filledAt: number
-  /** As the header `RateLimit-Policy` tells the limit. */
+  /** The limit as the header `RateLimit-Policy` gives it. */
   policy: string
   /** Requests that wait for what other processes have left. */
   waiting: number
   asking: Promise<void> | undefined
-  /** Until then nobody has anything left. */
+  /** Until then the limit is used up. */
   isSpentUntil: number
 }
 
 /** Thirds add up to a little less than one. */
 const oneToken = 1 - 1e-6
-/** Of a limit, what is borrowed beside what is needed at once, so that not every request has to ask. */
+/** The part of a limit that is borrowed ahead, so that not every request has to ask. */
 const reserve = 1 / 50
 /** How often a process asks the others again that had nothing left. */
 const askAgainMs = 20

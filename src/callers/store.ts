@@ -14,7 +14,7 @@ export const isLivingAt = (now: string) => `t.expires_at > ${now} and (t.generat
 
 const isLiving = isLivingAt('clock_timestamp()')
 
-/** The parameters by which a routine is told the callers of its batch; what `callerValues` answers is given for them. */
+/** The parameters by which a routine receives the callers of its batch; `callerValues` returns their values. */
 export const callerParameters = { p_callers: 'integer', p_caller_apps: 'text[]', p_caller_tokens: 'text[]' }
 
 /** The applications among the callers, each token once. Operators have no token that an application could lose. */
@@ -35,8 +35,8 @@ const revokedOf = (apps: string, tokens: string) => `array(
         select 1 from access_token t where t.token_hash = c.token_hash and ${isOfLiving}))`
 
 /**
- * For a routine that has the applications' locks: puts the applications of which a caller has lost its access into
- * `v_revoked`. What is nearly always so, that all have it, is found by the cheaper question.
+ * For a routine that holds the applications' locks: puts the applications whose caller has lost access into
+ * `v_revoked`. Nearly always all callers have access, which the cheaper query finds first.
  */
 export const findRevokedSql = `if p_callers > 0 and (
       select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
@@ -80,7 +80,7 @@ export interface KnownCaller<Kind extends Caller = Caller> {
   isUseOld: boolean
 }
 
-/** Who shows these credentials, in order; undefined for nobody. `settingKeyHash` is of the key of the settings. */
+/** Finds the callers of these credentials, in order. `settingKeyHash` is of the key of the settings. */
 export async function findCallers(
   sql: Sql,
   credentials: readonly Credential[],
@@ -237,7 +237,7 @@ export async function findOperatorAccess(
   return row && { role: row.role, applications: row.app_ids === null ? null : new Set<string>(row.app_ids) }
 }
 
-/** How long a session lasts while nobody uses it, and at most. */
+/** How long a session lasts without use, and at most. */
 export const idleSessionHours = 12
 export const longestSessionDays = 14
 

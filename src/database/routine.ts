@@ -109,9 +109,7 @@ export function jsonRows<Members extends object>(
   return `json_to_recordset(${parameter}) as i (${columnList(columns)})`
 }
 
-/**
- * SQL: records from JSON texts joined by line feeds, which no JSON text holds; a JSON array costs three times as much.
- */
+/** SQL: records from JSON texts joined by line feeds, which no JSON text holds; a JSON array costs three times more. */
 export const recordsOf = (parameter: string) => `string_to_array(${parameter}, E'\n')`
 
 /** SQL: the same with one record each, as `i`, numbered by `n` from 1. */

@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { UserError } from '../runtime/user-error.ts'
 
-/**
- * The driver's `ssl` option. With a word the driver verifies nothing of the server; with an object, all that it says.
- */
+/** The driver's `ssl` option. With a word the driver verifies nothing of the server; with an object, what that says. */
 export type Tls = false | 'allow' | 'prefer' | 'require' | ConnectionOptions
 
 /**

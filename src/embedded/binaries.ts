@@ -122,7 +122,7 @@ export function systemFolder(candidates: string[], user: ServerUser): string {
   return realpathSync(found)
 }
 
-/** Makes a folder that everybody can enter, whatever the umask is. */
+/** Creates a folder that every user can enter, whatever the umask is. */
 export function makeOpenFolder(folder: string): void {
   if (existsSync(folder)) return
   mkdirSync(folder, { recursive: true })

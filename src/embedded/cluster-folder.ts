@@ -8,7 +8,7 @@ import { findProcess } from './processes.ts'
 import { type EmbeddedRecord, newRecord, readRecord, recordPath, writeRecord } from './record.ts'
 import { closedFolder, clusterUser, type ServerUser, serverUser } from './user.ts'
 
-/** Where one embedded database lies and as whom it runs. */
+/** Where an embedded database lies, and the user that runs it. */
 export interface Place {
   dataDir: string
   cluster: string
@@ -20,7 +20,7 @@ export interface Place {
 /** The kernel's limit for a socket's path is 108 bytes, on some systems 104. */
 const longestSocketPath = 100
 
-/** Where the record says that the database lies; a new place when there is none or its first start was cut short. */
+/** The place that the record names; a new place when there is no record or the first start was cut short. */
 export function chooseFolder(dataDir: string, systemFolders: string[], log: (message: string) => void): Place {
   const record = readRecord(dataDir)
   if (record && existsSync(record.cluster)) {
@@ -72,8 +72,8 @@ export function give(path: string, user: ServerUser | undefined): void {
 }
 
 /**
- * The folder of the socket: the cluster itself, which is closed to everybody but its user and root, or when that path
- * is too long, or has characters with a meaning in the server's list of folders, a new one for temporary files.
+ * Returns the folder of the socket: the cluster's, which only its user and root can enter; or a new temporary folder
+ * when that path is too long or has characters that the server's list of folders gives a meaning.
  */
 export function socketFolder({ cluster, user, record }: Place): string {
   const { port } = record

@@ -9,9 +9,9 @@ import { findServer } from './server.ts'
 
 /** The database of the settings, for work beside the service or while it is stopped. */
 export interface BesideService {
-  /** As who owns the schema. */
+  /** A connection as the owner of the schema. */
   owner: Target
-  /** Of the embedded database: the role as which requests are served. */
+  /** The role that serves requests, where the database is the embedded one. */
   role?: string
   close(): Promise<void>
 }

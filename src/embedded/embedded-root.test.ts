@@ -27,7 +27,7 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     }
     return { folder: join(closed, 'native'), version }
   }
-  /** As npm leaves the package where it runs no install script. */
+  /** Copies the package as npm leaves it when it runs no install script: without its links. */
   const copyWithoutLinks = (from: string, to: string) =>
     cpSync(from, to, { recursive: true, filter: (path) => !lstatSync(path).isSymbolicLink() })
 
@@ -68,7 +68,7 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
       const mine = join(home, 'mine')
       mkdirSync(mine)
       chownSync(mine, nobody.uid, nobody.gid)
-      // Of programs that it may not complete where they are, it makes a copy that is whole.
+      // The programs are incomplete where root may not write, so a complete copy is made of them.
       const installed = join(home, 'installed')
       const { folder, version } = await findBinaries()
       copyWithoutLinks(folder, installed)
@@ -107,7 +107,7 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
   test('a full disk is told, at the first start and at a later one', async () => {
     const disk = join(home, 'disk')
     mkdirSync(disk)
-    // Where nothing can be mounted there is no small disk to fill.
+    // Without the right to mount there is no small disk to fill.
     if (tool('mount', ['-t', 'tmpfs', '-o', 'size=20m,mode=755', 'tmpfs', disk]).status !== 0) return
     try {
       expect(await refusal(join(disk, 'data'))).toMatch(/^UserError: The disk that holds .* is full\.$/)

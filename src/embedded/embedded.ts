@@ -27,14 +27,14 @@ export interface EmbeddedDatabase {
   /** The database has never been handed out before. */
   firstStart: boolean
   pid: number
-  /** False when somebody else ended the server; starting it again is safe, and open pools find it again. */
+  /** False when the server was ended from outside. To start it again is safe, and open pools reconnect. */
   isRunning(): boolean
   /** Shuts the server down fast and waits until it is gone. */
   stop(): Promise<void>
 }
 
 export interface EmbeddedOptions {
-  /** Of the service, each with its own connections; 1 by default. */
+  /** The number of processes of the service, each with its own connections; 1 by default. */
   processes?: number
   /** Instead of what npm installed. */
   binaries?: Binaries
@@ -44,7 +44,7 @@ export interface EmbeddedOptions {
 
 type Log = (message: string) => void
 
-/** Of the cluster, the one that is ours. */
+/** The name of the service's database in the cluster. */
 export const database = 'forecourt'
 const logCheckSeconds = 60
 
@@ -179,7 +179,7 @@ async function answers(record: EmbeddedRecord): Promise<boolean> {
   }
 }
 
-/** Runs one statement on a connection of its own, and gives up on a server that says nothing. */
+/** Runs one statement on its own connection, with a timeout. */
 async function run(record: EmbeddedRecord, name: string, statement: string, timeoutSeconds = 30): Promise<void> {
   const sql = postgres({ ...connectionTo(record, name), max: 1, fetch_types: false, ssl: false, onnotice: () => {} })
   let timer: NodeJS.Timeout | undefined

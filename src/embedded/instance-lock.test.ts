@@ -15,7 +15,7 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** A process that tries for the lock at the given moment, says what came of it, and stays. */
+/** A process that tries to take the lock at the given moment, prints the outcome and stays. */
 async function rival(dataDir: string, at: number) {
   const script = `
     import { lockDataDir } from ${JSON.stringify(join(import.meta.dir, 'instance-lock.ts'))}

@@ -60,7 +60,7 @@ function claim(path: string, mine: Holder): Holder | undefined {
   }
 }
 
-/** False when there is one already. The file appears with its content in it: nobody ever reads half a lock. */
+/** Returns false when the file exists. It appears with its content in it, so that no process reads half a lock. */
 function create(path: string, mine: Holder): boolean {
   try {
     withDraft(path, mine, (draft) => linkSync(draft, path))

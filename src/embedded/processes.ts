@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** A process that cannot be mistaken for another that got the same number later. */
 export interface ProcessId {
   pid: number
-  /** When it started, so that a number that was used again is told apart. Opaque. */
+  /** When the process started, which distinguishes it from a later one with the same number. Opaque. */
   started: string
 }
 
-/** The process with this number, or undefined when there is none or only the remains of one that nobody reaped. */
+/** The process with this number; undefined when there is none, or only a zombie. */
 export function findProcess(pid: number): ProcessId | undefined {
   const started = process.platform === 'linux' ? startedByProc(pid) : startedByPs(pid)
   return started === undefined ? undefined : { pid, started }

@@ -13,7 +13,7 @@ export interface EmbeddedRecord {
   /** Who owns everything: makes the schema, and is the cluster's superuser. */
   user: string
   password: string
-  /** As whom the service works: no superuser, and with no more rights than `grantService` gives. */
+  /** The role that serves requests: no superuser, and only with the rights that `grantService` gives. */
   serviceUser: string
   servicePassword: string
   /** The first start was finished: from then on a cluster that is not there is lost, not unmade. */

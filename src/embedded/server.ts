@@ -105,7 +105,7 @@ function findStrayPid(cluster: string): boolean {
   const pid = Number(postmasterFile(cluster)[0])
   if (!(pid > 0)) return false
   try {
-    // Also true for a process that has ended and that nobody reaps.
+    // Also true for a zombie.
     return process.kill(pid, 0)
   } catch (fault) {
     return (fault as NodeJS.ErrnoException).code !== 'ESRCH'
@@ -127,13 +127,13 @@ async function somebodyAnswers(path: string): Promise<boolean> {
 
 /** What a process of the service opens at most, with some to spare. */
 const connectionsOfProcess = 32
-/** For the start, for operators with psql, for a second service while a database is moved. */
+/** Connections for the start, for operators with psql, and for a second service while a database is moved. */
 const otherConnections = 40
 
 function serverArguments({ cluster, record }: Place, processes: number): string[] {
   const settings = {
     listen_addresses: '',
-    // In quotes, because the setting is a list.
+    // Quoted, because the setting is a list.
     unix_socket_directories: `"${record.socketDir}"`,
     unix_socket_permissions: '0700',
     cluster_name: serverName(cluster),
@@ -161,10 +161,10 @@ function serverArguments({ cluster, record }: Place, processes: number): string[
   return ['-D', cluster, '-p', String(record.port), ...given]
 }
 
-/** Why the server of this cluster cannot be used, as far as we or it can tell. */
+/** Why the server of this cluster cannot be used, as far as its log or the disk shows. */
 export function serverFailure(cluster: string, complaint: string | undefined): UserError {
   const { bavail, bsize } = statfsSync(cluster)
-  // On a full disk not even the complaint can be written.
+  // With a full disk the server cannot even write its complaint.
   if (/No space left|quota exceeded/i.test(complaint ?? '') || bavail * bsize < 1_000_000) return diskFull(cluster)
   return new UserError(`The embedded database in ${cluster} cannot be used: ${complaint ?? 'it gave no reason'}.`)
 }

@@ -9,7 +9,7 @@ export interface ServerUser {
   gid: number
 }
 
-/** `postgres` where the system has it, else `nobody`; undefined for an ordinary user, who needs no other. */
+/** `postgres` where the system has that user, else `nobody`; undefined when the process is not root's. */
 export function serverUser(): ServerUser | undefined {
   if (process.getuid?.() !== 0) return undefined
   const users = systemUsers()
@@ -23,7 +23,7 @@ export function serverUser(): ServerUser | undefined {
   return user
 }
 
-/** As whom an existing cluster must run: its owner, whoever that was chosen to be when it was made. */
+/** The user that must run an existing cluster: the owner of its folder. */
 export function clusterUser(cluster: string): ServerUser | undefined {
   const { uid, gid } = statSync(cluster)
   const own = process.getuid?.()

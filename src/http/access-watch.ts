@@ -25,7 +25,7 @@ export function endWithAccess({ answer }: Reply, still: () => Promise<void>): vo
   }
 }
 
-/** Looks again and again whether a caller keeps their access. A database that is away takes it from nobody. */
+/** Checks again and again whether a caller still has access. While the database is away, access stays. */
 export function watchAccess(
   still: () => Promise<void>,
   onLoss: (refusal: Refusal) => void,

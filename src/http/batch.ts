@@ -10,9 +10,9 @@ import { preferredLanguage } from './language.ts'
 
 /** A request of many rows, each of which is a write by itself. */
 interface Batch<Row> {
-  /** Whose its key is. */
+  /** The owner of the batch's idempotency key. */
   owner: string
-  /** As they were sent. */
+  /** The rows as they were sent. */
   rows: readonly unknown[]
   /** The member that names a row, in the row and in its outcome. */
   name: string
@@ -25,7 +25,7 @@ interface Batch<Row> {
 type BatchRequest = Pick<OperationRequest, 'idempotency' | 'header' | 'noteRefusedRow'>
 
 interface Parts {
-  /** For the keys of whole batches. */
+  /** Reads and writes the keys of whole batches. */
   sql: Statements
   log: Logger
 }
@@ -36,7 +36,7 @@ interface RowOutcome {
   refused?: RefusalName
 }
 
-/** What a caller is told that has lost its access. */
+/** The refusals of a caller that has lost its access. */
 const losses: ReadonlySet<RefusalName | undefined> = new Set(['tokenInvalid', 'applicationFrozen'])
 const isUnknown = ({ refused }: RowOutcome) => refused === 'unavailable'
 /** Nothing was decided about the row, so that it can be tried again. */

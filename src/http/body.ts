@@ -8,7 +8,7 @@ import { BodyTooLarge, type HttpRequest } from './message.ts'
 const jsonMediaType = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i
 const formMediaType = /^application\/x-www-form-urlencoded\s*(;.*)?$/i
 
-/** How long a request is waited for, and what it is told when it took too long. */
+/** How long a body may take to arrive, and the refusal of one that takes longer. */
 export interface RequestTimeout extends Deadline {
   late: () => Refusal
 }
@@ -46,18 +46,18 @@ class BodyBudget {
 
 /** Reads bodies, a bounded number and size of them at once. */
 export class BodyReader {
-  /** Of callers without a token, who are bound by no rate. */
+  /** The budget of callers without a token, whom no rate limits. */
   private readonly ofAnyone = new BodyBudget(256)
   private readonly ofCallers: BodyBudget
   /** Bytes of the bodies that are larger than ordinary ones. */
   private readonly large = new BodyBudget(128 * 1024 * 1024)
 
-  /** Of the requests that may be under way, a fifth is kept free of those that only wait for their bodies. */
+  /** A fifth of the requests that may be under way stays free of those that only wait for their bodies. */
   constructor(maxInFlight: number) {
     this.ofCallers = new BodyBudget(Math.ceil(maxInFlight * 0.8))
   }
 
-  /** The whole body. Throws 10001 for one that is too large or broke off; the request times out for one that dallies. */
+  /** Reads the whole body. Throws 10001 when it is too large or breaks off; a slow one is ended by the timeout. */
   async read(request: HttpRequest, operation: Operation, timeout: RequestTimeout): Promise<Uint8Array> {
     const limit = operation.maxBodyBytes ?? limits.bodyBytes
     const announced = request.header('content-length')
@@ -89,10 +89,10 @@ const filePace: Pace = { patienceMs: 60_000, everyMs: 30_000, leastBytes: 64 * 1
 const drainedMs = 2_000
 
 let filesUnderWay = 0
-/** By caller, and by the application that a file is for. */
+/** Counts files by caller, and by the application that a file is for. */
 const filesOf = new Map<string, number>()
 
-/** Whose a file is. */
+/** The caller and the application that a file counts for. */
 interface FileOwner {
   actor: string
   appId: string | undefined
@@ -120,19 +120,19 @@ function leavePlace(names: readonly string[]): void {
   }
 }
 
-/** Is told of a file while it arrives. */
+/** Receives a file while it arrives. */
 interface FileListener {
   piece(bytes: Uint8Array): void
-  /** Waited for before the end of the file is told. */
+  /** The file's end is reported once this has resolved. */
   end(): Promise<void>
 }
 
 /** A body that is taken as it arrives, once. */
 export class FileBody {
   readonly mediaType: string
-  /** As the request names it; null where it does not. */
+  /** The charset that the request names; null when it names none. */
   readonly charset: string | null
-  /** Taken so far. */
+  /** Bytes taken so far. */
   size = 0
   private readonly pieces: AsyncIterator<Uint8Array>
   private readonly limit: number
@@ -177,13 +177,13 @@ export class FileBody {
     }
   }
 
-  /** Takes no more of it: whoever waits for the next piece is refused at once. */
+  /** Ends the file: the reader that waits for the next piece gets this refusal at once. */
   end(refusal: Refusal): void {
     this.givenUp ??= refusal
     this.giveUp?.(this.givenUp)
   }
 
-  /** Piece by piece. Throws 10001 for what is too large, breaks off or dallies. */
+  /** Yields the file's pieces. Throws 10001 when it is too large, breaks off or is too slow. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
       const piece = await this.next()

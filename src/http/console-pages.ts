@@ -19,7 +19,7 @@ const mediaTypes: Record<string, string> = {
   '.json': 'application/json',
   '.woff2': 'font/woff2',
 }
-/** Where the console has not been built. */
+/** The answer while the console has not been built. */
 const missing: HttpAnswer = {
   status: 503,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
@@ -108,7 +108,7 @@ function fileOf(path: string): string | undefined {
   return path.slice('/console/'.length)
 }
 
-/** Only our own scripts run, nobody frames the pages, and nothing is sent elsewhere but to the map's tiles. */
+/** The pages run only their own scripts, cannot be framed, and send requests elsewhere only for the map's tiles. */
 function securityHeaders(mapTileUrl: string | undefined): Record<string, string> {
   const tiles = mapTileUrl === undefined ? '' : ` ${new URL(mapTileUrl.replaceAll(/[{}]/g, '')).origin}`
   const policy = [

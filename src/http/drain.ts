@@ -5,8 +5,8 @@ import { forwardedScheme } from './listener.ts'
 import { type HttpAnswer, type HttpHandler, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 
 /**
- * To stop listening closes kept-alive connections at once, also those on which a request is just arriving. So clients
- * are first told to close them themselves.
+ * A server that stops listening closes kept-alive connections at once, even while a request arrives on one. So for this
+ * long the answers first ask clients to close their connections.
  */
 const farewellMs = 400
 /** After the last answer, clients get this long to read `connection: close` before their connection is cut. */
@@ -41,7 +41,7 @@ export class Drain {
     )
   }
 
-  /** What is told of a fault that nobody expected: one fixed sentence. The log has the rest. */
+  /** The answer to an unexpected error: one fixed sentence. The log has the error. */
   fault(error: unknown): HttpAnswer {
     const requestId = randomUUID()
     this.log.error({ requestId, err: error }, 'internal fault')
@@ -69,7 +69,7 @@ export class Drain {
     }
   }
 
-  /** Adds what every answer says. */
+  /** Adds the headers of every answer. */
   private complete(request: HttpRequest, answer: HttpAnswer): HttpAnswer {
     const { headers } = answer
     if (isStreamed(answer.body)) answer.body = this.counted(request, answer.body)
@@ -97,7 +97,7 @@ export class Drain {
     }
   }
 
-  /** From now on every answer closes its connection. Resolves when busy clients have had such an answer. */
+  /** From now on every answer closes its connection. Resolves when active clients have had such an answer. */
   async begin(): Promise<void> {
     this.stopping = true
     await new Promise((resolve) => setTimeout(resolve, farewellMs))

@@ -49,7 +49,7 @@ export interface Handler {
   ): Promise<unknown>
   /** Whether it is given a connection to read with. */
   reads?: boolean
-  /** Faults that members of the body have together or by a setting; told with those of the schema. */
+  /** Checks what no schema can say: members that depend on each other or on a setting. */
   check?: (body: Record<string, unknown>) => FieldFault[]
   /** Adds to the body of each of the operation's refusals, where a standard asks for members of its own. */
   refusalMembers?: (refusal: Refusal) => Record<string, unknown>

@@ -2,9 +2,9 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Bounds the connections of a Node server: past `most`, the one that has been without a request for longest is closed for
- * a new one. Whoever opens thousands and says nothing then closes their own, where refusing the newest would keep others
- * out. Where every connection has a request, the new one is refused.
+ * Limits the connections of a Node server. Past `most`, the server closes the connection that has been without a
+ * request for longest, for a new one. So a client that opens thousands without a request loses its own; to refuse the
+ * newest would keep others out. Where every connection has a request, the new one is refused.
  */
 export function boundConnections(server: Server, most: number): void {
   let open = 0

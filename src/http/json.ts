@@ -35,7 +35,7 @@ interface List {
   cuts: number[]
 }
 
-/** Of small bodies, which are read without a pause. */
+/** Members counted by depth; for small bodies, which are read without a pause. */
 const membersAtDepth = new Int32Array(limits.jsonDepth + 1)
 
 /** One pass over the bytes of a JSON text, before it is parsed: what it would cost, and where it can be cut. */

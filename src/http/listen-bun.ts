@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net'
 import { limits } from '../vocabulary/limits.ts'
 import type { Drain } from './drain.ts'
-import { forwardedScheme, heard, type Listener, splitTarget, urlOf } from './listener.ts'
+import { forwardedScheme, type Listener, splitTarget, trustedHeader, urlOf } from './listener.ts'
 import { type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 import { collect } from './pieces.ts'
 
@@ -24,7 +24,8 @@ export function listenOnBun(
     error: (error) => toResponse(drain.fault(error)),
     fetch: (request, server) =>
       drain.answer(new BunRequest(request, server, proxies), (answer) => {
-        // While a reader takes nothing, Bun ignores an error of the stream. Idle connections it closes, within four seconds.
+        // While a reader reads nothing, Bun ignores an error of the stream; but it closes idle connections within four
+        // seconds.
         answer.cut?.addEventListener('abort', () => server.timeout(request, 1))
         return toResponse(answer)
       }),
@@ -95,7 +96,7 @@ class BunRequest implements HttpRequest {
 
   header(name: string): string | null {
     const value = this.request.headers.get(name)
-    return value !== null && name === forwardedScheme ? heard(value, this.peerAddress(), this.proxies) : value
+    return value !== null && name === forwardedScheme ? trustedHeader(value, this.peerAddress(), this.proxies) : value
   }
 
   peerAddress(): string {
@@ -107,7 +108,7 @@ class BunRequest implements HttpRequest {
   }
 
   body(limitBytes: number): Promise<Uint8Array> {
-    // With a length that was checked, the runtime reads the body at once; without one, every piece is counted.
+    // With a checked length the runtime reads the body at once; without one, every piece is counted.
     if (this.request.headers.get('content-length') !== null) {
       return (this.request as unknown as { bytes(): Promise<Uint8Array> }).bytes()
     }

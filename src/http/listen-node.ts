@@ -6,7 +6,7 @@ import { limits } from '../vocabulary/limits.ts'
 import { refusals } from '../vocabulary/refusals.ts'
 import { type Drain, nothingLoaded } from './drain.ts'
 import { boundConnections } from './idle-connections.ts'
-import { forwardedScheme, heard, type Listener, splitTarget, urlOf } from './listener.ts'
+import { forwardedScheme, type Listener, splitTarget, trustedHeader, urlOf } from './listener.ts'
 import { BodyTooLarge, type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 import { Pieces } from './pieces.ts'
 
@@ -34,7 +34,7 @@ const nodeOptions = {
   requestTimeout: 0,
   headersTimeout: 15_000,
   connectionsCheckingInterval: 5_000,
-  // As Bun does: what must be given once is then seen to be given twice.
+  // As Bun does: a header that is allowed once then shows when it was sent twice.
   joinDuplicateHeaders: true,
 }
 
@@ -78,7 +78,7 @@ function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer:
   const { body, headers } = answer
   // A body that was not read (refused before, or too large) would be taken for the next request's head.
   if (!incoming.complete) headers.connection = 'close'
-  // Of a 304 it would be the length of what is not sent.
+  // For a 304 this would be the length of a body that is not sent.
   if (answer.status !== 304 && !isStreamed(body)) headers['content-length'] = String(Buffer.byteLength(body))
   if (answer.cookies !== undefined) outgoing.setHeader('set-cookie', answer.cookies)
   outgoing.writeHead(answer.status, headers)
@@ -89,7 +89,7 @@ function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer:
   } else outgoing.end(body)
 }
 
-/** Sends what is made meanwhile. Never rejects: where it breaks off, so does the connection. */
+/** Sends the pieces as they are made. Never rejects: an error closes the connection. */
 async function send(outgoing: ServerResponse, pieces: Streamed): Promise<void> {
   try {
     for await (const piece of pieces) {
@@ -102,7 +102,7 @@ async function send(outgoing: ServerResponse, pieces: Streamed): Promise<void> {
   }
 }
 
-/** Resolves when more can be sent, or nobody takes it any more. */
+/** Resolves when more can be sent, or the client has gone. */
 function roomIn(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const late = setTimeout(() => outgoing.destroy(), limits.readerIdleSeconds * 1000)
@@ -140,7 +140,7 @@ class NodeRequest implements HttpRequest {
     const value = this.incoming.headers[name]
     if (value === undefined) return null
     const text = Array.isArray(value) ? value.join(', ') : value
-    return name === forwardedScheme ? heard(text, this.peerAddress(), this.proxies) : text
+    return name === forwardedScheme ? trustedHeader(text, this.peerAddress(), this.proxies) : text
   }
 
   peerAddress(): string {
@@ -175,13 +175,13 @@ class NodeRequest implements HttpRequest {
     yield* this.incoming.iterator({ destroyOnReturn: false })
   }
 
-  /** After the answer Node tells nothing more of a body, neither its end nor that it broke off. */
+  /** After the answer Node reports nothing more of the body, neither its end nor an abort. */
   giveUpBody(): void {
     if (!this.incoming.complete) this.rejectBody?.(new Error('the body was answered before its end'))
   }
 }
 
-/** Without a limit Node would have no file left for anything else. */
+/** Bounded by the process's limit of open files, of which some must stay free. */
 function mostConnections(): number {
   let allowed = ''
   try {

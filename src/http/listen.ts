@@ -10,7 +10,7 @@ import type { HttpHandler } from './message.ts'
 
 export interface ListenOptions {
   log: Logger
-  /** Whose `X-Forwarded-Proto` is heard. Anybody else could write it, and nothing is to be believed of it. */
+  /** The proxies whose `X-Forwarded-Proto` is trusted; any other client could forge the header. */
   trustedProxies?: BlockList | undefined
   /** Other processes of this service listen there as well. */
   isShared?: boolean
@@ -20,7 +20,7 @@ export interface ListenOptions {
 export function listen(host: string, port: number, handler: HttpHandler, options: ListenOptions): Promise<Listener> {
   const { log, isShared = false, trustedProxies } = options
   const drain = new Drain(handler, log)
-  // On Node the socket is the parent's, and node:cluster shares it.
+  // On Node the parent owns the socket, and node:cluster shares it.
   return explained(host, port, () =>
     typeof Bun === 'undefined'
       ? listenOnNode(host, port, drain, trustedProxies)
@@ -29,8 +29,8 @@ export function listen(host: string, port: number, handler: HttpHandler, options
 }
 
 /**
- * The port for processes that will share it: a free one for 0. Refuses one that is taken, which they would otherwise
- * share with whoever has it.
+ * Finds the port that several processes will share; a free one for 0. Throws when it is in use: the processes would
+ * share it with its present owner.
  */
 export function findPort(host: string, port: number): Promise<number> {
   return explained(host, port, async () => {

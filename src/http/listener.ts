@@ -17,8 +17,8 @@ export function urlOf(host: string, port: number): string {
 
 export const forwardedScheme = 'x-forwarded-proto'
 
-/** What a proxy says of the scheme; nothing where the peer is none that is trusted. */
-export function heard(value: string, peer: string, proxies: BlockList | undefined): string | null {
+/** The value of a proxy's header; null where the peer is not a trusted proxy. */
+export function trustedHeader(value: string, peer: string, proxies: BlockList | undefined): string | null {
   return proxies !== undefined && isTrusted(plainAddress(peer), proxies) ? value : null
 }
 

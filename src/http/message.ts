@@ -1,9 +1,9 @@
 /** One request as `listen.ts` hands it over: the little that both runtimes share, so that neither costs a conversion. */
 export interface HttpRequest {
   method: string
-  /** Without the query, percent-encoding untouched: every known path is plain ASCII. */
+  /** The path without the query, with its percent-encoding: every known path is plain ASCII. */
   path: string
-  /** Without the question mark. */
+  /** The query without the question mark. */
   query: string
   /** `x-forwarded-proto` is null where the peer is no trusted proxy. */
   header(name: string): string | null
@@ -13,7 +13,7 @@ export interface HttpRequest {
   onHangUp(listener: () => void): void
   /** The whole body. Throws `BodyTooLarge` before more than `limitBytes` are kept, and when it was answered before. */
   body(limitBytes: number): Promise<Uint8Array>
-  /** The body as it arrives, no faster than it is taken. Throws when it breaks off. */
+  /** Yields the body as it arrives, no faster than it is read. Throws when it breaks off. */
   stream(): AsyncIterable<Uint8Array>
 }
 

@@ -26,7 +26,7 @@ export class Pieces {
   }
 }
 
-/** A whole body. Throws `BodyTooLarge` past so many bytes. */
+/** Collects a whole body. Throws `BodyTooLarge` past `limitBytes`. */
 export async function collect(pieces: AsyncIterable<Uint8Array>, limitBytes: number): Promise<Uint8Array> {
   const kept = new Pieces()
   for await (const piece of pieces) {

@@ -6,7 +6,7 @@ import type { Refusal, RefusalName } from '../vocabulary/refusals.ts'
 
 const windowMs = 60_000
 
-/** The refusals that tell of an attack, which no event and no refusal log has. */
+/** The refusals that can mean an attack and that neither events nor the refusal log record. */
 const kinds: Partial<Record<RefusalName, { level: 'info' | 'warn'; line: string; rest: string }>> = {
   clientInvalid: {
     level: 'warn',
@@ -45,7 +45,7 @@ export class RefusalLines {
     this.counts.set(refusal.refusal, count + 1)
     if (count === 0) setTimeout(() => this.endMinute(refusal.refusal), windowMs).unref()
     if (count >= limits.refusalLinesAMinute) return
-    // Operations that take no token have a caller that says nothing.
+    // Where an operation needs no token, the caller is unknown.
     const isKnown = caller !== undefined && operation?.callers.length !== 0
     const actor = isKnown ? actorOf(caller) : refusal.actor
     this.log[kind.level]({ requestId, operation: operation?.id, actor, address: address() }, kind.line)

@@ -24,43 +24,42 @@ import { RefusalLines } from './refusal-lines.ts'
 import { queryReader, type Validator, validator } from './validate.ts'
 
 // From a request to its response, for every operation (decision 0017).
-//
-// A request is found its route, admitted (who calls, and may they), read (body or file, query), carried out, and answered. It
-// leaves at each step by a refusal. A deadline runs all the while: past it the response is 50003, and what the handler then
-// makes is dropped. Of a file or a stream the caller's access is looked at again until the end.
-//
-// Never: a handler for a caller who was not admitted or with a body that was not checked; two responses to one request;
-// words of an unexpected error in a response; a refused write that is not noted.
+// The service finds the route of a request, admits it (who calls, and may they), reads its body or file and its query,
+// runs the handler and responds. A refusal can end the request at each step. A deadline runs throughout: past it the
+// response is 50003, and what the handler still returns is dropped. During a file or a stream the caller's access is
+// checked again and again.
+// Never: a handler for a caller that was not admitted or for a body that was not checked; two responses to one request;
+// the words of an unexpected error in a response; a refused write that is not noted.
 
 /** A write that was refused, or a row of one. */
 export interface RefusedWrite {
   refusal: Refusal
   operation: Operation
   requestId: string
-  /** Undefined when it was refused before its caller was told. */
+  /** The caller; undefined when the request was refused before its caller was known. */
   caller: Caller | undefined
-  /** As it was sent, with whatever faults it has; undefined when it was not read. */
+  /** The body as it was sent, possibly faulty; undefined when it was not read. */
   body: unknown
-  /** What a row is about; for a whole request its body says so. */
+  /** The record that a row is about; for a whole request its body names it. */
   subject?: string | null
 }
 
 export interface ServeOptions {
   reads: Reads
-  /** Is told of every refused write; it may not throw, and nobody waits for it. */
+  /** Records a refused write. Must not throw, and the response does not wait for it. */
   noteRefusal(refused: RefusedWrite): void
   /** Answers who calls an operation, and refuses who may not. */
   admit(operation: Operation, request: HttpRequest): Caller | Promise<Caller>
-  /** Answers who calls as far as anybody knows by now. */
+  /** Returns the caller, or a promise of it when it must be looked up. */
   authenticate(request: HttpRequest): Caller | Promise<Caller>
-  /** Adds what an application is told of its rate. */
-  tellRate(caller: ApplicationCaller, headers: Record<string, string>): void
+  /** Adds the headers that inform an application of its rate limit. */
+  addRateHeaders(caller: ApplicationCaller, headers: Record<string, string>): void
   deadlines: Deadlines
   metrics: Metrics
   log: Logger
-  /** The address of whoever sent a request. */
+  /** Returns the address that a request came from. */
   sourceOf(request: HttpRequest): string
-  /** A request that the database has not answered by then is told 50003. */
+  /** A request that has waited for the database for this long is answered with 50003. */
   answerTimeoutMs: number
   /** A body that has not arrived by then is refused. */
   bodyTimeoutMs: number
@@ -80,7 +79,7 @@ interface Pending extends RequestTimeout {
   requestId: string
   /** Known once it is admitted. */
   caller: Caller | undefined
-  /** As it was sent; known once it is read. */
+  /** The body as it was sent, once it is read. */
   body: unknown
 }
 
@@ -121,7 +120,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         answer.headers['x-request-id'] = requestId
         // What an answer may hold is its caller's business alone: secrets, set-up links, people's names and numbers.
         answer.headers['cache-control'] ??= 'no-store'
-        if (pending.caller?.kind === 'application') options.tellRate(pending.caller, answer.headers)
+        if (pending.caller?.kind === 'application') options.addRateHeaders(pending.caller, answer.headers)
         observe(route, answer.status, code, requestId, performance.now() - startedAt)
         dropBodyOfHead(request, answer)
         if (isLarge(answer)) compress(answer, request).then(resolve, reject)
@@ -157,7 +156,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
       const place = isProbe ? 0 : 1
       inFlight.count += place
       options.deadlines.enter(pending)
-      // What was told 503 for its time still counts until it ends: the bound is on work, not on waiting.
+      // A request that timed out with 503 counts until its work ends: the bound is on work, not on waiting.
       answerFor(route, request, options, bodies, pending).then(
         (outcome) => {
           inFlight.count -= place
@@ -182,7 +181,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
   }
 }
 
-/** A file that nobody takes is not begun. */
+/** The answer to a HEAD has no body, so its file is not started. */
 function dropBodyOfHead({ method }: HttpRequest, answer: HttpAnswer): void {
   if (method === 'HEAD' && isStreamed(answer.body)) answer.body = ''
 }
@@ -220,7 +219,7 @@ function routeTable(handlers: readonly Handler[]): Map<string, Map<string, Route
   return routes
 }
 
-/** Where answers of a schema hold secrets that are shown once. */
+/** The paths of the members of a schema that are secrets, shown once. */
 function secretsOf(schema: TSchema): string[][] {
   const {
     properties,
@@ -329,7 +328,7 @@ async function answerFile(
   const askedAt = performance.now()
   const key = operation.idempotent ? request.header('idempotency-key') : null
   const idempotency = key === null ? undefined : requestKeyOf(route, key)
-  // What a file is to be is told by its address.
+  // The address says what an upload becomes.
   const hash = idempotency && createHash('sha256').update(request.query)
   const hears = {
     piece: (bytes: Uint8Array) => void hash?.update(bytes),
@@ -367,7 +366,7 @@ function answerGet(
   return reads ? options.reads.run(asked.actor, signal(), (sql) => run({ ...asked, sql })) : run(asked)
 }
 
-/** Aborted when the caller hangs up or has been told that it took too long. */
+/** Aborted when the client disconnects or its request has timed out. */
 function abortedWith(request: HttpRequest, timeout: RequestTimeout): AbortSignal {
   const controller = new AbortController()
   const { expire } = timeout
@@ -380,8 +379,8 @@ function abortedWith(request: HttpRequest, timeout: RequestTimeout): AbortSignal
 }
 
 /**
- * Looks at the caller anew where it was admitted a while ago: at who it is, what its role may do, and the applications
- * that the request is about. Throws 10002, 10003 and 10005.
+ * Checks again a caller that was admitted a while ago: who it is, what its role allows, and the applications that the
+ * request is about. Throws 10002, 10003 and 10005.
  */
 async function requireStill(
   { handler: { operation } }: Route,

@@ -11,8 +11,8 @@ export function listOf(networks: readonly Network[]): BlockList {
 }
 
 /**
- * Where a request came from: the peer, or, behind proxies that are trusted, the nearest address of `X-Forwarded-For`
- * that is not one of theirs. What stands before that one was written by the caller and proves nothing.
+ * The address that a request came from: the peer's, or, behind trusted proxies, the last address of `X-Forwarded-For`
+ * that is not one of theirs. The client itself may have written the addresses before that one.
  */
 export function sourceAddress(
   request: Pick<HttpRequest, 'header' | 'peerAddress'>,
@@ -56,7 +56,7 @@ export function isTrusted(address: string, trustedProxies: BlockList): boolean {
   return version !== 0 && trustedProxies.check(address, version === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** Without the brackets and the port that some proxies write, and without IPv6's form of an IPv4 address. */
+/** Removes the brackets and the port that some proxies write, and IPv6's form of an IPv4 address. */
 export function plainAddress(written: string): string {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(written)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(written)?.[1] ?? written
   return bare.replace(/^::ffff:(?=\d+\.)/i, '')

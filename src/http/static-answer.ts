@@ -4,7 +4,7 @@ import { leastCompressed, preferredEncoding } from './encoding.ts'
 import { isUnchanged } from './etag.ts'
 import type { HttpAnswer, HttpRequest } from './message.ts'
 
-/** Bytes with their entity tag, which is made when somebody first asks for them. */
+/** Bytes with their entity tag, which is computed at the first request. */
 class Form {
   readonly bytes: Uint8Array
   private tag: string | undefined
@@ -21,14 +21,14 @@ class Form {
 
 type Encoding = 'br' | 'gzip'
 
-/** An answer that is the same for everybody: in memory, with its entity tags and its compressed forms made once. */
+/** An answer that is the same for every caller: in memory, with its entity tags and compressed forms computed once. */
 export class StaticAnswer {
   private readonly plain: Form
   private readonly compressed = new Map<Encoding, Form>()
   private readonly headers: Record<string, string>
   private readonly isWorthIt: boolean
 
-  /** What was compressed beforehand is taken as it is; the rest is compressed when somebody first asks for it. */
+  /** Forms that were compressed at build time are used as they are; the others are compressed at the first request. */
   constructor(
     body: string | Uint8Array,
     headers: Record<string, string>,

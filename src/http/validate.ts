@@ -35,9 +35,9 @@ export interface Validator<Value> {
 }
 
 /**
- * Makes the check of one schema: compiled as a whole for requests that fit, and walked member by member for those
- * that don't, so that every faulty field is told, up to a thousand. Answers declared members only, so that no store can be handed a
- * member that no contract names. Throws 10001.
+ * Makes the check of one schema. A request that fits passes the compiled schema; one that does not is walked member by
+ * member, so that up to a thousand faulty fields are reported. Returns declared members only, so that no store ever
+ * receives a member that no contract names. Throws 10001.
  */
 export function validator<Schema extends TSchema>(
   schema: Schema,
@@ -75,7 +75,7 @@ export function validator<Schema extends TSchema>(
 
 type Pick = (value: unknown) => unknown
 
-/** As the picker does, but of the lists in a body a limits.validatedAtOnce a turn. */
+/** Picks as the picker does, but only `limits.validatedAtOnce` rows of a body's lists in one turn of the event loop. */
 async function pickInTurns(schema: TSchema, value: unknown, pause: () => Promise<void>): Promise<unknown> {
   const { properties } = schema as Shape
   if (properties === undefined) return value
@@ -134,7 +134,7 @@ function holdsOnly(record: Record<string, unknown>, members: ReadonlyMap<string,
   return true
 }
 
-/** What the check finds among the members that fit by themselves, at any depth; one that does not is told once. */
+/** Runs the further check on the members that fit their schemas, at any depth; a member is reported once. */
 function furtherFaults(value: unknown, misfits: FieldFault[], check: (body: Record<string, unknown>) => FieldFault[]) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   if (misfits.length === 0) return check(value as Record<string, unknown>)
@@ -177,7 +177,7 @@ function* faults(schema: TSchema, value: unknown, path: string, root: string, ch
   if (shape.properties !== undefined) return yield* objectFaults(shape, value, path, root, checks)
   if (shape.items !== undefined) return yield* arrayFaults(shape, value, path, root, checks)
   if (fits(schema, value, checks)) return
-  // An optional object or list is told member by member too; its other alternatives are null and "".
+  // An optional object or list is reported member by member too; its other alternatives are null and "".
   const composite = shape.anyOf?.find((option) => (option as Shape).properties ?? (option as Shape).items)
   if (composite !== undefined && typeof value === 'object') return yield* faults(composite, value, path, root, checks)
   const special = shape[reasonKey] === (coordinates as Shape)[reasonKey] ? coordinatesReason(value) : undefined
@@ -249,7 +249,7 @@ export function queryReader<Schema extends TObject>(schema: Schema): (query: str
     )
   }
   if (Object.keys(schema.properties).length > 0) return read
-  // As of nearly every write.
+  // Nearly every write has an empty query.
   return (query) => (query === '' ? ({} as Static<Schema>) : read(query))
 }
 

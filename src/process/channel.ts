@@ -66,7 +66,7 @@ export class ParentChannel implements Peers {
     this.replies.delete(id)
   }
 
-  /** Who cannot answer says so by nothing, and whoever asked does without. */
+  /** Answers a question. Without an answer to give it sends none, and the asker goes on without it. */
   private async answer(id: number, { topic, question }: Question): Promise<void> {
     const answered = async () => this.answerers.get(topic)?.(question as never)
     send({ kind: 'answer', id, answer: await answered().catch(() => undefined) })

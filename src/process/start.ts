@@ -90,13 +90,13 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   // Its workers have their own connections.
   if (isParent) await database.close()
   const setUp = setUpPath && `Set up the first operator within 24 hours, once: ${config.publicUrl ?? url}${setUpPath}\n`
-  // At once, so that whoever waits for the first line has the others too.
+  // In one write, so that a program that waits for the first line has the others too.
   process.stdout.write(`Forecourt is ready at ${url}\n${setUp ?? ''}${demo?.commands(url) ?? ''}`)
   if (config.trustedProxies === undefined && !isLoopback(config.host)) {
     const remedy = 'name the proxies before it in FORECOURT_TRUSTED_PROXIES, or every caller has the address of one'
     log.warn({ host: config.host }, `the service listens beyond this machine: ${remedy}`)
   }
-  // Not before: a start that is refused says nothing but why.
+  // After the start: a start that fails logs only its reason.
   for (const { name, nearest } of unknown) log.warn(`${name} is not a setting; the nearest one is ${nearest}`)
   if (process.getuid?.() === 0) {
     log.warn('the service runs as root, which it does not need: start it as a user of its own (SECURITY.md)')
@@ -115,7 +115,7 @@ async function startWorkers({ config, ...order }: ServeOrder, life: Lifetime, lo
   return urlOf(config.host, port)
 }
 
-/** Where the schema is made, and where requests are served: by a role of its own where the database is ours. */
+/** The connections for the schema's owner and for requests; the embedded database has a role for the latter. */
 interface DatabasePlaces {
   owner: Target
   target: Target

@@ -5,12 +5,12 @@ import { openLog } from '../runtime/log.ts'
 import { SecretBox } from '../secrets/box.ts'
 import { ParentChannel } from './channel.ts'
 
-// One of several servers on a port. It does what its parent says, and ends when the parent does.
+// One of several servers on a port. It follows its parent's messages, and ends when the parent does.
 
 const life = new Lifetime()
 const peers = new ParentChannel()
 process.on('disconnect', () => process.exit(1))
-// A terminal sends it to all; the parent then says when to stop.
+// A terminal sends the signal to all processes; the parent decides when to stop.
 process.on('SIGINT', () => {})
 
 async function serve(): Promise<void> {

@@ -6,9 +6,9 @@ import { Claims, type Topic, type WorkerStatus } from '../runtime/peer-processes
 import { UserError } from '../runtime/user-error.ts'
 import type { Question, Request, ServeOrder, ToParent, ToWorker } from './messages.ts'
 
-/** For how long an answer is waited for that others need; a process that is stopped gives none. */
+/** How long an answer is waited for; a process that is stopped gives none. */
 const answerWithinMs: Record<Topic, number> = { rate: 250, access: 900, metrics: 3_000 }
-/** Who served for so long was in order; who did not is waited with, longer each time. */
+/** A worker that lived this long was healthy; after a shorter life its replacement waits, longer each time. */
 const inOrderMs = 10_000
 const longestPauseMs = 10_000
 
@@ -17,7 +17,7 @@ interface Member {
   pid: number | undefined
   bornAt: number
   isServing: boolean
-  /** What it last told of its metrics. */
+  /** The metrics that the worker reported last. */
   metrics: MetricsSnapshot
   ended: Promise<void>
 }
@@ -55,8 +55,8 @@ export class Workers {
   /** Resolves when all serve. Rejects with why one of them cannot. */
   async start(): Promise<void> {
     const file = import.meta.filename.replace(/[^/\\]+(\.\w+)$/, 'worker$1')
-    // On Node each accepts from the socket that all share. A connection that the parent would hand to one that has just
-    // died would hang, and nobody answers it.
+    // On Node every worker accepts from the shared socket. A connection that the parent handed to a worker that has
+    // just died would hang without an answer.
     cluster.schedulingPolicy = cluster.SCHED_NONE
     cluster.setupPrimary({ exec: file, serialization: 'advanced' })
     // Whatever ends this process, also what does not wait for them.
@@ -140,7 +140,7 @@ export class Workers {
   }
 
   private send({ worker }: Member, message: ToWorker): void {
-    // One that is about to end takes nothing more, which its end will tell.
+    // A worker that is about to end takes no messages; its exit event follows.
     if (worker.isConnected()) worker.send(message, () => {})
   }
 

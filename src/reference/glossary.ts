@@ -2,8 +2,8 @@ import { address, appId, coordinates, deviceNo, divisionCode, money, tag, timeOf
 import type { Glossary } from './published-schema.ts'
 
 /**
- * What members mean, and a value of each that works: one name means one thing in every operation. Where a name means
- * something of its own, the contract says so beside the member.
+ * The meaning of each member name, and a working example. A name means the same in every operation; where it means
+ * something else, the contract says so at the member.
  */
 export const glossary: Glossary = {
   appId: { means: 'Its application.', value: appId, example: 'eb5ffaabb88d8c09f000' },

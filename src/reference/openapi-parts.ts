@@ -1,6 +1,6 @@
 import type { Json } from './published-schema.ts'
 
-// What the OpenAPI document says of any service whose answers have this envelope: its headers, and its frames.
+// The parts of the OpenAPI document that every service with this envelope has: headers and envelopes.
 
 /** Frames of answers, refusals and callbacks. */
 export const envelopeSchemas = {
@@ -68,7 +68,7 @@ export const headers = {
   Allow: { description: 'The methods that the path has.', schema: ascii },
 }
 
-/** Where a component’s name is shorter than its header’s. */
+/** Components whose name is shorter than their header's. */
 const headerNames: Record<string, string> = { Replayed: 'Idempotency-Replayed' }
 
 /** Headers of requests. */
@@ -107,7 +107,7 @@ export function headersOf(names: readonly string[]): { headers?: Json } {
     : { headers: Object.fromEntries(names.map((name) => [headerNames[name] ?? name, refTo('headers', name)])) }
 }
 
-/** Where the document holds a part once. */
+/** A reference to a part that the document holds once. */
 export function refTo(kind: string, name: string): Json {
   return { $ref: `#/components/${kind}/${name}` }
 }

@@ -53,7 +53,7 @@ export class SchemaPublisher {
     return ordered
   }
 
-  /** A member of a record: a name in use everywhere has its meaning told where nothing else does. */
+  /** Publishes a member of a record. A common name has its meaning from the glossary unless the member says its own. */
   publishMember(name: string, schema: TSchema | Shape): Json {
     const shape = this.valueOf(name, schema as Shape)
     const published = this.withExample(name, this.use(shape))
@@ -126,7 +126,7 @@ export class SchemaPublisher {
   /** A value of a member: the example of its name, that of its kind of value, or the least that fits. */
   exampleOf(name: string, schema: TSchema | Shape): unknown {
     const shape = schema as Shape
-    // A name says more than the kind of value: the code of a province is no district's.
+    // The name decides more than the kind of value: a province's code is no district's.
     const common = this.glossary[name]?.example
     if (common !== undefined) return common
     if (shape.examples !== undefined) return shape.examples[0]
@@ -167,7 +167,8 @@ export class SchemaPublisher {
     const published = Object.fromEntries(
       keywords.filter(([keyword]) => !keyword.startsWith('x-')).map((entry) => this.keyword(entry)),
     )
-    // Without it generators take 32 bits, which the ids of events exceed: an integer is small only where a bound says so.
+    // Without the format generators choose 32 bits, which ids of events exceed: an integer is small only where a bound
+    // says so.
     return isUnbounded(shape) ? { ...published, format: 'int64' } : published
   }
 
@@ -184,8 +185,8 @@ export class SchemaPublisher {
   }
 
   /**
-   * `""` stands for null where null is taken, which is told once, in the description of the document. A text's own rules
-   * let it through; beside an integer it would make the member one of two types, which most languages have no name for.
+   * Where null is allowed, `""` stands for it; the document's description says so once. A text's own rules allow it.
+   * Beside an integer it would make the member one of two types, which most languages have no name for.
    */
   private writeUnion({ description }: Shape, options: readonly Shape[]): Json {
     const told = description === undefined ? {} : { description }
@@ -242,7 +243,7 @@ const isNull = (shape: Shape) => shape.type === 'null'
 /** A text of which nothing else is said. */
 const isAnyText = (shape: Shape) => shape.type === 'string' && Object.keys(shape).length === 1
 
-/** A part of what is joined: the first of these, which has a name, says that it is an object. */
+/** A part of a joined schema: the first part, which has a name, says that it is an object. */
 const withoutType = ({ type: _, ...part }: Json) => part
 
 /** What is said of a member where it is declared, and not of the value that it holds in general. */

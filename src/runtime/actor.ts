@@ -1,6 +1,6 @@
 /** Background work that comes round by itself. */
 export interface Actor {
-  /** As the log names it: `event-pruner`. */
+  /** The actor's name in log lines: `event-pruner`. */
   name: string
   round(): Promise<unknown>
 }

@@ -3,9 +3,9 @@ const sliceMs = 5
 let turn: Promise<void> = Promise.resolve()
 
 /**
- * For long work on the thread that answers. Makes a function that gives others a turn, at first and whenever a few
- * milliseconds were used up. All such work takes turns too: between two turns of the event loop one slice of it is done,
- * however many large bodies there are.
+ * For long work on the thread that answers requests. Returns a function that yields to the event loop, at its first
+ * call and whenever a few milliseconds were used. All such work shares the turns: between two turns of the event loop
+ * one slice of it runs, however many large bodies there are.
  */
 export function yielder(): () => Promise<void> {
   let since = Number.NEGATIVE_INFINITY
@@ -23,7 +23,7 @@ export function inTime<Value>(asked: Promise<Value>, otherwise: Value, timeoutMs
   return Promise.race([asked, late]).catch(() => otherwise)
 }
 
-/** Makes one run serve everybody who asks while it is under way, and for `heldMs` after its end. */
+/** Returns a function whose callers share one run while it is under way and for `heldMs` after its end. */
 export function shared<Value>(run: () => Promise<Value>, heldMs: number): () => Promise<Value> {
   let last: Promise<Value> | undefined
   return () => {

@@ -10,7 +10,7 @@ export class Lifetime {
   private starting: Promise<void> = Promise.resolve()
   private stopping: Promise<void> | undefined
 
-  /** Aborted when the process is told to stop, also while it still starts. */
+  /** Aborted when the process is asked to stop, also during its start. */
   get stopSignal(): AbortSignal {
     return this.ending.signal
   }
@@ -19,7 +19,7 @@ export class Lifetime {
     this.stops.push(stop)
   }
 
-  /** Starts, and ends with 0 at one of these signals; with 1 when the start fails, which `explain` tells. */
+  /** Runs `start`. Ends the process with 0 at one of these signals, with 1 when the start fails (`explain` words it) */
   async run(
     start: () => Promise<void>,
     signals: readonly NodeJS.Signals[],

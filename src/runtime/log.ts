@@ -11,7 +11,7 @@ interface LoggedError {
 }
 
 /**
- * JSON lines on standard error. Of an error only its place is told: the database's own words (detail, where, and the
+ * Writes JSON lines to standard error. Of an error it logs only the place: the database's own words (detail, where, the
  * message of a statement's error) can repeat a row, and with it a telephone number.
  */
 export function openLog(level: string): Logger {

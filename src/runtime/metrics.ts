@@ -7,7 +7,7 @@ const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 /** How often it is looked whether the event loop is late; what holds it up for longer is always seen. */
 const loopLookMs = 100
 
-/** By the status of the delivery, from 1 on. */
+/** The outcomes of an attempt by the delivery's status, from 1 on. */
 const attemptOutcomes = ['retry', 'delivered', 'dead']
 
 const signInOutcomes = ['succeeded', 'refused', 'locked'] as const
@@ -15,10 +15,10 @@ const signInOutcomes = ['succeeded', 'refused', 'locked'] as const
 /** What most failures of a database are: SQLSTATE classes, and those of the way to it. */
 const databaseFailures = ['connection', '08', '40', '53', '57', '58']
 
-/** Applications that are told one by one; further ones are counted together, so that a scrape stays small. */
+/** The most applications with a label of their own; the others are counted together, so that a scrape stays small. */
 const mostNamed = 50
 
-/** Of the process, as every Prometheus client names them; both runtimes know these. */
+/** Metrics of the process under the names that every Prometheus client uses; both runtimes have these. */
 const processMetrics = [
   'process_cpu_user_seconds_total',
   'process_cpu_system_seconds_total',
@@ -41,7 +41,7 @@ export function withoutGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
 
-/** How the values of several processes become the service's; `first` where each tells the same. */
+/** How the values of several processes become the service's; `first` where all have the same. */
 type Merged = 'sum' | 'first' | 'min' | 'max'
 
 export interface GaugeOptions {
@@ -50,7 +50,7 @@ export interface GaugeOptions {
   merged: Merged
 }
 
-/** Values by what tells them apart; undefined while they are not known. */
+/** Values by the text of their labels; undefined while they are not known. */
 export type Readings = Record<string, number> | undefined
 
 /** What `/metrics` shows. Children are looked up once per label set, so that a request costs two additions. */

@@ -26,7 +26,7 @@ export interface Peers {
   ask<Name extends Topic>(topic: Name, question: Topics[Name]['question']): Promise<Topics[Name]['answer'][]>
   /** How this process answers the others. */
   onAsked<Name extends Topic>(topic: Name, answer: Answerer<Name>): void
-  /** False while somebody else, or this process, holds it. */
+  /** Returns false while this or another process holds the key. */
   claim(key: string): Promise<boolean>
   release(key: string): void
   /** The metrics of all as one text; undefined when there are no others. */
@@ -56,7 +56,7 @@ export class Claims<Holder> {
   }
 }
 
-/** Of a service that is one process. */
+/** The peers of a service that is one process. */
 export class NoPeers implements Peers {
   readonly workers: WorkerStatus = { serving: 1, wanted: 1, isStarted: true }
   private readonly claims = new Claims<'this process'>()

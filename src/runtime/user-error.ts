@@ -1,4 +1,4 @@
-/** What went wrong, for people: the message is one clear sentence and says what to do, and no stack helps further. */
+/** An error for users: the message is one clear sentence that says what to do, and a stack would not help. */
 export class UserError extends Error {
   override name = 'UserError'
 }

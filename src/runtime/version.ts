@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 
-/** Of the program, as its package has it. */
+/** The program's version, from its package. */
 export const { version }: { version: string } = createRequire(import.meta.url)('../../package.json')
 
 const { bun, node } = process.versions
 
-/** What runs it, as people are told. */
+/** The runtime's name and version for people. */
 export const runtime = bun === undefined ? `Node ${node}` : `Bun ${bun}`

@@ -17,7 +17,7 @@ export function newKey(): string {
   return randomBytes(keyBytes).toString('base64')
 }
 
-/** What tells a key from others: the beginning of a digest of 256 random bits, which tells nothing of them. */
+/** The id of a key: the beginning of a digest of 256 random bits, which reveals nothing of them. */
 export function idOfKey(key: Buffer): string {
   return createHash('sha256').update('forecourt key').update(key).digest('hex').slice(0, 16)
 }
@@ -48,7 +48,7 @@ export class SecretBox {
     return new SecretBox([read(first), ...others.map(read)])
   }
 
-  /** For another process of the same service. */
+  /** The keys for another process of the same service. */
   keysAsText(): string[] {
     return [...this.keys.values()].map((key) => key.toString('base64'))
   }

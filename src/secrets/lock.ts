@@ -6,14 +6,14 @@ const saltBytes = 16
 const purpose = 'the key for secrets'
 /** 128 MiB and a good third of a second a guess; r = 8 and p = 1. */
 const dearCost = 2 ** 17
-/** More would let an altered database take the memory of whoever opens it. */
+/** The highest accepted cost. An altered database could otherwise exhaust the memory of the process that opens it. */
 const mostCost = 2 ** 20
 /** Texts without a head are of the first version, whose cost was this. */
 const costWithoutHead = 2 ** 14
 
 /**
- * Locks a key with a password, so that whoever knows the password can have it; see `unlockKey`. The text is `scrypt$N`,
- * the salt in base64 and the sealed key, with colons between them.
+ * Encrypts a key with a password; `unlockKey` decrypts it. The text is `scrypt$N`, the salt in base64 and the sealed
+ * key, with colons between them.
  */
 export function lockKey(key: string, password: string): string {
   const salt = randomBytes(saltBytes)
@@ -33,7 +33,7 @@ export function unlockKey(locked: string, password: string): string | undefined 
   }
 }
 
-/** Guessing is made dear, but for no password at all, and for one that nobody guesses, such as the embedded database's. */
+/** Whether guessing must be made expensive: not without a password, nor for a random one (embedded database). */
 function isGuessable(password: string): boolean {
   return password !== '' && password.length < 40
 }

@@ -13,18 +13,18 @@ export interface SecretsOptions {
   /** The setting's file; undefined for the one that is made in the data folder. */
   keyFile: string | undefined
   dataDir: string
-  /** Of the database: all its processes know it, and no dump holds it. */
+  /** The database's password: all processes know it, and no dump holds it. */
   password: string
   log: Pick<Logger, 'info' | 'warn'>
-  /** Keys that open what is to be sealed anew, in base64: those of a backup that is restored. */
+  /** Keys, in base64, that open what must be sealed again with the newest key: those of a restored backup. */
   alsoHeld?: readonly string[]
 }
 
 /**
- * The box for callback secrets, with the keys of the setting's file or of one that is made in the data folder. Processes
- * for which no file is named share a key by the database's password. Refuses to start without a key that the database
- * needs: a process with a key of its own could not sign what others made, nor they what it made. Seals anew what an
- * older key sealed.
+ * Opens the box for callback secrets, with the keys of the setting's file or of a file that is created in the data
+ * folder. Processes without a file of their own share a key through the database, locked with its password. Throws when
+ * a key that the database needs is missing: the process could not sign what others sealed, nor they what it sealed.
+ * Seals again what an older key sealed.
  */
 export async function openSecrets(sql: Statements, options: SecretsOptions, isRetry = false): Promise<SecretBox> {
   const path = options.keyFile ?? join(options.dataDir, 'secrets.key')
@@ -66,7 +66,7 @@ export async function requireKeys(sql: Statements, options: Omit<SecretsOptions,
 async function prepareKeyFile(sql: Statements, options: SecretsOptions, path: string): Promise<void> {
   const { dataDir, password } = options
   const alsoHeld = alsoHeldBy(options).map(idOfKey)
-  // In this order: a key that another process notes meanwhile is then found to be shared.
+  // In this order: a key that another process stores meanwhile is then found to be shared.
   const needed = (await neededKeys(sql)).find((keyId) => !alsoHeld.includes(keyId))
   const noted = await findNotedKey(sql)
   const isThere = existsSync(path)

@@ -20,7 +20,7 @@ export async function neededKeys(sql: Statements): Promise<string[]> {
 
 export interface NotedKey {
   keyId: string
-  /** For those who know the database's password; null where a file was named. */
+  /** The key, locked with the database's password; null where a file holds it. */
   lockedKey: string | null
 }
 
@@ -50,7 +50,7 @@ interface SealedRow {
   query: string | null
 }
 
-/** Seals, in steps, what was sealed with an older key anew. Answers how many configurations that were. */
+/** Seals again, in steps, what an older key sealed. Returns the number of configurations. */
 export async function sealAnew(sql: Statements, box: SecretBox): Promise<number> {
   const isOlder = (sealed: string | null): sealed is string => sealed !== null && keyIdOf(sealed) !== box.keyId
   let count = 0

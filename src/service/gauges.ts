@@ -14,7 +14,7 @@ interface Parts {
   readiness: Readiness
   peers: Peers
   config: Pick<Config, 'databaseUrl' | 'dataDir'>
-  /** By their names; what is asked for a scrape goes by `background`. */
+  /** The pools by name; `background` runs the queries of a scrape. */
   pools: Record<string, Sql> & { background: Sql }
   isDistributed: boolean
   readsWaiting(): number
@@ -105,8 +105,8 @@ function showReadiness(metrics: Metrics, readiness: Readiness): void {
 }
 
 /**
- * The disk of the embedded database. Where the database is elsewhere its disk is not this machine's: what is shown then is
- * the data folder's, and the label says so.
+ * Shows the disk of the embedded database. A database elsewhere has its disk on another machine: then the gauge shows
+ * the data folder's disk, and its label says so.
  */
 function showDisk(metrics: Metrics, { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
   const folder = (databaseUrl === undefined && readRecord(dataDir)?.cluster) || dataDir
@@ -139,7 +139,7 @@ function showBackups(metrics: Metrics, sql: Sql, timeoutMs: number): void {
   })
 }
 
-/** As the overview counted them: upkeep sees to it that they are not older than some minutes. */
+/** Shows the counts of the overview, which upkeep keeps at most some minutes old. */
 function showFleet(metrics: Metrics, sql: Sql, timeoutMs: number): void {
   const last = lately(() => findCount(sql), { freshMs: 500, timeoutMs })
   const show = (name: string, help: string, read: (counts: FleetCounts) => Readings) =>

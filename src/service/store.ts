@@ -2,17 +2,17 @@ import { tryLock } from '../database/advisory-lock.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 
-/** Days whose size is kept, to tell how fast the database grows. */
+/** Days of sizes that are kept to compute the growth. */
 const keptDays = 32
-/** Growth is told over the last of them: long enough for a week's rhythm. */
+/** Growth is computed over the last of them: long enough for a week's rhythm. */
 const growthDays = 8
-/** Less than that tells nothing of a day. */
+/** A shorter time says nothing of a day's growth. */
 const leastHours = 12
 
 export interface DatabaseSize {
   /** Null while a node of the cluster is away. */
   bytes: number | null
-  /** Of the last week, or of what is known of it; null while too little is. */
+  /** Growth in the last week, or in the known part of it; null while too little is known. */
   bytesPerDay: number | null
   /** When upkeep noted the size last, and with it that it runs; null before its first round. */
   notedAt: Date | null

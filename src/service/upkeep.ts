@@ -24,12 +24,12 @@ const countEveryMinutes = 5
 const stepRows = 2000
 
 /**
- * Actors that look into every application, for what has had its days, rest so long after a round that found nothing more:
- * an idle service must not cost the more, the more applications there are.
+ * How long an actor that prunes application by application rests after a round that found nothing: an idle service must
+ * not cost more because it has more applications.
  */
 const restMs = 3_600_000
 
-/** Removes at most so many rows in one transaction, and returns how many it removed. */
+/** Removes at most `limit` rows in one transaction, and returns how many it removed. */
 type Step = (tx: Statements, limit: number) => Promise<number>
 
 /** When an actor that looks into every application has its next round, by its name. */
@@ -58,7 +58,7 @@ export async function runUpkeep(
   }
 }
 
-/** In their order: the size of the database comes last, and with it that upkeep runs. */
+/** The actors in their order. The size of the database comes last, which also records that upkeep runs. */
 function actors(
   sql: Sql,
   { deliveryDays, refusalDays, isDistributed }: Settings,

@@ -15,7 +15,7 @@ export function batchOf(row: TSchema, description?: string) {
   })
 }
 
-/** Without 0, so that the code of an outcome tells clients in typed languages which of the two it is. */
+/** Has no 0, so that in typed languages the code shows which of the two outcomes a row had. */
 const RefusalCode = named(
   'RefusalCode',
   described(oneOf(...Object.values(refusals).map(({ code }) => code)), 'The code of a refusal.'),
@@ -32,7 +32,7 @@ export function outcomesOf<const Name extends string, Schema extends TSchema>(na
   const faults = Type.Union([FieldFaults, Type.Null()], {
     description: 'The faulty members of a row that is faulty; else null.',
   })
-  // Several batches tell of the same record.
+  // Several batches answer the same record.
   const title = `${nameOf(schema)}Outcomes`
   const known = namedSchemas.get(title)
   const done = () =>

@@ -93,7 +93,7 @@ export const eventWords = {
 export type EventType = keyof typeof eventWords
 export const eventTypes = Object.keys(eventWords) as EventType[]
 
-/** The words of what happens on the platform and in no application: only operators see it, and no callback tells it. */
+/** Words of events of the platform, which belong to no application: only operators see them, no callback has them. */
 export const platformEventWords = {
   'application.created': { en: 'Application created', zh: '新建应用' },
   'application.updated': { en: 'Application changed', zh: '修改应用' },

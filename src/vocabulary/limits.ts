@@ -1,6 +1,6 @@
-// The limits of a process and of what it keeps. Each says what it protects, what happens past it, and which test or benchmark sees it;
-// `npm run generate` makes docs/limits.md of them. What an operator can set stands in config.ts, lengths and ranges of the contract's
-// values in values.ts, and how often something is looked at beside what looks.
+// The limits of a process and of what it stores. Each says what it protects, what happens past it, and which test or
+// benchmark sees it; `npm run generate` makes docs/limits.md of them. Settings stand in config.ts, lengths and ranges
+// of the contract's values in values.ts, and intervals of background work beside that work.
 
 export const limits = {
   // Bodies and answers
@@ -107,8 +107,8 @@ export const limits = {
    */
   fileIdleMs: 30_000,
   /**
-   * Bytes. Clients that read no answer before they have sent all: of a refused file so much is still taken. Past it:
-   * the connection closes. Seen by: test/faults/file-bombs.test.ts.
+   * Bytes. Clients that read no answer before they have sent everything: this much of a refused file is still read.
+   * Past it: the connection closes. Seen by: test/faults/file-bombs.test.ts.
    */
   fileDrainedBytes: 8 * 1024 * 1024,
   /** Rows. Memory: every step of an import is as small. Past it: the next piece. Seen by: bench/bulk.ts. */
@@ -144,7 +144,7 @@ export const limits = {
    */
   importFailures: 20,
   /**
-   * Rows. The disk: with so many refused rows the file is wrong. Past it: the import ends. Seen by:
+   * Rows. The disk: a file with more refused rows is the wrong file. Past it: the import ends. Seen by:
    * test/conformance/bulk-imports.test.ts.
    */
   importRefusedRows: 1_000_000,
@@ -166,25 +166,25 @@ export const limits = {
   /** Reads. Memory, and the order of others. Past it: 429 10007. Seen by: test/faults/fair-shares.test.ts. */
   readsWaitingOfOne: 128,
   /**
-   * Ms. Programs that read page after page: so much of a read counts once, the rest four times. Past it: the owner
+   * Ms. Programs that read page after page: this much of a read counts once, the rest four times. Past it: the owner
    * waits longer. Seen by: test/faults/read-shares.test.ts.
    */
   shortReadMs: 20,
   /**
-   * Creates. Creates that queue for their batches: one attempt of a callback for so many. Past it: the attempt
+   * Creates. Creates that queue for their batches: one attempt of a callback for each of these. Past it: the attempt
    * waits. Seen by: bench/callbacks.ts.
    */
   createsPerAttempt: 4,
-  /** Attempts a second. Callbacks: so many begin whatever creates do. Seen by: bench/callbacks.ts. */
+  /** Attempts a second. Callbacks: these begin at any load of creates. Seen by: bench/callbacks.ts. */
   attemptsPerSecond: 100,
   /**
    * Items. The database: fewer do not begin a batch beside one that is under way. Past it: they wait for its end.
    * Seen by: bench/run.ts.
    */
   batchLeastBeside: 8,
-  /** Items. Response times: a batch of so many waits for no more. Seen by: bench/run.ts. */
+  /** Items. Response times: a batch of this size waits for no further items. Seen by: bench/run.ts. */
   batchWellFilled: 32,
-  /** Look-ups. Memory, from tokens that nobody issued. Past it: 503 50003. Seen by: test/faults/outages.test.ts. */
+  /** Look-ups. Memory, from invented tokens. Past it: 503 50003. Seen by: test/faults/outages.test.ts. */
   callersWaiting: 10_000,
   /** Callers. Memory. Past it: the oldest is looked up again. Seen by: test/faults/outages.test.ts. */
   callersKnown: 200_000,
@@ -294,8 +294,8 @@ export const limits = {
   // Signing in
 
   /**
-   * Hashes. The processors: a hash is some 20 ms of one, for anybody who asks. Past it: the sign-in waits. Seen by:
-   * test/faults/sign-in.test.ts.
+   * Hashes. The processors: a hash takes about 20 ms of one, and any client can cause it. Past it: the sign-in waits.
+   * Seen by: test/faults/sign-in.test.ts.
    */
   hashesAtOnce: 2,
   /** Hashes. Memory. Past it: 503 50003. Seen by: test/faults/sign-in.test.ts. */

@@ -10,7 +10,7 @@ export interface Operation<
 > extends Admission {
   /** Verb and noun; unique. */
   id: string
-  /** Where the reference has it: a name of `src/reference/api.ts`. */
+  /** The group of operations that it belongs to in the reference: a name of `src/reference/api.ts`. */
   group: string
   /** What it does, and what one has to know of it. */
   summary: string
@@ -22,13 +22,13 @@ export interface Operation<
   data: Data
   /** The refusals beyond those that every operation of its kind can give. */
   refusals: readonly RefusalName[]
-  /** Where a refusal has another status here than in the table of refusals. */
+  /** Refusals whose status differs here from the table of refusals. */
   statuses?: Partial<Record<RefusalName, number>>
   /** Takes an `Idempotency-Key` (contract §4.3): a write that would have another effect, or answer, a second time. */
   idempotent?: boolean
   /** Answers the record's `ETag`. */
   tagged?: boolean
-  /** Answers the same to everybody, with an `ETag`, and 304 to who has it already. */
+  /** The answer is the same for every caller: it has an `ETag`, and 304 for callers that have it already. */
   cached?: boolean
   /** Takes `If-Match` with an `ETag` that was answered before; 10009 when the record has changed since. */
   conditional?: boolean
@@ -36,7 +36,7 @@ export interface Operation<
   maxBodyBytes?: number
   /** How long its answer may take, where that is not the statement timeout's business. */
   answerTimeoutMs?: number
-  /** Also takes the form media type (the token operations). */
+  /** Accepts the form media type too (the token operations). */
   takesForm?: boolean
   /** Members that a standard puts beside those of the envelope: of the answer, and of its refusals. */
   beside?: { answer: TObject; refusal: TObject }

@@ -38,7 +38,7 @@ export const pageQuery = {
   ),
 }
 
-/** What every page tells beside its rows (contract §5). */
+/** The members of every page beside its rows (contract §5). */
 const Page = named(
   'Page',
   Type.Object({

@@ -1,4 +1,4 @@
-/** What a refusal says about one field, in both languages. */
+/** Why a field is refused, in both languages. */
 export interface Reason {
   en: string
   zh: string
@@ -468,7 +468,7 @@ interface RefusalDetails {
   status?: number
   errors?: FieldFault[]
   headers?: Record<string, string>
-  /** The application that called, of a request that is refused before anybody else is told of its caller. */
+  /** The calling application, where a request is refused before its caller is passed on. */
   appId?: string
   /** Who called, as the log names it, where the request was refused before its caller was known. */
   actor?: string
@@ -504,7 +504,7 @@ export function unavailable(retryAfterSeconds = 1): Refusal {
   return new Refusal('unavailable', { headers: { 'retry-after': String(retryAfterSeconds) } })
 }
 
-/** RFC 6750 §3.1: a request without a token is told no error, one with a wrong token is. */
+/** RFC 6750 §3.1: the answer to a request without a token has no error code, that to a wrong token has one. */
 export function tokenInvalid(error?: 'invalid_token'): Refusal {
   const challenge = error === undefined ? 'Bearer realm="forecourt"' : `Bearer realm="forecourt", error="${error}"`
   return new Refusal('tokenInvalid', { headers: { 'www-authenticate': challenge } })

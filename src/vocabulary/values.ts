@@ -12,7 +12,7 @@ export const lengths = {
   ...{ address: 255, reason: 255, tag: 512, url: 2048 },
 } as const
 
-/** The reason told when a value does not fit its schema. */
+/** The reason that is given when a value does not fit its schema. */
 export const reasonKey = 'x-reason'
 
 /** What the OpenAPI document shows in the place of a schema that the service itself checks otherwise. */
@@ -50,8 +50,8 @@ export function described<Schema extends TSchema>(schema: Schema, description: s
   })
 }
 
-// Patterns as they are published: other people's tools have no flag `u`, no look-ahead and no \p{…}, and know lengths.
-// That no text holds control characters is told once, in the description of the document.
+// Patterns as they are published: other tools have no flag `u`, no look-ahead and no \p{…}, but they know lengths. That
+// no text may hold control characters is said once, in the document's description.
 const shownText = (max: number) => ({ type: 'string', minLength: 1, maxLength: max, pattern: String.raw`\S` })
 const shownFreeText = (max: number) => ({ type: 'string', maxLength: max })
 
@@ -139,7 +139,7 @@ export function textOneOf<const Text extends string>(texts: readonly Text[], des
   return choice(texts, description)
 }
 
-/** A union that is made from a list loses its members' types, and is told them here. */
+/** A union that is made from a list loses its members' types, so they are declared here. */
 function choice<Value extends number | string>(values: readonly Value[], description?: string) {
   return Type.Union(
     values.map((value) => Type.Literal(value)),
@@ -164,7 +164,7 @@ export const ownAppId = named(
     described(appId, 'The application that is meant. An application may leave out its own; an operator names one.'),
   ),
 )
-/** Of pages that also go over all applications. */
+/** The `appId` of pages that can also list all applications. */
 export const anyAppId = optional(
   described(
     appId,
@@ -248,7 +248,7 @@ export const coordinates = named('Coordinates', withExample(longitudeAndLatitude
 
 const swappedCoordinates = new RegExp(`^(?=.{1,64}$)${latitude} *, *${longitude}$`, 'u')
 
-/** The reason for coordinates that do not fit; a pair that fits the other way round is told so. */
+/** The reason for coordinates that do not fit; it says so when they fit the other way round. */
 export function coordinatesReason(value: unknown): Reason | undefined {
   if (typeof value !== 'string' || !swappedCoordinates.test(value)) return undefined
   return {

@@ -17,7 +17,7 @@ const countWaitMs = 1_000
 const shownEvents = 12
 
 interface Parts {
-  /** For counting, which may take long. */
+  /** The pool for counting, which may take long. */
   sql: Sql
   log: Logger
   config: Pick<Config, 'callbacks'>

@@ -14,7 +14,7 @@ const isFailing = `(e.stopped_at is null and e.failures >= ${failuresUntilHeld})
 
 export interface LastCount {
   counts: Counts
-  /** With the instants as JSON holds them. */
+  /** The troubles, with their instants as JSON holds them. */
   troubles: Trouble[]
   countedAt: Date
 }
