@@ -17,7 +17,7 @@ const lookEveryMs = 50
 
 interface Figure {
   seconds: number
-  /** Of processor time: the command's, and the database's. */
+  /** Processor time of the command and of the database. */
   ownSeconds: number
   databaseSeconds: number
   peakMegabytes: number
@@ -93,7 +93,7 @@ async function measure(runtime: 'bun' | 'node', args: string[], url: string, pos
   const timer = setInterval(() => {
     try {
       own = processCpu(child.pid as number)
-      // Of one that has ended and is not waited for yet, nothing is known any more.
+      // A process that has ended but was not waited for shows no memory.
       peak = residentMegabytes(child.pid as number).peak || peak
     } catch {
       // It has just ended.

@@ -26,7 +26,7 @@ const service = await startService({
 const client = new Client(service)
 const tell = (words: string) => process.stdout.write(`${words}\n`)
 
-/** Of the serving process, in megabytes. */
+/** Resident memory of the serving process, in megabytes. */
 const resident = () => {
   const status = readFileSync(`/proc/${service.process.pid}/status`, 'utf8')
   return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024)

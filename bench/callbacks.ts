@@ -81,7 +81,7 @@ async function makeEndpoints({ database: { sql } }: Registry, count: number, url
   return appIds
 }
 
-/** Events of creates for these applications, one after the other as they would have come, and nobody who sends them. */
+/** Writes events of creates for these applications in turn, without a sender. */
 async function fill({ database: { sql } }: Registry, appIds: string[], events: number): Promise<void> {
   await sql`delete from callback_endpoint`
   await sql`truncate delivery`

@@ -8,14 +8,14 @@ import { startEmbeddedDatabase } from '../src/embedded/embedded.ts'
 /** One database of the cluster that all figures share. */
 export interface Database {
   sql: Sql
-  /** For Forecourt: a URL with the socket's folder as libpq writes it. */
+  /** The URL for Forecourt: with the socket's folder as libpq writes it. */
   url: string
-  /** For drivers: libpq's environment. */
+  /** libpq's environment, for other drivers. */
   env: Record<string, string>
 }
 
 export interface Cluster {
-  /** Of the postmaster. */
+  /** The postmaster's process id. */
   pid: number
   admin: Sql
   createDatabase(name: string): Promise<Database>

@@ -6,7 +6,7 @@ const microsecondsPerTick = 10_000
 interface Times {
   parent: number
   own: number
-  /** Of children that have ended and were waited for. */
+  /** The time of children that have ended and were waited for. */
   ended: number
 }
 

@@ -9,7 +9,7 @@ import { type Options, readOptions } from './options.ts'
 import { table, tellProgress } from './report.ts'
 import { createDevicePath, type Server } from './servers.ts'
 
-/** As many applications create at once; one alone stays on one node, whatever the database is. */
+/** The number of applications that create at once; a single one stays on one node, whatever the database is. */
 const crowds = [1, 8]
 
 interface Figure {

@@ -33,12 +33,12 @@ export interface Load {
   seconds: number
 }
 
-/** Where the greedy application's callbacks go: nobody listens there, and the endpoint is soon left alone. */
+/** The callback of the greedy application: nothing listens there, and the endpoint is soon held. */
 const callbackUrl = 'http://127.0.0.1:9/'
 
 /**
- * Measures what another application has of the service, quietly and beside one that searches many sites, replays many
- * events and hangs up. The service must allow private callbacks. `onPeriod` is told when a period begins, and when it
+ * Measures the service that another application gets, alone and beside one that searches many sites, replays many
+ * events and hangs up. The service must allow private callbacks. `onPeriod` is called when a period begins and when it
  * ends.
  */
 export async function measureShares(
@@ -154,7 +154,7 @@ async function operationsOf(client: Client, { appId, appSecret, ...first }: Test
   }
 }
 
-/** On a busy machine a period is longer, so that there is something to compare. */
+/** On a busy machine a period lasts longer, so that there is something to compare. */
 const leastTurns = 10
 
 async function measure(operations: Record<string, () => Promise<Answer<unknown>>>, seconds: number) {

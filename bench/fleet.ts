@@ -18,7 +18,7 @@ const things = ['gate', 'barrier', 'garage door', 'car park', '道闸', '北门'
 
 /**
  * Fills the registry as years of operation would: devices of all applications in turn, places and models of which few
- * have many devices and many have few, rare states, and a district that nobody has registered anything in for long.
+ * have many devices and many have few, rare states, and a district without a device for a long time.
  */
 export async function fillFleet(sql: Sql, { devices, largest }: Fleet, large: string, ordinary: string): Promise<void> {
   await sql`

@@ -1,7 +1,7 @@
-// One application's load that should harm nobody else: searches, replays, and requests that hang up. Tells when all of it
-// is under way, and at SIGTERM what it got done.
+// The load of one application that should harm no other: searches, replays, and requests that hang up. Prints a line
+// when all of it is under way, and its counts at SIGTERM.
 //
-//   bun bench/greedy.ts URL TOKEN
+// bun bench/greedy.ts URL TOKEN
 import { connect } from 'node:net'
 
 const [url = '', token = ''] = process.argv.slice(2)
@@ -34,7 +34,7 @@ async function loop(what: 'searches' | 'replays', send: () => Promise<Response>)
     )
     if (status === 200) done[what]++
     else await pause(restMs)
-    // A replay that took longer than its request is waited for goes on all the same, and the others are told so.
+    // A replay that outlasts its request continues; the others get 429.
     isReplaying ||= what === 'replays' && (status === 200 || status === 429)
     if (!isUnderWay && done.searches > 0 && isReplaying) {
       isUnderWay = true

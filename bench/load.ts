@@ -30,11 +30,11 @@ export function requireWrk(): void {
 
 /** What the requests of a load are. */
 export interface Work {
-  /** The script of this folder that makes them, and what it is told beside the token and the run's mark. */
+  /** The script of this folder that sends the requests, and its arguments beside the token and the run's mark. */
   script: string
   env: Record<string, string>
   url: string
-  /** The event that tells of one, and of how many requests of a hundred there is one. */
+  /** The event of such a request, and how many of a hundred requests have one. */
   event: EventType
   eventPercent: number
 }

@@ -21,7 +21,7 @@ export async function describeMachine({ admin }: Cluster, options: Options): Pro
   ].join('\n')
 }
 
-/** Of the Node that runs the baseline and `dist/`. */
+/** The version of the Node that runs the baseline and `dist/`. */
 function nodeVersion(): string | undefined {
   try {
     return execFileSync('node', ['--version'], { encoding: 'utf8' }).trim()

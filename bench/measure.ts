@@ -94,7 +94,7 @@ function requireAllDurable(
   { event, eventPercent }: Work,
 ): void {
   const expected = (answers * eventPercent) / 100
-  // Where not every request has an event, the last ones of each connection may have more or fewer than their share.
+  // Where only some requests have an event, the last ones of each connection may have more or fewer than their share.
   const least = eventPercent === 100 ? expected : expected - connections
   if (events >= least && events <= expected + connections) return
   const words = `${server.name} answered ${answers} requests, but there are ${events} events ${event}`

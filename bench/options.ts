@@ -3,15 +3,15 @@ import { parseArgs } from 'node:util'
 import { type SerialOrder, serialOrders } from './serials.ts'
 
 export interface Options {
-  /** Every figure is measured once a round; the median is told. */
+  /** Rounds: every figure is measured once a round, and the median is reported. */
   rounds: number
   /** How long each measurement lasts. */
   seconds: number
   connections: number
   serials: SerialOrder
-  /** For run.ts and pages.ts: another checkout, with what it needs installed, to measure beside this one. */
+  /** For run.ts and pages.ts: another checkout, ready to run, to measure beside this one. */
   against: string | undefined
-  /** For growth.ts and pages.ts: how many devices are there already. */
+  /** For growth.ts and pages.ts: the number of devices that exist already. */
   devices: number
   /** For pages.ts and backup.ts: how many of them the largest application has, a tenth by default. */
   largest: number

@@ -99,7 +99,7 @@ export const pairQuestions: Question[] = [
   { what: 'five filters', queries: [{ ...many.name, ...many.box, ...many.online, ...many.model, ...many.time }] },
 ]
 
-/** Of an application with some hundred devices. */
+/** Questions about an application with some hundred devices. */
 export const ordinaryQuestions: Question[] = [
   { what: 'nothing', queries: [{}, { pageSize: 100 }] },
   { what: 'district', queries: each(ranks(0), (rank) => ({ districtCode: districtCode(rank) })) },

@@ -19,12 +19,12 @@ import {
 import { type Bench, runBench } from './program.ts'
 import { table } from './report.ts'
 
-/** Requests of each kind, one after the other: so many, or as many as fit into the time. */
+/** Requests of each kind, one after the other: this many, or as many as fit into the time. */
 const requests = 200
 const mostMs = 4_000
-/** Of each kind, before it is measured. */
+/** Requests of each kind before the measurement. */
 const warmUps = 5
-/** While pages are read beside them; half of them are creates, half report a new state of a device. */
+/** Changes a second beside the pages; half of them create, half report a new state of a device. */
 const changesPerSecond = 400
 /** Programs that search without a pause, of two owners, while creates are measured one after the other. */
 const readers = 16
@@ -33,14 +33,14 @@ const measuredCreates = 500
 /** A service with a fleet of devices of its own. */
 interface Place {
   client: Client
-  /** Of the service and its database, in microseconds. */
+  /** Processor time of the service and its database, in microseconds. */
   cpu(): number
   largest: TestApplication
   ordinary: TestApplication
   other: TestApplication
 }
 
-/** Whose devices are asked for; an operator asks for all. */
+/** Whose devices the page lists; an operator lists all. */
 type Whose = 'largest' | 'ordinary' | 'all'
 
 await runBench(async (bench) => {
@@ -148,7 +148,7 @@ async function measure(place: Place, whose: Whose, { queries, what }: Question):
     // Its time counts like any other's.
     if (answer.code !== 0) process.stderr.write(`${what}: ${answer.text} after ${milliseconds.toFixed(0)} ms\n`)
     else finds = `${answer.data.total.toLocaleString('en')}${answer.data.totalIsExact ? '' : '+'}`
-    // The first may have to read what nobody has read for long, and the engine compiles what is asked for often.
+    // The first may read what has long been unread, and the engine first compiles the code.
     if (index >= unmeasured) took.push(milliseconds)
     else [endsAt, cpuBefore] = [performance.now() + mostMs, place.cpu()]
   }

@@ -11,7 +11,7 @@ export interface Bench {
   keep<Started extends { stop(): unknown }>(starting: Promise<Started>): Promise<Started>
 }
 
-/** Runs a benchmark on a fresh database and tells the machine first. Ends the process. */
+/** Prints the machine and runs a benchmark on a fresh database. Ends the process. */
 export async function runBench(bench: (bench: Bench) => Promise<void>): Promise<never> {
   const kept: Promise<{ stop(): unknown }>[] = []
   const stopInOrder = async () => {

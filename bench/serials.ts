@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 export const serialOrders = ['counted', 'scattered'] as const
 export type SerialOrder = (typeof serialOrders)[number]
 
-/** As long as every serial of a load, and in none of them. */
+/** As long as every serial of a load, and part of none. */
 export const serialPlaceholder = `SN-${'@'.repeat(18)}`
 
 /** Keeps the serials of one run of a load apart from all others'. */

@@ -12,7 +12,7 @@ export interface Server {
   url: string
   appId: string
   token: string
-  /** Where the devices end up; the floor has none. */
+  /** The database of the devices; the floor has none. */
   database?: Database
   stop(): Promise<unknown>
 }
@@ -45,7 +45,7 @@ export async function startForecourt(
   }
 }
 
-/** What Forecourt is measured against: files of this folder, with what they are told. */
+/** The servers that Forecourt is compared with: files of this folder, with their arguments. */
 export const baselines = {
   plain: ['baseline.mjs'],
   prepared: ['baseline.mjs', 'prepared'],
@@ -77,7 +77,7 @@ export async function startReceiver(delayMs: number) {
   return { url, pid: child.pid as number, stop: () => end(child) }
 }
 
-/** Starts one of the servers of this folder; each tells where it listens. */
+/** Starts one of the servers of this folder; each prints its address. */
 async function startServer(command: string, args: string[], env: Record<string, string>) {
   const child = spawn(command, args, {
     cwd: import.meta.dirname,

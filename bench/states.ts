@@ -9,7 +9,7 @@ import { type Registry, startForecourt } from './servers.ts'
 
 /** Devices of each kind of load: many times as many as report at once. */
 const devices = 20_000
-/** As long as those that the load reports in its place. */
+/** As long as the version that the load reports in its place. */
 const knownVersion = '0'.repeat(16)
 
 const kinds = [
@@ -42,7 +42,7 @@ await runBench(async ({ cluster, options, keep }: Bench) => {
   process.stdout.write(`${table(['Forecourt on Bun', ...figureHeadings.slice(1)], rows)}\n`)
 })
 
-/** Makes devices that have reported what the load says again, and answers their load. */
+/** Creates devices that have reported what the load repeats, and returns their load. */
 async function reportsOf(server: Registry, changedPercent: number): Promise<Work> {
   const { appId, database } = server
   const fleet = `SN-${changedPercent.toString(16).padStart(10, '0')}`

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { verdictOf } from './audit-verdict.ts'
 
-// Asks the registry for known faults in what is installed in production. Fails on high and critical ones (docs/security
-// has the time frames); a registry that does not answer is told in one line, and fails nothing.
+// Asks the registry for known faults in the packages of production. Fails on high and critical ones (docs/security has
+// the time frames). When the registry does not answer, prints one line and succeeds.
 
 const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], { encoding: 'utf8', timeout: 60_000 })
 const { says, isBad } = verdictOf(stdout ?? '')

@@ -35,7 +35,7 @@ const quickSteps: Step[] = [
 
 const stages: Step[][] = [
   [
-    // In CI the installation of a moment ago has built it.
+    // In CI `npm ci` has just built it.
     ...(process.env.CI === 'true'
       ? []
       : [{ name: 'build of the console', command: ['npm', 'run', '--silent', 'build:console'] }]),

@@ -20,6 +20,6 @@ const everywhere = { FORECOURT_BASE_URL: service.url, FORECOURT_OPERATOR_KEY: se
 let status = bunTest(files.length > 0 ? files : ['test/conformance', 'test/citus/'], everywhere)
 await service.stop()
 await cluster.clear()
-// By itself: it kills the nodes.
+// In a run of its own: it kills the nodes.
 if (files.length === 0) status = bunTest(['test/faults/citus-kills.test.ts'], {}) || status
 process.exit(status)

@@ -63,7 +63,7 @@ await ended
 rmSync(folder, { recursive: true, force: true })
 process.exit(status)
 
-/** The cluster takes a moment to accept connections; the service says so and ends, and is tried again. */
+/** Until the cluster accepts connections the service ends with a clear sentence, and is started again. */
 async function whenReachable<Value>(start: () => Promise<Value>): Promise<Value> {
   for (let tries = 1; ; tries++) {
     try {

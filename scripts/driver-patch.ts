@@ -20,7 +20,7 @@ export function describedHunks(): Hunk[] {
   }))
 }
 
-/** What a bill of materials says of the patched driver (CycloneDX `pedigree`). */
+/** The entry for the patched driver in a bill of materials (CycloneDX `pedigree`). */
 export function driverPedigree(patch: string) {
   const hunks = describedHunks()
   const urls = [...new Set(hunks.flatMap(({ issues }) => issues))]

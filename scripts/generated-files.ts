@@ -92,7 +92,7 @@ of the last days, rows of batches too, with their faulty fields: \`GET /api/even
   },
 }
 
-/** The guide that tells each code; the first cell has the anchor by which others lead to it. */
+/** The guide of the codes; the first cell has the anchor of each. */
 function errorGuide(language: 'en' | 'zh'): string {
   const { head, columns } = errorTexts[language]
   const rows = Object.entries(refusals)

@@ -27,7 +27,7 @@ interface Documented {
   seenBy: string
 }
 
-/** Reads what the source says of each limit. Throws for one that does not say all of it. */
+/** Reads the description of each limit from the source. Throws for an incomplete one. */
 function documentedLimits(): Documented[] {
   const source = readFileSync(join(root, 'src/vocabulary/limits.ts'), 'utf8')
   const found: Documented[] = []

@@ -3,9 +3,9 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, newApplication, projectFolder, startService } from '../test/harness.ts'
 
-// Proves openapi.json with other people's tools: two linters find nothing, and the clients of three generators
-// type-check and run against the service, and newman sends each request of the Postman collection. The tools are installed here, by nobody else. Where they cannot be, that is a
-// failure in CI, and said anywhere else.
+// Checks openapi.json with other tools: two linters find nothing, the clients of three generators type-check and run
+// against the service, and newman sends each request of the Postman collection. Only this script installs the tools.
+// When it cannot, it fails in CI and prints a line elsewhere.
 
 const folder = join(projectFolder, 'test', 'tools')
 const generated = join(folder, 'generated')

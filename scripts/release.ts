@@ -7,8 +7,8 @@ import { projectFolder } from '../test/harness.ts'
 import { install } from '../test/installed.ts'
 import { driverPedigree } from './driver-patch.ts'
 
-// Makes what a release consists of, in release/: the tarballs of service and SDK, the bill of materials and their digests. `npm run release`
-// refuses what CONTRIBUTING.md says a release may not be.
+// Makes the parts of a release in release/: the tarballs of service and SDK, the bill of materials and their digests.
+// `npm run release` refuses what CONTRIBUTING.md forbids for a release.
 
 interface Component {
   'bom-ref': string
@@ -82,7 +82,7 @@ function billOf(path: string): Bill {
   }
 }
 
-/** npm tells of the folder into which the package was installed; the bill is the package’s own. */
+/** npm describes the folder into which the package was installed; the bill must be the package’s own. */
 function ofPackage(bill: Bill): Bill {
   const own = bill.components.find(({ name }) => name === 'forecourt') ?? refuse('the bill does not name forecourt.')
   const root = bill.metadata.component['bom-ref']
@@ -95,7 +95,7 @@ function ofPackage(bill: Bill): Bill {
   }
 }
 
-/** The driver is another one than its version says. */
+/** The patched driver differs from its version; the pedigree says how. */
 function withPedigree(component: Component): Component {
   const patch = `patches/${component.name}+${component.version}.patch`
   return component.name === 'postgres' ? { ...component, pedigree: driverPedigree(patch) } : component

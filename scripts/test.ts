@@ -25,7 +25,7 @@ if (stale.length > 0) {
 const isLong = process.env.FORECOURT_TEST_LONG !== undefined
 const isInMemory = !isLong && freeBytes('/dev/shm') > 8 * 1024 ** 3
 const folder = mkdtempSync(join(isInMemory ? '/dev/shm' : tmpdir(), 'forecourt-'))
-// As open as any folder for temporary files: the embedded database is another user.
+// As open as any folder for temporary files: the embedded database runs as another user.
 chmodSync(folder, 0o1777)
 process.env.TMPDIR = folder
 

@@ -1,4 +1,4 @@
-/** Whether the host is this machine, so that nobody can read the traffic on its way. */
+/** Whether the host is this machine, so that no one can read the traffic on its way. */
 function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }

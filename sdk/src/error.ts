@@ -29,7 +29,7 @@ export class ForecourtError extends Error {
   readonly status: number
   /** The faulty members, of code 10001 and of refusals that name members. */
   readonly errors: FieldFault[]
-  /** By this id the operator finds the request in the log; null when no answer came. */
+  /** The id by which the operator finds the request in the log; null when there was no response. */
   readonly requestId: string | null
   /** How long to wait before a retry, from `Retry-After`; null without one. */
   readonly retryAfterSeconds: number | null

@@ -33,13 +33,14 @@ export function prepareFolder(folder: string): Promise<void> {
 export interface Pruned {
   kept: string[]
   removed: string[]
-  /** Cut or altered, and newer than the oldest that is kept: they stay for somebody to look at, and count for nothing. */
+  /** Damaged files that are newer than the oldest kept backup: they stay for inspection and do not count. */
   damaged: string[]
 }
 
 /**
- * Keeps the newest backups of a folder that are whole, by reading each of them, and removes all that are older. What
- * cannot be verified takes no whole one's place. `taken` was taken last, whatever its name says: a clock can be set back.
+ * Keeps the newest complete backups of a folder, which it verifies by reading them, and removes all older ones. A
+ * damaged file never takes a complete one's place. `taken` counts as the newest, whatever its name says: a clock can be
+ * set back.
  */
 export function keepNewest(folder: string, taken: string, keep: number): Promise<Pruned> {
   return explained(folder, async () => {

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { UserError } from '../runtime/user-error.ts'
 import { BackupReader, BackupWriter, verifyBackup } from './format.ts'
 
-// Files that somebody made by hand, whose checksums are all right: each is refused in one sentence, and soon.
+// Forged files with valid checksums: each is refused in one sentence, and soon.
 
 const folder = mkdtempSync(join(tmpdir(), 'forecourt-format-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -6,8 +6,8 @@ import { UserError } from '../runtime/user-error.ts'
 import { type Head, isHead, isTail, type Section, type TableHead, type Tail } from './head.ts'
 
 // A backup is text that gzip has packed (decision 0021): the head as a line of JSON, each table's rows as COPY writes
-// them with `\.` behind the last, and a line with the checksums. It is packed in pieces, members in gzip's words, each of
-// which tells its length: so they are packed and read side by side, and `zcat` reads all of it.
+// them with `\.` behind the last, and a line with the checksums. It is packed in pieces (gzip calls them members), each
+// of which names its length, so that they are packed and read in parallel. `zcat` reads all of it.
 
 const pack = promisify<Buffer, { level: number }, Buffer>(gzip)
 const gunzipAtMost = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)
@@ -15,9 +15,9 @@ const gunzipAtMost = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunz
 /** What is packed at once, and by how many threads. */
 const pieceBytes = 1_048_576
 const atOnce = 3
-/** Of a piece, packed or not: it ends with the row that passes `pieceBytes`, and no row is nearly so long. */
+/** The most bytes of a piece, packed or not: it ends with the row that passes `pieceBytes`; rows are far shorter. */
 const mostPieceBytes = 64 * pieceBytes
-/** Of the head and of the tail: some lines for each table. */
+/** The most bytes of the head and of the tail: some lines for each table. */
 const mostLineBytes = pieceBytes
 
 const formatVersion = 1
@@ -73,7 +73,7 @@ export class BackupWriter {
     await this.add(lineOf({ forecourtBackup: formatVersion, ...head }))
   }
 
-  /** Writes a table's rows, which come in pieces of any length. Throws when they are not as many as the head says. */
+  /** Writes a table's rows, which come in pieces of any length. Throws when their number differs from the head's. */
   async addTable(table: TableHead, rows: AsyncIterable<Buffer>, onRows: (rows: number) => void): Promise<void> {
     const count = new SectionCount()
     let pieces: Buffer[] = []

@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-// What a backup tells of itself: its first line and its last. They come from a file, so they are checked like what comes
-// from a caller.
+// What a backup says of itself, in its first and last line. They come from a file, so they are checked as a request is.
 
 const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const name = Type.String({ minLength: 1, maxLength: 63 })
@@ -23,7 +22,7 @@ const Head = Type.Object({
   forecourtBackup: Type.Integer({ minimum: 1 }),
   // RFC 3339.
   takenAt: Type.String({ maxLength: 40, pattern: '^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z$' }),
-  // Of the server, for people.
+  // The server's version, for people.
   postgres: Type.String({ maxLength: 200 }),
   migrations: Type.Array(
     Type.Object({
@@ -41,7 +40,7 @@ const Head = Type.Object({
   }),
   // The last number that each sequence gave.
   sequences: Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-  // In an order in which each row's references are there before it.
+  // In an order in which each row comes after the rows that it refers to.
   tables: Type.Array(TableHead, { maxItems: mostTables }),
 })
 export type Head = Static<typeof Head>
@@ -53,7 +52,7 @@ export type Section = Static<typeof Section>
 /** The last line. */
 const Tail = Type.Object({
   sections: Type.Array(Section, { maxItems: mostTables }),
-  // Of every byte of the file before this line's member.
+  // The digest of every byte of the file before this line's member.
   sha256,
 })
 export type Tail = Static<typeof Tail>

@@ -15,9 +15,9 @@ import { isReplaced, isWrittenAtStart } from './rules.ts'
 import { inSession, type OnProgress, type Place, type Session } from './session.ts'
 import * as store from './store.ts'
 
-/** Fewer rows are in their indexes sooner than these are made anew. */
+/** For fewer rows, to fill the existing indexes takes less time than to create them again. */
 const fewRows = 10_000
-/** As whom the first start makes its application (src/process/first-application.ts). */
+/** The actor under which the first start creates its application (src/process/first-application.ts). */
 const firstStart = 'operator:first start'
 
 /** What can be said before the database is looked at: that the backup is whole, and that this program can restore it. */
@@ -70,9 +70,9 @@ export interface RestoreOptions extends Place {
 }
 
 /**
- * Restores a backup that has been looked at (`requireRestorable`) into a database that holds nothing but what a first
- * start writes, in one transaction: whatever ends it leaves the database as empty as it was. Callbacks stay paused
- * until somebody lets them go.
+ * Restores a verified backup (`requireRestorable`) into a database that holds nothing but what a first start writes, in
+ * one transaction: if it fails, the database is as empty as before. Callbacks stay paused until an operator resumes
+ * them.
  */
 export function restoreBackup(options: RestoreOptions): Promise<void> {
   return inSession(options, async (session) => {

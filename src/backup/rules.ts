@@ -9,25 +9,25 @@ interface Table {
  * that programs go on after a move; people sign in again.
  */
 const leftOut = new Set([
-  // The head tells which files made the schema, and the program makes its routines.
+  // The head names the files that made the schema, and the program creates its routines.
   'schema_migration',
   'routine',
-  // The place that is restored into has a key of its own, and everything is sealed anew with it.
+  // The restored database has a key of its own, and everything is sealed again with it.
   'secrets_key',
   // Who has signed in, or may by a link, since the backup perhaps no more.
   'operator_session',
   'operator_setup',
   'sign_in_attempt',
-  // Counted anew.
+  // Counted again after the restore.
   'platform_count',
-  // Where backups of another place lie.
+  // The backups of another place.
   'backup_record',
 ])
 
 /** What stays as it is in the place that is restored into. */
 const staying = new Set(['schema_migration', 'routine', 'secrets_key'])
 
-/** What a first start may have written; a row in any other table is somebody's. */
+/** Tables that a first start may have written; a row in any other table is a user's. */
 const writtenAtStart = new Set([
   ...leftOut,
   'access_token',

@@ -9,9 +9,9 @@ import { UserError } from '../runtime/user-error.ts'
 export interface Place {
   target: Target
   statementTimeoutMs: number
-  /** For how long one that is not up yet is waited for. */
+  /** How long to wait for a database that is not up yet. */
   waitSeconds: number
-  /** Where the key for secrets is. */
+  /** The file with the key for secrets. */
   keyFile: string | undefined
   dataDir: string
   migrationsFolder: string
@@ -29,7 +29,7 @@ export interface Session {
   openAlone: () => Sql
 }
 
-/** Connects, and says in one sentence when that ends early. */
+/** Connects and runs. A connection that ends early becomes one clear sentence. */
 export async function inSession<Answer>(
   { target, statementTimeoutMs, waitSeconds, log, signal }: Place,
   run: (session: Session) => Promise<Answer>,

@@ -5,7 +5,7 @@ import { transaction } from '../database/transaction.ts'
 /** A table as the catalogue has it. */
 export interface Table {
   name: string
-  /** Without those that the database computes. */
+  /** The columns without those that the database computes. */
   columns: string[]
   /** Tables that its rows name. */
   references: string[]
@@ -44,18 +44,18 @@ export async function serverVersion(sql: Statements): Promise<string> {
   return row.version
 }
 
-/** A statement takes as long as it takes, and whoever hangs between two of them holds nothing for ever. */
+/** Lets statements run for any time; a client that hangs between two of them still loses its locks. */
 export async function disableStatementTimeout(tx: Statements): Promise<void> {
   await tx`set local statement_timeout = 0`
   await tx`set local idle_in_transaction_session_timeout = '1min'`
 }
 
-/** On a Citus cluster: the transaction has one connection to each node, and so one moment of each. */
+/** On a Citus cluster: the transaction has one connection to each node, and so one snapshot of each. */
 async function useOneConnectionEach(tx: Statements): Promise<void> {
   await tx`set local citus.multi_shard_modify_mode = 'sequential'`
 }
 
-/** On a Citus cluster, where tables that name each other are emptied and filled in one transaction. */
+/** On a Citus cluster: empties and fills tables that refer to each other in one transaction. */
 export async function writeToAllNodes(tx: Statements): Promise<void> {
   await useOneConnectionEach(tx)
   // The coordinator as well: what it did within its own session its connections would not see.
@@ -114,11 +114,12 @@ export async function* readRows(
 ): AsyncGenerator<Buffer> {
   const rows = await sql.unsafe(`copy ${quoted(name)} (${listed(columns)}) to stdout`).readable()
   yield* rows
-  // The driver pauses its socket while nobody reads, and at the end leaves it so: the next answer would never come.
+  // The driver pauses its socket while nothing is read, and leaves it paused at the end; the next answer would never
+  // come.
   rows._read(0)
 }
 
-/** Takes a table's rows. Frozen: seen by all at once, so that nothing has to vacuum what nobody has changed. */
+/** Writes a table's rows, frozen: visible to every transaction at once, so that nothing has to vacuum them later. */
 export function writeRows(
   tx: Statements,
   { name, columns }: Pick<Table, 'name' | 'columns'>,
@@ -132,7 +133,7 @@ export async function emptyTables(tx: Statements, names: readonly string[]): Pro
   await tx.unsafe(`truncate ${listed(names)}`)
 }
 
-/** Keeps everybody out of these tables until the transaction ends. */
+/** Blocks every other access to these tables until the transaction ends. */
 export async function lockTables(tx: Statements, names: readonly string[]): Promise<void> {
   await tx.unsafe(`lock table ${listed(names)} in access exclusive mode`)
 }
@@ -204,8 +205,8 @@ export async function catalogueVersion(tx: Statements): Promise<number> {
 }
 
 /**
- * What would be untrue in a restored database: no process has a lease of before, one that serves already has seen other
- * models than these, and callbacks are for somebody to let go.
+ * Removes what would be untrue in a restored database: leases, the catalogue's version (a running service has seen
+ * another catalogue), and callbacks that are sent before an operator resumes them.
  */
 export async function resetLeasesAndPauseCallbacks(
   tx: Statements,
@@ -228,7 +229,7 @@ export async function analyze(sql: Statements, names: readonly string[]): Promis
 /** A backup that was taken, or could not be. */
 export interface BackupRecord {
   beganAt: Date
-  /** Where it is; null for standard output. */
+  /** The backup's path; null for standard output. */
   path: string | null
   rows: number | null
   bytes: number | null

@@ -162,7 +162,7 @@ export const getImportResult = operation({
   refusals: ['applicationNotFound', 'importNotFound'],
 })
 
-/** Of which operation an export has the rows, and the filters. */
+/** The operation whose rows and filters each export has. */
 export const exportPages = {
   sites: pageSites,
   devices: pageDevices,

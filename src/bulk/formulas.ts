@@ -1,4 +1,4 @@
-/** As spreadsheets take it for the beginning of a formula, in the letters of Chinese and Japanese input too. */
+/** What spreadsheets take for the beginning of a formula, full-width letters of Chinese and Japanese input included. */
 const formula = /^'*(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/
 /** Begins like a formula, and is a number or a pair of coordinates in any spreadsheet. */
 const number = /^(?:-\d+(?:\.\d+)?|[+-]\d+(?:\.\d+)?\s*,\s*[+-]?\d+(?:\.\d+)?)$/

@@ -26,9 +26,9 @@ import { cellReader, type KeptOutcome, type KeptRow } from './rules.ts'
 import * as store from './store.ts'
 
 const lookEveryMs = 1_000
-/** A job that fails is tried again after so long, until that has been in vain so often in a row. */
+/** How long a failed job rests before its next attempt. */
 const againAfterMs = 500
-/** Other writes are looked for so often, and what was found holds so long. */
+/** How often the worker checks whether other writes are under way. */
 const busyMs = 300
 /** How long an import rests between portions while others write, as a share of what the portion took: they keep over half. */
 const restShare = 1.75
@@ -52,7 +52,7 @@ type Reader = (row: KeptRow) => ReadRow
 /** Composes what can be composed of rows before their transaction. */
 type Composer = (rows: unknown[]) => Promise<DecideRows>
 
-/** Works imports off, whoever took their files, for as long as the service runs. */
+/** Runs imports for as long as the service runs, whichever process received their files. */
 export class ImportWorker {
   private readonly parts: Parts
   private readonly writers: Record<
@@ -108,7 +108,7 @@ export class ImportWorker {
     this.wakers.delete(wake)
   }
 
-  /** Until its end, or that of this process's lease of it. */
+  /** Runs one job until its end or until this process loses its lease. */
   private async workOff(job: store.Job): Promise<void> {
     const { sql, log } = this.parts
     const isBusy = this.lookout(job)
@@ -140,7 +140,7 @@ export class ImportWorker {
     await store.failJob(sql, job, words).catch(() => {})
   }
 
-  /** A step, after a failure from where the database says: what it forgot to answer may have been kept. */
+  /** Runs one step. After a failure it continues from the stored progress: the lost answer may have been a success. */
   private async attempt(job: store.Job, isBusy: () => Promise<boolean>, hasFailed: boolean): Promise<boolean> {
     if (hasFailed) Object.assign(job, await store.renewJobLease(this.parts.sql, job))
     try {
@@ -212,7 +212,7 @@ export class ImportWorker {
     }
   }
 
-  /** Makes what tells the planner of a job's tables: after a first piece, and then after twice as many rows each time. */
+  /** Analyzes a job's tables after the first piece, and then whenever the rows have doubled. */
   private statistician(job: store.Job): () => Promise<void> {
     const { sql, log } = this.parts
     let next = limits.importPortionRows
@@ -265,7 +265,7 @@ export class ImportWorker {
   }
 }
 
-/** Where a job goes on behind some more rows of a piece. */
+/** The job's position after some more rows of a piece. */
 function progressTo(job: store.Job, piece: store.StoredPiece, rows: number): Omit<store.Progress, 'outcomes'> {
   const nextRow = job.nextRow + rows
   return nextRow === piece.rows.length
@@ -292,7 +292,7 @@ function wordsOfRefused({ line }: store.Job): string {
   return `The import stopped at line ${line}, because ${limits.importRefusedRows} of its rows were refused: correct the file and send it again.`
 }
 
-/** For people. The log tells more; words of the database are for nobody else, because they can repeat a row. */
+/** The reason that users see. Only the log has the database's own words: they can repeat a row. */
 function wordsOfFailure({ id, line }: store.Job, error: unknown): string {
   const { name = 'Error', code } = error as { name?: string; code?: string }
   const place = line === null ? '' : ` at line ${line}`
@@ -326,7 +326,7 @@ function rowFault(en: string, zh: string): Refusal {
   return invalidRequest([{ field: 'row', reason: { en, zh } }])
 }
 
-/** Of a row with too many, one more than there are columns has been kept. */
+/** A row with too many cells keeps one more than there are columns. */
 function wrongWidth(cells: number, columns: number): Refusal {
   return cells > columns
     ? rowFault(

@@ -13,7 +13,7 @@ export interface Piece {
 
 /** A file of rows as it is read; what is known of it at its end. */
 export class RowFile {
-  /** Of a CSV file, known with its first row. */
+  /** The columns of a CSV file; null until its first row is read. */
   columns: string[] | null = null
   rows = 0
   private readonly kind: ImportKind
@@ -26,7 +26,7 @@ export class RowFile {
     this.file = file
   }
 
-  /** Throws 10001 for a file that is not what it says, and for columns that the kind does not have. */
+  /** Yields the file's pieces. Throws 10001 for a file of another type than declared and for unknown columns. */
   async *pieces(): AsyncGenerator<Piece> {
     let rows: KeptRow[] = []
     let size = 0
@@ -66,7 +66,7 @@ export class RowFile {
     }
     parser.end()
     yield* this.parsedRows(parser)
-    // A fault is told in a turn of its own.
+    // The fault is thrown in a later turn, so that the reader has taken the piece before it.
     await new Promise(setImmediate)
     if (fault !== undefined) throw csvRefusal(fault)
     if (this.columns === null) throw bodyFault('holds no line of columns', '缺少表头行')
@@ -98,7 +98,7 @@ class Lines {
   private line = 0
   private blankLines = 0
   private rest = ''
-  /** Of a line that is too large already, nothing is kept. */
+  /** Whether the current line is already too large; then none of it is kept. */
   private isTooLarge = false
 
   private add(text: string): void {

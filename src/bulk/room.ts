@@ -5,7 +5,7 @@ import { readRecord } from '../embedded/record.ts'
 import { type Reason, Refusal } from '../vocabulary/refusals.ts'
 import { readKeptBytes } from './store.ts'
 
-/** Of the disk of the embedded database so much is kept free of files. */
+/** The share of the embedded database's disk that files must leave free. */
 const freeShare = 0.1
 const retryAfterSeconds = 60
 

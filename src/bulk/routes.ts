@@ -129,7 +129,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         const data = await store.requireImport(tx, appIds, body.id, showMoment)
         if (data.kind === 'inventory') requirePlatform(caller)
         const event = { actor: actorOf(caller), address: sourceAddress(), subject: data.id, data }
-        // Before the import's row is changed, because whoever finishes one of the inventory takes them in this order.
+        // Before the import's row is changed: a worker that finishes an import of the inventory locks in this order.
         await insertPlatformEvent(tx, { type: 'import.cancelled', ...event })
         return store.cancelImportOf(tx, body.id, showMoment)
       })
@@ -196,12 +196,12 @@ async function keepPieces(
       await writing
       if (count % piecesOfRoom === piecesOfRoom - 1) await requireRoom()
       writing = store.insertPiece(sql, draft, count, bytesRead, rows)
-      // It is waited for with the next one; a failure may not be nobody's meanwhile.
+      // The next write awaits it; until then a failure must not count as unhandled.
       writing.catch(() => {})
       count++
     }
   } catch (error) {
-    // What is wrong with the file is told, also where its last piece could not be written.
+    // The fault of the file is reported even when its last piece could not be written.
     await writing.catch(() => {})
     throw error
   }

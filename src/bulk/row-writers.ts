@@ -27,7 +27,7 @@ import { given } from '../vocabulary/values.ts'
 /** What becomes of a row: what it made or found, or why it was refused. */
 export type RowOutcome = { outcome: 'created' | 'existing'; key: string | number } | { refusal: Refusal }
 
-/** In whose name rows are written. */
+/** The caller in whose name rows are written. */
 export interface Writer {
   appId: string
   actor: string
@@ -51,7 +51,7 @@ const accessWasChecked: readonly Caller[] = []
 
 type DeviceRow = Omit<DeviceRegistration, 'appId'>
 
-/** What a row says of its device, which a device that is there already must hold to be the same. */
+/** The content of a row about its device; a device that exists already must have the same. */
 function contentOf(row: DeviceRow): string {
   const { deviceName, tag, provinceCode, cityCode, districtCode, detailAddress, coordinates } = row
   const codes = [given(provinceCode) ?? defaultProvinceCode, given(cityCode) ?? defaultCityCode, districtCode]
@@ -102,7 +102,7 @@ async function writeAll(tx: Statements, write: WriteBatch): Promise<Outcome[]> {
 
 const isAlreadyYours = (outcome: Outcome) => 'refusal' in outcome && outcome.refusal.refusal === 'deviceAlreadyYours'
 
-/** Makes what says of rows of devices what would become of them. */
+/** Makes the function that predicts the outcome of rows of devices. */
 export function devicePredictor({ catalogue, config }: RowParts) {
   return async (rows: readonly DeviceRow[], { appId }: Writer): Promise<DecideRows> => {
     const serials = rows.map(({ deviceNo }) => deviceNo)
@@ -132,7 +132,7 @@ async function contentsOf(tx: Statements, appId: string, serials: readonly strin
   return new Map([...devices].map(([serial, device]) => [serial, contentOf(device)]))
 }
 
-/** Of a row whose device the application has already. */
+/** The outcome of a row whose device the application already has. */
 function sameOrRefused(row: DeviceRow, there: string): RowOutcome {
   return there === contentOf(row)
     ? { outcome: 'existing', key: row.deviceNo }
@@ -149,7 +149,7 @@ export function siteWriter(write: WriteSites) {
     const sites = rows.map((row) => readSite({ ...row, appId: writer.appId }))
     const contents = sites.map((site) => JSON.stringify(site))
     const places = new Map(contents.map((content, place) => [content, place]).reverse() as [string, number][])
-    /** Of the rows that say the same, the first. */
+    // The first of the rows with the same content.
     const firstOfPlace = contents.map((content) => places.get(content) as number)
     return async (tx) => {
       const there = await findEqualSites(tx, writer.appId, sites)

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { type FieldFault, type Reason, type RefusalName, refusals } from '../vocabulary/refusals.ts'
 import { type ImportKind, importRows, type Outcome } from './contract.ts'
 
-// What is true of the rows of imports, whoever keeps them.
+// Rules for the rows of imports, independent of how they are stored.
 
 /** A row as it waits: the line that it begins at, and its cells, or its text; without them it was too large to be kept. */
 export type KeptRow = [line: number, ...cells: string[]]
@@ -20,10 +20,10 @@ const propertiesOf = (kind: ImportKind) => importRows[kind].properties as Record
 /** The columns of a kind, in the order of a template. */
 export const columnsOf = (kind: ImportKind): string[] => Object.keys(propertiesOf(kind))
 
-/** Whether it can be told as it is: a file may be anything, and who is told may be a terminal. */
+/** Whether a column's name can be shown: the file may hold anything, and the reader may be a terminal. */
 const isName = (column: string) => /^\P{Cc}+$/u.test(column)
 
-/** Faults of columns that are told: more help nobody. */
+/** The most faults of columns that are reported: more would not help. */
 const mostFaults = 100
 
 /** What is wrong with the first line of a CSV file: columns that are unknown, stand twice or are missing. */
@@ -85,7 +85,7 @@ export function packOutcomes(outcomes: readonly KeptOutcome[]): string {
   return `{"faults":[${[...places.keys()].join(',')}],"rows":${JSON.stringify(rows)}}`
 }
 
-/** What a text of `packOutcomes` says. */
+/** Reads a text of `packOutcomes`. */
 export function unpackOutcomes(text: string): KeptOutcome[] {
   const { faults, rows } = JSON.parse(text) as {
     faults: FieldFault[]
@@ -99,7 +99,7 @@ export function unpackOutcomes(text: string): KeptOutcome[] {
   ])
 }
 
-/** The line of an import's result that tells of a row. */
+/** The line of an import's result for one row. */
 export function resultLine(kind: ImportKind, kept: KeptOutcome, language: keyof Reason): string {
   const [line, name, key, errors = null] = kept
   const outcome = outcomeOf(kept)

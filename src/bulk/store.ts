@@ -25,7 +25,7 @@ import {
 import { type KeptOutcome, type KeptRow, outcomeOf, packOutcomes, unpackOutcomes } from './rules.ts'
 
 const days = 7
-/** A process that has not been heard of for so long is taken for gone: more than a statement may take. */
+/** A process that has not renewed its lease for this long counts as gone: longer than a statement may take. */
 const leaseSeconds = 6
 
 const recordColumns = `id, app_id, kind, format, is_dry_run, status, rows, bytes, created, existing, refused, bytes_read,
@@ -52,7 +52,7 @@ function toRecord(row: Row, showMoment: ShowMoment): ImportRecord {
   }
 }
 
-/** Whose imports are meant: those of some applications; null for everybody's, and the platform's own. */
+/** The applications whose imports are meant; null for all of them and the platform's own. */
 type Whose = readonly string[] | null
 
 const ofThem = (sql: Statements, appIds: Whose) =>
@@ -116,7 +116,7 @@ export interface Draft {
 /** So long after a process was last heard of, a file that it took is given up. */
 const draftLeaseSeconds = 60
 
-/** Makes an import that nobody sees before its file is whole. */
+/** Inserts an import that stays invisible until its file is complete. */
 export async function insertDraft(sql: Statements, given: NewImport): Promise<Draft> {
   const owner = randomUUID()
   const { appId, kind, format, isDryRun, actor, caller } = given
@@ -156,7 +156,7 @@ export async function insertPiece(
     with draft as (${renewal(sql, draft, Buffer.byteLength(text))})
     insert into import_piece (import_id, piece, bytes_read, rows)
     select id, ${piece}, ${bytesRead}, ${text} from draft`
-  // Upkeep has taken it for one that nobody sends any more.
+  // Upkeep has deleted the draft, as one whose upload had stopped.
   if (kept.count === 0) throw unavailable()
 }
 
@@ -220,11 +220,11 @@ export interface Job {
   actor: string
   nextPiece: number
   nextRow: number
-  /** Of the row at which it is, in the file; null before the first. */
+  /** The line of the file at which the job is; null before the first. */
   line: number | null
   /** The newest id of the application's events when this process had last written for it; null before. */
   lastEventId: number | null
-  /** Rows that this process has decided since it told the planner of the tables. */
+  /** Rows that this process has written since it last analyzed the tables. */
   unanalyzed: number
 }
 
@@ -295,8 +295,9 @@ export interface Progress {
 }
 
 /**
- * Keeps what became of rows, and answers how many have been refused by now, in the transaction that wrote them: a row takes effect and is counted, or neither, whenever
- * a process ends. Throws `JobLost` when the job is no more this process's.
+ * Stores the outcomes of rows in the transaction that wrote them, and returns the number of refused rows so far:
+ * whenever a process ends, a row has both its effect and its outcome, or neither. Throws `JobLost` when the job now
+ * belongs to another process.
  */
 export async function settleRows(tx: Statements, job: Job, progress: Progress): Promise<number> {
   const { outcomes, nextPiece, nextRow, bytesRead, freedBytes } = progress
@@ -440,7 +441,7 @@ export async function readOutcomes(
 /** Pieces and results that one step of upkeep removes. */
 const removedAtOnce = 100
 
-/** Removes, in steps, files that nobody sends any more, the pieces of imports that have ended, and imports after 7 days. */
+/** Removes, in steps, abandoned files, the pieces of imports that have ended, and imports after 7 days. */
 export async function deleteOldImports(tx: Statements, limit: number): Promise<number> {
   const most = Math.min(limit, removedAtOnce)
   // Nobody's from here on: what comes of it after all may not go on where pieces are missing.
@@ -466,7 +467,7 @@ export async function deleteOldImports(tx: Statements, limit: number): Promise<n
         and not exists (select 1 from import_piece p where p.import_id = i.id)
         and not exists (select 1 from import_result r where r.import_id = i.id)`,
   ]
-  // As if the whole step had been full: there may be more.
+  // Reported as a full step: there may be more.
   return removed.some(({ count }) => count === most) ? limit : 0
 }
 
@@ -477,10 +478,7 @@ const filledBy: Record<ImportKind, string[]> = {
   inventory: ['device_inventory'],
 }
 
-/**
- * Tells the planner of a kind's tables that have grown by a fifth with so many rows, as autovacuum would some minutes
- * later.
- */
+/** Analyzes a kind's tables when the rows are a fifth of them, as autovacuum would some minutes later. */
 export async function analyzeFilled(sql: Sql, kind: ImportKind, rows: number): Promise<void> {
   const grown = await sql<{ name: string }[]>`
     select relname as name from pg_class

@@ -38,7 +38,7 @@ class TextReader {
   private readonly format: ImportFormat
   private decoder: TextDecoder | undefined
   private hasBegun = false
-  /** Of a file whose encoding is not known yet. */
+  /** The beginning of a file whose encoding is not known yet. */
   private kept = new Pieces()
 
   constructor(format: ImportFormat, charset: string | null) {

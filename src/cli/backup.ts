@@ -49,7 +49,7 @@ interface FolderOptions {
   keep?: string
 }
 
-/** Where a backup goes: a file, standard output, or a file of a folder, of which some are kept. */
+/** Where a backup is written: to a file, to standard output, or to a folder that keeps the newest. */
 interface Destination {
   path: string | undefined
   folder: string | undefined
@@ -215,7 +215,7 @@ async function atPlace<Answer>(
   const stopping = new AbortController()
   const stop = (name: string) => stopping.abort(new UserError(`${name} ended it, and nothing was written.`))
   process.on('SIGINT', stop).on('SIGTERM', stop)
-  // What helps people is thrown or told; the rest is for those who ask for it.
+  // What helps users is thrown or printed; the log is for those who ask for it.
   const log = openLog(config.logLevel === 'info' ? 'error' : config.logLevel)
   try {
     const { owner: target, close } = await openBesideService(config, {
@@ -230,7 +230,7 @@ async function atPlace<Answer>(
       await close()
     }
   } catch (error) {
-    // The terminal ends what was started as well, and what that says of it is no reason.
+    // The terminal also ends the child processes, whose errors then explain nothing.
     throw stopping.signal.aborted ? stopping.signal.reason : error
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop)

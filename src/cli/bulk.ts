@@ -32,7 +32,7 @@ const importKinds = {
 } as const
 const exportKinds = ['sites', 'devices', 'billingRules', 'events', 'deliveries'] as const
 type ExportKind = (typeof exportKinds)[number]
-/** Refused rows that are told of here; the result has all of them. */
+/** The most refused rows that are printed; the result has all of them. */
 const shownRefusals = 20
 const lookEveryMs = 250
 const done = { finished: 3, failed: 4, cancelled: 5 } as const
@@ -179,7 +179,7 @@ function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
   })
 }
 
-/** Waits for an import, and tells what became of it. */
+/** Waits for an import and prints its outcome. */
 async function waitFor(id: number, signal: AbortSignal, context: Context): Promise<void> {
   const found = await untilEnded(id, signal, context)
   const refusals = found.refused > 0 ? await firstRefusals(id, signal, context) : []
@@ -267,7 +267,7 @@ async function exportFile(kind: ExportKind, options: ExportOptions, context: Con
   })
 }
 
-/** Under another name until it is whole, and for nobody but its owner: it holds names and telephone numbers. */
+/** Saves a file under another name until it is complete, for its owner alone: it holds names and phone numbers. */
 async function saveWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   const draft = `${path}.part`
   try {

@@ -35,7 +35,7 @@ interface Node {
   /** The command's words after the program's name. */
   path: string
   commands: { name: string; description: string }[]
-  /** Of its first argument that has fixed values. */
+  /** The fixed values of the first argument that has some. */
   values: string[]
   options: { flag: string; description: string; values: string[]; takesValue: boolean }[]
 }
@@ -61,12 +61,12 @@ function nodesOf(command: CliCommand, everywhere: readonly Option[], path = ''):
   return [node, ...children.flatMap((child) => nodesOf(child, everywhere, `${path} ${child.name()}`.trim()))]
 }
 
-/** In single quotes, as all three shells take it. */
+/** Quotes a text as all three shells read it. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** For each flag with fixed values, a clause that a shell's `case` decides by. */
+/** A clause of a shell's `case` for each flag with fixed values. */
 function valueClauses(nodes: Node[], show: (values: string[]) => string): string[] {
   return nodes.flatMap(({ path, options }) =>
     options

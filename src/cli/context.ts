@@ -32,7 +32,7 @@ const colours = { red: 31, green: 32, yellow: 33, bold: 1 } as const
 /** A mistake in how a command was written. */
 export class UsageError extends Error {}
 
-/** What a command stands on: the settings, the service, and what it says to whom. */
+/** What every command uses: the settings, the service and the terminal. */
 export class Context {
   readonly environment: Surroundings['environment']
   readonly stdin: Readable
@@ -40,7 +40,7 @@ export class Context {
   readonly stderr: OutputStream
   /** What the process ends with when nothing is thrown. */
   exitCode: ExitCode = exitCodes.done
-  /** The command itself sees to a standard output that nobody reads any more. */
+  /** Whether the command itself handles a standard output that is no longer read. */
   outlivesReader = false
   private program: CliCommand | undefined
 
@@ -68,7 +68,7 @@ export class Context {
     return this.options.quiet === true
   }
 
-  /** Whether somebody looks on: where a progress bar may be. */
+  /** Whether standard error is a terminal, where a progress bar makes sense. */
   get isWatched(): boolean {
     return this.stderr.isTTY === true && !this.isQuiet
   }
@@ -123,7 +123,7 @@ export class Context {
     if (!this.isQuiet) this.stderr.write(`${words}\n`)
   }
 
-  /** Coloured where standard output is a terminal and nobody minds. */
+  /** Colours the words where standard output is a terminal and NO_COLOR is not set. */
   coloured(colour: keyof typeof colours, words: string): string {
     const { NO_COLOR, TERM } = this.environment
     const isPlain = this.stdout.isTTY !== true || Boolean(NO_COLOR) || TERM === 'dumb'

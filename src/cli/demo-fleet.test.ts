@@ -8,7 +8,7 @@ const devices = 2_000
 function rounds(count: number, seed: number) {
   const random = numbersFrom(seed)
   const states = new Map<number, DemoState>()
-  // As the service keeps what was reported: a member that a report leaves out stays.
+  // As the service stores reports: a member that a report leaves out stays.
   const shown = new Map<number, Partial<StateReport>>()
   return Array.from({ length: count }, () => {
     for (let device = 0; device < devices; device++) {

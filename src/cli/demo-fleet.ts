@@ -236,7 +236,7 @@ export function demoDevice(index: number, serialPrefix: string, appId: string, s
   const next = numbersFrom(1_000_000 + index)
   const [longitude = 0, latitude = 0] = site.coordinates?.split(',').map(Number) ?? []
   return {
-    // With the application in it: that of a second demonstration elsewhere is another one's.
+    // With the application's id in it: a second demonstration elsewhere has other serials.
     deviceNo: `${serialPrefix}${appId.slice(0, 6).toUpperCase()}${String(index + 1).padStart(5, '0')}`,
     deviceName: `${site.siteName} ${doors[index % doors.length]}`.slice(0, 64),
     tag: site.siteName,
@@ -258,8 +258,8 @@ export interface DemoState {
 const chances = { fails: 0.005, isMended: 0.25, losesNetwork: 0.03, opens: 0.25, closes: 0.25 }
 
 /**
- * What a device reports next, and what it is like then: most that they are there, some that they open, close, fail, are
- * mended or lose their network. Undefined before its first report, which says all, whatever an earlier run has left.
+ * Returns a device's next report and its state after it. Most reports are signs of life; some open, close, fail,
+ * recover or lose the network. The first report of a run has every member, whatever an earlier run has left.
  */
 export function nextReport(
   deviceNo: string,

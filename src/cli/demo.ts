@@ -21,7 +21,7 @@ type States = Map<string, import('./demo-fleet.ts').DemoState>
 interface Member {
   appId: string
   appName: string
-  /** Where this run has made it. */
+  /** The application's secret, where this run has created it. */
   appSecret: string | null
   sites: number
   devices: string[]
@@ -179,7 +179,7 @@ async function reportAll(client: Forecourt, members: Member[], states: States, s
   return reports
 }
 
-/** Lets a few devices report at each tick, one application after the other, until it is told to end. */
+/** Reports a few devices at each tick, one application after the other, until it is aborted. */
 async function keepReporting(
   client: Forecourt,
   members: Member[],

@@ -34,13 +34,13 @@ const megabyte = 1_000_000
 /** Less than that of a disk, and the database stops. */
 const leastFreeBytes = 500 * megabyte
 const littleFreeBytes = 5000 * megabyte
-/** A disk that is full sooner than that needs somebody now. */
+/** A disk that will be full sooner is a warning. */
 const fewDays = 30
 const clocksApartMs = 1_000
 /** A nightly backup and two hours. */
 const lateBackupMs = 26 * 3_600_000
 const connectionsOfWorker = 30
-/** An event that waits longer for its first attempt tells of a sender that is behind. */
+/** An event that waits longer for its first attempt means that the sender is behind. */
 const longLagSeconds = 60
 const deadDeliveriesMany = 1
 
@@ -188,7 +188,7 @@ async function lookAtAll(config: Config, target: Target, sql: Sql): Promise<Find
   found.push(ok('rights', `the user ${health.user} may make and use the schema`))
   const schema = await lookAtSchema(sql)
   found.push(schema)
-  // Without its schema there is nothing more to be asked.
+  // Without the schema there is nothing more to check.
   if (schema.status !== 'ok') return found
   found.push(lookAtDisk(config, await readDatabaseSize(sql, await findDistributed(sql))))
   found.push(lookAtBackups(await findLastBackups(sql)))

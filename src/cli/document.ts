@@ -1,7 +1,7 @@
 import type { CliCommand } from './command.ts'
 import type { Context } from './context.ts'
 
-/** The commands that tell of the program itself. */
+/** The commands about the program itself: its reference page and completion. */
 export function documentCommands(program: CliCommand, context: Context): void {
   program
     .command('openapi')

@@ -6,10 +6,10 @@ import { type Erasure, eraseSites, findDeletedSite, findDeletedSites } from '../
 import { openLog } from '../runtime/log.ts'
 import { UserError } from '../runtime/user-error.ts'
 
-/** One site, or all that were deleted so many days ago. */
+/** One site, or all sites that were deleted that many days ago. */
 type What = { appId: string; siteId: number } | { appId: string | null; days: number }
 
-/** Erases what the settings' database tells of the people of deleted sites. */
+/** Erases personal data of deleted sites from the settings' database. */
 export async function eraseFromDatabase(config: Config, what: What, isDryRun: boolean): Promise<Erasure> {
   const { owner: target, close } = await openBesideService(config)
   const database = new Database(target, config.statementTimeoutMs)

@@ -1,7 +1,7 @@
 import type { Option } from 'commander'
 import type { CliCommand } from './command.ts'
 
-/** The page of all commands, as their help tells them. */
+/** The page of all commands, made from their help. */
 export function commandReference(program: CliCommand): string {
   const sections = (program.commands as CliCommand[]).map((command) => sectionOf(command, 2))
   return `# The command line

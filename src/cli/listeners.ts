@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 
-/** Who has a port: the service, another program, or nobody; or nobody of this user may have it. */
+/** Who has a port: the service, another program, nobody; or this user may not listen on it. */
 export type PortUse =
   | { kind: 'free' | 'forbidden' | 'unusable'; reason?: string }
   | { kind: 'service'; isReady: boolean; failing: string[]; workers?: { serving: number; wanted: number } }
@@ -64,7 +64,7 @@ function findProgram(port: number): string | undefined {
   }
 }
 
-/** What /proc says of sockets that listen at a port: their links' names. */
+/** The links of sockets that listen on a port, as /proc names them. */
 function socketsAt(port: number, path: string): string[] {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const lines = readFileSync(path, 'utf8').trim().split('\n').slice(1)

@@ -17,7 +17,7 @@ stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   process.exit(1)
 })
 const code = await run(process.argv.slice(2), context)
-// What was written to a pipe may still be on its way; one that nobody reads would never say that it has arrived.
+// Output to a pipe may still be on its way. A broken pipe would never report that it has arrived.
 const read = [stdout, stderr].filter((stream) => !broken.has(stream))
 await Promise.all(read.map((stream) => new Promise<void>((resolve) => stream.end(resolve))))
 process.exit(code)

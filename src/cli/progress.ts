@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 const width = 30
 const drawEveryMs = 100
 
-/** Draws on standard error how far a step is, for somebody who looks on; for nobody else. */
+/** Draws a step's progress on standard error, where that is a terminal. */
 export function progressBar({ isWatched, stderr }: Context): (step: string, done: number, total: number) => void {
   let drawnAt = Number.NEGATIVE_INFINITY
   return (step, done, total) => {

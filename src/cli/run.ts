@@ -10,7 +10,7 @@ export async function run(args: string[], context: Context): Promise<number> {
     await createProgram(context).parseAsync(args, { from: 'user' })
     return context.exitCode
   } catch (error) {
-    // It has told its reason already.
+    // Commander has printed its reason already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUsage
     context.stderr.write(`${explain(error, context)}\n`)
     if (error instanceof UsageError) return exitCodes.wrongUsage
@@ -38,7 +38,7 @@ function explainAnswer({ code, name, status, reason, errors, requestId }: Foreco
   return `${code} ${name}: ${reason}${todo}${request}${faults}`
 }
 
-/** What whoever types a command can do about a refusal, where the refusal does not say it. */
+/** What the user of a command can do about a refusal, where its message does not say so. */
 const remedies: Record<string, string> = {
   tokenInvalid: 'Look at the operator key (--key, FORECOURT_OPERATOR_KEY): it is unknown, expired or deleted.',
   notPermitted: 'Take the key of an operator whose role may do this.',

@@ -15,7 +15,7 @@ export function serviceCommands(program: CliCommand, context: Context): void {
       context.outlivesReader = true
       const { runService } = await import('../process/start.ts')
       await runService(context.environment)
-      // From here on its own end is that of the process.
+      // From here on the service ends the process itself.
       await new Promise(() => {})
     })
 

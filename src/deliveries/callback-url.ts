@@ -23,7 +23,7 @@ for (const [network, prefix] of [
 ] as const) {
   privateAddresses.addSubnet(network, prefix, 'ipv4')
 }
-/** In IPv6 only global unicast is public; these networks lie in it, but are reserved or embed IPv4 addresses. */
+/** In IPv6 only global unicast is public, and these networks in it are reserved or embed IPv4 addresses. */
 const unsafeGlobalUnicast = new BlockList()
 for (const [network, prefix] of [
   ['2001::', 23],

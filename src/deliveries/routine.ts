@@ -196,7 +196,7 @@ export interface Item {
 }
 
 export interface Work {
-  /** Without its query. */
+  /** The callback's URL without its query. */
   callbackUrl: string
   /** The URL's query, sealed; null for none. */
   sealedQuery: string | null
@@ -287,7 +287,7 @@ export interface Outcome {
   time: Date
   status: number
   attempts: number
-  /** Until the next attempt; null for none. */
+  /** The time until the next attempt; null for none. */
   delayMs: number | null
   responseStatus: number | null
   error: string | null

@@ -29,7 +29,7 @@ export interface AttemptResult {
   error: string | null
   /** The beginning of the response's body. */
   response: string | null
-  /** From `Retry-After`: how long the receiver wants no requests. */
+  /** The receiver's `Retry-After`: how long it wants no requests. */
   retryAfterMs: number | null
   durationMs: number
 }
@@ -45,7 +45,7 @@ export interface LoggedAttempt {
 /** The state of a delivery after an attempt. */
 export interface Verdict {
   status: number
-  /** Until the next attempt; null for none. */
+  /** The time until the next attempt; null for none. */
   delayMs: number | null
 }
 

@@ -84,7 +84,7 @@ const failingMs = 300_000
 export class Sender {
   readonly appId: string
   readonly beganAt = performance.now()
-  /** On this process's monotonic clock, counted from before the request for it: never later than the database. */
+  /** The lease's end on this process's monotonic clock, from before its request: never later than the database's. */
   leaseUntil: number
   private readonly tools: SenderTools
   private through: number

@@ -381,7 +381,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     expect((await send(client(options), `https://callback.example.com.:${tlsPort}/`)).error).toBeNull()
     const other = await send(client(options), `https://other.example.com:${tlsPort}/`)
     expect(other.error).toBe('the connection failed (ERR_TLS_CERT_ALTNAME_INVALID)')
-    // Also where a connection to the same address, under the right name, is kept.
+    // The same holds where a connection to the same address is kept open under the right name.
     const through = client(options)
     expect((await send(through, `https://callback.example.com:${tlsPort}/`)).error).toBeNull()
     const borrowed = await send(through, `https://other.example.com:${tlsPort}/`)

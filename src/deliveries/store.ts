@@ -82,7 +82,7 @@ export interface DeliveryFilter extends PageQuery {
   status: number | null
   types: readonly string[] | null
   eventId: number | null
-  /** Of the events' times. */
+  /** The range of the events' times. */
   time: TimeRange
 }
 

@@ -227,7 +227,7 @@ export async function idAfterEventsBefore(sql: Sql, appId: string, moment: Date)
 /** How many days events are stored. */
 export interface EventDays {
   eventDays: number
-  /** For `device.stateChanged`, by far the most frequent; at most `eventDays`. */
+  /** The days of `device.stateChanged`, by far the most frequent type; at most `eventDays`. */
   stateEventDays: number
 }
 

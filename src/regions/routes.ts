@@ -16,7 +16,7 @@ function treeAnswer(code: string | null, depth: number): string {
 }
 
 export function regionRoutes(): Handler[] {
-  /** As many as the table has regions, by code and depth. */
+  /** Answers by code and depth; there are as many as the table has regions. */
   const trees = new Map<string, StaticAnswer>()
 
   return [

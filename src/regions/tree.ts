@@ -21,8 +21,8 @@ for (const region of regions.values()) {
 const wholeTree = JSON.stringify({ list: provinces })
 
 /**
- * The regions below one, or all of them, as JSON text, so many levels deep; undefined for a code that the table does
- * not have. What all callers ask for is composed once.
+ * The regions below one, or all of them, as JSON text with `depth` levels; undefined for an unknown code. The answers
+ * that all callers ask for are composed once.
  */
 export function regionTree(code: string | null, depth: number): string | undefined {
   if (code === null && depth >= 3) return wholeTree
@@ -54,9 +54,9 @@ function parentCodeOf(code: string): string | null {
 }
 
 /**
- * Some cities of the table are no places but headings for what lies below: 110100 repeats the municipality's name
- * (北京市), 500200 only says 县, 429000 省直辖县级行政区划. They stand in the tree, because addresses carry their codes
- * and every district is reached through them; but nobody writes them into an address, so a full name has none.
+ * Some cities of the table are no places but headings for their districts: 110100 repeats the municipality's name
+ * (北京市), 500200 only says 县, 429000 省直辖县级行政区划. They stay in the tree, because addresses carry their codes and their
+ * districts hang below them; but no address is written with them, so a full name is without them.
  */
 const heading = /^县$|直辖县级行政区划$/
 

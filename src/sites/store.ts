@@ -120,7 +120,7 @@ export interface SiteFilter extends PageQuery {
   provinceCode: string | null
   cityCode: string | null
   districtCode: string | null
-  /** In any of the three rule fields. */
+  /** Sites that name this rule in any of the three rule fields. */
   billingRuleId: number | null
   created: TimeRange
   bbox: Box | null

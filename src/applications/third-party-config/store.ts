@@ -5,7 +5,7 @@ export interface ThirdPartyConfig {
   appId: string
   operatorName: string
   operatorId: string | null
-  /** Without its query. */
+  /** The callback's URL without its query. */
   callbackUrl: string | null
   /** Sealed, with its question mark; null for none. */
   callbackQuery: string | null

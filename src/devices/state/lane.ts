@@ -27,9 +27,9 @@ interface Submission {
 
 /** A device, to which the reports of a batch are applied one after the other. */
 interface ReportedDevice {
-  /** As it was read. */
+  /** The device as it was read. */
   known: KnownDevice
-  /** With the reports applied so far. */
+  /** The device with the reports applied so far. */
   device: Device
   reportedAt: Date | null
   time: ReportTime
