@@ -67,7 +67,7 @@ function stylesOfComponents(): Map<string, string> {
   return styles
 }
 
-/** Of writing from right to left, and of the page that antd's sheet was taken from. */
+/** Rules for right-to-left text, and for the page that antd's sheet was extracted from. */
 const isUseless = (selector: string) =>
   /-rtl\b|\.css-var-_R_|cssinjs-cache-path/.test(selector.replace(/:not\([^)]*\)/g, ''))
 

@@ -5,7 +5,7 @@ interface Call {
   schemes: readonly string[]
   /** `name=value`, of the members that must be given. */
   query: readonly string[]
-  /** Of the body. */
+  /** The media type of the body. */
   mediaType: string | undefined
   /** A body of JSON; without one the body is a file. */
   example: unknown

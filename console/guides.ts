@@ -20,7 +20,7 @@ const anchorOf = (text: string) =>
     .trim()
     .replace(/\s/g, '-')
 
-/** Where a link of a guide's source leads: to the page that is made of it. */
+/** Resolves a link of a guide's source to the address of the page that is made of it. */
 function addressOf(href: string, language: Language): string {
   const [, folder, name = '', anchor = ''] = /^(?:\.\.\/(en|zh)\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? []
   if (name === '') return href
@@ -78,7 +78,7 @@ function readGuide(language: Language, name: string): Guide {
 interface Assets {
   css: string
   script: string
-  /** Of the page's language. */
+  /** The search index of the page's language. */
   searchIndex: string
 }
 
@@ -117,7 +117,7 @@ ${head}</head>
 `
 }
 
-/** Where the guide goes on: with the one after it; from the index, with the first. */
+/** The next page: the guide after this one; from the index, the first guide. */
 function nextOf(language: Language, name: string, guides: Map<string, Guide>): string {
   const next = guideNames[(guideNames as readonly string[]).indexOf(name) + 1]
   if (next === undefined) return ''

@@ -57,7 +57,7 @@ type PathItem = Record<string, Operation>
 export interface Description {
   info: { description?: string }
   tags?: { name: string; description?: string }[]
-  /** Of operations that name none. */
+  /** The security of operations that name none. */
   security?: Record<string, unknown>[]
   paths: Record<string, PathItem>
   webhooks?: Record<string, PathItem>

@@ -10,7 +10,7 @@ const here = import.meta.dirname
 
 /** What many pages have is in few files: each file costs a way to the service and back. */
 const groups = [
-  // Of what the documents' pages need too, none may be in the frame: it would draw the console.
+  // The documents' pages load these too, so none may be in the frame: the frame would draw the console there.
   { name: 'load', test: /vite\/preload-helper/, priority: 5 },
   {
     name: 'frame',

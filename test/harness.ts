@@ -27,13 +27,13 @@ export interface ServiceOptions {
   openFiles?: number
   /** Settings beside the port, the data folder and the operator key. */
   env?: Record<string, string>
-  /** On Bun: the source itself, whatever was made of it. */
+  /** Runs the source on Bun, even where a build exists. */
   isFromSource?: boolean
   /** Another checkout than this one, to compare with. */
   checkout?: string
   /** A folder to start on again; otherwise a fresh one that is removed at the end. */
   dataDir?: string
-  /** Hears what it writes to standard error, also before it is ready. */
+  /** Receives what the service writes to standard error, also before it is ready. */
   onStderr?: (words: string) => void
 }
 
@@ -42,7 +42,7 @@ export interface Service {
   operatorKey: string
   dataDir: string
   process: ChildProcess
-  /** What it has written so far. */
+  /** The output so far. */
   stdout(): string
   stderr(): string
   /** SIGTERM; resolves with the exit code. */
@@ -246,7 +246,7 @@ export class Client {
     return this.call(operation, input, { token: this.operatorKey, ...options })
   }
 
-  /** Sends anything, and reads the envelope when there is one. In tests it throws when openapi.json tells of it otherwise. */
+  /** Sends any request, and reads the envelope if there is one. Throws when openapi.json describes it differently. */
   async send<Data>(path: string, request: RequestInit): Promise<Answer<Data>> {
     const response = await fetch(this.url + path, request)
     const text = await response.text()

@@ -7,7 +7,7 @@ import { Meter } from './costs/meter.ts'
 import { sleep, tell, Workplace } from './faults/support.ts'
 import { hasOldestPostgres } from './harness.ts'
 
-// What a service that nobody asks anything costs its database, with ten applications and with thousands.
+// What an idle service costs its database, with ten applications and with thousands.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)

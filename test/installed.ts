@@ -32,7 +32,7 @@ export function install(tarball: string, folder: string): boolean {
   return false
 }
 
-/** What a machine has on which nobody works on Forecourt: the system’s programs, Node and npm. */
+/** The path of a machine without a development setup: the system’s programs, Node and npm. */
 export const barePath = [
   dirname(execFileSync('node', ['-p', 'process.execPath'], { encoding: 'utf8' }).trim()),
   '/usr/bin',

@@ -211,7 +211,7 @@ const sessions = Object.fromEntries(
 )
 const foreignDeveloper = await signIn(client, await newPerson(client, 'developer', [stranger.appId]))
 
-/** Sends what no operation takes, so that nothing happens: 10003 says that the caller may not, 10001 that he may. */
+/** Sends a body that no operation accepts, so that nothing happens: 10003 is not permitted, 10001 is permitted. */
 function probe({ method, path }: Operation, headers: Record<string, string>) {
   if (method === 'GET') return client.send<unknown>(path, { headers })
   return client.send<unknown>(path, { method, headers: { ...headers, 'content-type': 'application/json' }, body: '[]' })

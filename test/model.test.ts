@@ -22,7 +22,7 @@ const maxCommands = 250
 /** Each has its own seed and its own share of the runs; all have one service. */
 const workers = 8
 const timeLimitMs = 240_000
-/** In the test's name too, because a failure's summary may be all that somebody has of a run. */
+/** Part of the test's name too: a failure's summary may be all that is left of a run. */
 const seed = Number(process.env.FORECOURT_SEED ?? randomInt(2 ** 30))
 
 const service = await startService()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { getMetrics } from '../src/service/contract.ts'
 import { projectFolder, target } from './harness.ts'
 
-// What operators load into Prometheus and Grafana names what the service has, and the guide tells all of it.
+// The rules and dashboards for Prometheus and Grafana name metrics that exist, and the guide describes every metric.
 
 const client = await target()
 const deploy = (path: string) => join(projectFolder, 'deploy', path)

@@ -85,7 +85,7 @@ test('every operation, parameter, tag and member of a record says what it means'
         silent.push(`${operationId} ${name}`)
     }
   }
-  // The envelope is told once: its data is the record.
+  // The envelope is documented once; its data is the record.
   const envelope = new Set(['data', 'code', 'type'])
   const names = new Set(Object.keys(refusals))
   for (const [at, { properties = {} }] of everySchema) {

@@ -27,7 +27,7 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
     isInstalled = install(pack(place.home), folder)
     mkdirSync(dataDir)
     if (user !== undefined) chownSync(dataDir, user.uid, user.gid)
-    // What stands where somebody starts it is somebody else's.
+    // The files of the folder in which it is started are not the service's.
     writeFileSync(join(folder, '.env'), 'FORECOURT_PORT=1\nDATABASE_URL=postgres://nobody@127.0.0.1:1/none\n')
     writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./missing.ts"]\n')
   }, 300_000)
@@ -88,7 +88,7 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
       absolute: true,
     })
     renameSync(bun, `${bun}.aside`)
-    // As on a processor that lacks what it was compiled for.
+    // As on a processor without the instructions that it was compiled for.
     writeFileSync(bun, '#!/bin/sh\nkill -ILL $$\n', { mode: 0o755 })
     const service = await start()
     renameSync(`${bun}.aside`, bun)

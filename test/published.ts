@@ -42,7 +42,7 @@ export interface Exchange {
 }
 
 const documentId = 'openapi.json'
-/** The statuses of which `default` tells, and no others. */
+/** The statuses that `default` stands for, and no others. */
 const ofDefault = new Set([405, 408, 413, 415])
 
 /** Checks exchanges against one document. */
@@ -55,7 +55,7 @@ export class PublishedApi {
     // Less to compile: each component once, the first error only.
     inlineRefs: false,
     code: { optimize: false },
-    // As tools read patterns that have no flag `u`.
+    // As tools read patterns when they have no flag `u`.
     unicodeRegExp: false,
     formats: { int64: true, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i },
   })
@@ -69,7 +69,7 @@ export class PublishedApi {
     this.ajv.addSchema(this.document, documentId)
   }
 
-  /** What of an exchange the document does not tell, each with its place. Nothing for what is no operation. */
+  /** The differences between an exchange and the document, each with its place. None for paths of no operation. */
   violations(exchange: Exchange): string[] {
     const ofRequest = exchange.status === 200 ? this.ofRequest(exchange) : []
     return [...this.ofAnswer(exchange), ...ofRequest]
@@ -123,7 +123,7 @@ export class PublishedApi {
     )
     const query = new URLSearchParams(path.split('?')[1])
     const known = new Set(parameters.map(([{ name }]) => name))
-    // Elsewhere a member that nobody knows is no matter of the service's.
+    // Outside the API an unknown query member is not the service's business.
     const found = [...(path.startsWith('/api/') ? query.keys() : [])]
       .filter((name) => !known.has(name))
       .map((name) => `the query member ${name} is not told`)
@@ -200,8 +200,8 @@ function pointerTo(...steps: string[]): string {
 }
 
 /**
- * The document says once, in words, that `""` stands for null where null is taken. The rules of texts take it too; those
- * of other members don't, as they would have two types then.
+ * The document says once, in words, that `""` stands for null where null is allowed. The rules of texts allow it too;
+ * those of other members don't, as they would have two types then.
  */
 function withNulls(value: unknown, others: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) return value.map((item) => withNulls(item, others))
@@ -223,7 +223,7 @@ function acceptedRows(body: unknown, results: { code: number }[] | undefined): u
 
 let published: PublishedApi | undefined
 
-/** Throws when the published document does not tell of an exchange as it was. */
+/** Throws when the published document describes an exchange differently. */
 export function expectPublished(exchange: Exchange): void {
   published ??= new PublishedApi(readFileSync(join(import.meta.dirname, '..', 'openapi.json'), 'utf8'))
   const violations = published.violations(exchange)

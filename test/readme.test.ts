@@ -11,7 +11,7 @@ const chinese = read('README.zh-CN.md')
 
 const fence = /^```\w*\n[\s\S]*?^```$/gm
 const all = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map(([whole, part]) => part ?? whole)
-/** Where links lead, but for the one to the other language. */
+/** The targets of links, without the link to the other language. */
 const linksOf = (text: string) => all(/\]\(([^)]+)\)/g, text).filter((link) => !link.startsWith('README'))
 
 test('the commands, the request and its answer are the same in both languages', () => {
@@ -51,7 +51,7 @@ test('“A token again” works as it is pasted: a new service, a key, and a sec
   const env = { ...process.env, FORECOURT_PORT: String(port), FORECOURT_DATA_DIR: dataDir, NODE_ENV: undefined }
   // The first terminal, which is gone.
   await (await startService({ dataDir })).stop()
-  // What the service says goes to standard error, and its process is told so that it can be ended.
+  // The service's output goes to standard error, and its process id is printed so that it can be ended.
   const text = block.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`).replace('npm start &', 'npm start >&2 &')
   const shell = Bun.spawn(['bash', '-c', `${text}\nkill -TERM $!\nwait $!`], {
     cwd: projectFolder,

@@ -44,7 +44,7 @@ const anything: SiteFilter = {
   bbox: null,
 }
 const hours = (count: number) => new Date(Date.now() - count * 3_600_000)
-/** To count an application's rows each index that begins with it does; a page takes one that has them in its order. */
+/** Every index that begins with the application can count its rows; a page takes the one in its own order. */
 const ownRows = ['site_by_filter', 'site_pkey', 'site_by_content']
 const filters: { what: string; filter: Partial<SiteFilter>; indexes: string[] }[] = [
   { what: 'nothing', filter: {}, indexes: ownRows },
@@ -80,7 +80,7 @@ describe('a page of sites reads an index', () => {
     const asking = { ...anything, ...filter, pageSize: 1 }
     const { nextCursor } = await pageOfSites(sql, asking, String)
     if (nextCursor !== null) await pageOfSites(sql, { ...asking, cursor: nextCursor }, String)
-    // Of all that there is, the first 10,001 are counted as they lie.
+    // Over all applications, the first 10,001 rows are counted in table order.
     const isTold = ({ text }: { text: string }) => filter.appIds !== null || text.includes('order by')
     const asked = statements.splice(0).filter(isTold)
     expect(asked.length).toBeGreaterThan(0)

@@ -86,7 +86,7 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('an upgrade under
   }
 })
 
-/** Clients that go on creating, each on a connection until it is told to close it, then on one to a service that is in use. */
+/** Clients that keep creating, each on one connection until asked to close it, then on a new one. */
 class Load {
   readonly errors: string[] = []
   devices = 0
@@ -131,7 +131,7 @@ class Load {
   }
 
   private async use(connection: RawConnection, service: InstalledService, app: TestApplication): Promise<void> {
-    // So that both are in use, whoever connected first.
+    // So that both are in use, whichever connected first.
     for (let left = 50; left > 0 && this.running; left--) {
       const isSite = left % 5 === 0
       const [path, body] = isSite ? [saveSite.path, siteBody(app.appId)] : [createDevice.path, deviceBody(app.appId)]

@@ -27,8 +27,7 @@ import {
 import { newPerson, signIn } from '../people.ts'
 import { becomesTrue, sleep, Workplace } from './support.ts'
 
-// What somebody has begun ends within a second of their access: a file that is being taken, one that is being worked off,
-// and one that is being sent.
+// Long operations end within a second of their caller's access: an upload, a running import and an export.
 
 const place = new Workplace()
 let service: Service
@@ -75,7 +74,7 @@ const ofKey = async (
   return { appId, headers: { authorization }, lose: () => lose(made.data.id, owner.id) }
 }
 
-/** Each gives an application somebody who may write for it; the last ones change the application itself. */
+/** Ways to lose access: each gives an application a holder; the last ones change the application itself. */
 const losses: Record<string, (app: TestApplication) => Promise<Holder>> = {
   'the membership of a developer': (app) =>
     ofPerson(app, 'developer', (id) => client.operate(updateOperator, { id, appIds: [] })),
@@ -153,14 +152,14 @@ async function standStill(path: string, headers: Record<string, string>) {
   }
 }
 
-/** Linux tells of both ends; the service's is the one whose own port is the service's. State 01 is an open connection. */
+/** Linux lists both ends; the service's end is the one with the service's own port. State 01 is an open connection. */
 const isEstablished = (port: number, peer: number) => {
   const ofPort = (value: number) => `0100007F:${value.toString(16).toUpperCase().padStart(4, '0')}`
   const line = `${ofPort(port)} ${ofPort(peer)} 01 `
   return () => readFileSync('/proc/net/tcp', 'utf8').includes(line)
 }
 
-/** What is sent of an operation, begun by a holder who then loses their access; whoever adds one says here how it is begun. */
+/** Starts a long operation by a holder who then loses access; a new streaming operation needs an entry here. */
 const begin: Record<string, (holder: Holder) => Promise<() => Promise<void>>> = {
   [createImport.id]: async (holder) => {
     // A file that never ends of itself.
@@ -212,7 +211,7 @@ beforeAll(async () => {
   const isDone = async (id: number) => (await client.operate(getImport, { id })).data.status === 3
   const ids = [await importRows(operator, manyRows)]
   expect(await becomesTrue(() => isDone(ids[0] ?? 0), 60_000)).toBe(true)
-  // A refused row tells of each faulty field, so that the result is about as long as the export.
+  // A refused row reports each faulty field, so the result is about as long as the export.
   const sent = { kind: 'devices', appId: full.appId, file: '{}\n'.repeat(2 * manyRows) }
   const refused = await client.call(createImport, sent, { headers: { ...operator.headers, ...ndjson } })
   filledBy = refused.data.id
@@ -239,7 +238,7 @@ test('the connection of a reader who has stood still for long closes as well', a
   )
   const path = `${createExport.path}?kind=devices&format=ndjson&appId=${full.appId}`
   const read = await standStill(path, headers)
-  // By then the buffers are full, and no further page is asked for.
+  // By then the buffers are full, and no further page is read.
   await sleep(1_500)
   expect(read.isOpen()).toBe(true)
   await lose()

@@ -139,7 +139,7 @@ describe('a small backup', () => {
     file = newFile()
     await newApplication(new Client(service))
     await service.stop()
-    // While nothing serves.
+    // No service is running.
     const ended = await forecourt(['backup', file, '--json'], { FORECOURT_DATA_DIR: dataDir })
     expect(ended.code, ended.stderr).toBe(0)
     expect(JSON.parse(ended.stdout)).toMatchObject({ file, bytes: statSync(file).size })
@@ -180,7 +180,7 @@ describe('a small backup', () => {
     for (let at = 0; at < whole.length; at += atScale(7, 1)) {
       const other = Buffer.from(whole)
       other.writeUInt8(whole.readUInt8(at) ^ (1 << (at % 8)), at)
-      // A few bits between what gzip has packed mean nothing, to nobody.
+      // A few bits between gzip's members have no meaning.
       if (!isSame(other)) await expectUnfit(other, `byte ${at} of ${whole.length}`)
       await expectUnfit(whole.subarray(0, at), `cut at ${at} of ${whole.length}`)
     }
@@ -292,7 +292,7 @@ describe('killed', () => {
     return (await ended).code === null
   }
 
-  /** How long a command takes when nobody kills it. */
+  /** How long a command takes when it is not killed. */
   async function timed(args: string[], env: Record<string, string>): Promise<number> {
     const began = performance.now()
     expectDone(await forecourt(args, env))
@@ -461,7 +461,7 @@ test('a backup of an older schema is restored into it, and brought up to date wi
   const file = newFile()
   expectDone(await forecourt(['backup', file], from.env))
 
-  /** As a program that knows both would do it. */
+  /** Copies the application's configuration, as a program that knows both services would. */
   const restore = async ({ env }: typeof from) => {
     const handle = await open(file)
     const place = {

@@ -125,7 +125,7 @@ test('a batch’s key is new a day after it began, also for rows that a retry wr
   await begin(25)
   const second = await send(body)
   expect(await countSites()).toBe(4)
-  // As a process that dies before the answer is kept leaves it.
+  // The state that a process leaves when it dies before the response is stored.
   await database.run((sql) => sql`update idempotency_key set answer = '' where app_id = ${appId} and key = 'late'`)
   expect(await send(body)).toBe(second)
   expect(await countSites()).toBe(4)

@@ -15,7 +15,7 @@ const { client, service } = bed
 afterAll(() => bed.stop(), 120_000)
 
 const overview = async () => (await client.operate(getOverview, {})).data
-/** The next look counts anew. */
+/** The next request counts again. */
 const forgetCount = () =>
   withSql(
     embeddedConnection(service.dataDir),
@@ -44,7 +44,7 @@ test('events wait only where a callback asks for them, and a receiver that fails
 
   await forgetCount()
   const { counts, troubles } = await overview()
-  // As it is now, not as it was before the pause.
+  // The counts are current, not those from before the pause.
   expect(counts).toMatchObject({ sites: 5, devices: 12 })
   expect(counts?.eventsWaiting).toBeLessThanOrEqual(5)
   const [trouble] = troubles.filter(({ appId }: { appId: string }) => appId === app.appId)

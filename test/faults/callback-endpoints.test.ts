@@ -64,7 +64,7 @@ describe.concurrent('a slow endpoint', () => {
   }, 120_000)
 
   test('keeps its connection for the next callback, and one that it has closed is replaced at once', async () => {
-    // Of its own, because endpoints at one address share their connections.
+    // A receiver of its own, because endpoints at one address share their connections.
     const own = await Receiver.start()
     const app = await bed.newEndpoint(undefined, {}, own)
     await bed.createDevicesOf(app, 5)

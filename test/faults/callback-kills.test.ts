@@ -65,7 +65,7 @@ interface Endpoint extends TestApplication {
   secret: string
 }
 
-/** An application whose callback takes so long that a kill nearly always comes while one is under way. */
+/** An application whose callback is slow, so that a kill nearly always interrupts one. */
 async function newEndpoint(client: Client, path: string): Promise<Endpoint> {
   const app = await newApplication(client, { thirdPartyConfig: null })
   const callbackUrl = receiver.url(path, (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 20))
@@ -74,13 +74,13 @@ async function newEndpoint(client: Client, path: string): Promise<Endpoint> {
   return { ...app, path, secret: String(saved.data.callbackSecret) }
 }
 
-/** Creates devices until it is told to stop, whatever becomes of the service meanwhile. */
+/** Creates devices until it is stopped, through every kill of the service. */
 function createAlong(client: Client, { appId, token }: Endpoint): () => Promise<void> {
   let isRunning = true
   const creating = (async () => {
     while (isRunning) {
       await client.call(createDevice, deviceBody(appId), { token }).catch(() => {})
-      // As many as the callback takes: what is behind has to be waited for.
+      // As fast as the callback receives them: a backlog would have to be waited for.
       await sleep(20)
     }
   })()
@@ -262,12 +262,12 @@ describe('callbacks', () => {
       return row?.count === silent.length
     }
     expect(await becomesTrue(isSettled)).toBe(true)
-    // From now on nobody answers.
+    // From now on these receivers do not respond.
     for (const { path } of silent) receiver.url(path, () => {})
     for (const { appId, token } of silent) await client.call(createDevice, deviceBody(appId), { token })
     expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 2))).toBe(true)
     for (const { path } of silent) receiver.url(path)
-    // A callback that nobody answers would take 15 s, and what has not ended after 9.5 s ends with 1.
+    // A callback without a response would take 15 s, and a service that has not ended after 9.5 s exits with 1.
     expect(await one.stop()).toBe(0)
     expect(await other.stop()).toBe(0)
     const rows = await database.run((sql) => sql`select lease_owner, through_event_id from callback_endpoint`)
@@ -284,7 +284,7 @@ describe('callbacks', () => {
   }, 120_000)
 })
 
-/** How many callbacks a process says to have delivered. */
+/** The number of callbacks that a process says it has delivered. */
 async function deliveredBy(client: Client): Promise<number> {
   const headers = { authorization: `Bearer ${client.operatorKey}` }
   const { text } = await client.send<unknown>(getMetrics.path, { headers })

@@ -112,7 +112,7 @@ describe('a long replay', () => {
       expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
     }
     expect((await call(always, 'first')).data).toEqual(first.data)
-    // Somebody else's is somebody else's.
+    // A replay leaves another application's events alone.
     expect((await client.call(replayDeliveries, always, { token: other.token })).data).toEqual({ replayed: 1 })
     const arrived = () =>
       new Set(

@@ -72,7 +72,7 @@ test('what waits is counted and shown, with a next attempt that is not past, and
   const { data } = await unhurried.client.operate(getOverview, {})
   expect(data.callbacks).toBe('on')
   expect(data.counts?.eventsWaiting).toBeGreaterThan(5)
-  // A configuration that is saved anew is tried at once.
+  // A configuration that is saved again is tried at once.
   const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: unhurried.receiver.url(app.path) }
   await unhurried.client.call(saveThirdPartyConfig, config, { token: app.token })
   const isDone = async () => {
@@ -89,7 +89,7 @@ test('operators see attempts, waiting and dead deliveries in the metrics, and lo
   await unhurried.createDeviceOf(app)
   await unhurried.deliveryOf(app, 1)
   expect(await becomesTrue(() => bed.service.stderr().includes('"msg":"delivery is dead'))).toBe(true)
-  // What became of an attempt is kept a little later than it is told.
+  // The outcome of an attempt is stored a little after its metric.
   const shows = (of: CallbackBed, line: RegExp) => becomesTrue(async () => line.test(await of.metrics()))
   for (const line of [
     /^forecourt_callback_attempt_duration_seconds_count{outcome="delivered"} [1-9]/m,

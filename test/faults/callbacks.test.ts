@@ -238,7 +238,7 @@ describe.concurrent('a rotation', () => {
       verify({ ...one, headers: { ...one.headers, 'webhook-signature': signatures[1] ?? '' } }, app.secret)
       expect(one.text).not.toContain('whsec_')
     }
-    // Of several rotations the two newest.
+    // After several rotations, the two newest secrets.
     const newest = String((await client.call(rotateCallbackSecret, { appId }, { token })).data.callbackSecret)
     await bed.createDeviceOf(app)
     const last = (await receiver.waitFor(app.path, 3))[2]

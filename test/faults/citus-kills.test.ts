@@ -46,7 +46,7 @@ async function kill({ dataDir }: Node): Promise<void> {
   const processes = postgresProcessesIn(dataDir)
   for (const one of processes) signal(one, 'SIGKILL')
   await Promise.all(processes.map((one) => goneWithin(one, 10_000)))
-  // Where nobody has reaped it yet, its number looks as if it were running.
+  // A zombie's number would look as if the server were running.
   rmSync(join(dataDir, 'postmaster.pid'), { force: true })
 }
 

@@ -31,7 +31,7 @@ export class DatabaseLink {
     return (this.server.address() as { port: number }).port
   }
 
-  /** From now on, nothing passes on the connections that are open; new ones work. Answers how many there were. */
+  /** From now on nothing passes on open connections; new ones work. Returns how many connections that were. */
   silence(): number {
     const open = [...this.open]
     for (const socket of open) {

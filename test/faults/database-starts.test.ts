@@ -16,7 +16,7 @@ function start(env: Record<string, string>, options: ServiceOptions = {}): Promi
   return place.startService({ ...options, env }).catch((error: Error) => error.message)
 }
 
-/** What a start says, once, when it begins to wait. */
+/** The line that a start logs once, when it begins to wait. */
 const waits = '"msg":"waiting for the database, which cannot be used yet"'
 
 /** Starts a service, and goes on when it waits for its database: what becomes of it. */
@@ -95,7 +95,7 @@ describe('a user without rights is told which right on what:', () => {
   let database: OwnDatabase
   let count = 0
 
-  /** A database of the server's owner, and a user to whom it gives nothing; what the start says to that user. */
+  /** Prepares a database and a user without rights on it; returns the start's error for that user. */
   async function refusal(prepare: (name: string) => string | Promise<string>): Promise<string> {
     database ??= await place.startDatabase()
     count++
@@ -108,7 +108,7 @@ describe('a user without rights is told which right on what:', () => {
     const words = await start({ DATABASE_URL: database.url(name).replace(`${user}:${password}`, `${name}:secret`) })
     if (typeof words !== 'string') throw new Error('it started')
     expect(words).not.toContain('secret')
-    // A database that takes its time is told of before.
+    // A slow database is logged before.
     return words.replace(/^the service ended with 1: (\{.+\}\n)*/, '').replaceAll(name, 'x')
   }
 

@@ -19,7 +19,7 @@ const openFiles = Number(
 )
 const count = Math.min(wanted, openFiles - 500)
 if (count < wanted) tell(`only ${count} of ${wanted} connections: this machine lets a process open ${openFiles} files`)
-/** Of the kinds that cost less than the dearest. */
+/** The number for the cheaper kinds of connections. */
 const fewer = Math.min(atScale(1000, wanted), count)
 
 /** What an ordinary request may take right after a crowd has gone: within a second, and some more on a busy machine. */
@@ -50,7 +50,8 @@ const crowds: [count: number, kind: string, said: Said, endsWithinMs: number, ha
     30_000,
     true,
   ],
-  // Of nobody only some hundred are read at once; of an application, thousands can time out at one moment.
+  // Of callers without a token some hundred bodies are read at once; of an application thousands can time out at the
+  // same moment.
   [
     count,
     'unfinished bodies of an application',
@@ -96,7 +97,7 @@ function expectAlive({ process: { exitCode, signalCode }, stderr }: Service): vo
 }
 
 describe('the service lives, stays small and goes on answering beside', () => {
-  /** In the gate those that differ in what they meet: bodies without an end, of nobody and of thousands, and heads. */
+  /** The gate runs those that take different paths: bodies without an end, with and without a token, and heads. */
   test.each(
     atScale(
       crowds.filter((_, index) => [1, 2, 4].includes(index)),
@@ -117,7 +118,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
       for (let look = 0; look < atScale(2, 10); look++) {
         beside.push(await honestRequests(client, application))
         most = Math.max(most, residentMegabytes(service))
-        // As on a machine that is busy elsewhere: the time of all bodies is over when the service goes on.
+        // As on a busy machine: every body's time is over when the service continues.
         if (look === 0 && haveBodies) await standStill(service, Math.max(0, opened + bodyEndsMs - performance.now()))
         else await sleep(1000)
       }
@@ -197,7 +198,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
     const chunked = lines.replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked')
     const requests = [lines + text, `${chunked}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`]
     for (const request of requests) {
-      // In the gate after every fourth byte, from another one at each run.
+      // In the gate at every fourth byte, with another offset at each run.
       const step = atScale(4, 1)
       for (let bytes = 1 + Math.floor(Math.random() * step); bytes < request.length; bytes += step) {
         const connection = await RawConnection.open(service.url)

@@ -83,7 +83,7 @@ test('files of the console that go away beside a running service change none of 
 }, 120_000)
 
 describe('outside of every request', () => {
-  /** Runs in the service's own process, and does its harm when it is told to. */
+  /** Loads a file into the service's own process; SIGUSR2 makes it throw. */
   function harm(name: string, statement: string): Record<string, string> {
     const file = join(place.home, name)
     writeFileSync(file, `process.on('SIGUSR2', () => { ${statement} })\n`)

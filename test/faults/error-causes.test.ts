@@ -14,7 +14,7 @@ import { projectFolder } from '../harness.ts'
 import { freePort } from './replicated.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// An error is what it is: what the disk says within a transaction is no lost connection, and no outage of the database.
+// Errors keep their cause: an error of the disk within a transaction is neither a lost connection nor an outage.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -37,7 +37,7 @@ const atOnceMs = 5_000
 const atOnce = <Answer>(promise: Promise<Answer>) =>
   Promise.race([promise, sleep(atOnceMs).then(() => Promise.reject(new Error('nothing was told')))])
 
-/** As the file system says it. */
+/** An error as the file system throws it. */
 const diskError = (code: string) => Object.assign(new Error(`${code}: i/o error, write`), { code, syscall: 'write' })
 
 describe('in a transaction', () => {

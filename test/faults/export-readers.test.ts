@@ -74,7 +74,7 @@ test.each(['identity', 'gzip', 'br'])(
     const answer = await fetch(path, { headers, signal: reading.signal })
     await answer.body?.getReader().read()
     reading.abort()
-    // In half of it all would be read.
+    // Twice as long as it takes to read everything.
     await sleep(3_000)
     const [read] = await database.run(
       async (sql) => await sql`select idx_tup_fetch as rows from pg_stat_user_tables where relname = 'device'`,

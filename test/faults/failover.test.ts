@@ -22,7 +22,7 @@ const rounds = [
 /** Every operation is back this soon after the promotion, or after the restart where there was none. */
 const backWithinMs = 10_000
 
-/** How long the outage lasts before somebody ends it. */
+/** How long the outage lasts before the test ends it. */
 const outageMs = 1500
 
 test.skipIf(!hasOldestPostgres)(

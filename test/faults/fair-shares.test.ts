@@ -92,7 +92,7 @@ test('however many ask whether the service is ready, the database is asked by fe
   for (let asked = 0; asked < probes; asked += 400) {
     expect((await ask(400)).map(({ status }) => status)).toEqual(Array(400).fill(200))
   }
-  // A session tells what it has done with its next statement, a second later.
+  // PostgreSQL reports a session's statistics with its next statement, a second later.
   await sleep(1200)
   for (let again = 0; again < 10; again++) await ask(1)
   const asked = (await commits()) - before
@@ -129,7 +129,7 @@ test('an application that sends files without an end takes no other’s place', 
   await database.stop()
 }, 60_000)
 
-/** Keeps everybody from reading sites, until what it answers is called. */
+/** Blocks every read of sites until the returned function is called. */
 async function lockSites(sql: Sql): Promise<() => Promise<unknown>> {
   let release = () => {}
   let locked: Promise<unknown> = Promise.resolve()

@@ -65,7 +65,7 @@ interface Followed {
   seen: number[]
 }
 
-/** Follows an application's feed in every way, through every process, until it is told to stop and has seen the last. */
+/** Follows an application's feed in every way, through every process, until it is stopped and has the last event. */
 function follow(app: TestApplication): { stop(lastId: number): Promise<Followed[]> } {
   let lastId = Number.POSITIVE_INFINITY
   const followers = Object.entries(ways).flatMap(([name, step]) =>
@@ -108,12 +108,15 @@ async function write(client: Client, app: TestApplication): Promise<void> {
   if (kind === 4) await done(client.call(createDevices, { devices: [deviceBody(appId), deviceBody(appId)] }, { token }))
 }
 
-/** A transaction that draws an event's id and commits a second later; with the lock, as every writer does. Its event says what a former one said. */
+/**
+ * Draws an event's id in a transaction that commits a second later; with the lock, as every writer does. The event
+ * repeats an earlier one's content.
+ */
 function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLocked: boolean): Promise<number> {
   return connection.begin(async (tx) => {
     const now = new Date()
     if (isLocked) await lockApplication(tx, appId)
-    // Without the lock, one of the same millisecond that nobody else draws.
+    // Without the lock, an id of the same millisecond that no writer draws.
     const id = isLocked ? await drawEventId(tx, appId, now) : lowestEventId(now) + 500
     await tx`
       insert into event (app_id, id, type, time, actor, subject, data)

@@ -7,7 +7,7 @@ import { deleteOldImports } from '../../src/bulk/store.ts'
 import { Client, deviceBody, newApplication, newSerial, prepareDatabase, type TestApplication } from '../harness.ts'
 import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
 
-// What files leave behind: so much for each application, over all processes, and no more.
+// The room that files may take: a bound for each application, over all processes.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -61,7 +61,7 @@ test.skipIf(process.getuid?.() !== 0)(
   async () => {
     const disk = place.newFolder()
     mkdirSync(disk)
-    // Where nothing can be mounted there is no small disk to fill.
+    // Without the right to mount there is no small disk to fill.
     if (tool('mount', ['-t', 'tmpfs', '-o', 'size=300m,mode=755', 'tmpfs', disk]).status !== 0) return
     try {
       const dataDir = join(disk, 'data')

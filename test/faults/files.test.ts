@@ -63,7 +63,7 @@ test.each(['FORECOURT_OPERATOR_KEY', 'DATABASE_URL'])(
     ]
     const envOf = (beside: string, file: string) => ({ [name]: beside, [`${name}_FILE`]: file })
     for (const [file, beside, words] of cases) expect(() => readConfig(envOf(beside, file))).toThrow(words)
-    // In the gate one of them ends a start.
+    // In the gate one of the files ends a start.
     for (const [file, beside, words] of cases.slice(0, atScale(1, cases.length))) {
       const dataDir = place.newFolder()
       const ended = await runServiceToItsEnd({ dataDir, env: envOf(beside, file) })

@@ -87,6 +87,6 @@ test.skipIf(!hasOldestPostgres)(
 interface Round {
   before(former: Host): void
   after(former: Host): void
-  /** For how long reads that began after the answer to the unbinding may still show what was before. */
+  /** For how long reads that began after the response to the unbinding may still return the earlier state. */
   oldReadsForMs: number
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import type { Service } from '../harness.ts'
 import { sleep } from './support.ts'
 
-/** Of processor time: what others use of a busy machine is not the service's. */
+/** Processor time: other processes' use of a busy machine does not count. */
 export const heldAtMostMs = 50
 
 /**
- * Runs in the service's own process and says at SIGUSR2 how long its event loop was held at most since the last time:
- * the processor time that its thread used between two ticks of a timer that is always due.
+ * Runs in the service's own process. At SIGUSR2 it prints the longest time that the event loop was held since the last
+ * signal: the processor time that its thread used between two ticks of a timer that is always due.
  */
 const probe = `
 import { readFileSync } from 'node:fs'

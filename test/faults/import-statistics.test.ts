@@ -3,7 +3,7 @@ import { createImport, getImport } from '../../src/bulk/contract.ts'
 import { Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
 import { atScale, becomesTrue, type OwnDatabase, tell, Workplace } from './support.ts'
 
-// Imports into a database that knows nothing of its tables yet, and is never told by itself.
+// Imports into a database without statistics, and with autovacuum off.
 
 const place = new Workplace()
 let database: OwnDatabase

@@ -120,7 +120,7 @@ test('changes of states go after days of their own, but none that a callback is 
   const removed = await removeAll(() => deleteOldEvents(sql, 20))
   expect(Math.max(...removed)).toBe(20)
   expect(await left()).toEqual([
-    // Of 75 old ones 37 are taken.
+    // 37 of 75 old ones are taken.
     ['behind', 362, 37],
     ['follows', 326, 1],
   ])
@@ -197,7 +197,7 @@ test('refusals of an application are bounded by its minute and its thousand, and
     const rows = await sql`select request_id from refusal where app_id = ${appId} order by id`
     return rows.map((row) => row.request_id)
   }
-  // As two processes would, at once: the second has room for 100.
+  // As two processes do at the same time: the second has room for 100.
   await Promise.all([keep(refusalsAt(1, 200)), keep(refusalsAt(1, 200))])
   expect(await kept('follows')).toHaveLength(300)
   await keep(refusalsAt(1, 1))

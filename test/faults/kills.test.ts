@@ -30,7 +30,7 @@ const mostKills = kills * 5
 const place = new Workplace(onDisk)
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
-/** Of the test that runs. */
+/** The writers of the running test. */
 const atWork: Writers[] = []
 let killer: ChildProcess
 let nextKilled: () => Promise<Killed>
@@ -61,7 +61,7 @@ async function killSoon(pids: number[], withinMs: number): Promise<Killed> {
   return killed
 }
 
-/** Follows the creates of one run over its kills, and holds the database to what the writers were told. */
+/** Follows the creates of one run through its kills, and compares the database with the writers' responses. */
 class Ledger {
   readonly app: TestApplication
   readonly writers: Writers

@@ -60,7 +60,7 @@ longTest(
       const statuses = new Set((await work()).map((answer) => answer.status))
       const held = await heldMs(service)
       tell(`${what}: the event loop was held ${held.toFixed(1)} ms at most`)
-      // On a slow machine fifteen may take longer to arrive, or to be worked off, than a request is waited for.
+      // On a slow machine fifteen may take longer to arrive, or to be worked off, than the request timeout.
       expect(
         [...statuses].filter((each) => ![status, 408, 503].includes(each)),
         what,

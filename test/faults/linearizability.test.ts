@@ -61,7 +61,7 @@ async function beginOn(url: string): Promise<{ processes: Processes; recorder: R
   return { processes, recorder }
 }
 
-/** Waits until so many more requests have been answered. */
+/** Waits until `count` more requests have been answered. */
 async function goesOn(recorder: Recorder, count: number, why: string): Promise<void> {
   const before = recorder.answered
   expect(await becomesTrue(() => recorder.answered - before >= count), `answers ${why}`).toBe(true)
@@ -79,7 +79,7 @@ async function expectAnOrder(recorder: Recorder, rounds: number): Promise<void> 
     expect(verdict, `${serial}: of ${history.length} exchanges\n${describeExchanges(told)}\n`).toBe('has an order')
   }
   tell(`judged in ${Math.round(performance.now() - began)} ms`)
-  // Without these it would have shown little.
+  // A run without these would have shown little.
   expect(replayed).toBeGreaterThan(10)
   for (const told of ['create 0', 'create 20013', 'unbind 0', 'transfer 0', 'detail 0']) {
     expect(codes[told], told).toBeGreaterThan(10)
@@ -137,7 +137,7 @@ const faults: Record<string, (bed: Bed, recorder: Recorder) => Promise<void>> = 
     former.signalAll('SIGSTOP')
     await sleep(random() * 2000)
     await bed.standby.promote()
-    // For a second reads may still show what the former primary holds, where nothing fences it.
+    // For a second reads may still return the former primary's state, where nothing fences it.
     await sleep(1000)
     if (random() < 0.5) await goesOn(recorder, 100, 'of the new primary')
     former.signalAll('SIGCONT')

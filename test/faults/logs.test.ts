@@ -24,7 +24,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   const { password } = embeddedConnection(dataDir)
   const client = new Client(service)
   const requestIds: string[] = []
-  /** By what they are, so that a failure can name what leaked without repeating it. */
+  /** Secrets with what they are, so that a failure can name what leaked without repeating it. */
   const secrets: [what: string, secret: string][] = [
     ['the operator key', service.operatorKey],
     ['the database password', password],
@@ -89,7 +89,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
     await noted(client.operate(freezeApplication, { appId, reason: 'test' }))
   }
 
-  // The database refuses a row in a way that nobody foresaw, and says in its own words which one.
+  // The database refuses a row by a constraint that the service does not know, and its message repeats the row.
   await withSql(embeddedConnection(dataDir), (sql) => sql`alter table site add check (site_name <> 'poison')`)
   await Promise.all(Array.from({ length: 8 }, (_, index) => life(index)))
   // And it goes away in the middle of work.

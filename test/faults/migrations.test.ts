@@ -97,7 +97,7 @@ describe('migrate', () => {
         "create index concurrently first_by_n\n  on first (n);\ncomment on index first_by_n is 'a;b';\n",
       '0003-third.sql': 'create table third (n int);',
     })
-    // It waits for this writer, and everybody else that starts waits for it.
+    // The migration waits for this writer, and every other start waits for the migration.
     const begins = Promise.withResolvers<void>()
     const ends = Promise.withResolvers<void>()
     const others = [open(), open()]
@@ -183,7 +183,7 @@ describe('routines', () => {
     await age(47)
     await keepRoutines(sql, [older])
     await age(47)
-    // The process that starts says so for its own, and the other one has.
+    // The starting process records the use of its own routines; the other process has recorded its.
     await installRoutines(sql, [mine])
     expect(await functions()).toEqual(all)
     await age(2)

@@ -142,7 +142,7 @@ describe.each(parts)('while $what stands still', ({ what, choose }) => {
       expect(took, `${name} ${answer.status}, in ms`).toBeLessThan(statementTimeoutMs + 20_000)
       if (answer.status === 503) expect(answer.headers.get('retry-after'), name).toMatch(/^\d+$/)
     }
-    // What nobody was told of is settled by its key, and is there once.
+    // A request without a response is repeated with its key, and its device exists once.
     for (const device of devices) {
       expect((await device.send()).status).toBe(200)
       const [row] = await database.run(

@@ -62,13 +62,13 @@ const forceUnbind = (client: Client, deviceNo: string) =>
   client.operate(forceUnbindDevice, { deviceNo, reason: 'race' })
 
 interface Change {
-  /** The event that tells it. */
+  /** The event that reports the change. */
   type: string
   send(client: Client, app: TestApplication, deviceNo: string): Promise<Answer<{ appId: string }>>
   refusals: number[]
 }
 
-/** The first two more often, or nobody would hold anything. */
+/** The first two are drawn more often, or no application would hold anything. */
 const creation: Change = { type: 'device.bound', send: create, refusals: [20013, 20017] }
 const changes: Change[] = [
   creation,
@@ -111,7 +111,7 @@ test('creates, unbinds, transfers and forced unbinds of the same serials tell on
     // What was answered 200 happened once, and nothing else did. A transfer answers the new owner's record.
     const stories = await database.run((sql) => readStories(sql, serials))
     const happened = stories.flatMap(({ deviceNo, happenings }) => {
-      // Of a transfer only what its new owner is told.
+      // Of a transfer only the events of the new owner.
       return happenings
         .filter(({ type, recordOf }) => type !== 'device.transferred' || recordOf !== null)
         .map(({ type, appId }) => `${deviceNo} ${type} ${appId}`)

@@ -95,7 +95,7 @@ export function moveBorder<Item extends Period>(periods: readonly Item[], index:
   return periods.map((period, at) => (at === index ? { ...period, startTime } : period))
 }
 
-/** Where a key moves a border: to the next quarter or hour, or as far as possible; undefined for any other key. */
+/** The border after a key press: at the next quarter or hour, or as far as possible; undefined for any other key. */
 export function keyTarget(
   key: string,
   from: number,
