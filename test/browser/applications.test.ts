@@ -311,7 +311,7 @@ describe('applications', () => {
     await strip.getByRole('link', { name: 'Events' }).click()
     // The newest stands first.
     await page.getByRole('row').nth(1).getByText('Device bound').waitFor()
-    // By the keyboard from part to part, which keeps the focus.
+    // The keyboard leads from part to part and keeps the focus.
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Enter')
     await page.waitForURL(`**${pageOf(appId, 'deliveries')}`)

@@ -153,7 +153,7 @@ describe('billing rules', () => {
     expect(await border.getAttribute('aria-valuetext')).toBe('12:15:00')
     await page.keyboard.press('Home')
     expect(await border.getAttribute('aria-valuetext')).toBe('00:15:00')
-    // By hand: to 06:00, a quarter of the bar.
+    // By dragging: to 06:00, a quarter of the bar.
     const bar = (await page.locator('.day-bar-plot').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
     await border.hover({ force: true })
     await page.mouse.down()

@@ -40,7 +40,7 @@ browserTest(
       void dialog.dismiss()
     })
     const serial = encodeURIComponent(deviceNo)
-    // Of lists that all tests share the own rows are asked for: others make rows meanwhile.
+    // Lists that all tests share are filtered for the test's own rows.
     const pages: [path: string, shown: string][] = [
       [`/applications?appName=${encodeURIComponent(text(11))}`, text(11)],
       [`/applications/${appId}`, text(11)],

@@ -25,7 +25,7 @@ afterAll(async () => {
   await tiles.stop(true)
 })
 
-/** Of another policy, and with a base map. */
+/** A service with another policy, and with a base map. */
 let ofOtherSettings: Promise<Service> | undefined
 function startOfOtherSettings(): Promise<Service> {
   ofOtherSettings ??= startOwn({

@@ -100,10 +100,10 @@ function wayTo(page: Page, text: string) {
   return main.getByRole('button', { name }).or(main.getByRole('link', { name }))
 }
 
-/** In the gate a page's own tests hold it to what a keyboard and a screen reader need: they see more of it. */
+/** In the gate, each page's own tests check keyboard and screen reader: they see more of the page. */
 const isSound: typeof expectSoundInBothShades = atScale(expectFramed, expectSoundInBothShades)
 
-/** In the gate those who may do the most and the least. */
+/** In the gate only the roles that may do the most and the least. */
 describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the console of a role: %s', (role) => {
   browserTest('leads to every page that the role may see, with what it may do there, and to no other', async () => {
     const { appId } = await newApplication(client)
@@ -118,7 +118,7 @@ describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the 
       // What a page needs for a keyboard and a screen reader does not depend on who looks.
       if (role === 'admin') await isSound(visited, title, `empty-${title}`)
       else await expectFramed(visited, title)
-      // Of the applications that one sees: all others' rows are there too for whoever sees them.
+      // A role that sees all applications sees other tests' rows too.
       if (empty !== undefined && role === 'developer') await page.getByText(empty).waitFor()
       if (makes === undefined) continue
       const mayMake = rolesOf(makes.by).includes(role)

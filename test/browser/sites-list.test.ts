@@ -104,7 +104,7 @@ describe('list of sites', () => {
     await page.getByRole('region', { name: 'Map of the sites' }).waitFor()
     await leadTo(page, listOf(app.appId))
     await page.getByText('6 on the map. 1 without coordinates.').waitFor()
-    // These two are at one place, so that no closer look would tell them apart.
+    // These two are at one place, so no zoom separates them.
     await page.locator('.map-group').getByText('2', { exact: true }).click()
     await page.getByText('2 sites here').waitFor()
     expect(visited.faults).toEqual([])

@@ -14,8 +14,8 @@ const isSkipped = chromiumPath === undefined && process.env.CI !== 'true'
 const pictures = process.env.FORECOURT_TEST_PICTURES
 
 /**
- * A test that needs a browser. Where there is none it is skipped and says so; in CI there is one. A test that fails is
- * tried once more, and says so: a click may come between two frames of a busy machine, and no promise hangs on that.
+ * A test that needs a browser; skipped where there is none, while CI has one. A failed test is tried once more and
+ * prints so: a click may come between two frames of a busy machine, and no promise depends on that.
  */
 export function browserTest(name: string, run: () => Promise<void>, isLeftOut = isSkipped): void {
   const attempt = async () => {
@@ -39,7 +39,7 @@ export function longBrowserTest(name: string, run: () => Promise<void>): void {
 
 if (isSkipped) process.stderr.write('no Chromium on this machine: the browser tests are skipped\n')
 
-/** What the pages of a failed test show, because nobody was there to see it. */
+/** The pages of a failed test, for the log. */
 async function describePages(test: string): Promise<void> {
   for (const page of taken.flatMap(({ context }) => context.pages())) {
     const seen = await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String)
@@ -67,7 +67,7 @@ interface Seat {
   language: Language
   isKept: boolean
 }
-/** Of the test that runs. */
+/** The seats that the running test uses. */
 const taken: Seat[] = []
 const resting: Seat[] = []
 
@@ -102,7 +102,7 @@ async function rest(seat: Seat): Promise<void> {
   resting.push(seat)
 }
 
-/** Of people who only look around; a test that changes an account makes one of its own. */
+/** Sessions of people who only look around; a test that changes an account creates its own. */
 const sessions = new Map<Role, Promise<{ cookie: string }>>()
 
 /** A session of a person of that role, made through the API. */
@@ -116,14 +116,14 @@ function sessionOf(role: Role, appIds: string[], through: Client): Promise<{ coo
 
 export interface Visit {
   role?: Role
-  /** Of a developer. */
+  /** The applications of a developer. */
   appIds?: string[]
   language?: Language
   viewport?: { width: number; height: number }
   isDark?: boolean
   /** Another service than the one that the tests share. */
   through?: Client
-  /** Time passes as `page.clock` says. */
+  /** Whether time passes as `page.clock` says. */
   hasOwnClock?: boolean
 }
 
@@ -135,7 +135,7 @@ export interface Visited {
   headers: { cookie: string }
 }
 
-/** Opens a page of the console as somebody of that role; without a role, as nobody. */
+/** Opens a page of the console as a person of that role; without a role, signed out. */
 export async function visit(path: string, options: Visit = {}): Promise<Visited> {
   const { role, appIds = [], language = 'en', viewport = wide, isDark, through = client, hasOwnClock = false } = options
   const { context, page } = await takeSeat(language, !hasOwnClock)
@@ -173,7 +173,7 @@ function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Waits until what moves has come to rest; what turns for ever does not count. Rows that are read anew are pale. */
+/** Waits until animations have ended; endless ones do not count. Rows that are being read again are pale. */
 async function settle(page: Page): Promise<void> {
   await page.locator('.rows-busy').first().waitFor({ state: 'detached' })
   await page.evaluate(async () => {
@@ -189,7 +189,7 @@ async function settle(page: Page): Promise<void> {
 async function expectAccessible(page: Page, runOnly?: string[]): Promise<void> {
   // A text that is still fading in has too little contrast.
   await settle(page)
-  // By the debugger's own world, because the page's policy lets no other script in.
+  // In the debugger's own world, because the page's policy allows no other script.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
   // Its preloading is for media, which no page plays.
   const options = JSON.stringify({ resultTypes: ['violations'], preload: false, ...(runOnly && { runOnly }) })

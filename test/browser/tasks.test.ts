@@ -70,7 +70,7 @@ class Hand {
   async find(locator: Locator, text: string): Promise<void> {
     await this.type(locator, text)
     await this.page.locator('.ant-select-item-option, .ant-cascader-menu-item').getByText(text).first().waitFor()
-    // Of a table of regions that came after what was typed, no row is active yet.
+    // In a table of regions that loads after the input, no row is active yet.
     const rows = this.page.locator('.ant-cascader-menu-item')
     const active = this.page.locator('.ant-cascader-menu-item-active')
     if ((await rows.count()) > 0 && (await active.count()) === 0) {

@@ -10,7 +10,7 @@ export const coordinatorUrl = process.env.FORECOURT_TEST_DATABASE_URL
 /** A node of the cluster, by the URL of its database. */
 export interface Node {
   url: string
-  /** Of its server. */
+  /** The data folder of its server. */
   dataDir: string
   programs: string
 }

@@ -33,8 +33,8 @@ import {
 import { Cluster, coordinatorUrl } from './cluster.ts'
 import { type SeenStatement, StatementWatch } from './statement-watch.ts'
 
-// On a Citus cluster a statement about one application is one task of the node where that application lies. One that is
-// not would be slow, and wrong in what it promises to see at one moment; nothing else would tell.
+// On a Citus cluster a statement about one application is one task of the node where the application lies. A statement
+// that is not would be slow and without one snapshot, and no other test would notice.
 
 if (coordinatorUrl === undefined) {
   console.log('The plans on Citus are not looked at: FORECOURT_TEST_DATABASE_URL names no coordinator.')
@@ -83,7 +83,7 @@ test.if(coordinatorUrl !== undefined)(
     // As it ran, within functions too.
     expect(wide.filter(isOfOne)).toEqual([])
     expect(wide.filter((text) => !ofMany.some((known) => known.test(text)))).toEqual([])
-    // And as it is explained, which tells of rows that come to the coordinator first.
+    // And as it is explained, which shows rows that come to the coordinator first.
     sql = openDatabase({ target: url, connections: 1, statementTimeoutMs: 10_000 })
     const ofOne = new Map(seen.filter(({ text }) => isOfOne(text)).map((statement) => [statement.text, statement]))
     expect(ofOne.size, 'different statements').toBeGreaterThan(45)

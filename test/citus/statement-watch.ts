@@ -7,8 +7,8 @@ export interface SeenStatement {
 }
 
 /**
- * A way to a database that sees every statement, and which of them go to several nodes: Citus tells it in notices, for
- * those within functions too.
+ * A proxy to a database that sees every statement, and which of them go to several nodes: Citus sends notices of that,
+ * for statements within functions too.
  */
 export class StatementWatch {
   readonly seen: SeenStatement[] = []

@@ -58,7 +58,7 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   const refused = await forecourt(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
   expect(refused.stderr).toContain('--key in the list of processes')
   expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10003 notPermitted: /m) })
-  // Who is to see some applications is told which, and nobody else.
+  // Only an operator who sees some applications is given their ids.
   for (const mistaken of [
     ['--role', 'developer'],
     ['--role', 'viewer', '--app', 'a'],

@@ -8,7 +8,7 @@ import { createProgram } from '../../src/cli/program.ts'
 import { newDataDir, projectFolder } from '../harness.ts'
 import { forecourt } from './support.ts'
 
-// What the command line says of itself, and of how it is used.
+// The command line's help and usage errors.
 
 const { stdin, stdout, stderr } = process
 const program = createProgram(new Context({ environment: {}, stdin, stdout, stderr }))

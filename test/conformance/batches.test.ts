@@ -36,7 +36,7 @@ interface Case {
   by?: 'operator'
   /** Rows of every fate for an application, and whatever they need. The same for every application, but for serials. */
   rows(application: TestApplication): Promise<Record<string, unknown>[]>
-  /** A row that is no object, as the batch takes it, and which field is told of it. */
+  /** A row that is no object, as the batch receives it, and the field of its fault. */
   faulty: { row: unknown; field: string }
   /** Whether the batch holds rows as the operation of one takes them, or their names alone. */
   isBare?: true

@@ -240,7 +240,7 @@ describe('If-Match', () => {
     const read = (await detail(owner, id)).headers.get('etag') ?? ''
     const first = await update(owner, { id, ruleName: 'first' }, { 'if-match': read })
     expectSuccess(first)
-    // Also when the change itself would be refused: who has not seen the rule as it is cannot judge that.
+    // Also when the change itself would be refused: the caller has not seen the current rule.
     for (const change of [{ ruleName: 'second' }, { ruleType: 2 }, { periods: null }]) {
       expectRefusal(await update(owner, { id, ...change }, { 'if-match': read }), 'preconditionFailed')
     }

@@ -129,7 +129,7 @@ test('cells are RFC 4180’s: quotes, commas, line breaks, any order of columns,
   ].join('\n')
   const { lines, ...told } = await imported(application, 'devices', file)
   expect(told).toMatchObject({ rows: 3, created: 2, refused: 1 })
-  // By the lines of the file, of which one is empty and a row takes two.
+  // By the lines of the file: one is empty, and one row takes two.
   expect(lines.map(({ line, code }) => [line, code])).toEqual([
     [2, 0],
     [4, 10001],
@@ -215,7 +215,7 @@ test('a row of cells without end is refused, and one cell too many is told', asy
 
 test('columns that are unknown, missing or twice are named at once', async () => {
   const application = await newApplication(client)
-  // A terminal that shows what it is told does not do it.
+  // Control characters must not reach a terminal.
   const hostile = `${columns},\u001b[31mred`
   expectFaults(await send(application, 'devices', hostile), ['column 5'])
   const file = 'deviceNo,Name,deviceNo,coordinates\n'
@@ -383,7 +383,7 @@ test('a file that is sent again under its key makes one import, and answers the 
   const [first] = answers.map(expectSuccess) as [ImportRecord]
   expect(answers.map(({ data }) => data)).toEqual([first, first, first])
   expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(2)
-  // Also while it runs, and when it has ended.
+  // The same while it runs and when it has ended.
   await ended(first.id)
   const again = await under('once')
   expect([again.headers.get('idempotency-replayed'), expectSuccess(again)]).toEqual(['true', first])
@@ -399,7 +399,7 @@ test('a file that is sent again under its key makes one import, and answers the 
     expectRefusal(answer, 'idempotencyKeyReused')
   }
   for (const key of ['', 'a b', 'x'.repeat(256)]) expectFaults(await under(key), ['Idempotency-Key'])
-  // Of another application the same key is another one; what is refused is not kept.
+  // Another application's key with the same text is another key; a refused request's key is not kept.
   expectFaults(await under('once', 'serial\n', {}, other), [
     'coordinates',
     'deviceName',

@@ -15,8 +15,8 @@ import {
   newIdleApplication,
 } from './support.ts'
 
-// What needs a receiver of callbacks is in test/faults/callback*.test.ts: the default setting sends nothing to this
-// machine. Here nobody listens where callbacks go, which is all that the operations themselves need.
+// What needs a receiver of callbacks is in test/faults/callback*.test.ts: by default the service sends nothing to this
+// machine. Here nothing listens at the callbacks' addresses, which is enough for the operations themselves.
 
 const always = { timeFrom: '2000-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
 
@@ -107,7 +107,7 @@ describe('pageDeliveries', () => {
     expect([await count({ type: 'site.created' }), await count({ type: 'test' })]).toEqual([0, 0])
     expect((await listOf(unheard, { eventId: newest?.eventId })).map(({ id }) => id)).toEqual([Number(newest?.id)])
     expect(await count({ eventId: 0 })).toBe(0)
-    // Of the event, whenever it was sent.
+    // The time is the event's, not that of the attempt.
     const { list: events } = expectSuccess(await client.call(pageEvents, { order: 'desc' }, { token: unheard.token }))
     expect(newest?.time).toBe(String(events[0]?.time))
     expect(await count({ timeFrom: newest?.time, timeTo: newest?.time })).toBeGreaterThan(0)

@@ -187,7 +187,7 @@ describe('reportTime', () => {
     expectSuccess(await report(deviceNo, { version: '1', reportTime: secondsAhead(50) }))
     expect(expectSuccess(await report(deviceNo, { version: '2' })).version).toBe('2')
     expect(expectSuccess(await report(deviceNo, { version: '3', reportTime: secondsAhead(20) })).version).toBe('2')
-    // It says nothing new, but it was heard of last.
+    // The report changes no member, but it is the last sign of life.
     expectSuccess(await report(deviceNo, { version: '2', reportTime: null }))
   })
 

@@ -15,7 +15,7 @@ import { bearer, client, expectFaults, expectRefusal, expectSuccess, onePeriod, 
 const application = await newApplication(client)
 const { appId, token } = application
 
-/** As it was sent: `fetch` unpacks what is compressed, but leaves the headers. */
+/** The response as it was sent: `fetch` unpacks a compressed body, but leaves the headers. */
 function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(client.url + path, { headers: { 'accept-encoding': 'identity', ...headers } })
 }
@@ -105,7 +105,7 @@ test('a length that is given twice is refused, also with equal values, however l
     const head = `POST ${createDevice.path} HTTP/1.1\r\nHost: forecourt\r\nAuthorization: Bearer ${token}\r\n`
     connection.write(`${head}${lines.join('\r\n')}\r\n\r\n${' '.repeat(length)}`)
     const answer = await connection.answer()
-    // Node cannot tell which part of a request is not well-formed.
+    // Node does not say which part of a request is malformed.
     const field = answer.text.includes('"field":"request"') ? 'request' : 'Content-Length'
     expectFaults(answer, [field])
     connection.close()

@@ -45,7 +45,7 @@ test('every change is told once, oldest first, with who did it and the record as
   const device = expectSuccess(await createDeviceOf(application))
   const offline = expectSuccess(await client.operate(takeApplicationOffline, { appId }))
   const online = expectSuccess(await client.operate(takeApplicationOnline, { appId }))
-  // Done already, so nothing changes and nothing is told.
+  // The application is online already, so nothing changes and no event is written.
   expectSuccess(await client.operate(takeApplicationOnline, { appId }))
   const frozen = expectSuccess(await client.operate(freezeApplication, { appId, reason: 'test' }))
   const unfrozen = expectSuccess(await client.operate(unfreezeApplication, { appId }))

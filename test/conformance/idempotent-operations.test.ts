@@ -45,9 +45,9 @@ interface Case {
   operation: { id: string; path: string; idempotent?: boolean }
   /** Makes what it needs; answers the body. */
   prepare(): Promise<object>
-  /** Where its answer shows secrets once. */
+  /** Paths of the secrets that its response shows once. */
   secrets?: string[]
-  /** Where one that runs may refuse another beside it (contract §6). */
+  /** Whether a running one may refuse another (contract §6). */
   runsAlone?: true
 }
 

@@ -57,7 +57,7 @@ test('once offline has answered, no device is created, and no request that was w
     const late = await Promise.all(Array.from({ length: 8 }, () => createDeviceOf(application)))
     for (const answer of late) expectRefusal(answer, 'applicationOffline')
 
-    // What was waiting is created or refused, and what was refused is bound to nobody.
+    // Waiting creates end as created or refused, and a refused serial is bound to no application.
     const refused: string[] = []
     for (const [index, answer] of (await Promise.all(waiting)).entries()) {
       if (answer.code === 0) expectSuccess(answer)

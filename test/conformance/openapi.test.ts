@@ -153,7 +153,7 @@ const substitutes: Record<string, () => Promise<object> | object> = {
 const ofCalledBack = { authorization: `Bearer ${calledBack.token}` }
 const ofSession = async () => signIn(client, await withPassword())
 
-/** Who sends an example that not everybody can. */
+/** The callers of examples that only some may send. */
 const senders: Record<string, () => Promise<Record<string, string>> | Record<string, string>> = {
   getDelivery: () => ofCalledBack,
   getImport: () => operator,

@@ -251,7 +251,7 @@ describe('an operator key', () => {
     const first = shownSecret(made.operatorKey)
     const second = await client.call(createOperatorKey, { name: newName(), role: 'admin' }, { token: first })
     expect(expectSuccess(second)).toMatchObject(owned)
-    // What the key of the settings makes is nobody's.
+    // A key that the key of the settings created has no owner.
     const bare = expectSuccess(await client.operate(createOperatorKey, { name: newName(), role: 'viewer' }))
     expect([bare.operatorId, bare.operatorName]).toEqual([null, null])
 
@@ -327,7 +327,7 @@ describe('an operator key', () => {
     expectSuccess(await client.operate(updateOperator, { id: heir.id, role: 'operator' }))
     await withinOneSecond(writes, 0)
 
-    // To the same owner once more changes and tells nothing.
+    // To the same owner again: nothing changes, and no event is written.
     expectSuccess(await client.operate(handOverOperatorKey, handOver))
     const trail = await client.operate(pageAudit, { subject: String(made.id), type: 'operatorKey.handedOver' })
     expect(expectSuccess(trail).list.map(({ data }) => data)).toEqual([handed.data])
@@ -363,7 +363,7 @@ describe('the audit trail', () => {
     const app = await newApplication(client)
     expectSuccess(await client.call(createDevice, deviceBody(app.appId), { token: app.token }))
     const ofApp = expectSuccess(await client.operate(pageAudit, { appId: app.appId }))
-    // What was done to the application itself is in no feed, and is told all the same. Both came in one moment.
+    // Acts on the application itself are in no feed, but in the audit trail. Both came in one moment.
     expect(ofApp.list.map(({ type }) => type).sort()).toEqual(['application.created', 'thirdPartyConfig.saved'])
     const beforeThat = expectSuccess(await client.operate(pageAudit, { actor, beforeId: list[0]?.id }))
     expect(beforeThat.list.map(({ type }) => type)).toEqual(['application.created', 'session.created'])

@@ -34,7 +34,7 @@ import {
   post,
 } from './support.ts'
 
-/** The log is written beside requests, so it is asked until it tells what is waited for. */
+/** The log is written beside requests, so the test reads it until it has the expected rows. */
 async function refusalsOf(
   { token }: Pick<TestApplication, 'token'>,
   count: number,
@@ -209,7 +209,7 @@ describe('pageRefusals', () => {
     const requestId = newSerial('req')
     const headers = { 'x-request-id': requestId }
     for (const app of [mine, other]) await client.call(updateSite, { id: 1 }, { token: app.token, headers })
-    // An operator's own refused write is told to the application that it names.
+    // An operator's own refused write appears under the application that it names.
     await client.operate(createDevice, { appId: mine.appId }, { headers })
     await Promise.all([refusalsOf(mine, 2), refusalsOf(other, 1)])
     const apps = async (query: Record<string, unknown>, options = {}) =>

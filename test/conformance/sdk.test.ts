@@ -43,7 +43,7 @@ function standIn(answer: (request: Request, nth: number) => Response | undefined
   return { url: `http://127.0.0.1:${server.port}`, requests, stop: () => server.stop(true) }
 }
 
-/** As a program writes it: nothing is given as an empty text. */
+/** The body as a program writes it: no empty texts. */
 const newSite = (appId: string) => siteBody(appId) as SiteRegistration
 
 const refused = (status: number, headers = {}) =>
@@ -227,7 +227,7 @@ describe('the SDK', () => {
     expect((await errorOf(forecourt.pageSites())).status).toBe(429)
     expect(place.requests).toHaveLength(5)
     await place.stop()
-    // As a proxy may write it too: in whole seconds, so that of two at least one is left.
+    // A date, as a proxy may write it, is in whole seconds; of two at least one is left.
     for (const retryAfter of [() => '1', () => new Date(Date.now() + 2000).toUTCString()]) {
       const slow = standIn((_, nth) =>
         nth === 1 ? refused(503, { 'retry-after': retryAfter() }) : Response.json({ code: 0 }),
@@ -337,7 +337,7 @@ describe('the SDK', () => {
     const folder = mkdtempSync(join(tmpdir(), 'forecourt-sdk-'))
     const file = join(folder, 'sdk.mjs')
     beforeAll(async () => {
-      // For browsers: nothing of Node or Bun can be in it.
+      // The SDK runs in browsers, so it must not import anything of Node or Bun.
       const entrypoints = [join(projectFolder, 'sdk', 'src', 'index.ts')]
       const built = await Bun.build({ entrypoints, target: 'browser', packages: 'external' })
       const text = await (built.outputs[0] as Blob).text()

@@ -142,7 +142,7 @@ test('an application rotates its own secret, and may not rotate another’s', as
   const trail = await client.operate(pageAudit, { subject: app.appId, type: 'application.secretRotated' })
   expect(expectSuccess(trail).list.map(({ actor }) => actor)).toEqual([`application:${app.appId}`])
 
-  // Without an overlap the token that rotated ends too, and rotates nothing more.
+  // Without an overlap, the token that rotated ends too and can rotate nothing more.
   const token = await newToken(client, app.appId, fresh)
   const last = shownSecret(expectSuccess(await client.call(rotateApplicationSecret, {}, { token })).appSecret)
   expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')

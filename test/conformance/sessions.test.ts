@@ -25,7 +25,7 @@ describe('createSession', () => {
     const signIn = (headers: Record<string, string>) =>
       client.call(createSession, { name: person.name, password: person.password }, { headers })
     expect((await signIn({ origin: 'https://forecourt.example' })).headers.get('set-cookie')).toEndWith('; Secure')
-    // Who is no trusted proxy says nothing of the scheme.
+    // The header of a client that is no trusted proxy has no effect.
     expect((await signIn({ 'x-forwarded-proto': 'https' })).headers.get('set-cookie')).not.toContain('Secure')
   })
 
@@ -136,7 +136,7 @@ describe('a session', () => {
     const [person, other] = await Promise.all([newPerson(client, 'viewer'), newPerson(client, 'viewer')])
     const [headers, elsewhere] = [await signIn(client, person), await signIn(client, person)]
     const former = expectSuccess(await sessionOf(headers)).id
-    // Also when somebody else takes the browser over.
+    // Also when another operator signs in with the same browser.
     const again = await client.call(createSession, { name: other.name, password: other.password }, { headers })
     expectSuccess(again)
     await withinOneSecond(() => sessionOf(headers), 10002)

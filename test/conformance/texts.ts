@@ -1,6 +1,6 @@
 import { astral } from './support.ts'
 
-/** The kinds of text that contract §2 tells apart. */
+/** The kinds of text that contract §2 distinguishes. */
 export interface TextRule {
   max: number
   /** The field takes no white space at all: serial numbers. */

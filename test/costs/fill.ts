@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 
-/** Whose rows are filled in. */
+/** The owner of the rows that are filled in. */
 export interface Owner {
   appId: string
 }

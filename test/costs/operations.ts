@@ -19,7 +19,7 @@ export interface World {
   sql: postgres.Sql
   owner: TestApplication
   stranger: TestApplication
-  /** That nobody else uses, for what changes an application as a whole. */
+  /** An application of its own, for what changes an application as a whole. */
   spare: TestApplication
   device: string
   site: number
@@ -82,7 +82,7 @@ async function allImportsOver({ sql }: World): Promise<void> {
   if (!(await becomesTrue(isOver))) throw new Error('an import does not end')
 }
 
-/** An import that nobody works off. */
+/** An import that no worker takes. */
 async function waitingImport({ sql, owner }: World): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
     insert into import (app_id, kind, format, is_dry_run, status, actor, lease_until)
@@ -119,7 +119,7 @@ const asOperator = (input: (world: World) => object | Promise<object>): Measured
   call: async (world) => ({ input: await input(world), as: { token: world.client.operatorKey } }),
 })
 const none = () => ({})
-/** A page that says how many rows there are reads as many as are counted, 10,000 at most. */
+/** A page with a total reads as many rows as are counted, at most 10,000. */
 const counting = (of: Measured, blocks = 2_500): Measured => ({
   ...of,
   allowed: { blocks, because: 'Its total counts up to 10,000 rows.' },

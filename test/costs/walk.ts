@@ -16,7 +16,7 @@ export interface Cost extends Pick<Measured, 'allowed' | 'isOpen'> {
   analysed: Blocks & { dearest: string }
 }
 
-/** More than a prepared statement is planned anew for its values before one plan is kept, on each of a pool's connections. */
+/** More calls than PostgreSQL plans a prepared statement for its values, on each of a pool's connections. */
 const callsWhenEmpty = 6
 
 export const few = 1_000

@@ -28,7 +28,7 @@ const timeoutMs = 1000
 const silentMs = 1400
 /** Past it, what should be taken offline is, also on a busy machine. */
 const surelyMs = silentMs + 2000
-/** Many times what a quiet machine shows: a bound to tell late from never. */
+/** Many times the usual delay on a quiet machine: a bound that distinguishes late from never. */
 const mostSilentMs = 10 * silentMs
 let database: OwnDatabase
 let services: Service[]
@@ -174,7 +174,8 @@ test('a device that keeps reporting what is known stays online; its row stays as
 }, 120_000)
 
 test('a report that changes nothing writes its time, and touches no index while the last sign of life is fresh', async () => {
-  // The others' processes take whoever is silent for their seconds offline, and a busy machine is as silent as that.
+  // The shared database's processes take silent devices offline after their own timeout, and a busy machine delays
+  // reports as long.
   const own = await place.findDatabase()
   const service = await place.startService({ env: { DATABASE_URL: own.url() } })
   const client = new Client(service)
@@ -190,7 +191,7 @@ test('a report that changes nothing writes its time, and touches no index while 
           coalesce(sum(n_tup_upd) filter (where relname = 'device'), 0)::int as devices from pg_stat_user_tables`
       return row as { written: number; indexed: number; devices: number }
     }
-    // A session tells its figures when it rests.
+    // PostgreSQL reports a session's statistics once it is idle.
     expect(await becomesTrue(async () => (await updates()).devices === serials.length)).toBe(true)
     const before = await updates()
     for (const deviceNo of serials) {
@@ -274,7 +275,7 @@ longTest(
     // On a busy machine a device's time may be up before it is unbound.
     const unbound = serials.filter((_, index) => areUnboundOnline[index])
     expect(unbound.length, said).toBeGreaterThan(1)
-    // Half of them are somebody else's at once.
+    // Half of them are bound to another application at once.
     const taken = unbound.slice(unbound.length / 2)
     for (const deviceNo of taken) {
       await each(1).call(createDevice, deviceBody(next.appId, { deviceNo }), { token: next.token })
@@ -387,7 +388,7 @@ test('looks for silent devices read them by their index, however many devices ar
       select 'online ' || n, 'many', now(), now() + interval '1 hour'
       from generate_series(1, ${atScale(20_000, 100_000)}::int) as n`
     await sql`analyze device_presence`
-    // Whoever began before has ended, and has told it.
+    // Rounds that began before have ended and written their events.
     await sleep(2000)
     const before = await reads()
     expect(await becomesTrue(async () => (await reads()).look_ups >= before.look_ups + 10), said).toBe(true)

@@ -20,7 +20,7 @@ const toggleRounds = atScale(1, 10)
 const togglesOfRound = atScale(40, 100)
 const toggles = toggleRounds * togglesOfRound
 
-/** The races of creates and of the offline toggle, against so many processes on one database. */
+/** The races of creates and of the offline toggle, against this many processes on one database. */
 export function describeRaces(processes: number): void {
   const place = new Workplace()
   const random = randomNumbers(seed)
@@ -37,7 +37,7 @@ export function describeRaces(processes: number): void {
     clients = await Promise.all(
       Array.from({ length: processes }, async () => new Client(await place.startService({ env }))),
     )
-    // For counting only: so that to count an application's devices costs the same however many others there are.
+    // For counting only: with it, counting an application's devices costs the same however many others there are.
     await database.run((sql) => sql`create index if not exists counting on device (app_id)`)
   }, 120_000)
   afterAll(() => place.clear(), 60_000)
@@ -174,7 +174,7 @@ export function describeRaces(processes: number): void {
     total.created += created.size
   }
 
-  /** For every device of the application exactly one device.bound, and none for anything else. */
+  /** Expects one device.bound for every device of the application, and no other. */
   async function expectOneEventEach(appId: string, devices: number): Promise<void> {
     const [sums] = await database.run(
       (sql) => sql`
@@ -229,7 +229,7 @@ export function describeRaces(processes: number): void {
       const app = await newApplication(each(0))
       const races = atScale(4, 40)
       for (let race = 0; race < races; race++) {
-        // In every other race the bodies differ in their names only: for devices, the serial is the same.
+        // In every other race only the names differ: devices then share a serial.
         const shared = race % 2 === 0 ? {} : { deviceNo: newSerial() }
         const answers = await times(32, (index) =>
           send(index, app, body(app.appId, { ...shared, [nameOf]: `race ${race}, body ${index}` }), `bodies-${race}`),

@@ -5,7 +5,7 @@ export interface RawAnswer {
   status: number
   head: string
   body: string
-  /** The server says that this connection takes no more requests. */
+  /** The server announced that it closes this connection. */
   closes: boolean
 }
 
@@ -71,7 +71,7 @@ export class RawConnection {
     this.socket.destroy()
   }
 
-  /** As a client does that has crashed: the other end is told that nothing was read. */
+  /** Resets the connection, as a crashed client's machine does. */
   reset(): void {
     this.socket.resetAndDestroy()
   }

@@ -9,11 +9,11 @@ import { sleep, tell, Workplace } from './support.ts'
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
-/** After it, nobody is ahead any more. */
+/** After this time no owner is ahead any more. */
 const settleMs = 2_500
 const measuredMs = 4_000
 
-/** Reads again and again, on so many connections, with a pause between two. Returns the part of one connection's time. */
+/** Reads in loops, on `connections`, with a pause between two reads. Returns the share of one connection's time. */
 async function shareOf(reads: Reads, name: string, { connections = 1, seconds = 0.1, pauseMs = 0 }): Promise<number> {
   const { signal } = new AbortController()
   const beginAt = performance.now() + settleMs

@@ -25,7 +25,7 @@ export const answerWith =
     response.end(body)
   }
 
-/** A receiver of callbacks on loopback: keeps what arrives and answers as it is told, by path. */
+/** A receiver of callbacks on loopback: stores what arrives, and responds by path as the test sets it. */
 export class Receiver {
   private readonly received = new Map<string, Received[]>()
   private readonly answers = new Map<string, Answer>()
@@ -58,7 +58,7 @@ export class Receiver {
     return [...(this.received.get(path) ?? [])]
   }
 
-  /** Waits for so many callbacks at an endpoint, and answers them. */
+  /** Waits for `count` callbacks at an endpoint, and responds to them. */
   async waitFor(path: string, count: number, withinMs = 60_000): Promise<Received[]> {
     await becomesTrue(() => this.at(path).length >= count, withinMs)
     return this.at(path)
@@ -91,7 +91,7 @@ export class Receiver {
   }
 }
 
-/** Whether the verifier that nobody here wrote takes the callback as signed with the secret. Throws when it does not. */
+/** Verifies the callback's signature with an independent library. Throws when it is wrong. */
 export function verify(received: Received, secret: string): void {
   new Webhook(secret).verify(received.text, received.headers)
 }

@@ -105,7 +105,7 @@ export class Host {
     await ended
   }
 
-  /** Makes this standby the primary, with commits that wait for nobody. */
+  /** Promotes this standby, with commits that wait for no other. */
   async promote(): Promise<void> {
     writeFileSync(join(this.cluster, 'pair.conf'), `synchronous_standby_names = ''\n`, { flag: 'a' })
     run('pg_ctl', ['promote', '-D', this.cluster, '-s'], this.home)

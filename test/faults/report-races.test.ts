@@ -47,7 +47,7 @@ test('changes, signs of life and times of reports of the same devices never wait
       }
     }),
   )
-  // A session tells its figures when it rests.
+  // PostgreSQL reports a session's statistics once it is idle.
   await sleep(1500)
   const [row] = await database.run(
     (sql) => sql<[{ deadlocks: number }]>`
@@ -66,7 +66,7 @@ test('a first report of a device that leaves meanwhile leaves nothing behind, wh
     await sql`begin`
     await sql`insert into device_presence (app_id, device_no, reported_at) values (${first.appId}, ${deviceNo}, now())`
     const reporting = each(0).call(reportDeviceState, { deviceNo, onlineStatus: 2 }, { token: first.token })
-    // On a cluster it is a node that waits, which is not seen here.
+    // On a cluster a node waits, which this query does not show.
     await becomesTrue(async () => (await database.run(countWaiting)) > 0, 2000)
     expect(await Promise.race([reporting, sleep(0)]), 'the report is held up').toBeUndefined()
     const leaving = transfer(second)

@@ -61,7 +61,7 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
   const app = await newApplication(clients[0])
   const { appId, token } = app
   const outcomes = { deleted: 0, inUse: 0 }
-  /** By how many ms the delete is sent earlier: whoever has lost is helped, so that both win on any machine. */
+  /** How many ms earlier the delete is sent. The loser of the last races is helped, so that both win on any machine. */
   let lead = 0
   for (let round = 0; round < atScale(20, 120); round++) {
     const type = 1 + (round % 3)
@@ -178,7 +178,7 @@ async function eventsOf({ token }: TestApplication): Promise<EventRecord[]> {
   return events
 }
 
-/** Plays the log back: what each event says must be possible after those before it. */
+/** Replays the log: each event must be possible after those before it. */
 function contradictions(events: EventRecord[]): string[] {
   const rules = new Set<number>()
   const sites = new Map<number, SiteRecord>()

@@ -133,7 +133,7 @@ test('the query of a callback reaches its receiver, and only its application and
     client.call(saveThirdPartyConfig, { appId, operatorName: 'Operator', ...members }, options)
   const idempotent = { ...own, headers: { 'idempotency-key': marker.toLowerCase() } }
   expect((await save({ callbackUrl }, idempotent)).data.callbackUrl).toBe(callbackUrl)
-  // What is kept for a retry is what everybody may read.
+  // The response stored for a retry is the one without the secret.
   expect((await save({ callbackUrl }, idempotent)).data.callbackUrl).toBe(shown)
 
   const people = await Promise.all(
@@ -182,7 +182,7 @@ test('the query of a callback reaches its receiver, and only its application and
   expect((await withDatabase(allTexts)).filter((text) => text.includes(marker))).toEqual([])
   expect(service.stderr()).not.toContain(marker)
 
-  // Without a query there is none any more.
+  // A URL saved without a query has none any more.
   await save({ callbackUrl: callbackUrl.replace(/\?.*/, '') })
   expect((await detail(operator)).data.callbackUrl).toBe(callbackUrl.replace(/\?.*/, ''))
   await service.stop()

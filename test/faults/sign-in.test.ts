@@ -42,7 +42,7 @@ async function guess(name: string, times: number, address?: string): Promise<num
   return codes
 }
 
-/** As if so many had been wrong already. */
+/** Sets the number of failures so far. */
 const setFailures = (key: string, failures: number) =>
   database.run((sql) => sql`update sign_in_attempt set failures = ${failures} where key = ${key}`)
 
@@ -92,7 +92,7 @@ describe('wrong passwords', () => {
     const signedIn = await tryIt(person.name, person.password, home)
     const browser = { cookie: String(cookiesOf(signedIn)[0]) }
     expect(await guess(person.name, 2)).toEqual([10031, 10031])
-    // As 96 more would have it.
+    // As 96 more failures would leave it.
     await setFailures(`account ${person.id}`, 98)
     expect(await guess(person.name, 4)).toEqual([10031, 10031, 10007, 10007])
     expect((await tryIt(person.name, person.password, newSource())).code).toBe(10007)
@@ -133,7 +133,7 @@ describe('wrong passwords', () => {
     await database.run((sql) => sql`update sign_in_attempt set since = now() - interval '16 minutes'`)
     await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
     await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
-    // But for the count of what was told just now.
+    // Without the count of the attempts that were just logged.
     expect(await count()).toBeLessThanOrEqual(1)
   })
 })
@@ -209,12 +209,12 @@ describe('the audit trail', () => {
     expect(locks.map(({ address, data }) => ({ address, data }))).toEqual([
       { address: source, data: { ...who, limit: 'nameAndSource', seconds: expect.any(Number) } },
     ])
-    // What came since is told when its minute is over.
+    // Later attempts are logged when their minute is over.
     await database.run((sql) => sql`update sign_in_attempt set told_at = now() - interval '2 minutes'`)
     await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
     const [counted] = await trail({ type: 'session.refused', subject })
     expect(counted?.data).toEqual({ ...who, count: 9 })
-    // A name that nobody has may be a password in the wrong field.
+    // An unknown name may be a password in the wrong field.
     const [secret, elsewhere] = [newPassword(), newSource()]
     await tryIt(secret, 'wrong', elsewhere)
     const unknown = await trail({ type: 'session.refused' })
@@ -309,7 +309,7 @@ test('behind https the cookies are of this host alone, and only those are read',
     const answer = await client.call(getSession, {}, { headers: { ...headers, cookie: cookies } })
     return answer.code === 0 ? answer.data.id : answer.code
   }
-  // Where a neighbour's host has set one of the plain name, also before ours.
+  // A neighbour's host may have set a cookie of the plain name, also before the service's own.
   expect(await who(`${tossed}; ${cookie}`)).toBe(signedIn.data.id)
   expect(await who(`${tossed}; ${cookie}`, {})).toBe(signedIn.data.id)
   expect(await who(tossed)).toBe(10002)

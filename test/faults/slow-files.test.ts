@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => place.clear(), 60_000)
 
-/** Sends a file by and by; `pieces` of it are kept so far. */
+/** Sends a file slowly; `pieces` is the number of stored pieces so far. */
 async function sendSlowly({ appId, token }: TestApplication) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()

@@ -69,7 +69,7 @@ async function createOne(client: Client, app: TestApplication): Promise<string> 
   return body.deviceNo
 }
 
-/** A port that takes connections and never says a word. */
+/** A port that accepts connections and never answers. */
 async function silentPort(): Promise<number> {
   const server = createServer(() => {})
   servers.push(server)
@@ -234,7 +234,7 @@ describe('a setting that cannot be used is named in one sentence:', () => {
     ['FORECOURT_STATEMENT_TIMEOUT_MS', '-1'],
     ['FORECOURT_MAX_WAITING_CREATES', '1.5'],
   ]
-  /** In the gate the others are told by what the start reads them with. */
+  /** The settings that a real start tries; in the gate the others are read by the parser alone. */
   const startedWith = atScale(
     ['FORECOURT_HOST', 'FORECOURT_OPERATOR_KEY', 'DATABASE_URL'],
     bad.map(([setting]) => setting),

@@ -4,7 +4,7 @@ import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { type Client, deviceBody, newSerial, type TestApplication } from '../harness.ts'
 import { sleep } from './support.ts'
 
-/** Registers so many devices at once, each by the client that `by` tells. Answers their serials. */
+/** Registers `count` devices at once, each by the client that `by` chooses. Returns their serials. */
 export async function registerDevices(
   app: TestApplication,
   count: number,

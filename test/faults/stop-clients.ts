@@ -47,7 +47,7 @@ async function createRaw(
   }
 }
 
-/** Uses one connection until it is told to close it, and opens others until it is refused. */
+/** Uses one connection until it is asked to close it, and opens others until one is refused. */
 function keepAlive(options: { pauseMs?: number; kind: string }): ClientKind {
   return async (service, app, seen) => {
     for (;;) {

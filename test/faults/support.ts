@@ -97,7 +97,7 @@ export function postmasterPid(dataDir: string): number {
 /** A database that the test starts, kills and starts again, with the service outside. */
 export class OwnDatabase {
   readonly dataDir: string
-  /** Of one that is not ours: it is only used. */
+  /** The URL of a database that the tests were given and must not stop. */
   private readonly given: string | undefined
   private handle: EmbeddedDatabase | undefined
 
@@ -157,8 +157,9 @@ export class OwnDatabase {
 }
 
 /**
- * Where a test file's processes live: everything that it starts has its folder below `home`, which is how all of it
- * is found and ended, whatever went wrong. Short, because a socket's path is; open, because PostgreSQL is another user.
+ * The folder of a test file's processes: everything that it starts lies below `home`, by which all of it is found and
+ * ended, even after a failure. Its path is short because a socket's must be, and open because PostgreSQL runs as
+ * another user.
  */
 export class Workplace {
   readonly home: string
@@ -189,7 +190,7 @@ export class Workplace {
     return startService({ ...options, dataDir })
   }
 
-  /** For tests that neither stop nor kill it: a distributed one where a Citus coordinator is named, else an own one. */
+  /** A database for tests that neither stop nor kill it: distributed where a Citus coordinator is named, else new. */
   async findDatabase(): Promise<OwnDatabase> {
     if (coordinatorUrl === undefined) return this.startDatabase()
     this.cluster ??= await Cluster.find()

@@ -11,7 +11,7 @@ export interface Create {
   name: string
   key: string
   body: object
-  /** Attempts whose outcome was never told: the connection was lost, or the answer was 503. */
+  /** Attempts without an outcome: the connection was lost, or the response was 503. */
   unknown: number
   /** The record of the answer 200, as JSON text. */
   record: string | undefined
@@ -22,15 +22,15 @@ const writersOf = { device: 12, site: 6 }
 const retryAfterMs = 20
 
 /**
- * Keeps creating devices and sites, each under an idempotency key of its own, as callers should: whatever they were
- * not told, they ask again with the key. While the writers are shut, whoever lost an answer waits.
+ * Keeps creating devices and sites, each under its own idempotency key. As callers should, it repeats every request
+ * without an outcome with the same key. While the writers are paused, requests that lost their response wait.
  */
 export class Writers {
   /** Everything that was answered 200, in the order of the answers. */
   readonly settled: Create[] = []
   /** Everything that has been sent and not yet been answered 200. */
   readonly pending = new Set<Create>()
-  /** Answers that nobody should get. */
+  /** Responses that are never right. */
   readonly wrong: string[] = []
   private readonly app: TestApplication
   private client: Client
@@ -156,7 +156,7 @@ async function readStored(
 
 const keyOf = (create: Create) => create.key
 
-/** What is wrong with creates that were answered 200: each must be there once, with one event, the record it was told. */
+/** The faults of creates with a 200: each must exist once, with one event, as the response said. */
 export async function contradictions(sql: postgres.Sql, appId: string, settled: Create[]): Promise<string[]> {
   const found = await stored(sql, appId, settled)
   const all = settled.flatMap(({ kind, name, unknown, record }) => {
@@ -164,7 +164,7 @@ export async function contradictions(sql: postgres.Sql, appId: string, settled: 
     if (rows === 1 && keys === 1 && records.length === 1 && records[0] === record) return []
     return [`${kind} ${name}, told ${record} after ${unknown} lost: ${rows} rows, ${keys} keys, events ${records}`]
   })
-  // The first ones tell the story.
+  // The first ones are enough to find the cause.
   return all.length > 4 ? [...all.slice(0, 4), `and ${all.length - 4} more`] : all
 }
 

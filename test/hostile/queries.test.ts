@@ -69,7 +69,7 @@ const cursors = [
   encode({ length: 2, 0: 'a', 1: 'b' }),
 ]
 
-/** The answer is the envelope of a success or of a known refusal, and tells nothing of the database. */
+/** The response is the envelope of a success or of a known refusal, and reveals nothing of the database. */
 function expectHarmless(answer: Answer<unknown>, of: string): void {
   expect(answer.status, of).toBeLessThan(500)
   expect(answer.code === 0 || codes.has(answer.code), of).toBe(true)

@@ -61,7 +61,7 @@ const ambiguous: Record<string, string> = {
 
 test.each(Object.entries(ambiguous))('%s is not read as two requests', async (_, text) => {
   const got = await exchange(text)
-  // The path of the second is told by nobody, and its id is in no answer.
+  // The second request's path is never routed, and its id is in no response.
   expect(got).not.toMatch(/x-request-id: smuggled/i)
   expect(got).not.toMatch(/^HTTP\/1\.1 2/m)
 })
@@ -123,7 +123,7 @@ test('no header turns a read into a write, nor the other way', async () => {
 })
 
 const origin = new URL(client.url).origin
-/** What a browser says of where a request comes from, and whether a write may come from there. */
+/** A browser's `Sec-Fetch-Site` and `Origin`, and whether a write with them is admitted. */
 const sources: [site: string | undefined, from: string | undefined, admitted: boolean][] = [
   ['same-origin', origin, true],
   ['same-origin', undefined, true],

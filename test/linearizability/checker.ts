@@ -33,8 +33,8 @@ interface Alike {
 }
 
 /**
- * Of attempts with one key at most one takes effect, so those without an answer are as one that began with the first.
- * Marks and keys that no answer tells of make no difference.
+ * Of attempts with one key at most one takes effect, so those without a response count as one that began with the
+ * first. Marks and keys that appear in no response make no difference.
  */
 function alike(history: readonly Exchange[], known: Exchange[]): Alike[] {
   const seenTags = new Set(known.map(({ answer }) => answer?.tag))
@@ -63,7 +63,7 @@ function alike(history: readonly Exchange[], known: Exchange[]): Alike[] {
 class Search {
   private readonly known: Exchange[]
   private readonly unknown: Alike[]
-  /** By what is placed and what is there: how many of each that is unknown had been supposed when that was tried. */
+  /** Failed states by what is placed and what exists: how many unknown exchanges of each kind had been assumed. */
   private readonly tried = new Map<string, number[][]>()
   private readonly placed: boolean[]
   private readonly supposed: number[]
@@ -182,7 +182,7 @@ class Search {
 export function contradiction(history: readonly Exchange[], budget = 20_000): Exchange[] {
   const has = (exchanges: Exchange[]) => judge(exchanges, budget) === 'has no order'
   let kept = upToTheFirstFault(history, has)
-  // Reads first, and of the rest what came last: the story is told by its beginning.
+  // Reads are removed first, then the latest exchanges: the beginning explains the fault.
   const order = kept.toSorted((a, b) => Number(b.request.action === 'detail') - Number(a.request.action === 'detail'))
   for (const one of order) {
     if (one.answer === undefined) continue

@@ -1,14 +1,14 @@
 /**
- * What a correct service answers about one serial number, if requests came one after the other. It knows nothing of the
- * service's code: only what its contract says.
+ * The responses of a correct service about one serial number, if requests came one after the other. The model knows
+ * only the contract, nothing of the service's code.
  */
 
 /** A request about one serial. */
 export interface Request {
   action: 'create' | 'unbind' | 'transfer' | 'detail'
-  /** Who creates, unbinds or asks, or to whom is transferred. Undefined for an operator who asks, whoever holds it. */
+  /** The application that creates, unbinds or asks, or receives the transfer. Undefined for an operator. */
   app: string | undefined
-  /** Of a create: the mark by which its record is known for as long as it lasts, in no other create. */
+  /** The mark of a create, unique to it, by which its record is recognised. */
   tag?: string
   /** Its idempotency key. */
   key?: string

@@ -13,12 +13,12 @@ export interface Recording {
   clients: number
   /** How many serials they contend for at a time. */
   serials: number
-  /** After about so many exchanges a serial is left alone and another one begins. */
+  /** After about this many exchanges the test goes on with another serial. */
   exchangesOfASerial: number
   seed: number
-  /** After so long an answer is not waited for. */
+  /** How long a client waits for a response. */
   patienceMs: number
-  /** At most so long a client waits after an answer that it did not get. */
+  /** The longest pause of a client after a missing response. */
   pauseMs: number
 }
 

@@ -25,7 +25,7 @@ export function besides({ from, to }: Moment): Moment {
   return { from, to, told: undefined }
 }
 
-/** The moment as it must be shown. The first telling settles it, if it lies within the request's time. */
+/** The moment as it must be shown. The first response decides it, if it lies within the request's time. */
 export function settled(moment: Moment, told: unknown): string {
   if (moment.told === undefined) {
     const [earliest, latest] = [show(new Date(moment.from)), show(new Date(moment.to))]

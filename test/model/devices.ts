@@ -44,7 +44,7 @@ async function readDevice(world: World, client: Client, asking: Asking, deviceNo
   return undefined
 }
 
-/** The header of a condition on a device, and whether the device is as it says. */
+/** The header of a condition on a device, and whether the device meets it. */
 export function conditionOnDevice(
   world: World,
   client: Client,

@@ -25,8 +25,8 @@ interface ToldEvent {
 }
 
 /**
- * The events as they must be told, given what was told. An id is known from the first time on; a new one is above all
- * before it.
+ * The events as a page must show them. The model learns an event's id when it is first shown; a new id must be greater
+ * than all before it.
  */
 function shownEvents(app: ModelApplication, events: ModelEvent[], told: unknown[], from: number): unknown[] {
   return events.slice(from, from + told.length).map((_, at) => {
@@ -55,7 +55,7 @@ function isInstant(instant: string, shown: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(instant) && show(new Date(instant)) === shown
 }
 
-/** The event at a place. One of a group that is told for the first time is the one that is told, whichever that is. */
+/** The event at a place. Of a group that is shown for the first time, the service decides which event is next. */
 function eventAt(events: ModelEvent[], at: number, told: ToldEvent): ModelEvent {
   const here = events[at] as ModelEvent
   if (here.id !== undefined || here.group === undefined) return here
@@ -96,7 +96,7 @@ type About = { serial: number } | { record: number }
 
 interface Subject {
   query: Record<string, unknown>
-  /** The beginning of the types that tell of it. */
+  /** The beginning of the types of the record's events. */
   types: string
   subject: string
 }

@@ -35,7 +35,7 @@ import {
 
 const operator = 'operator:operator'
 
-/** Ends a binding; the serial is nobody's then. Answers the last record. */
+/** Ends a binding; the serial is free then. Returns the last record. */
 function endBinding(world: World, device: ModelDevice, at: Moment, by: string, reason: string | null): Shown {
   const { app, deviceNo, boundAt } = device
   world.devices.delete(deviceNo)
@@ -117,7 +117,7 @@ function moveDevice(
     subject: deviceNo,
     ...(group ? { group } : {}),
   } as const
-  // To the former owner the device is nobody's whom it could know.
+  // The former owner does not learn the new owner.
   logEvent(device.app, { ...event, data: (told) => ({ ...(before(told) as object), appId: null }) })
   logEvent(app, { ...event, data: after })
   return after

@@ -22,8 +22,8 @@ interface Page {
 }
 
 /**
- * Walks a list from its first page to its last. Every page is compared wholly with the one that the model has, given
- * what was told; `expected` answers as many records as there are, in order.
+ * Walks a list from its first page to its last. Every page is compared as a whole with the model's; `expected` returns
+ * as many records as there are, in order.
  */
 export async function expectWalk(
   { by, pageSize }: Walk,

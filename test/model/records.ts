@@ -105,7 +105,7 @@ function newRecord(
 ): ModelRecord {
   const known = world.records.filter((record) => record.noun === noun).map(({ id }) => id)
   const id = (told as Told | null)?.id ?? 0
-  // Ids ascend; one that does not is no number that could be told.
+  // Ids ascend, so a smaller new one is a fault.
   const isNew = Number.isSafeInteger(id) && id > Math.max(0, ...known)
   return { noun, app, id: isNew ? id : Number.NaN, members, createdAt, isDeleted: false }
 }
@@ -126,7 +126,7 @@ function logRecord(
 export interface Meaning extends Asking {
   /** The owner asks for one that there is, else few commands would find one. */
   isOwner: boolean
-  /** Counted from the newest; beyond the first one is an id that nobody has. */
+  /** Counted from the newest; beyond the first one it is an id of no record. */
   back: number
 }
 
@@ -240,7 +240,7 @@ export async function page(
   )
 }
 
-/** For the commands of one noun: which record, who asks, and on which condition. */
+/** For the commands of one noun: the record, the caller and the condition. */
 export function changeOf(asking: fc.Arbitrary<Asking>) {
   return fc.record({ of: meaningOf(asking), condition })
 }

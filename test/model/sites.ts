@@ -31,7 +31,7 @@ import {
 const ruleFields = { fastChargeBillRuleId: 1, rushingBillRuleId: 2, placeholderBillRuleId: 3 } as const
 type RuleField = keyof typeof ruleFields
 
-/** A rule that a site is to name: one that fits, one counted from the newest of all, an id that nobody has, or none. */
+/** The rule that a site is to name: a fitting one, one counted from the newest, an unknown id, or none. */
 type NamedRule = 'fitting' | number | 'unknown' | 'none'
 
 /** What a caller decides of a site, the rules as what they are in this world. */

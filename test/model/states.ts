@@ -48,7 +48,7 @@ function reported(state: DeviceState, report: Report): DeviceState {
   return { ...state, onlineStatus: 1, ...Object.fromEntries(given) }
 }
 
-/** When a report says that it was made, beside what is known of its device; undefined where it says nothing. */
+/** How a report's time compares with the last known one of its device; undefined where the report has no time. */
 type Age = 'older' | 'same' | 'newer' | undefined
 const age: fc.Arbitrary<Age> = fc.constantFrom(undefined, undefined, 'older', 'same', 'newer')
 
@@ -118,12 +118,13 @@ interface StateReports {
 }
 
 async function reportStates(world: World, client: Client, { asking, rows }: StateReports): Promise<void> {
-  // Times are told beside what is known when the batch is sent; rows of one device follow each other.
+  // Times are chosen relative to what is known when the batch is sent; rows of one device follow each other.
   const now = new Set<string>()
   const reports = rows.map(({ serial, report, age }) => {
     const deviceNo = serialOf(world, serial)
     const known = timeOf(world.devices.get(deviceNo), age)
-    // Behind a row without a time, which has the request's, only what lies well before or behind that can be told.
+    // After a row without a time, which counts as the request's, only times well before or after it have a certain
+    // outcome.
     const isNear = known !== undefined && Math.abs(known - Date.now()) < 4000
     const time = now.has(deviceNo) && isNear ? undefined : known
     if (time === undefined) now.add(deviceNo)

@@ -20,7 +20,7 @@ export interface World {
   records: ModelRecord[]
   /** Creates that were sent with a key, so that they can be sent again. */
   attempts: Attempt[]
-  /** Groups of events so far. */
+  /** The number of groups of events so far. */
   groups: number
 }
 
@@ -34,7 +34,7 @@ export interface ModelApplication extends TestApplication {
   tags: ModelTag[]
 }
 
-/** An entity tag that was told, and what it stands for. */
+/** An entity tag that the service answered, and the record that it stands for. */
 interface ModelTag {
   subject: string
   /** What an update can change. */
@@ -49,11 +49,11 @@ interface Kept {
   record: Shown
 }
 
-/** A record as it was at one moment; what the service alone knows is taken from what it told. */
+/** A record as it was at one moment; members that the service decides are taken from its response. */
 export type Shown = (told: unknown) => unknown
 
 export interface ModelEvent {
-  /** Once it was told. */
+  /** The id, once the service has shown it. */
   id: number | undefined
   type: EventType
   at: Moment
@@ -140,7 +140,7 @@ export interface Asking {
   how: 'own' | 'named' | 'operator' | 'stranger'
 }
 
-/** Who asks about one serial: mostly for whoever holds it, else few commands would find it. */
+/** Who asks about one serial: mostly its owner, or few commands would find it. */
 export interface AskingOfSerial extends Asking {
   isHolder: boolean
   serial: number
@@ -166,7 +166,7 @@ export function meant(world: World, { app, how, isHolder, serial }: AskingOfSeri
   return { asking, deviceNo }
 }
 
-/** Sends an operation as somebody. A query's members are texts; what is undefined is left out. */
+/** Sends an operation as a caller. A query's members are texts; undefined ones are left out. */
 export function ask<Body extends TObject, Query extends TObject, Data extends TSchema>(
   world: World,
   client: Client,
@@ -187,7 +187,7 @@ export function ask<Body extends TObject, Query extends TObject, Data extends TS
   return client.call(operation, written, { token: tokens[asking.how], headers })
 }
 
-/** A world of fresh applications and serials, which nobody else uses. */
+/** A world of fresh applications and serials, which no other test uses. */
 export async function newWorld(client: Client, apps: number, serials: number): Promise<World> {
   const made = await Promise.all(
     Array.from({ length: apps }, (_, index) => newModelApplication(client, `model ${index}`)),
@@ -269,7 +269,7 @@ export function expectTag(app: ModelApplication, tagged: Omit<ModelTag, 'etag'>,
   for (const known of ofSubject) {
     const isLike = known.content === tagged.content
     if (isLike && known.since === tagged.since) expect(etag).toBe(known.etag)
-    // Records that are made of the same members in the same millisecond cannot be told apart.
+    // Records with the same members from the same millisecond cannot be distinguished.
     else if (!isLike || known.since.to < tagged.since.from) expect(etag).not.toBe(known.etag)
   }
   if (!ofSubject.some((known) => known.etag === etag)) app.tags.push({ ...tagged, etag })

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import newman from 'newman'
 
-// Sends every request of a Postman collection, once: `node postman.mjs postman.json`, with FORECOURT_URL, APP_ID,
-// APP_SECRET and OPERATOR_KEY. Each must be well formed and by somebody who is known: what else the service decides, of
-// records that an example only names, is no fault of the collection.
+// Sends every request of a Postman collection once: `node postman.mjs postman.json`, with FORECOURT_URL, APP_ID,
+// APP_SECRET and OPERATOR_KEY. Each must be well formed and by a known caller; other refusals, of records that an
+// example only names, are no fault of the collection.
 
 const [, , path] = process.argv
 const { FORECOURT_URL: baseUrl, APP_ID: appId, APP_SECRET: appSecret, OPERATOR_KEY: operatorKey } = process.env
 const collection = JSON.parse(readFileSync(path, 'utf8'))
 const envVar = Object.entries({ baseUrl, appId, appSecret, operatorKey }).map(([key, value]) => ({ key, value }))
 const faulty = [10001, 10002, 10003, 49999]
-// What these are told 10001 for is not there, or not theirs: a device model, a session, and a file.
+// These may be refused with 10001: they need a device model, a session or a file that is not there.
 const decided = ['Import device inventory', 'Delete session', 'Create import']
 const faults = []
 let succeeded = 0
@@ -28,6 +28,6 @@ newman
     const { total } = run.stats.requests
     console.log(`newman: ${total} requests of the collection, ${succeeded} succeeded, ${faults.length} at fault`)
     for (const fault of faults) console.error(fault)
-    // Without a token all would be refused, and without data nearly all.
+    // Without a token all requests would be refused, and without data nearly all.
     process.exit(error || faults.length > 0 || succeeded < total / 2 ? 1 : 0)
   })
