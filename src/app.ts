@@ -88,7 +88,6 @@ export function openPools(database: Database, control: Sql) {
     // For the lane of sites, and for what devices and sites look up.
     creates: database.open(2, { isWritePath: true }),
     states: database.open(2, { isWritePath: true }),
-    /** The lane of tokens. */
     tokens: database.open(1, { isWritePath: true }),
     // To claim endpoints, read their events and store the outcomes.
     callbacks: database.open(3, { isWritePath: true }),
@@ -99,7 +98,6 @@ export function openPools(database: Database, control: Sql) {
   }
 }
 
-/** Throws when an operation has no handler. */
 function requireAll(handlers: readonly Handler[]): void {
   const handled = new Set(handlers.map((handler) => handler.operation))
   const forgotten = operations.filter((operation) => !handled.has(operation)).map((operation) => operation.id)

@@ -84,7 +84,6 @@ export const settings = {
     en: 'Its port; 0 takes a free one.',
     zh: '监听端口；0 表示任选空闲端口。',
   }),
-  /** Processes that serve on this machine, on one port. */
   workers: setting('FORECOURT_WORKERS', integer(1, 1, 64), {
     en: 'Processes that serve on this machine, on one port: 1 to 64.',
     zh: '在本机同一端口上提供服务的进程数：1 至 64。',
@@ -136,7 +135,6 @@ export const settings = {
     en: '`required`: only serial numbers of the inventory can be created.',
     zh: '`required`：只能创建库存中已有的序列号。',
   }),
-  /** The coordinate system that callers use. */
   coordinates: setting('FORECOURT_COORDINATES', oneOf('gcj02', 'wgs84', 'bd09'), {
     en: 'The coordinate system that callers use: `gcj02`, `wgs84` or `bd09`. It is told; only GeoJSON is converted.',
     zh: '调用方使用的坐标系：`gcj02`、`wgs84` 或 `bd09`。仅作说明；只有 GeoJSON 会转换。',

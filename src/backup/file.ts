@@ -71,7 +71,6 @@ export class PartialFile {
   }
 }
 
-/** Opens a backup to be read. */
 export function openBackup(path: string): Promise<FileHandle> {
   return explained(path, async () => {
     const file = await open(path, 'r')

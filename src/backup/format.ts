@@ -137,10 +137,7 @@ export interface Verified {
 const damaged = (why: string) =>
   new UserError(`The backup is damaged, and nothing was written: ${why}. Take another one.`)
 
-/**
- * Reads a backup from its first byte to its last. Throws `UserError` when it was cut or altered anywhere, and when it
- * is none or of a newer program.
- */
+/** Reads a whole backup. Throws `UserError` for a damaged file, for none at all and for one of a newer program. */
 export async function verifyBackup(file: FileHandle, onBytes: (bytes: number) => void): Promise<Verified> {
   const { size } = await file.stat()
   const whole = createHash('sha256')

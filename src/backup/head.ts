@@ -45,7 +45,6 @@ const Head = Type.Object({
 })
 export type Head = Static<typeof Head>
 
-/** What was read of a table. */
 const Section = Type.Object({ table: name, rows: count, bytes: count, sha256 })
 export type Section = Static<typeof Section>
 

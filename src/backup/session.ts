@@ -11,7 +11,6 @@ export interface Place {
   statementTimeoutMs: number
   /** How long to wait for a database that is not up yet. */
   waitSeconds: number
-  /** The file with the key for secrets. */
   keyFile: string | undefined
   dataDir: string
   migrationsFolder: string

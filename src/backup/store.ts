@@ -2,7 +2,6 @@ import type { Writable } from 'node:stream'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 
-/** A table as the catalogue has it. */
 export interface Table {
   name: string
   /** The columns without those that the database computes. */
@@ -252,7 +251,6 @@ export async function insertRecord(tx: Statements, record: BackupRecord): Promis
     delete from backup_record where id <= (select id from backup_record order by id desc offset ${recordsKept} limit 1)`
 }
 
-/** What is known of the backups that were taken of this database. */
 export interface LastBackups {
   /** The moment of the newest that was taken; null for none. */
   takenAt: Date | null

@@ -22,7 +22,6 @@ import {
   textOneOf,
 } from '../vocabulary/values.ts'
 
-/** One row of an inventory import. */
 const InventoryRow = Type.Object({ deviceNo, modelName: name })
 
 /** What each kind of import takes in a row. */
@@ -38,7 +37,6 @@ const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson', geojson: '
 export type ImportFormat = 'csv' | 'ndjson'
 export type ExportFormat = keyof typeof mediaTypes
 
-/** The media type of a format, and the format of a media type. */
 export const mediaTypeOf = (format: ExportFormat) => mediaTypes[format]
 export const formatOf = (mediaType: string): ImportFormat => (mediaType === mediaTypes.csv ? 'csv' : 'ndjson')
 

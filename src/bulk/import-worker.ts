@@ -40,7 +40,6 @@ interface Parts extends RowParts {
   log: Logger
 }
 
-/** A row that is read, or what is wrong with it. */
 interface ReadRow {
   line: number
   key: string | null

@@ -166,10 +166,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
   ]
 }
 
-/**
- * What was answered to the first request with a key, also while that import runs: whether this is the same file is known
- * at its end. Throws 10008.
- */
+/** The response to the first request with this key. The file itself is compared at its end. Throws 10008. */
 async function firstAnswer(
   sql: Sql,
   file: AsyncIterable<Uint8Array>,

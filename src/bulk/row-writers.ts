@@ -58,7 +58,6 @@ function contentOf(row: DeviceRow): string {
   return JSON.stringify([deviceName, given(tag), ...codes, given(detailAddress), coordinates])
 }
 
-/** Makes what writes rows of devices. */
 export function deviceWriter(parts: RowParts) {
   const compose = deviceBatches(parts)
   return async (rows: readonly DeviceRow[], { appId, actor }: Writer): Promise<DecideRows> => {
@@ -87,7 +86,6 @@ export function deviceWriter(parts: RowParts) {
   }
 }
 
-/** The first row of each key. */
 function firstOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row> {
   const firsts = new Map<string, Row>()
   for (const row of rows) if (!firsts.has(keyOf(row))) firsts.set(keyOf(row), row)
@@ -102,7 +100,6 @@ async function writeAll(tx: Statements, write: WriteBatch): Promise<Outcome[]> {
 
 const isAlreadyYours = (outcome: Outcome) => 'refusal' in outcome && outcome.refusal.refusal === 'deviceAlreadyYours'
 
-/** Makes the function that predicts the outcome of rows of devices. */
 export function devicePredictor({ catalogue, config }: RowParts) {
   return async (rows: readonly DeviceRow[], { appId }: Writer): Promise<DecideRows> => {
     const serials = rows.map(({ deviceNo }) => deviceNo)
@@ -149,7 +146,6 @@ export function siteWriter(write: WriteSites) {
     const sites = rows.map((row) => readSite({ ...row, appId: writer.appId }))
     const contents = sites.map((site) => JSON.stringify(site))
     const places = new Map(contents.map((content, place) => [content, place]).reverse() as [string, number][])
-    // The first of the rows with the same content.
     const firstOfPlace = contents.map((content) => places.get(content) as number)
     return async (tx) => {
       const there = await findEqualSites(tx, writer.appId, sites)

@@ -7,10 +7,7 @@ import { type ImportKind, importRows, type Outcome } from './contract.ts'
 /** A row as it waits: the line that it begins at, and its cells, or its text; without them it was too large to be kept. */
 export type KeptRow = [line: number, ...cells: string[]]
 
-/**
- * What became of a row, as it is kept: with the device's serial number or the site's id, where it has one. Of a refused
- * one also why, and its faulty members.
- */
+/** A row's stored outcome: the serial number or id, and for a refused row the reason and the faulty members. */
 export type KeptOutcome =
   | [line: number, outcome: 'created' | 'existing', key: string | number | null]
   | [line: number, refusal: RefusalName, key: string | number | null, errors: FieldFault[] | null]
@@ -66,7 +63,6 @@ export function cellReader(kind: ImportKind, columns: readonly string[]) {
   }
 }
 
-/** Whether an outcome is that of a row that was created, existing or refused. */
 export const outcomeOf = ([, outcome]: KeptOutcome): Outcome =>
   outcome === 'created' || outcome === 'existing' ? outcome : 'refused'
 
@@ -99,7 +95,6 @@ export function unpackOutcomes(text: string): KeptOutcome[] {
   ])
 }
 
-/** The line of an import's result for one row. */
 export function resultLine(kind: ImportKind, kept: KeptOutcome, language: keyof Reason): string {
   const [line, name, key, errors = null] = kept
   const outcome = outcomeOf(kept)

@@ -471,7 +471,6 @@ export async function deleteOldImports(tx: Statements, limit: number): Promise<n
   return removed.some(({ count }) => count === most) ? limit : 0
 }
 
-/** What the rows of a kind fill. */
 const filledBy: Record<ImportKind, string[]> = {
   sites: ['site', 'event'],
   devices: ['device', 'device_binding', 'event'],

@@ -11,10 +11,7 @@ const sliceBytes = 1024
 /** Read before an encoding that is not named is chosen: the first bytes beyond ASCII, and some behind them. */
 const guessedBytes = 64 * 1024
 
-/**
- * The file as text, a turn for others before each slice: in the encoding that it names, or else in UTF-8, or in GB18030
- * where it cannot be UTF-8.
- */
+/** The file as text, in slices with turns between: in the encoding it names, else UTF-8, else GB18030. */
 export async function* textOf(
   file: AsyncIterable<Uint8Array> & { readonly charset: string | null },
   format: ImportFormat,

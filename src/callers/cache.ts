@@ -76,10 +76,7 @@ export class CallerCache {
     await this.peers.ask('access', whose)
   }
 
-  /**
-   * Checks whether a caller still has the access that it was admitted with; changes that were committed before this
-   * call count. Throws 10002 and 10005.
-   */
+  /** Checks whether a caller still has access; changes committed before this call count. Throws 10002 and 10005. */
   async requireAccess(caller: Caller): Promise<void> {
     if (caller.kind !== 'application') return
     const found = await this.lookUp({ kind: 'token', hash: caller.tokenHash }, performance.now())

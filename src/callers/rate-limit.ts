@@ -2,7 +2,6 @@ import type { Peers } from '../runtime/peer-processes.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import type { ApplicationCaller } from './caller.ts'
 
-/** The caller whose requests are limited. */
 type RateLimited = Pick<ApplicationCaller, 'appId' | 'rateLimitPerSecond'>
 
 interface Bucket {

@@ -140,7 +140,6 @@ function toOperators(rows: readonly Row[]): Known<OperatorCaller> {
 /** What the event log calls the key that the service is started with. */
 const settingKeyName = 'operator'
 
-/** The operator of a row of `actingColumns`. */
 export function operatorOf(row: Row): OperatorCaller {
   return {
     kind: 'operator',
@@ -215,10 +214,7 @@ export async function findKeys(sql: Statements, hashes: readonly string[]): Prom
   return toOperators(rows)
 }
 
-/**
- * What an account or a key may do now; undefined when it is gone, disabled or expired. Neither is the key that the
- * service was started with, which may do all.
- */
+/** The present rights of an account or key; undefined when gone, disabled or expired. Not for the settings' key. */
 export async function findOperatorAccess(
   sql: Statements,
   operatorId: number | null,

@@ -13,7 +13,6 @@ interface CreateOptions {
   rateLimit?: number
 }
 
-/** The commands about applications. */
 export function applicationCommands(program: CliCommand, context: Context): void {
   const app = program
     .command('app')

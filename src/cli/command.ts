@@ -21,7 +21,6 @@ export class CliCommand extends Command {
   }
 
   override error(message: string, options?: ErrorOptions): never {
-    // After a mistake, the way to the help of this very command.
     this.showHelpAfterError(`How it is used: ${this.path} --help`)
     return super.error(message, options)
   }

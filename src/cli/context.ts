@@ -83,13 +83,11 @@ export class Context {
     return readConfig(this.environment)
   }
 
-  /** The service, as an operator. */
   client(): Forecourt {
     const { url, operatorKey } = this.requireService()
     return new Forecourt({ baseUrl: url, operatorKey, allowHttp: true })
   }
 
-  /** Its address, and the key. */
   requireService(): { url: string; operatorKey: string } {
     const { url } = this
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {

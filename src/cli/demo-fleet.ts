@@ -198,7 +198,6 @@ function near(value: number, most: number, next: () => number): number {
 
 type RuleIds = Pick<SiteBatchRow, 'fastChargeBillRuleId' | 'rushingBillRuleId' | 'placeholderBillRuleId'>
 
-/** The site with this number. */
 export function demoSite(index: number, rules: RuleIds): SiteBatchRow {
   const next = numbersFrom(index + 1)
   const [districtCode, longitude, latitude] = places[index % places.length] as (typeof places)[number]

@@ -11,7 +11,6 @@ import { documentCommands } from './document.ts'
 import { operatorCommands } from './operators.ts'
 import { serviceCommands } from './service.ts'
 
-/** The groups of commands, in the order of the help. */
 const groups: ((program: CliCommand, context: Context) => void)[] = [
   serviceCommands,
   databaseCommands,

@@ -2,7 +2,6 @@ import type { CliCommand } from './command.ts'
 import { type Context, exitCodes } from './context.ts'
 import type { Finding } from './doctor.ts'
 
-/** The command that is the service. */
 export function serviceCommands(program: CliCommand, context: Context): void {
   program
     .command('serve')

@@ -9,7 +9,6 @@ export async function lockApplication(tx: Statements, appId: string): Promise<vo
   await tx`select 1 from application_lock where app_id = ${appId} for update`
 }
 
-/** Inserts the lock of a new application. */
 export async function insertApplicationLock(tx: Statements, appId: string): Promise<void> {
   await tx`insert into application_lock (app_id) values (${appId})`
   await tx`insert into event_head (app_id) values (${appId})`

@@ -105,10 +105,7 @@ export async function distribute(sql: Sql): Promise<void> {
   })
 }
 
-/**
- * The coordinator opens its own sessions on the nodes. They take none of this session's settings, only those of the
- * role.
- */
+/** The coordinator opens its own sessions on the nodes, with the settings of the role and none of this session's. */
 const nodeSettings = { ...answerSettings, jit: 'off' }
 
 /** Gives the role the settings that its sessions on the nodes need. Citus copies them to all nodes, later ones too. */

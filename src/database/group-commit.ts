@@ -47,7 +47,6 @@ export class GroupCommit<Item, Outcome> {
     this.options = options
   }
 
-  /** The number of items that wait for a batch. */
   get queueLength(): number {
     return this.waiting.length
   }

@@ -11,7 +11,6 @@ import { textArray } from './routine.ts'
 //
 // Never: two effects under one key; a response to another body than the one that was sent first; a kept response to a refusal.
 
-/** The `Idempotency-Key` of a request. */
 export interface RequestKey {
   operation: string
   key: string
@@ -105,7 +104,6 @@ async function findKept(sql: Statements, write: KeyedWrite): Promise<string | un
   return kept.answer
 }
 
-/** An answer that is kept for a key. */
 export interface KeptAnswer {
   bodyHash: string
   answer: string
@@ -198,10 +196,7 @@ export async function releaseKey(sql: Statements, write: KeyedWrite, { version }
     where app_id = ${write.owner} and operation = ${write.operation} and key = ${write.key} and xmin::text = ${version}`
 }
 
-/**
- * Keeps the answer of a batch whose key was claimed. Answers the one of another request with the key that came first, if
- * there is one.
- */
+/** Stores the response of a batch under its claimed key; returns the response that another request stored before. */
 export async function settleKey(sql: Statements, write: KeyedWrite, answer: string): Promise<string | undefined> {
   const { owner, operation, key, bodyHash } = write
   const settled = await sql`

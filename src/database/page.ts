@@ -108,10 +108,7 @@ export function toPage<Item>(
   }
 }
 
-/**
- * Reads one page, by number or by cursor. `query` is the whole query, with its filters. Throws 10001 as
- * `readPageRequest` does.
- */
+/** Reads one page, by number or by cursor. `query` is the whole query. Throws 10001 as `readPageRequest` does. */
 export async function readPage<Item>(
   sql: Sql,
   source: PageSource,

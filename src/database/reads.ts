@@ -50,7 +50,6 @@ interface Owner {
 export class Reads {
   private readonly free: Slot[]
   private readonly owners = new Map<string, Owner>()
-  /** The owners with waiting reads, in turns. */
   private readonly queue = new Set<Owner>()
   private sweep: ReturnType<typeof setTimeout> | undefined
   private lastCaller = ''
@@ -171,7 +170,6 @@ export class Reads {
       const slot = next && this.take(owner)
       if (next === undefined || slot === undefined) continue
       owner.waiting.delete(next)
-      // The owner goes to the end of the queue.
       this.queue.delete(owner)
       if (owner.waiting.size > 0) this.queue.add(owner)
       next(slot)

@@ -14,14 +14,10 @@ export interface Routine {
   name: string
   /** The SQL that creates the function. */
   definition: string
-  /** The SQL that calls it. */
   call: string
 }
 
-/**
- * Declares a routine: its parameters in order, what each row of its answer holds, its variables, and the PL/pgSQL
- * between `begin` and `end`.
- */
+/** Declares a routine: its parameters in order, the columns of its result, its variables and its PL/pgSQL body. */
 export function routine(
   name: string,
   parameters: Record<string, string>,
@@ -51,10 +47,7 @@ $routine$`
   }
 }
 
-/**
- * Creates the routines that the database lacks, and drops those of other versions that no process has used for two
- * days. Two processes may do so at once.
- */
+/** Creates missing routines, drops those unused for two days. Two processes may do so at once. */
 export async function installRoutines(sql: Sql, routines: readonly Routine[]): Promise<void> {
   await transaction(sql, async (tx) => {
     await takeLock(tx, 'install routines')
@@ -85,7 +78,6 @@ export async function keepRoutines(sql: Sql, routines: readonly Routine[]): Prom
   if (row.known < routines.length) await installRoutines(sql, routines)
 }
 
-/** Runs a routine as a prepared statement. */
 export function callRoutine<Row extends object>(
   sql: Statements,
   { call }: Routine,

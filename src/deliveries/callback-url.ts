@@ -69,10 +69,7 @@ export function callbackUrlFault(url: string, privateCallbacks: 'refuse' | 'allo
 /** Shown in place of a hidden query. A client that sends it back with the same address keeps the stored query. */
 export const hiddenQuery = '?…'
 
-/**
- * Splits a URL into its address and its query with the question mark, null for none. The query is stored sealed,
- * because many receivers expect a key in it.
- */
+/** Splits a URL into address and query (with `?`; null for none). The query is sealed: it may hold a key. */
 export function splitQuery(url: string): { address: string; query: string | null } {
   const mark = url.indexOf('?')
   return mark === -1 ? { address: url, query: null } : { address: url.slice(0, mark), query: url.slice(mark) }

@@ -29,7 +29,6 @@ export interface CallbackRequest {
 }
 
 export interface CallbackClient {
-  /** Sends one attempt; undefined when `close` abandoned it. */
   send(request: CallbackRequest): Promise<AttemptResult | undefined>
   isBusy(): boolean
   /** Abandons the attempts under way and closes every connection. */

@@ -15,7 +15,6 @@ export interface Claim {
   appId: string
   /** The id of the last event that was sent or skipped. */
   through: number
-  /** Failures in a row. */
   failures: number
 }
 
@@ -30,7 +29,6 @@ const leaseEndSql = `now() + interval '${leaseSeconds} seconds'`
 /** Whether the log holds events after `through_event_id`. No join: a planner could choose a costly order for it. */
 const hasNewEventsSql = (endpoint: string) => `(select v.id from event v
       where v.app_id = ${endpoint}.app_id and v.id > ${endpoint}.through_event_id order by v.id limit 1) is not null`
-/** When the next waiting delivery of application `v_app` is due. */
 const firstDueSql = `(select d.next_attempt_at from delivery d
       where d.app_id = v_app and d.status = ${statuses.waiting} order by d.next_attempt_at limit 1)`
 
@@ -164,10 +162,7 @@ export const renewLeasesRoutine = routine(
   end loop;`,
 )
 
-/**
- * Renews leases. Returns those that this process still holds, and whether each was renewed: a row that a request has
- * locked is left to the next renewal.
- */
+/** Renews leases. Returns those still held, and whether each was renewed: a locked row waits for the next renewal. */
 export async function renewLeases(sql: Sql, owner: string, appIds: string[]): Promise<Map<string, boolean>> {
   const rows = await callRoutine<{ app_id: string; is_renewed: boolean }>(sql, renewLeasesRoutine, [
     owner,
@@ -196,7 +191,6 @@ export interface Item {
 }
 
 export interface Work {
-  /** The callback's URL without its query. */
   callbackUrl: string
   /** The URL's query, sealed; null for none. */
   sealedQuery: string | null

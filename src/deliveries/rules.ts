@@ -19,7 +19,6 @@ const failuresUntilLongest = failuresUntilHeld + Math.ceil(Math.log2(longestHold
 /** Attempts in one visit to an endpoint that has failed for long: enough for ten attempts for an event a second. */
 const longVisitAttempts = 4_000
 
-/** The states of a delivery. */
 export const statuses = { waiting: 1, delivered: 2, dead: 3 } as const
 
 export interface AttemptResult {
@@ -27,7 +26,6 @@ export interface AttemptResult {
   responseStatus: number | null
   /** Null for a success. */
   error: string | null
-  /** The beginning of the response's body. */
   response: string | null
   /** The receiver's `Retry-After`: how long it wants no requests. */
   retryAfterMs: number | null
@@ -115,7 +113,6 @@ export function storable(text: string): string {
 }
 
 export interface Order {
-  /** Retries for each new event. */
   retriesPerEvent: number
   /** The turn to begin at. */
   position: number

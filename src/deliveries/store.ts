@@ -82,7 +82,6 @@ export interface DeliveryFilter extends PageQuery {
   status: number | null
   types: readonly string[] | null
   eventId: number | null
-  /** The range of the events' times. */
   time: TimeRange
 }
 
@@ -153,7 +152,6 @@ export async function findCallback(
   return { url, sealedQuery, secrets: [row.callback_secret, ...(row.previous === null ? [] : [row.previous])] }
 }
 
-/** Stores a test that was sent, with its payload. */
 export async function insertTest(sql: Statements, delivery: Delivery, payload: string): Promise<void> {
   await sql`
     insert into delivery (${sql.unsafe(deliveryColumnsSql)}, next_attempt_at, payload)

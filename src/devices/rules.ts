@@ -22,7 +22,6 @@ export interface DeviceState {
   batteryEnergy: string | null
 }
 
-/** A device as stored. */
 export interface Device extends DeviceState {
   appId: string
   deviceNo: string
@@ -43,7 +42,6 @@ export interface Device extends DeviceState {
 /** The state before the first report (contract §4.2). The other members of the state are null. */
 export const freshState = { status: 1, onlineStatus: 2, runStatus: 0 } as const
 
-/** The members that a device's entity tag covers. */
 type TaggedMembers = Pick<Device, 'appId' | 'deviceNo' | 'deviceName' | 'tag' | 'detailAddress' | 'coordinates'> &
   Pick<Device, 'provinceCode' | 'cityCode' | 'districtCode' | 'boundAt'>
 

@@ -87,7 +87,6 @@ export async function saveChangedDevice(tx: Statements, device: Device): Promise
     where app_id = ${device.appId} and bound_at = ${device.boundAt} and device_no = ${device.deviceNo}`
 }
 
-/** The filters of a page of devices; null means no filter. */
 export interface DeviceFilter {
   /** Owners; null for all applications. */
   appIds: readonly string[] | null
@@ -119,7 +118,6 @@ const keySql = `json_build_array(app_id, (extract(epoch from bound_at) * 1000000
 const isBehindSql = (micros: string, deviceNo: string) =>
   `(bound_at, device_no) < (timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond', ${deviceNo})`
 
-/** A statement and its parameters. */
 export interface Statement {
   text: string
   values: ParameterOrJSON<never>[]

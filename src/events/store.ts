@@ -113,7 +113,6 @@ export async function requireEvent(sql: Sql, appId: string, id: number, showMome
 /** A filter of the audit trail; a null member does not narrow it. */
 export interface AuditFilter extends PageQuery {
   appId: string | null
-  /** An actor or the beginning of one. */
   actor: string | null
   actorId: number | null
   types: readonly string[] | null
@@ -188,10 +187,7 @@ function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: strin
     and hashtext(subject) = hashtext(${text}) and subject = ${text} and type in (${sql.unsafe(types.join(', '))})`
 }
 
-/**
- * Conditions on a column with the time of events, and on ids, which have an index and follow time: a lower bound, and
- * for one application an upper bound too.
- */
+/** Conditions on the events' time, and on ids, which are indexed and follow time; an upper one for one application. */
 export async function eventTimeConditions(
   sql: Sql,
   appIds: readonly string[] | null,
@@ -224,7 +220,6 @@ export async function idAfterEventsBefore(sql: Sql, appId: string, moment: Date)
   }
 }
 
-/** How many days events are stored. */
 export interface EventDays {
   eventDays: number
   /** The days of `device.stateChanged`, by far the most frequent type; at most `eventDays`. */

@@ -5,10 +5,7 @@ import { isStreamed, type Streamed } from './message.ts'
 /** Between two looks at who sends a file: with what is known of callers for 0.9 s it ends within one. */
 const lookAgainMs = 100
 
-/**
- * Closes the connection of a streamed answer whose caller has lost their access: each further page is refused, but a
- * reader who stands still asks for none.
- */
+/** Closes a streamed response whose caller lost access: a reader that stalls asks for no page that could be refused. */
 export function endWithAccess({ answer }: Reply, still: () => Promise<void>): void {
   const { body } = answer
   if (!isStreamed(body)) return

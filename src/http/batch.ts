@@ -12,7 +12,6 @@ import { preferredLanguage } from './language.ts'
 interface Batch<Row> {
   /** The owner of the batch's idempotency key. */
   owner: string
-  /** The rows as they were sent. */
   rows: readonly unknown[]
   /** The member that names a row, in the row and in its outcome. */
   name: string

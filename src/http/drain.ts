@@ -69,7 +69,6 @@ export class Drain {
     }
   }
 
-  /** Adds the headers of every answer. */
   private complete(request: HttpRequest, answer: HttpAnswer): HttpAnswer {
     const { headers } = answer
     if (isStreamed(answer.body)) answer.body = this.counted(request, answer.body)

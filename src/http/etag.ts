@@ -3,10 +3,7 @@ import { Refusal } from '../vocabulary/refusals.ts'
 import { JsonText } from './answer.ts'
 import { plainTagOf } from './encoding.ts'
 
-/**
- * The entity tag of a record: a digest of what an update can change. It needs no column, and two records with one tag
- * are the same.
- */
+/** The entity tag of a record: a digest of what an update can change, so records with the same content share one. */
 export function etagOf(record: object): string {
   return etagOfText(JSON.stringify(record))
 }

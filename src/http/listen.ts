@@ -28,10 +28,7 @@ export function listen(host: string, port: number, handler: HttpHandler, options
   )
 }
 
-/**
- * Finds the port that several processes will share; a free one for 0. Throws when it is in use: the processes would
- * share it with its present owner.
- */
+/** Finds the port that several processes will share; a free one for 0. Throws when another program has it. */
 export function findPort(host: string, port: number): Promise<number> {
   return explained(host, port, async () => {
     if (typeof Bun !== 'undefined') {

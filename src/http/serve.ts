@@ -31,7 +31,6 @@ import { queryReader, type Validator, validator } from './validate.ts'
 // Never: a handler for a caller that was not admitted or for a body that was not checked; two responses to one request;
 // the words of an unexpected error in a response; a refused write that is not noted.
 
-/** A write that was refused, or a row of one. */
 export interface RefusedWrite {
   refusal: Refusal
   operation: Operation
@@ -52,7 +51,6 @@ export interface ServeOptions {
   admit(operation: Operation, request: HttpRequest): Caller | Promise<Caller>
   /** Returns the caller, or a promise of it when it must be looked up. */
   authenticate(request: HttpRequest): Caller | Promise<Caller>
-  /** Adds the headers that inform an application of its rate limit. */
   addRateHeaders(caller: ApplicationCaller, headers: Record<string, string>): void
   deadlines: Deadlines
   metrics: Metrics

@@ -143,7 +143,6 @@ function furtherFaults(value: unknown, misfits: FieldFault[], check: (body: Reco
   return check(fitting(value, '', new Set(faulty)) as Record<string, unknown>).filter((fault) => !isTold(fault))
 }
 
-/** Whether one field is a part of the other. */
 const isWithin = (field: string, other: string) => field.startsWith(`${other}.`) || field.startsWith(`${other}[`)
 
 /** What fits of a value: without the faulty members, at any depth, and without a list of which an item is no record. */

@@ -17,7 +17,6 @@ interface Member {
   pid: number | undefined
   bornAt: number
   isServing: boolean
-  /** The metrics that the worker reported last. */
   metrics: MetricsSnapshot
   ended: Promise<void>
 }
@@ -42,7 +41,6 @@ export class Workers {
   private questions = 0
   private isStarted = false
   private readonly stopping = new AbortController()
-  /** Workers in a row that ended soon. */
   private failures = 0
   /** What workers that have ended had counted: a sum that fell would be taken for a new start of all. */
   private counted: MetricsSnapshot = []

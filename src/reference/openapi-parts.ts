@@ -42,7 +42,6 @@ const ascii = { type: 'string' }
 /** Never left out. */
 const always = { required: true }
 
-/** Headers of answers. */
 export const headers = {
   'X-Request-Id': {
     description: 'The request’s own, when it sent a sane one; else made by the service. Tell it when you ask for help.',
@@ -71,7 +70,6 @@ export const headers = {
 /** Components whose name is shorter than their header's. */
 const headerNames: Record<string, string> = { Replayed: 'Idempotency-Replayed' }
 
-/** Headers of requests. */
 export const headerParameters = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -100,7 +98,6 @@ function webhookHeader(name: string, description: string): Json {
   return { name, in: 'header', required: true, description, schema: { type: 'string' } }
 }
 
-/** Headers by the names of their components. */
 export function headersOf(names: readonly string[]): { headers?: Json } {
   return names.length === 0
     ? {}

@@ -267,7 +267,6 @@ class DocumentWriter {
     return refTo('responses', name)
   }
 
-  /** A refusal that has one of the codes. */
   private refusalSchema(names: RefusalName[], beside: TObject | undefined): Json {
     const code = {
       type: 'integer',
@@ -348,7 +347,6 @@ function commonRefusals(operation: Operation): RefusalName[] {
   return common
 }
 
-/** A body that is a file. */
 function fileBody(takes: readonly string[]): Json {
   return { required: true, content: Object.fromEntries(takes.map((type) => [type, { schema: { type: 'string' } }])) }
 }

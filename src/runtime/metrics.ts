@@ -158,7 +158,6 @@ export class Metrics {
     for (const code of codes) this.childOf(operation, code)
   }
 
-  /** Counts a request over its application's rate. */
   countRateLimited(appId: string): void {
     const { limitedApplications: named } = this
     if (named.size < mostNamed) named.add(appId)
@@ -178,7 +177,6 @@ export class Metrics {
     this.totals.refusals++
   }
 
-  /** Counts records that one request has made. */
   countCreates(records: number): void {
     this.totals.creates += records
   }
@@ -248,10 +246,7 @@ export class Metrics {
   }
 }
 
-/**
- * What is asked for at scrapes, often by several at once: one question at a time, an answer that is good for a while,
- * and none, soon, when none comes.
- */
+/** Shares one query between scrapes, keeps its result for a while, and yields none when the query takes too long. */
 export function lately<Value>(
   ask: () => Promise<Value>,
   { freshMs, timeoutMs }: { freshMs: number; timeoutMs: number },

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
 
-/** The program's version, from its package. */
 export const { version }: { version: string } = createRequire(import.meta.url)('../../package.json')
 
 const { bun, node } = process.versions

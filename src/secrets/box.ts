@@ -22,7 +22,6 @@ export function idOfKey(key: Buffer): string {
   return createHash('sha256').update('forecourt key').update(key).digest('hex').slice(0, 16)
 }
 
-/** The key that a sealed secret needs. */
 export function keyIdOf(sealed: string): string {
   return sealed.slice(0, sealed.indexOf(':'))
 }

@@ -11,10 +11,7 @@ const mostCost = 2 ** 20
 /** Texts without a head are of the first version, whose cost was this. */
 const costWithoutHead = 2 ** 14
 
-/**
- * Encrypts a key with a password; `unlockKey` decrypts it. The text is `scrypt$N`, the salt in base64 and the sealed
- * key, with colons between them.
- */
+/** Encrypts a key with a password, as `scrypt$N:SALT:SEALED` (salt in base64); `unlockKey` decrypts it. */
 export function lockKey(key: string, password: string): string {
   const salt = randomBytes(saltBytes)
   const cost = isGuessable(password) ? dearCost : 2

@@ -42,7 +42,6 @@ export async function noteKey(sql: Statements, box: SecretBox, lockedKey: string
 /** Few enough that no step holds up those who save a configuration. */
 const stepRows = 200
 
-/** What of a configuration is sealed. */
 interface SealedRow {
   app_id: string
   callback_secret: string | null

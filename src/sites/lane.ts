@@ -17,7 +17,6 @@ export interface NewSite {
   idempotency: RequestKey | undefined
 }
 
-/** A new site together with its caller. */
 interface Submission extends NewSite {
   caller: Caller
 }

@@ -30,7 +30,6 @@ export interface SiteMembers {
   latitude: number | null
 }
 
-/** A site as stored. */
 export interface Site extends SiteMembers {
   id: number
   appId: string
@@ -109,7 +108,6 @@ export function showSite(site: Site, showMoment: ShowMoment): SiteRecord {
   return { id: site.id, ...showWithoutId(site.appId, site, showMoment(site.createdAt)) }
 }
 
-/** The billing rules that a site names. */
 export type NamedRules = Pick<SiteMembers, 'fastRuleId' | 'slowRuleId' | 'occupancyRuleId'>
 
 /** The rules that an update names. The others were checked when they were set. */

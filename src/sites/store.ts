@@ -110,7 +110,6 @@ export async function removeSite(tx: Statements, { appId, id }: Site): Promise<v
 
 const ruleColumns = ['fast_rule_id', 'slow_rule_id', 'occupancy_rule_id']
 
-/** The filters of a page of sites; null means no filter. */
 export interface SiteFilter extends PageQuery {
   /** Owners; null for all applications. */
   appIds: readonly string[] | null

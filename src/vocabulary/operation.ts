@@ -40,7 +40,6 @@ export interface Operation<
   takesForm?: boolean
   /** Members that a standard puts beside those of the envelope: of the answer, and of its refusals. */
   beside?: { answer: TObject; refusal: TObject }
-  /** The media types of an answer that is not the JSON envelope. */
   answers?: string | readonly string[]
   /** The media types of a body that is a file, taken as it arrives. */
   takes?: readonly string[]

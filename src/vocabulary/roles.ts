@@ -16,10 +16,7 @@ export interface Admission {
   roles?: readonly Role[]
 }
 
-/**
- * The operators who may call an operation: all but developers may read, admins and operators may write, and developers
- * may do what applications may.
- */
+/** The roles that may call: all but developers read, admins and operators write, developers act as applications. */
 export function rolesOf({ callers, method, roles }: Admission): readonly Role[] {
   if (!callers.includes('operator')) return []
   if (roles !== undefined) return roles

@@ -134,7 +134,6 @@ export function oneOf<const Values extends number[]>(...values: Values) {
   return choice<Values[number]>(values)
 }
 
-/** One of a few texts. */
 export function textOneOf<const Text extends string>(texts: readonly Text[], description?: string) {
   return choice(texts, description)
 }

@@ -173,7 +173,7 @@ longBrowserTest('an import that is under way is told to whoever would send anoth
   await picture(page, 'import-running')
   await page.getByRole('button', { name: 'Cancel the import' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel the import' }).click()
-  await page.getByText('It was cancelled.').waitFor()
+  await page.getByText('The import was cancelled.').waitFor()
   expect(visited.faults).toEqual([])
 })
 

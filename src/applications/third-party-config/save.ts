@@ -58,10 +58,7 @@ export function tagOf(parts: ConfigParts, config: ThirdPartyConfig): string {
   return etagOf({ ...showConfig(parts, config, null), callbackQuery: config.callbackQuery })
 }
 
-/**
- * Seals a query; an unchanged or hidden one keeps its sealed text. Throws 10001 for a hidden query of an address that
- * has none stored.
- */
+/** Seals a query; an unchanged or hidden one keeps its text. Throws 10001 for a hidden query of another address. */
 function sealQuery(
   { secrets }: ConfigParts,
   appId: string,

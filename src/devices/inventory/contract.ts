@@ -3,7 +3,6 @@ import { operation } from '../../vocabulary/operation.ts'
 import { pageOf, pageQuery } from '../../vocabulary/pages.ts'
 import { deviceNo, moment, name, named, optional } from '../../vocabulary/values.ts'
 
-/** The most entries that one request takes. */
 const mostEntries = 20_000
 
 const folder = '/api/platform/v1/deviceInventory'

@@ -17,7 +17,6 @@ function toRecord(row: Row, showMoment: ShowMoment): InventoryEntry {
   return { deviceNo: row.device_no, modelName: row.model_name, createTime: showMoment(row.created_at) }
 }
 
-/** Returns those of the names that are not the name of a device model. */
 export async function unknownModelNames(tx: Statements, names: readonly string[]): Promise<Set<string>> {
   const rows = await tx.unsafe<{ name: string }[]>(
     `select name from unnest($1::text[]) as name
@@ -27,7 +26,6 @@ export async function unknownModelNames(tx: Statements, names: readonly string[]
   return new Set(rows.map((row) => row.name))
 }
 
-/** The model names of those serials that are in the inventory, by serial. */
 export async function findInventory(tx: Statements, serials: readonly string[]): Promise<Map<string, string>> {
   const rows = await tx.unsafe('select device_no, model_name from device_inventory where device_no = any($1::text[])', [
     textArray(serials),

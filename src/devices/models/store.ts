@@ -103,7 +103,6 @@ export async function readCatalogue(sql: Sql): Promise<CatalogueState> {
   )
 }
 
-/** The model names of those serials that are in the inventory, by serial. */
 export async function modelNamesOf(sql: Statements, serials: readonly string[]): Promise<Map<string, string>> {
   const rows = await sql.unsafe<{ device_no: string; model_name: string }[]>(
     `select device_no, model_name from device_inventory where device_no = any($1::text[])`,

@@ -17,7 +17,6 @@ export interface OwnerChange {
   target: string | null
   actor: string
   reason: string | null
-  /** The owner of its idempotency key. */
   keyOwner: string
   idempotency: RequestKey | undefined
   /** The record for the former owner's log, and the record of the response, as JSON texts. */
@@ -34,7 +33,6 @@ interface OwnerRow {
   target: string | null
   actor: string
   reason: string | null
-  /** The name of its key's lock. */
   lock: string | null
   key_owner: string
   operation: string | null
@@ -77,7 +75,6 @@ const forEachSql = (
     ${statements}
   end loop;`
 const isRowSql = 'app_id = v_row.app_id and device_no = v_row.device_no'
-/** The columns that a transfer copies. */
 const copiedColumns = deviceColumns.filter((column) => !['app_id', 'bound_at'].includes(column))
 
 /**

@@ -28,7 +28,6 @@ export async function findDevices(sql: Statements, serials: readonly string[]): 
   return new Map(rows.map((row) => [row.device_no, { device: toDevice(row), rowVersion: row.row_version }]))
 }
 
-/** Returns those of the serials that are bound. */
 export async function findBound(sql: Statements, serials: readonly string[]): Promise<Set<string>> {
   if (serials.length === 0) return new Set()
   const statement = 'select device_no from device_binding where device_no = any($1::text[])'

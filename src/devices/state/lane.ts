@@ -27,7 +27,6 @@ interface Submission {
 
 /** A device, to which the reports of a batch are applied one after the other. */
 interface ReportedDevice {
-  /** The device as it was read. */
   known: KnownDevice
   /** The device with the reports applied so far. */
   device: Device

@@ -24,7 +24,6 @@ export interface SessionParts {
   showMoment: ShowMoment
 }
 
-/** The parts of a request that identify its sender: headers and address. */
 export type Source = Pick<OperationRequest, 'header' | 'sourceAddress'>
 
 /** The account with this name and password. Throws 10031, 10007, and 50003 when too many passwords wait. */

@@ -25,10 +25,7 @@ export async function findCount(sql: Statements): Promise<LastCount | undefined>
   return row === undefined ? undefined : { ...row.counts, countedAt: row.counted_at }
 }
 
-/**
- * Counts everything and keeps it, unless another process is doing so, or the last count is younger. The transaction is
- * the caller's.
- */
+/** Counts everything in the caller's transaction, unless another process does so or the last count is younger. */
 export async function refreshCount(tx: Statements, minutes = 0): Promise<void> {
   if (!(await tryLock(tx, 'overview'))) return
   const [last] = await tx`

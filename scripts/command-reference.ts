@@ -1,5 +1,5 @@
 import type { Option } from 'commander'
-import type { CliCommand } from './command.ts'
+import type { CliCommand } from '../src/cli/command.ts'
 
 /** The page of all commands, made from their help. */
 export function commandReference(program: CliCommand): string {
