@@ -555,8 +555,8 @@ create unlogged table sign_in_attempt (
   failures integer not null,
   since timestamptz not null,
   -- When the last of them was written to the log, how many came since, of whom the newest is and where it came from.
-  told_at timestamptz,
-  untold integer not null default 0,
+  logged_at timestamptz,
+  unlogged_count integer not null default 0,
   operator_id bigint,
   address text,
   -- When it was last written to the log that the limit was reached.

@@ -1,7 +1,7 @@
 -- The functions of the write path, as a start makes them: put together from the routine.ts of each feature by
 -- `npm run generate`. To be read; no migration. A name ends with a digest of its text.
 
-create function register_devices_03a2ccee024a (
+create function register_devices_96f247a0ac8a (
   p_now timestamptz,
   p_catalogue_version bigint,
   p_apps text[],
@@ -110,7 +110,7 @@ begin
     return query
     select i.device_no,
       case
-        when v_app = any(v_revoked) then 'unsure'
+        when v_app = any(v_revoked) then 'revoked'
         when k.key is not null then 'replay'
         when v_online_status is null then 'applicationNotFound'
         when v_online_status <> 1 then 'applicationOffline'
@@ -387,7 +387,7 @@ begin
 end
 $routine$;
 
-create function save_sites_3495abc31aa4 (
+create function save_sites_51d2b966e456 (
   p_now timestamptz,
   p_apps text[],
   p_rule_owners text[],
@@ -400,7 +400,7 @@ create function save_sites_3495abc31aa4 (
   p_caller_tokens text[],
   p_rows text,
   p_records text
-) returns table (n bigint, id bigint, is_unsure boolean, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text)
+) returns table (n bigint, id bigint, is_revoked boolean, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
 #variable_conflict use_column
 declare

@@ -14,6 +14,7 @@ import type { Config } from './config.ts'
 import type { Database } from './database/database.ts'
 import { laneOpener } from './database/lanes.ts'
 import type { Sql } from './database/open.ts'
+import { poolSizes } from './database/pools.ts'
 import { Reads } from './database/reads.ts'
 import type { Routine } from './database/routine.ts'
 import { CallbackWorker } from './deliveries/callback-worker.ts'
@@ -78,23 +79,23 @@ import { refusals } from './vocabulary/refusals.ts'
 export function openPools(database: Database, control: Sql) {
   return {
     /** Who calls, asked at each request whose caller is not in memory. */
-    access: database.open(2, { isByKeys: true }),
+    access: database.open(poolSizes.access, { isByKeys: true }),
     control,
     /** What applications change, but for creates and states. */
-    writes: database.open(3, { isByKeys: true }),
+    writes: database.open(poolSizes.writes, { isByKeys: true }),
     // For the lane of devices. Batches on several connections would wait for each other's locks; on one, the next
     // begins when the one before has ended.
-    devices: database.open(1, { isWritePath: true }),
+    devices: database.open(poolSizes.devices, { isWritePath: true }),
     // For the lane of sites, and for what devices and sites look up.
-    creates: database.open(2, { isWritePath: true }),
-    states: database.open(2, { isWritePath: true }),
-    tokens: database.open(1, { isWritePath: true }),
+    creates: database.open(poolSizes.creates, { isWritePath: true }),
+    states: database.open(poolSizes.states, { isWritePath: true }),
+    tokens: database.open(poolSizes.tokens, { isWritePath: true }),
     // To claim endpoints, read their events and store the outcomes.
-    callbacks: database.open(3, { isWritePath: true }),
+    callbacks: database.open(poolSizes.callbacks, { isWritePath: true }),
     /** Files that are taken, and the imports that are worked off. */
-    bulk: database.open(3, { isWritePath: true }),
+    bulk: database.open(poolSizes.bulk, { isWritePath: true }),
     /** Background work: may be slow, blocks no request. */
-    background: database.open(3, { longestStatementMs: countTimeoutMs }),
+    background: database.open(poolSizes.background, { longestStatementMs: countTimeoutMs }),
   }
 }
 

@@ -94,7 +94,7 @@ function firstOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<st
 
 async function writeAll(tx: Statements, write: WriteBatch): Promise<Outcome[]> {
   const outcomes = await write(tx, accessWasChecked)
-  if (outcomes.some((outcome) => 'again' in outcome || 'unsure' in outcome)) throw new TryAgain()
+  if (outcomes.some((outcome) => 'again' in outcome || 'revoked' in outcome)) throw new TryAgain()
   return outcomes
 }
 

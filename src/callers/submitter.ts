@@ -5,13 +5,13 @@ import type { Caller } from './caller.ts'
 
 /**
  * What a lane makes of an item. `again`: nothing was written and nothing refused, because something moved between being
- * read and being written. `unsure`: nothing was written either: a caller of the application lost its access.
+ * read and being written. `revoked`: nothing was written either: a caller of the application lost its access.
  */
 export type LaneOutcome<Written = string> =
   | { record: Written }
   | { refusal: Refusal }
   | { again: true }
-  | { unsure: true }
+  | { revoked: true }
 
 /**
  * Submits items to a lane, each until it is decided; the lane refuses one that has waited long enough. Answers the
@@ -28,7 +28,7 @@ export function submitter<Item extends { caller: Caller }, Written>(
       const outcome = await lane.submit(item, since)
       if ('record' in outcome) return outcome.record
       if ('refusal' in outcome) throw outcome.refusal
-      if ('unsure' in outcome) await callers.requireAccess(item.caller)
+      if ('revoked' in outcome) await callers.requireAccess(item.caller)
     }
   }
 }

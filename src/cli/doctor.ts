@@ -7,6 +7,7 @@ import { findDistributed } from '../database/distribute.ts'
 import { type DatabaseHealth, readHealth } from '../database/health.ts'
 import { readStatus } from '../database/migrate.ts'
 import { addressesOf, passwordOf, type Sql, type Target } from '../database/open.ts'
+import { connectionsOfProcess } from '../database/pools.ts'
 import { findMissingRight, findReadOnly, placeOf, waitForDatabase } from '../database/start.ts'
 import { callbacksNow, countDeliveries, countEndpoints, readBacklog } from '../deliveries/store.ts'
 import { findRunning } from '../embedded/command-database.ts'
@@ -39,10 +40,8 @@ const fewDays = 30
 const clocksApartMs = 1_000
 /** A nightly backup and two hours. */
 const lateBackupMs = 26 * 3_600_000
-const connectionsOfWorker = 30
 /** An event that waits longer for its first attempt means that the sender is behind. */
 const longLagSeconds = 60
-const deadDeliveriesMany = 1
 
 const ok = (name: string, message: string): Finding => ({ name, status: 'ok', message, todo: null })
 const warn = (name: string, message: string, todo: string): Finding => ({ name, status: 'warn', message, todo })
@@ -237,7 +236,7 @@ function lookAtConnections(
 ): Finding {
   // Each host is asked whether it is the primary, on a connection of its own.
   const ofHosts = databaseUrl === undefined ? 1 : addressesOf(databaseUrl).length
-  const each = connectionsOfWorker + (ofHosts > 1 ? 1 : 0)
+  const each = connectionsOfProcess + (ofHosts > 1 ? 1 : 0)
   const needed = workers * each
   const message = `${connectionsInUse} in use of ${connectionLimit}; ${workers} × ${each} are needed`
   if (connectionLimit >= needed) return ok('connections', message)
@@ -358,7 +357,7 @@ async function lookAtCallbacks(sql: Sql, config: Config): Promise<Finding[]> {
   }
   if (seconds > longLagSeconds) {
     findings.push(warn('callbacks', message, 'See that the service runs, and in its log why it does not send.'))
-  } else if (dead >= deadDeliveriesMany) {
+  } else if (dead > 0) {
     findings.push(
       warn('callbacks', message, 'Replay them when their endpoints answer again (console, or delivery/replay).'),
     )

@@ -152,7 +152,7 @@ export const registerDevicesRoutine = routine(
     return query
     select i.device_no,
       case
-        when v_app = any(v_revoked) then 'unsure'
+        when v_app = any(v_revoked) then 'revoked'
         when k.key is not null then 'replay'
         when v_online_status is null then 'applicationNotFound'
         when v_online_status <> 1 then 'applicationOffline'
@@ -181,7 +181,7 @@ function keyArrays(devices: DeviceInsert[]): [string, string] {
 
 interface ExceptionRow {
   device_no: string
-  outcome: RefusalName | 'replay' | 'again' | 'unsure'
+  outcome: RefusalName | 'replay' | 'again' | 'revoked'
   body_hash: string | null
   answer: string | null
   kept_at: Date | null
@@ -221,7 +221,7 @@ function toOutcome(device: DeviceInsert, exception: ExceptionRow | undefined): R
   if (exception === undefined) return { record: device }
   const { outcome, body_hash, answer, kept_at } = exception
   if (outcome === 'again') return { again: true }
-  if (outcome === 'unsure') return { unsure: true }
+  if (outcome === 'revoked') return { revoked: true }
   if (outcome !== 'replay') return { refusal: new Refusal(outcome) }
   const { idempotency } = device
   if (idempotency === undefined || body_hash !== idempotency.bodyHash || answer === null || kept_at === null) {

@@ -7,6 +7,7 @@ import { Database } from '../database/database.ts'
 import { findDistributed } from '../database/distribute.ts'
 import { readMigrations } from '../database/migrate.ts'
 import { passwordOf, type Target } from '../database/open.ts'
+import { poolSizes } from '../database/pools.ts'
 import { installRoutines } from '../database/routine.ts'
 import { prepareSchema, requireWrites, waitForDatabase } from '../database/start.ts'
 import { startEmbeddedDatabase } from '../embedded/embedded.ts'
@@ -63,7 +64,7 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   if (!database.isWatched) {
     log.warn('the database driver lacks its patch: connections that fall silent are not noticed; run npm ci')
   }
-  const sql = database.open(3, { isByKeys: true })
+  const sql = database.open(poolSizes.control, { isByKeys: true })
   const secrets = await openSecrets(sql, {
     keyFile: config.secretsKeyFile,
     dataDir: config.dataDir,

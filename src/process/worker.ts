@@ -1,5 +1,6 @@
 import { openPools, startServer } from '../app.ts'
 import { Database } from '../database/database.ts'
+import { poolSizes } from '../database/pools.ts'
 import { Lifetime } from '../runtime/lifetime.ts'
 import { openLog } from '../runtime/log.ts'
 import { SecretBox } from '../secrets/box.ts'
@@ -20,7 +21,7 @@ async function serve(): Promise<void> {
   life.endAtUncaught(log)
   const database = new Database(target, config.statementTimeoutMs, isDistributed)
   life.onStop(() => database.close())
-  const pools = openPools(database, database.open(3, { isByKeys: true }))
+  const pools = openPools(database, database.open(poolSizes.control, { isByKeys: true }))
   const secrets = SecretBox.of(secretKeys)
   await startServer(life, { config, log, database, pools, secrets, schemaVersion, peers })
   peers.tellServing()

@@ -57,7 +57,7 @@ export const saveSitesRoutine = routine(
     p_rows: text,
     p_records: text,
   },
-  'n bigint, id bigint, is_unsure boolean, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text',
+  'n bigint, id bigint, is_revoked boolean, has_application boolean, has_config boolean, fast smallint, slow smallint, occupancy smallint, body_hash text, answer text',
   `${lockAndNumberVariablesSql}
   v_rows json := p_rows;
   v_configured text[];
@@ -123,7 +123,7 @@ interface SavedRow {
   /** The site's place in the batch, from 1. */
   n: number
   id: number | null
-  is_unsure: boolean
+  is_revoked: boolean
   has_application: boolean
   has_config: boolean
   fast: number | null
@@ -169,7 +169,7 @@ export async function saveSites(
 
 function toOutcome(site: SiteInsert, row: SavedRow): LaneOutcome {
   if (row.id !== null) return { record: `{"id":${row.id}${site.recordAfterId}` }
-  if (row.is_unsure) return { unsure: true }
+  if (row.is_revoked) return { revoked: true }
   if (row.answer !== null) {
     const { idempotency } = site
     if (idempotency === undefined || row.body_hash !== idempotency.bodyHash)

@@ -129,7 +129,7 @@ describe('wrong passwords', () => {
     for (let index = 0; index < 12; index++) await tryIt(newSerial('no'), 'wrong', source)
     const count = () =>
       database.run(async (sql) => Number((await sql`select count(*) as n from sign_in_attempt`)[0]?.n))
-    await database.run((sql) => sql`update sign_in_attempt set told_at = now() - interval '2 minutes'`)
+    await database.run((sql) => sql`update sign_in_attempt set logged_at = now() - interval '2 minutes'`)
     await database.run((sql) => sql`update sign_in_attempt set since = now() - interval '16 minutes'`)
     await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
     await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
@@ -210,7 +210,7 @@ describe('the audit trail', () => {
       { address: source, data: { ...who, limit: 'nameAndSource', seconds: expect.any(Number) } },
     ])
     // Later attempts are logged when their minute is over.
-    await database.run((sql) => sql`update sign_in_attempt set told_at = now() - interval '2 minutes'`)
+    await database.run((sql) => sql`update sign_in_attempt set logged_at = now() - interval '2 minutes'`)
     await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
     const [counted] = await trail({ type: 'session.refused', subject })
     expect(counted?.data).toEqual({ ...who, count: 9 })

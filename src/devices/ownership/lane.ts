@@ -56,7 +56,7 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
       const [revoked, known] = await Promise.all([findRevokedApplications(sql, callers), read(submissions)])
       const now = new Date()
       const outcomes = submissions.map((submission): LaneOutcome | OwnerChange => {
-        if (submission.appId !== null && revoked.has(submission.appId)) return { unsure: true }
+        if (submission.appId !== null && revoked.has(submission.appId)) return { revoked: true }
         try {
           return replay(submission, known) ?? compose(submission, known, now)
         } catch (error) {

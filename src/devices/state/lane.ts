@@ -81,7 +81,7 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
         write(unchanged.length, () => noteReports(writer, unchanged, refreshMs)),
       ])
       return submissions.map(({ appId, deviceNo }, index) => {
-        if (revoked.has(appId)) return { unsure: true }
+        if (revoked.has(appId)) return { revoked: true }
         const record = records[index]
         if (record === undefined) return { refusal: new Refusal('deviceNotFound') }
         return devices.get(deviceNo)?.hasReport === false || written.has(deviceNo) ? { record } : { again: true }

@@ -102,27 +102,27 @@ export async function logRefused(sql: Sql, attempt: Attempt): Promise<void> {
   const { key } = limits.find((limit) => limit.what === what) ?? limits[0]
   await transaction(sql, async (tx) => {
     const [row] = await tx`
-      insert into sign_in_attempt as a (key, failures, since, untold, operator_id, address)
+      insert into sign_in_attempt as a (key, failures, since, unlogged_count, operator_id, address)
       values (${key}, 0, now(), 1, ${attempt.operatorId}, ${attempt.address})
       on conflict (key) do update set
-        untold = a.untold + 1, operator_id = excluded.operator_id, address = excluded.address
-      returning key, untold, operator_id, address, told_at is null or ${tx.unsafe(isDueSql)} as is_due`
+        unlogged_count = a.unlogged_count + 1, operator_id = excluded.operator_id, address = excluded.address
+      returning key, unlogged_count, operator_id, address, logged_at is null or ${tx.unsafe(isDueSql)} as is_due`
     if (row?.is_due) await logUnlogged(tx, row as Unlogged)
   })
 }
 
-const isDueSql = `told_at < now() - interval '1 minute'`
+const isDueSql = `logged_at < now() - interval '1 minute'`
 
 interface Unlogged {
   key: string
-  untold: number
+  unlogged_count: number
   operator_id: number | null
   address: string
 }
 
-async function logUnlogged(tx: Statements, { key, untold, operator_id, address }: Unlogged): Promise<void> {
-  if (!(await logEvent(tx, 'session.refused', operator_id, address, { count: untold }))) return
-  await tx`update sign_in_attempt set untold = 0, told_at = now() where key = ${key}`
+async function logUnlogged(tx: Statements, { key, unlogged_count, operator_id, address }: Unlogged): Promise<void> {
+  if (!(await logEvent(tx, 'session.refused', operator_id, address, { count: unlogged_count }))) return
+  await tx`update sign_in_attempt set unlogged_count = 0, logged_at = now() where key = ${key}`
 }
 
 /** Logs a reached limit once for as long as it holds. */
@@ -163,11 +163,11 @@ export async function clearAttempts(tx: Statements, limit: number): Promise<numb
   const cleared = await tx`
     delete from sign_in_attempt where key in (
       select key from sign_in_attempt as a
-      where ${tx.unsafe(isExpiredSql)} and (untold = 0 or since < now() - interval '1 hour')
+      where ${tx.unsafe(isExpiredSql)} and (unlogged_count = 0 or since < now() - interval '1 hour')
       limit ${limit} for update skip locked)`
   const rows = await tx`
-    select key, untold, operator_id, address from sign_in_attempt
-    where untold > 0 and ${tx.unsafe(isDueSql)} limit ${limit} for update skip locked`
+    select key, unlogged_count, operator_id, address from sign_in_attempt
+    where unlogged_count > 0 and ${tx.unsafe(isDueSql)} limit ${limit} for update skip locked`
   for (const row of rows) await logUnlogged(tx, row as unknown as Unlogged)
   return cleared.count
 }

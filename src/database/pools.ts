@@ -1,0 +1,18 @@
+import { limits } from '../vocabulary/limits.ts'
+
+/** Connections by pool in each process that serves (decision 0014); reads have connections of their own beside these. */
+export const poolSizes = {
+  access: 2,
+  control: 3,
+  writes: 3,
+  devices: 1,
+  creates: 2,
+  states: 2,
+  tokens: 1,
+  callbacks: 3,
+  bulk: 3,
+  background: 3,
+}
+
+/** The most connections that such a process opens to one host. */
+export const connectionsOfProcess = Object.values(poolSizes).reduce((sum, size) => sum + size, limits.readsAtOnce)
