@@ -4,7 +4,7 @@ import { pageDeliveries } from '../../src/deliveries/contract.ts'
 import { createDevice } from '../../src/devices/contract.ts'
 import { getMetrics } from '../../src/service/contract.ts'
 import { Client, deviceBody, newApplication, type Service, type TestApplication } from '../harness.ts'
-import { type Answer, Receiver } from './receiver.ts'
+import { type Answer, type Received, Receiver } from './receiver.ts'
 import { becomesTrue, Workplace } from './support.ts'
 
 export interface Endpoint extends TestApplication {
@@ -74,6 +74,17 @@ export class CallbackBed {
     const serials: string[] = []
     for (let made = 0; made < count; made++) serials.push(await this.createDeviceOf(app))
     return serials
+  }
+
+  /**
+   * Creates one more device, and returns what its application's endpoint received before that device's callback.
+   * Callbacks come in order, so nothing of what happened before is still to come.
+   */
+  async receivedBeforeNext(app: TestApplication, path: string): Promise<Received[]> {
+    const deviceNo = await this.createDeviceOf(app)
+    const place = () => this.receiver.at(path).findIndex(({ body }) => body.data?.deviceNo === deviceNo)
+    await becomesTrue(() => place() >= 0)
+    return this.receiver.at(path).slice(0, place())
   }
 
   async pageOf({ token }: TestApplication, filter: Record<string, unknown> = {}) {

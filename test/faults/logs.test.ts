@@ -7,7 +7,7 @@ import { issueToken, revokeToken } from '../../src/applications/tokens/contract.
 import { createDevice } from '../../src/devices/contract.ts'
 import { saveSite } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newSerial, siteBody } from '../harness.ts'
-import { becomesTrue, embeddedConnection, postmasterPid, sleep, tell, Workplace, withSql } from './support.ts'
+import { becomesTrue, embeddedConnection, postmasterPid, tell, Workplace, withSql } from './support.ts'
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
@@ -106,12 +106,13 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   const save = () =>
     client.call(saveSite, siteBody(appId, { contactsPhone: phones[0], customerServicePhone: phones[1] }), { token })
   let running = true
+  const statuses = new Set<number>()
   const writers = Array.from({ length: 16 }, async () => {
-    while (running) await noted(save())
+    while (running) statuses.add((await noted(save())).status)
   })
-  await sleep(100)
+  expect(await becomesTrue(() => statuses.has(200))).toBe(true)
   process.kill(postmasterPid(dataDir), 'SIGKILL')
-  await sleep(200)
+  expect(await becomesTrue(() => statuses.has(503))).toBe(true)
   running = false
   await Promise.all(writers)
   expect(await becomesTrue(async () => (await save()).status === 200)).toBe(true)

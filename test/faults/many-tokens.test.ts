@@ -127,7 +127,7 @@ test('every process honours the end of an overlap, and an issue beside a rotatio
     }
     return byOld
   })
-  await sleep(100)
+  expect(await becomesTrue(() => codes.size > 0)).toBe(true)
   const { data } = await each(0).operate(rotateApplicationSecret, { appId, overlapSeconds: 2 })
   const endsAt = performance.now() + 2000
   const fresh = await newToken(each(1), appId, shownSecret(data.appSecret))
