@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { databaseRefusal } from '../database/failures.ts'
 import type { Sql, Statements } from '../database/open.ts'
@@ -7,6 +6,7 @@ import { insertPlatformEvent } from '../events/store.ts'
 import { JsonFault, parseJson } from '../http/json.ts'
 import { validator } from '../http/validate.ts'
 import { yielder } from '../runtime/event-loop.ts'
+import { Rests } from '../runtime/rests.ts'
 import { limits } from '../vocabulary/limits.ts'
 import { invalidRequest, Refusal, type RefusalName, refusals } from '../vocabulary/refusals.ts'
 import { importRows } from './contract.ts'
@@ -60,7 +60,7 @@ export class ImportWorker {
   >
   private isStopping = false
   private running: Promise<unknown> = Promise.resolve()
-  private readonly wakers = new Set<() => void>()
+  private readonly rests = new Rests()
 
   constructor(parts: Parts) {
     this.parts = parts
@@ -76,13 +76,13 @@ export class ImportWorker {
 
   async stop(): Promise<void> {
     this.isStopping = true
-    this.wake()
+    this.rests.stop()
     await this.running
   }
 
   /** Looks for work at once. */
   wake(): void {
-    for (const wake of this.wakers) wake()
+    this.rests.wake()
   }
 
   private async run(): Promise<void> {
@@ -91,20 +91,9 @@ export class ImportWorker {
         this.parts.log.debug({ err: error }, 'imports could not be looked for')
         return undefined
       })
-      if (job === undefined) await this.sleep(lookEveryMs)
+      if (job === undefined) await this.rests.rest(lookEveryMs)
       else await this.workOff(job)
     }
-  }
-
-  private async sleep(milliseconds: number): Promise<void> {
-    if (this.isStopping) return
-    let wake = () => {}
-    const woken = new Promise<void>((resolve) => {
-      wake = resolve
-    })
-    this.wakers.add(wake)
-    await Promise.race([pause(milliseconds), woken])
-    this.wakers.delete(wake)
   }
 
   /** Runs one job until its end or until this process loses its lease. */
@@ -126,7 +115,7 @@ export class ImportWorker {
         hasFailed = true
         log.warn({ err: error, importId: job.id }, 'import attempt failed: it is tried again')
         if (databaseRefusal(error) === undefined && ++failures === limits.importFailures) return this.giveUp(job, error)
-        await this.sleep(againAfterMs)
+        await this.rests.rest(againAfterMs, false)
       }
     }
     await store.releaseJob(sql, job).catch(() => {})
@@ -175,7 +164,7 @@ export class ImportWorker {
       }
       Object.assign(job, { nextPiece: next.nextPiece, nextRow: next.nextRow })
       const tookMs = performance.now() - beganAt
-      if (givesWay) await this.sleep(Math.min(tookMs * restShare, mostRestMs))
+      if (givesWay) await this.rests.rest(Math.min(tookMs * restShare, mostRestMs), false)
       if (this.isStopping || next.nextRow === 0) return false
     }
     return false

@@ -7,6 +7,7 @@ import { GroupCommit } from '../database/group-commit.ts'
 import type { Sql } from '../database/open.ts'
 import { OutageLog } from '../database/outage-log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
+import { Rests } from '../runtime/rests.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { CallbackClient } from './client.ts'
@@ -52,8 +53,7 @@ export class CallbackWorker {
   private readonly running = new Set<Promise<void>>()
   private readonly tools: SenderTools
   private looking: Promise<void> = Promise.resolve()
-  /** Ends the pause between two looks. */
-  private wake: () => void = () => {}
+  private readonly rests = new Rests()
   /** Applications for which this process has committed events since its last look. */
   private withNewEvents = new Set<string>()
   /** Applications whose endpoints were leased or locked then: the next look for due endpoints tries them again. */
@@ -122,7 +122,7 @@ export class CallbackWorker {
     this.forgetEvents()
     clearInterval(this.renewing)
     clearInterval(this.storing)
-    this.wake()
+    this.rests.stop()
     const { client, throttle } = this.options
     throttle.stop()
     for (let waited = 0; client.isBusy() && waited < lastAttemptsMs; waited += stopLookMs) await pause(stopLookMs)
@@ -149,7 +149,7 @@ export class CallbackWorker {
   /** Notes applications whose events were just committed. */
   private onNewEvents(appIds: Iterable<string>): void {
     for (const appId of appIds) this.withNewEvents.add(appId)
-    this.wake()
+    this.rests.wake()
   }
 
   /** Looks for endpoints with something to send until the service stops. */
@@ -172,23 +172,9 @@ export class CallbackWorker {
 
   /** Waits at least this long, and then until there are new events or endpoints may be due. */
   private async rest(leastMs: number): Promise<void> {
-    await this.sleep(leastMs)
+    await this.rests.rest(leastMs, false)
     const dueInMs = this.dueLookAt - performance.now()
-    if (this.withNewEvents.size === 0 && dueInMs > 0) await this.sleep(dueInMs, true)
-  }
-
-  private sleep(milliseconds: number, untilNewEvents = false): Promise<void> {
-    if (this.isStopping) return Promise.resolve()
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      const timer = setTimeout(end, milliseconds)
-      this.wake = () => {
-        if (untilNewEvents || this.isStopping) end()
-      }
-    })
+    if (this.withNewEvents.size === 0 && dueInMs > 0) await this.rests.rest(dueInMs)
   }
 
   /** Claims endpoints with new events, and once a second due ones. Returns the pause before the next look, in ms. */
@@ -245,7 +231,7 @@ export class CallbackWorker {
   /** Looks for due endpoints at once, because a sender has ended and made room. */
   private lookForDueNow(): void {
     this.dueLookAt = Number.NEGATIVE_INFINITY
-    this.wake()
+    this.rests.wake()
   }
 
   private begin(sender: Sender): void {

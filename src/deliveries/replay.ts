@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Caller } from '../callers/caller.ts'
 import { requireAccess } from '../callers/store.ts'
@@ -6,6 +5,7 @@ import { once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertPlatformEvent } from '../events/store.ts'
+import { Rests } from '../runtime/rests.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { beginRange, isReplaying, lockEndpoint, type ReplayRange, replayOne, stepAnyReplay } from './store.ts'
 
@@ -68,8 +68,7 @@ export class ReplayWorker {
   private readonly log: Logger
   private isStopping = false
   private running: Promise<void> = Promise.resolve()
-  /** Ends the pause between two steps. */
-  private wake: () => void = () => {}
+  private readonly rests = new Rests()
 
   constructor(sql: Sql, log: Logger) {
     this.sql = sql
@@ -82,7 +81,7 @@ export class ReplayWorker {
 
   async stop(): Promise<void> {
     this.isStopping = true
-    this.wake()
+    this.rests.stop()
     await this.running
   }
 
@@ -95,7 +94,7 @@ export class ReplayWorker {
       })
       // Twice as long as the step took, so that replays use at most a third of one connection's time.
       const restMs = isUnderWay ? Math.max(leastRestMs, 2 * (performance.now() - startedAt)) : lookEveryMs
-      await Promise.race([pause(restMs), new Promise<void>((resolve) => (this.wake = resolve))])
+      await this.rests.rest(restMs)
     }
   }
 }

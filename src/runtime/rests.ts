@@ -1,0 +1,33 @@
+/**
+ * The rests of a background loop between two looks for work: the one way in which work wakes a loop in this process. What
+ * another process has written is found by the loop's next look.
+ */
+export class Rests {
+  private readonly ends = new Map<() => void, { isWakeable: boolean }>()
+  private isStopped = false
+
+  /** Resolves after `milliseconds`, or as soon as the loop is woken or stopped. Only a stop ends a rest that is not wakeable. */
+  rest(milliseconds: number, isWakeable = true): Promise<void> {
+    if (this.isStopped) return Promise.resolve()
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer)
+        this.ends.delete(end)
+        resolve()
+      }
+      const timer = setTimeout(end, milliseconds)
+      this.ends.set(end, { isWakeable })
+    })
+  }
+
+  /** Ends the wakeable rests: there is work. */
+  wake(): void {
+    for (const [end, { isWakeable }] of this.ends) if (isWakeable) end()
+  }
+
+  /** Ends all rests, and every later one at once. */
+  stop(): void {
+    this.isStopped = true
+    for (const end of this.ends.keys()) end()
+  }
+}
