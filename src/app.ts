@@ -78,10 +78,10 @@ import { refusals } from './vocabulary/refusals.ts'
  */
 export function openPools(database: Database, control: Sql) {
   return {
-    /** Who calls, asked at each request whose caller is not in memory. */
+    /** Looks up callers that are not in memory. */
     access: database.open(poolSizes.access, { isByKeys: true }),
     control,
-    /** What applications change, but for creates and states. */
+    /** Changes by applications, except creates and states. */
     writes: database.open(poolSizes.writes, { isByKeys: true }),
     // For the lane of devices. Batches on several connections would wait for each other's locks; on one, the next
     // begins when the one before has ended.
@@ -154,7 +154,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   const imports = new ImportWorker({ sql: pools.bulk, log, catalogue, metrics, config, showMoment })
   const openLane = laneOpener(
     metrics,
-    // Shorter than a request is waited for: what is refused for its waiting is never written afterwards.
+    // Shorter than the request timeout: a create that was refused for waiting too long is never written afterwards.
     { maxWaiting: config.maxWaitingCreates, maxWaitMs: config.statementTimeoutMs * 0.8 },
     (size) => throttle.onBatch(size),
   )
@@ -256,7 +256,7 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
   }
 }
 
-/** Serves in this process until its lifetime ends. Answers the address. */
+/** Serves in this process until its lifetime ends. Returns the address. */
 export async function startServer(life: Lifetime, parts: AppOptions): Promise<string> {
   const { config, log } = parts
   const app = createApp(parts)

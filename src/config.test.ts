@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { findUnknownSettings, readConfig, type Setting, settings } from './config.ts'
 
-// The reference of settings is made from them: what it says of a default must be what is read without one.
+// The reference of settings is made of these, so a documented default must be the one that is read.
 
 test('the default that the reference tells is the one that holds', () => {
   const unset = readConfig({})

@@ -11,7 +11,7 @@ export interface Network {
   family: 'ipv4' | 'ipv6'
 }
 
-/** What is wrong with a setting, behind its name. */
+/** The fault of a setting, to be put after its name. */
 class SettingFault extends Error {}
 
 /** One setting: how its text is read, and its description for the reference. */
@@ -20,7 +20,7 @@ export interface Setting<Value> {
   /** Undefined where there is none. */
   fallback: string | undefined
   meaning: Reason
-  /** It may stand in a file as well, which the same setting with `_FILE` names. */
+  /** The value may stand in a file, which the same setting with `_FILE` names. */
   isSecret?: true
   /** Reads the setting's text, or returns the default. Throws `UserError`. */
   parse(text: string | undefined): Value
@@ -221,7 +221,7 @@ export type Config = { [Member in keyof typeof settings]: ReturnType<(typeof set
 
 type Environment = Record<string, string | undefined>
 
-/** Reads the settings. Throws `UserError` at the first one that cannot be used. */
+/** Reads the settings. Throws `UserError` at the first faulty one. */
 export function readConfig(environment: Environment): Config {
   const values = Object.entries<Setting<unknown>>(settings).map(([member, { name, isSecret, parse }]) => {
     const text = isSecret ? readSecret(environment, name) : environment[name]?.trim() || undefined
@@ -234,7 +234,7 @@ export function readConfig(environment: Environment): Config {
   return Object.fromEntries(values)
 }
 
-/** What programs beside the service read of its environment. */
+/** Variables that other programs of Forecourt read. */
 const ofOthers = /^FORECOURT_(URL|BASE_URL|TEST_\w+)$/
 
 /** A variable that looks like a setting and is none, with the setting whose name is nearest. */
@@ -309,7 +309,7 @@ export function readSecret(environment: Environment, name: string): string | und
   return readSecretFile(`${name}_FILE`, file)
 }
 
-/** One line of text, without the line end that editors add. */
+/** Reads one line of text, without the line end that editors add. */
 function readSecretFile(name: string, file: string): string {
   let text: string
   try {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { UserError } from '../runtime/user-error.ts'
 
-/** A file that has its name only when all of it is on the disk; until then it is `<name>.partial`. Others cannot read it. */
+/** A file that gets its name once all of it is on the disk; until then it is `<name>.partial`, for its owner alone. */
 export class PartialFile {
   private readonly path: string
   private readonly partial: string
@@ -23,7 +23,7 @@ export class PartialFile {
     return explained(path, async () => {
       const there = await stat(path).catch(() => undefined)
       if (there?.isDirectory()) throw new UserError(`${path} is a folder: name a file in it.`)
-      // One that another left: its mode could be another, and its owner still at it.
+      // A partial file of another process: its mode could differ, and that process may still write to it.
       await rm(partial, { force: true })
       return new PartialFile(path, partial, await open(partial, 'wx', 0o600))
     })
@@ -37,7 +37,7 @@ export class PartialFile {
     })
   }
 
-  /** Reads what was written, before it has its name. */
+  /** Reads what was written, before the file gets its name. */
   async read<Answer>(run: (file: FileHandle) => Promise<Answer>): Promise<Answer> {
     return explained(this.path, async () => {
       await this.file.sync()
@@ -80,7 +80,7 @@ export function openBackup(path: string): Promise<FileHandle> {
   })
 }
 
-/** Puts what comes in a file that has no name any more: all of a backup is looked at before any of it is restored. */
+/** Copies the input to a file without a name: a backup is verified as a whole before any of it is restored. */
 export function spool(input: Readable): Promise<FileHandle> {
   const folder = tmpdir()
   const path = join(folder, `forecourt-${randomBytes(8).toString('hex')}`)
@@ -95,7 +95,7 @@ export function spool(input: Readable): Promise<FileHandle> {
   })
 }
 
-/** Says in one sentence what is wrong with a path. */
+/** Runs, and turns a fault of the path into one clear sentence. */
 export async function explained<Answer>(path: string, run: () => Promise<Answer>): Promise<Answer> {
   try {
     return await run()

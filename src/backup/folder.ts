@@ -7,7 +7,7 @@ import { verifyBackup } from './format.ts'
 // A folder of backups, each named by its time. What else lies in it is left alone.
 
 const namePattern = /^forecourt-\d{8}T\d{6}\.\d{3}Z\.fcb$/
-/** A backup that is under way writes all the time, so a partial file that stands still is what a kill has left. */
+/** A running backup writes all the time, so a partial file that has not grown for this long was left by a kill. */
 const forgottenAfterMs = 3_600_000
 
 /** A name that sorts by time: `forecourt-20261123T021500.000Z.fcb`, in UTC. */

@@ -12,7 +12,7 @@ import { type Head, isHead, isTail, type Section, type TableHead, type Tail } fr
 const pack = promisify<Buffer, { level: number }, Buffer>(gzip)
 const gunzipAtMost = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)
 
-/** What is packed at once, and by how many threads. */
+// The size of the pieces, and the threads that pack them.
 const pieceBytes = 1_048_576
 const atOnce = 3
 /** The most bytes of a piece, packed or not: it ends with the row that passes `pieceBytes`; rows are far shorter. */
@@ -27,7 +27,7 @@ const lineFeed = 0x0a
 /** RFC 1952: with an extra field "FC" that holds the member's length; no time, no system. */
 const memberStart = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 8, 0, 0x46, 0x43, 4, 0])
 const headerBytes = memberStart.length + 4
-/** What gzip itself writes before the packed bytes. */
+/** The length of the header that gzip itself writes. */
 const plainHeaderBytes = 10
 
 async function toMember(content: Buffer): Promise<Buffer> {
@@ -43,7 +43,7 @@ class SectionCount {
   private bytes = 0
   private readonly hash = createHash('sha256')
 
-  /** Answers how many rows came with it. */
+  /** Adds text, and returns the number of rows in it. */
   add(text: Buffer): number {
     const before = this.rows
     for (let at = text.indexOf(lineFeed); at >= 0; at = text.indexOf(lineFeed, at + 1)) this.rows++
@@ -127,7 +127,7 @@ function lineOf(value: object): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`)
 }
 
-/** A backup whose every byte has been looked at. */
+/** A backup whose every byte has been verified. */
 export interface Verified {
   head: Head
   tail: Tail
@@ -174,7 +174,7 @@ async function lineIn(member: Buffer): Promise<unknown> {
   }
 }
 
-/** What a member holds. A few bytes can claim to hold gigabytes, so what is longer than it may be is not unpacked. */
+/** Unpacks a member. A few bytes can claim to hold gigabytes, so a member above `mostBytes` is refused. */
 async function unpack(member: Buffer, mostBytes: number): Promise<Buffer> {
   try {
     return await gunzipAtMost(member, { maxOutputLength: mostBytes })
@@ -185,7 +185,7 @@ async function unpack(member: Buffer, mostBytes: number): Promise<Buffer> {
 
 interface Placed {
   member: Buffer
-  /** The position behind it. */
+  /** The position after the member. */
   end: number
 }
 
@@ -224,7 +224,7 @@ export class BackupReader {
     this.texts = unpackedOf(file, verified.bytes, onBytes)
   }
 
-  /** The rows of the next table. Throws at its end when they are not what was written. */
+  /** Yields the rows of the next table. Throws at its end when they differ from those that were written. */
   async *nextTable(): AsyncGenerator<Buffer> {
     // Before the first table is the head.
     if (this.read === 0) await this.texts.next()
@@ -250,7 +250,7 @@ function isOwnLine(text: Buffer): boolean {
   return text.length === endOfTable.length || text.at(-endOfTable.length - 1) === lineFeed
 }
 
-/** The texts of a file's members, some of them unpacked ahead. */
+/** Yields the texts of a file's members, some of them unpacked ahead. */
 async function* unpackedOf(file: FileHandle, size: number, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
   const unpacking: Promise<Buffer>[] = []
   for await (const { member } of membersOf(file, size)) {

@@ -17,7 +17,7 @@ const TableHead = Type.Object({
 })
 export type TableHead = Static<typeof TableHead>
 
-/** The first line: what is known before the first row is read. */
+/** The first line, written before the first row is read. */
 const Head = Type.Object({
   forecourtBackup: Type.Integer({ minimum: 1 }),
   // RFC 3339.

@@ -20,7 +20,7 @@ const fewRows = 10_000
 /** The actor under which the first start creates its application (src/process/first-application.ts). */
 const firstStart = 'operator:first start'
 
-/** What can be said before the database is looked at: that the backup is whole, and that this program can restore it. */
+/** Checks, before the database is touched, that the backup is complete and that this program can restore it. */
 export async function requireRestorable(
   file: FileHandle,
   { keyFile, dataDir, migrationsFolder }: Pick<Place, 'keyFile' | 'dataDir' | 'migrationsFolder'>,
@@ -145,7 +145,7 @@ function requireKnownTables(head: Head, known: readonly store.Table[]): void {
   }
 }
 
-/** Locks all tables and answers them. Throws `UserError` when they hold more than what a first start writes. */
+/** Locks all tables and returns them. Throws `UserError` when they hold more than a first start writes. */
 async function requireEmpty(tx: Statements): Promise<string[]> {
   const tables = await store.findTables(tx)
   await store.lockTables(

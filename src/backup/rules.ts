@@ -5,8 +5,8 @@ interface Table {
 }
 
 /**
- * What a backup leaves out: a restored database gets it from its own place, or would lie with it. Tokens are in it, so
- * that programs go on after a move; people sign in again.
+ * The tables that a backup leaves out, because the restored database has its own rows or these would be untrue there.
+ * Tokens are included, so that programs continue after a move; people sign in again.
  */
 const leftOut = new Set([
   // The head names the files that made the schema, and the program creates its routines.
@@ -14,7 +14,7 @@ const leftOut = new Set([
   'routine',
   // The restored database has a key of its own, and everything is sealed again with it.
   'secrets_key',
-  // Who has signed in, or may by a link, since the backup perhaps no more.
+  // Sessions and links may have been revoked since the backup.
   'operator_session',
   'operator_setup',
   'sign_in_attempt',
@@ -24,7 +24,7 @@ const leftOut = new Set([
   'backup_record',
 ])
 
-/** What stays as it is in the place that is restored into. */
+/** Tables whose rows a restore leaves as they are. */
 const staying = new Set(['schema_migration', 'routine', 'secrets_key'])
 
 /** Tables that a first start may have written; a row in any other table is a user's. */
@@ -50,7 +50,7 @@ export const isKept = ({ name }: Pick<Table, 'name'>) => !leftOut.has(name)
 export const isReplaced = ({ name }: Pick<Table, 'name'>) => !staying.has(name)
 export const isWrittenAtStart = ({ name }: Pick<Table, 'name'>) => writtenAtStart.has(name)
 
-/** Tables in an order in which each comes behind those that its rows name. */
+/** Sorts tables so that each comes after those that its rows refer to. */
 export function sortByReference<Named extends Table>(tables: readonly Named[]): Named[] {
   const placed = new Map<string, Named>()
   const place = (table: Named) => {

@@ -15,14 +15,14 @@ export interface Place {
   dataDir: string
   migrationsFolder: string
   log: Logger
-  /** Ends what is under way, with nothing written. */
+  /** Aborts the run, with nothing written. */
   signal: AbortSignal
 }
 
 /** How far it is. */
 export type OnProgress = (step: 'verifying' | 'counting' | 'reading' | 'writing', done: number, total: number) => void
 
-/** What works on the database: one connection for all, and others of their own. */
+/** The connections of a run: one that all steps share, and further ones of their own. */
 export interface Session {
   sql: Sql
   openAlone: () => Sql

@@ -57,7 +57,7 @@ async function useOneConnectionEach(tx: Statements): Promise<void> {
 /** On a Citus cluster: empties and fills tables that refer to each other in one transaction. */
 export async function writeToAllNodes(tx: Statements): Promise<void> {
   await useOneConnectionEach(tx)
-  // The coordinator as well: what it did within its own session its connections would not see.
+  // The coordinator as well: its own session's changes would be invisible to its connections.
   await tx`set local citus.enable_local_execution = off`
 }
 
@@ -75,8 +75,8 @@ export async function beginOnAllNodes(tx: Statements, other: Sql): Promise<void>
 }
 
 /**
- * How many rows a table has, and a sum over a digest of each: the same wherever the rows lie and in whatever order, on
- * every machine and in every version of PostgreSQL.
+ * The number of a table's rows, and a sum over a digest of each: independent of where and in which order the rows lie,
+ * of the machine and of PostgreSQL's version.
  */
 export async function countTable(
   sql: Statements,
@@ -233,15 +233,15 @@ export interface BackupRecord {
   rows: number | null
   bytes: number | null
   seconds: number
-  /** It was read again from the disk. */
+  /** Whether the file was read again from the disk. */
   isVerified: boolean
-  /** Why it could not be taken; null for one that was. */
+  /** Why the backup failed; null for a success. */
   failure: string | null
 }
 
 const recordsKept = 100
 
-/** Keeps a record, and of all of them the newest hundred. */
+/** Stores a record, and keeps the newest hundred. */
 export async function insertRecord(tx: Statements, record: BackupRecord): Promise<void> {
   const { beganAt, path, rows, bytes, seconds, isVerified, failure } = record
   await tx`
@@ -263,7 +263,7 @@ export interface LastBackups {
   failure: string | null
 }
 
-/** Answers the last backups; undefined where none was ever tried. */
+/** Returns the last backups; undefined when none was ever tried. */
 export async function findLastBackups(sql: Statements): Promise<LastBackups | undefined> {
   const [row] = await sql<LastBackups[]>`
     select t.began_at as "takenAt", t.path, t.rows, t.bytes, t.is_verified as "isVerified",

@@ -24,7 +24,7 @@ import {
 
 const InventoryRow = Type.Object({ deviceNo, modelName: name })
 
-/** What each kind of import takes in a row. */
+/** The rows of each kind of import. */
 export const importRows = { sites: SiteBatchRow, devices: DeviceBatchRow, inventory: InventoryRow } satisfies Record<
   string,
   TObject
@@ -138,7 +138,7 @@ export const cancelImport = operation({
   refusals: ['applicationNotFound', 'importNotFound', 'importRunning'],
 })
 
-/** What became of a row. */
+/** The outcomes of a row. */
 export const outcomes = ['created', 'existing', 'refused'] as const
 export type Outcome = (typeof outcomes)[number]
 
@@ -179,7 +179,7 @@ export const exportFilters = (kind: ExportKind): TObject => {
 }
 
 const kinds = Object.keys(exportPages) as ExportKind[]
-/** One name means one thing, but what it may be depends on the kind: it is checked when that is known. */
+/** A filter's name means the same for every kind, but its values depend on the kind and are checked with it. */
 const everyFilter: Record<never, TSchema> = {
   ...Object.assign({}, ...kinds.map((kind) => exportFilters(kind).properties)),
   status: optional(described(integer(), 'As the kind’s page operation has it.')),

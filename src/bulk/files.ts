@@ -9,7 +9,7 @@ import { defused } from './formulas.ts'
 
 type Record = { [member: string]: unknown }
 
-/** How a file begins, what stands for some of its rows, and how it ends. */
+/** Writes the beginning of a file, its rows and its end. */
 export interface FileWriter {
   head: string
   rows(records: readonly Record[], isFirst: boolean): string

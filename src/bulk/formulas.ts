@@ -4,8 +4,8 @@ const formula = /^'*(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/
 const number = /^(?:-\d+(?:\.\d+)?|[+-]\d+(?:\.\d+)?\s*,\s*[+-]?\d+(?:\.\d+)?)$/
 
 /**
- * A text as a cell that is no formula: with a quote before it where it would be one. A text that has such a quote itself
- * gets one more, so that `withoutQuote` has every text back.
+ * Puts a quote before a cell that a spreadsheet would read as a formula. A text that begins with such a quote gets one
+ * more, so that `withoutQuote` restores every text.
  */
 export function defused(text: string): string {
   return formula.test(text) && !number.test(text) ? `'${text}` : text

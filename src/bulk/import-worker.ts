@@ -32,7 +32,7 @@ const againAfterMs = 500
 const busyMs = 300
 /** How long an import rests between portions while others write, as a share of what the portion took: they keep over half. */
 const restShare = 1.75
-/** However long a portion took, the rest behind it is no longer. */
+/** The longest rest after a portion, however long the portion took. */
 const mostRestMs = 1_000
 
 interface Parts extends RowParts {
@@ -124,7 +124,7 @@ export class ImportWorker {
   private async giveUp(job: store.Job, error: unknown, words = wordsOfFailure(job, error)): Promise<void> {
     const { sql, log } = this.parts
     log.error({ err: error, importId: job.id, line: job.line }, 'import failed')
-    // One that is not marked is taken again, and fails again.
+    // If this fails too, the job is taken again and fails again.
     await store.failJob(sql, job, words).catch(() => {})
   }
 
@@ -140,7 +140,7 @@ export class ImportWorker {
     }
   }
 
-  /** Decides the rows of one piece, after a failure one by one, to know which it is. Answers whether the job has come to its end. */
+  /** Decides the rows of a piece, after a failure one by one to find the faulty row. Returns whether the job ended. */
   private async step(job: store.Job, isBusy: () => Promise<boolean>, isCareful: boolean): Promise<boolean> {
     const piece = await store.readPiece(this.parts.sql, job, job.nextPiece)
     if (piece === undefined) {
@@ -216,7 +216,7 @@ export class ImportWorker {
     }
   }
 
-  /** Writes rows, and keeps what became of them, in one transaction. Answers how many of the job's are refused. */
+  /** Writes rows and stores their outcomes in one transaction. Returns the number of the job's refused rows. */
   private async decide(
     job: store.Job,
     rows: readonly ReadRow[],
@@ -288,7 +288,7 @@ function wordsOfFailure({ id, line }: store.Job, error: unknown): string {
   return `The import stopped after ${limits.importFailures} failed attempts${place} (${what}). See the service log, importId ${id}.`
 }
 
-/** A row as it is kept, checked as the operation that creates one checks it. */
+/** Reads a stored row, with the checks of the operation that creates one. */
 function readerOf({ kind, format, columns }: store.Job): Reader {
   const check = validator(importRows[kind], 'row', undefined)
   const readCells = format === 'csv' ? cellReader(kind, columns ?? []) : undefined

@@ -11,7 +11,7 @@ export interface Piece {
   bytesRead: number
 }
 
-/** A file of rows as it is read; what is known of it at its end. */
+/** Reads a file of rows; at its end the counts are known. */
 export class RowFile {
   /** The columns of a CSV file; null until its first row is read. */
   columns: string[] | null = null
@@ -76,7 +76,7 @@ export class RowFile {
     for (let read = readRecord(parser); read !== null; read = readRecord(parser)) {
       const { record, info } = read
       if (this.columns !== null) {
-        // One cell too many is enough to refuse a row.
+        // One surplus cell is enough to refuse a row.
         yield [info.lines - linesWithin(record), ...record.slice(0, this.columns.length + 1)]
         continue
       }
@@ -112,7 +112,7 @@ class Lines {
   *read(text: string): Generator<KeptRow> {
     let from = 0
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
-      // Most blank lines are empty: no text is made of them.
+      // Most blank lines are empty, and need no text.
       if (end > from) this.add(text.slice(from, end))
       yield* this.end()
       from = end + 1

@@ -55,7 +55,7 @@ interface Parts {
 const renewEveryMs = 5_000
 /** Pieces of a file, some megabytes, between two looks at the room that is left. */
 const piecesOfRoom = 16
-/** And of them rows that are written without a turn for others. */
+/** Rows that are written without a turn for other requests. */
 const writtenAtOnce = 50
 
 export function bulkRoutes(parts: Parts): Handler[] {
@@ -70,7 +70,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
       const appId =
         kind === 'inventory' ? requirePlatform(caller) : await requireApplicationOf(sql, caller, query.appId)
       const owner = appId ?? keyOwnerOf(caller)
-      // Looked for first: what is under way may be what was sent with this very key, and then its answer is there.
+      // First, because the import under way may be this very request, whose response is then stored.
       const isUnderWay = await store.isUnderWay(sql, appId)
       if (await hasAnswer(sql, idempotency, owner)) return firstAnswer(sql, file, idempotency, owner)
       if (isUnderWay) throw new Refusal('importRunning')
@@ -152,7 +152,7 @@ export function bulkRoutes(parts: Parts): Handler[] {
         readNext((sql) =>
           readPage[kind](sql, caller, { ...filters, cursor, pageSize: limits.exportPageRows, isUncounted: true }),
         )
-      // What refuses a page refuses the export, before anything is sent.
+      // A query that the page operation refuses is refused here too, before anything is sent.
       const first = await readPageAt(null)
       const file = fileWriter(kind, format, config.coordinates)
       const moment = showMoment(new Date()).replaceAll(/[-:]/g, '').replace(' ', '-')
@@ -278,7 +278,7 @@ function notOnTheMap(): Refusal {
   return invalidRequest([{ field: 'format', reason }])
 }
 
-/** A file as it is sent: a page is read when the one before has been taken, and written with turns for others. */
+/** Yields a file in pieces: a page is read when the reader has taken the one before, with turns for others between. */
 async function* exportPieces(
   file: FileWriter,
   first: ExportPage,

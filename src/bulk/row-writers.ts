@@ -21,10 +21,10 @@ import type { ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
 import { given } from '../vocabulary/values.ts'
 
-// What an import makes of its rows, kind by kind: what single creates would, but that a row that is there already with
-// the same content is no refusal.
+// How an import writes rows of each kind: as single creates do, except that an existing row with the same content is no
+// refusal.
 
-/** What becomes of a row: what it made or found, or why it was refused. */
+/** The outcome of a row: the record that was created or found, or the refusal. */
 export type RowOutcome = { outcome: 'created' | 'existing'; key: string | number } | { refusal: Refusal }
 
 /** The caller in whose name rows are written. */
@@ -123,7 +123,7 @@ export function devicePredictor({ catalogue, config }: RowParts) {
   }
 }
 
-/** What the application's devices with these serials say. */
+/** The content of the application's devices with these serials. */
 async function contentsOf(tx: Statements, appId: string, serials: readonly string[]): Promise<Map<string, string>> {
   const devices = await findDevices(tx, appId, serials)
   return new Map([...devices].map(([serial, device]) => [serial, contentOf(device)]))
@@ -137,7 +137,7 @@ function sameOrRefused(row: DeviceRow, there: string): RowOutcome {
 }
 
 type SiteRow = Omit<SiteRegistration, 'appId'>
-/** What is made of rows of sites of which none is there already. */
+/** Writes, or predicts, rows of sites that do not exist yet. */
 type WriteSites = (tx: Statements, rows: SiteRow[], writer: Writer) => Promise<LaneOutcome[]>
 
 /** Makes what decides rows of sites. Two rows that say the same are one site. */
@@ -184,7 +184,7 @@ export const siteCreator =
     return writeSites(tx, news, accessWasChecked, parts)
   }
 
-/** Says of sites what would become of them. */
+/** Predicts the outcome of rows of sites. */
 export const predictSites: WriteSites = async (tx, rows, { appId }) => {
   if (!(await hasConfiguration(tx, appId))) return rows.map(() => ({ refusal: new Refusal('thirdPartyConfigMissing') }))
   const sites = rows.map((row) => readSite({ ...row, appId }))

@@ -23,7 +23,7 @@ const isName = (column: string) => /^\P{Cc}+$/u.test(column)
 /** The most faults of columns that are reported: more would not help. */
 const mostFaults = 100
 
-/** What is wrong with the first line of a CSV file: columns that are unknown, stand twice or are missing. */
+/** The faults of a CSV file's first line: unknown, repeated and missing columns. */
 export function columnFaults(kind: ImportKind, columns: readonly string[]): FieldFault[] {
   const known = columnsOf(kind)
   const { required = [] } = importRows[kind] as { required?: string[] }
@@ -66,7 +66,7 @@ export function cellReader(kind: ImportKind, columns: readonly string[]) {
 export const outcomeOf = ([, outcome]: KeptOutcome): Outcome =>
   outcome === 'created' || outcome === 'existing' ? outcome : 'refused'
 
-/** What became of a portion's rows, as text: each fault stands there once, and rows name it by its place. */
+/** Packs the outcomes of a portion's rows as text: each fault once, and rows refer to it by its place. */
 export function packOutcomes(outcomes: readonly KeptOutcome[]): string {
   const places = new Map<string, number>()
   const placeOf = (fault: FieldFault) => {

@@ -71,7 +71,7 @@ export async function requireImport(
   return toRecord(row, showMoment)
 }
 
-/** A filter of imports; what is null does not narrow it. */
+/** A filter of imports; null means no filter. */
 export interface ImportFilter extends PageQuery {
   appIds: Whose
   kind: ImportKind | null
@@ -160,7 +160,7 @@ export async function insertPiece(
   if (kept.count === 0) throw unavailable()
 }
 
-/** What the files and results of an application hold that wait or are kept, over all processes; null for the platform's. */
+/** The bytes that an application's files and results take, over all processes; null for the platform's. */
 export async function readKeptBytes(sql: Statements, appId: string | null): Promise<number> {
   const whose = appId === null ? sql`app_id is null` : sql`app_id = ${appId}`
   const [row] = await sql<[{ bytes: number }]>`
@@ -168,7 +168,7 @@ export async function readKeptBytes(sql: Statements, appId: string | null): Prom
   return row.bytes
 }
 
-/** What is known of a file that has been taken. */
+/** The result of reading a file. */
 export interface TakenFile {
   columns: readonly string[] | null
   rows: number
@@ -199,7 +199,7 @@ export async function dropDraft(sql: Statements, { id }: Draft): Promise<void> {
   await sql`update import set lease_owner = null where id = ${id} and status = 0`
 }
 
-/** Ends an import that waits or runs. Throws 70003 for one that has ended. */
+/** Ends an import that waits or runs. Throws 70003 for an ended one. */
 export async function cancelImportOf(tx: Statements, id: number, showMoment: ShowMoment): Promise<ImportRecord> {
   const [row] = await tx`
     update import set status = ${importStatus.cancelled}, finished_at = now()
@@ -270,7 +270,7 @@ function toJob(row: Row, owner: string): Job {
 export interface StoredPiece {
   rows: KeptRow[]
   bytesRead: number
-  /** How large it is as it is kept. */
+  /** The stored size. */
   keptBytes: number
 }
 
@@ -290,7 +290,7 @@ export interface Progress {
   nextRow: number
   /** How much of the file is worked off, where a piece has come to its end. */
   bytesRead: number | null
-  /** What the pieces hold that are removed with it. */
+  /** The size of the pieces that are removed with the import. */
   freedBytes: number
 }
 
@@ -376,9 +376,8 @@ export async function releaseJob(sql: Statements, job: Job): Promise<void> {
 }
 
 /**
- * Locks the application of a job, if it has one, and returns why nothing may be written in the name of the caller who
- * began it any more; undefined while it may. A token or a session that has come to its end by itself does not stop what it
- * has begun.
+ * Locks the application of a job, if it has one, and returns the reason why the caller who began it may no longer
+ * write; undefined while they may. A token or session that expires by itself does not stop its imports.
  */
 export async function lockAndCheckAccess(tx: Statements, { id, appId }: Job): Promise<RefusalName | undefined> {
   if (appId !== null) await lockApplication(tx, appId)
@@ -402,7 +401,7 @@ async function lossOfOperator(tx: Statements, given: Row, appId: string | null):
   return mayWrite && isOwn ? undefined : 'notPermitted'
 }
 
-/** Whether the session that sent it was ended; one that ends by itself stops nothing. */
+/** Whether the session that sent the file was ended; one that expires by itself stops nothing. */
 async function isSessionEnded(tx: Statements, { session_id, session_until }: Row): Promise<boolean> {
   if (session_id === null) return false
   const [row] = await tx`
@@ -423,7 +422,7 @@ async function lossOfToken(tx: Statements, given: Row, appId: string | null): Pr
   return hasAccess ? undefined : 'tokenInvalid'
 }
 
-/** What became of the rows of an import, a portion behind another; undefined behind the last. */
+/** The outcomes of an import's rows, one portion after the other; undefined after the last. */
 export async function readOutcomes(
   sql: Statements,
   importId: number,
@@ -444,7 +443,7 @@ const removedAtOnce = 100
 /** Removes, in steps, abandoned files, the pieces of imports that have ended, and imports after 7 days. */
 export async function deleteOldImports(tx: Statements, limit: number): Promise<number> {
   const most = Math.min(limit, removedAtOnce)
-  // Nobody's from here on: what comes of it after all may not go on where pieces are missing.
+  // No process owns the draft from here on: an upload that resumes must not continue a file with missing pieces.
   await tx`update import set lease_owner = null where status = 0 and lease_owner is not null and lease_until < now()`
   const isGone = `(status = 0 and lease_owner is null or status > 2 and created_at < now() - interval '${days} days')`
   const removed = [

@@ -45,7 +45,7 @@ class TextReader {
 
   *read(slice: Uint8Array): Generator<string> {
     if (this.decoder !== undefined) return yield decode(this.decoder, slice)
-    // ASCII is the same in all of them.
+    // ASCII is the same in all three encodings.
     if (this.kept.size === 0 && isAscii(slice)) {
       this.hasBegun = true
       return yield decode(ascii, slice)
@@ -67,7 +67,7 @@ class TextReader {
   }
 }
 
-/** What is wrong with a file as a whole. */
+/** A fault of the file as a whole. */
 export function bodyFault(en: string, zh: string) {
   return invalidRequest([{ field: 'body', reason: { en, zh } }])
 }

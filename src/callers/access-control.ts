@@ -22,7 +22,7 @@ const settingCaller: OperatorCaller = {
 /** Operations that ask for no token get this caller; their handlers don't look at it. */
 const nobody: Caller = { kind: 'application', appId: '', tokenHash: '', rateLimitPerSecond: null }
 
-/** Says who calls and whether they may. What is in memory is answered at once, so that no request waits a turn for it. */
+/** Finds a request's caller and its permissions; a caller in memory is returned without a promise to wait for. */
 export class AccessControl {
   private readonly cache: CallerCache
   private readonly rateLimiter: RateLimiter
@@ -64,7 +64,7 @@ export class AccessControl {
     if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== 'bearer ') throw tokenInvalid()
     const token = authorization.slice(7)
     const hash = hashSecret(token)
-    // Only a token as long as the key can be the key; the length is no secret.
+    // Only a token of the same length can be the key; the length is no secret.
     if (token.length === this.settingKeyLength && timingSafeEqual(Buffer.from(hash), this.settingKeyHash)) {
       return settingCaller
     }

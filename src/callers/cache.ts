@@ -27,8 +27,8 @@ interface Asked {
 export const operators = ''
 
 /**
- * Callers in memory, whatever they show. In the steady state a request waits for nothing: what it shows has been looked
- * up less than a second ago, and together with what others show.
+ * Callers in memory by their credentials. Nearly always a request finds its caller here, looked up less than a second
+ * ago, together with those of other requests.
  */
 export class CallerCache {
   private readonly peers: Peers
@@ -96,7 +96,7 @@ export class CallerCache {
     return changedAt === undefined || askedAt > changedAt
   }
 
-  /** Asks the database, once for all who show the same; only what is asked after `since` counts. */
+  /** Asks the database once for all requests with the same credential; only look-ups that began after `since` count. */
   private lookUp(credential: Credential, since: number): Promise<Caller | undefined> {
     const name = `${credential.kind} ${credential.hash}`
     const underWay = this.asked.get(name)
@@ -111,7 +111,7 @@ export class CallerCache {
     return asked.answer
   }
 
-  /** What a later look-up has answered is not put back. */
+  // The result of a later look-up is not overwritten.
   private async load(credential: Credential, askedAt: number, isLatest: () => boolean): Promise<Caller | undefined> {
     const found = await this.lookUps.submit(credential)
     if (found?.isUseOld) await noteUse(this.control, credential)
@@ -119,7 +119,7 @@ export class CallerCache {
     return found && callerOf(found)
   }
 
-  /** Nothing is kept of guesses. */
+  /** Stores a found caller; invented credentials take no memory. */
   private keep({ kind, hash }: Credential, askedAt: number, found: KnownCaller | undefined): void {
     this.entries.delete(hash)
     if (found === undefined) return

@@ -22,14 +22,14 @@ export interface OperatorCaller {
   operatorKeyId: number | null
   /** Null for a bearer token. */
   sessionId: number | null
-  /** Those that a developer is a member of; null for everyone else, who may act for every application. */
+  /** The applications of which a developer is a member; null for all others, who may act for every application. */
   applications: ReadonlySet<string> | null
 }
 
-/** Who calls. */
+/** The caller of a request. */
 export type Caller = ApplicationCaller | OperatorCaller
 
-/** Who acts, as the event log keeps it: an account's or a key's id stands behind its name (`readActor`). */
+/** The actor in the event log: an account or key with its id after its name (`readActor`). */
 export function actorOf(caller: Caller): string {
   if (caller.kind === 'application') return `application:${caller.appId}`
   const id = caller.operatorId ?? caller.operatorKeyId

@@ -28,7 +28,7 @@ const cookieShapes = {
   browser: { host: cookieValue('__Host-forecourt_browser'), plain: cookieValue('forecourt_browser') },
 }
 
-/** What a cookie of ours holds. Where there is one that only our own host can have set, the plain one is not looked at. */
+/** The value of a cookie. When the `__Host-` cookie is there, which only this host can set, the plain one is ignored */
 export function ownCookie(request: Headers, which: OwnCookie): string | undefined {
   const cookies = request.header('cookie')
   if (cookies === null) return undefined
@@ -37,7 +37,7 @@ export function ownCookie(request: Headers, which: OwnCookie): string | undefine
   return value !== undefined || isBehindHttps(request) ? value : plain.exec(cookies)?.[1]
 }
 
-/** The session that a request of our own pages carries. What another site's page sends is no session of its reader's. */
+/** The session of a request from the service's own pages. A session that another site's page sends does not count. */
 export function ownSession(request: RequestHead): string | undefined {
   const { method } = request
   const session = ownCookie(request, 'session')

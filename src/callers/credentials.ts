@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 
-/** What a caller shows, hashed: an access token, an operator key, or a session's cookie. */
+/** A credential, hashed: an access token, an operator key or a session's cookie. */
 export interface Credential {
   kind: 'token' | 'key' | 'session'
   hash: string
@@ -20,12 +20,12 @@ export function newOperatorKey(): string {
   return keyPrefix + newSecret()
 }
 
-/** Tokens and secrets are 256 random bits, so one SHA-256 is enough (no slow hash); this is what is kept of them. */
+/** The stored form of tokens and secrets. They are 256 random bits, so one SHA-256 is enough, without a slow hash. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64')
 }
 
-/** What kind of credential a bearer token can be; undefined for text that can be none. */
+/** The kind of credential that a bearer token can be; undefined for any other text. */
 export function kindOfToken(token: string): 'token' | 'key' | undefined {
   if (secretShape.test(token)) return 'token'
   return token.startsWith(keyPrefix) && secretShape.test(token.slice(keyPrefix.length)) ? 'key' : undefined

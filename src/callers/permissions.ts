@@ -5,7 +5,7 @@ import { given } from '../vocabulary/values.ts'
 import { actorOf, type Caller } from './caller.ts'
 import { requireAccess, requireApplicationExists } from './store.ts'
 
-/** Refuses with 10003 unless the caller may act for the application. Answers who acts, for the event log. */
+/** Throws 10003 unless the caller may act for the application. Returns the actor for the event log. */
 export function requireActingFor(caller: Caller, appId: string): string {
   if (!mayActFor(caller, appId)) throw new Refusal('notPermitted')
   return actorOf(caller)
@@ -17,8 +17,8 @@ function mayActFor(caller: Caller, appId: string): boolean {
 }
 
 /**
- * Refuses with 10003 a caller who has lost, since a request began, an application that it is about: the one that it
- * names, else each that the caller had then. What goes on with fewer would look whole to who reads it.
+ * Throws 10003 when a caller has lost, since its request began, an application that the request is about: the one that
+ * it names, else any that the caller had then. A result without it would look complete to its reader.
  */
 export function requireStillActingFor(before: Caller, now: Caller, named: string | null | undefined): void {
   if (before.kind === 'application' || now.kind === 'application' || now.applications === null) return
@@ -55,14 +55,14 @@ export async function requireApplicationOf(
   named: string | null | undefined,
 ): Promise<string> {
   const appId = applicationOf(caller, named)
-  // A caller's own exists: it has just had a token of it.
+  // A caller's own application exists: the caller has a token of it.
   if (caller.kind === 'operator') await requireApplicationExists(sql, appId)
   return appId
 }
 
 /**
- * The applications that a page is about: the one that the request names, else all that the caller may see; null for
- * every one there is. Throws as `requireApplicationOf` does for the one that is named.
+ * The applications that a page covers: the one that the request names, else all that the caller may see; null for all
+ * applications. Throws as `requireApplicationOf` does.
  */
 export async function requireApplicationsOf(
   sql: Statements,

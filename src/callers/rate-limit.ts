@@ -25,8 +25,9 @@ const reserve = 1 / 50
 const askAgainMs = 20
 
 /**
- * A token bucket an application: `limit` requests a second, bursts of one second's worth. Of several processes each has
- * an equal part of it, which costs nothing to count; one whose part is used up borrows what the others have left.
+ * A token bucket for each application: `limit` requests a second, with bursts of one second's worth. Each of several
+ * processes has an equal part, which needs no exchange; a process whose part is used up borrows what the others have
+ * left.
  */
 export class RateLimiter {
   private readonly buckets = new Map<string, Bucket>()
@@ -51,8 +52,8 @@ export class RateLimiter {
   }
 
   /**
-   * Tells an application its limit, and what it has left (IETF httpapi, RateLimit header fields). Of several processes
-   * each knows its own part alone, and takes the others' to be like it.
+   * Adds the limit and what is left of it to the headers (IETF httpapi, RateLimit header fields). A process knows its
+   * own part alone, and assumes that the others' are alike.
    */
   tell({ appId, rateLimitPerSecond: limit }: RateLimited, headers: Record<string, string>): void {
     const bucket = this.buckets.get(appId)
@@ -93,7 +94,7 @@ export class RateLimiter {
     return lent
   }
 
-  /** The application's bucket, filled for the time since it was last looked at. */
+  /** The application's bucket, refilled for the time since its last use. */
   private bucketOf(appId: string, limit: number, now: number): Bucket {
     const part = limit / Math.max(1, this.peers.workers.serving)
     let bucket = this.buckets.get(appId)
@@ -103,7 +104,7 @@ export class RateLimiter {
       bucket = { tokens: part, limit, filledAt: now, policy, waiting: 0, asking: undefined, isSpentUntil: 0 }
       this.buckets.set(appId, bucket)
     }
-    // What was borrowed may be more than its own part.
+    // With borrowed tokens the bucket can hold more than its own part.
     const refilled = Math.min(part, bucket.tokens + ((now - bucket.filledAt) * part) / 1000)
     bucket.tokens = Math.max(bucket.tokens, refilled)
     bucket.filledAt = now

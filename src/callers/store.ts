@@ -97,7 +97,7 @@ export async function findCallers(
   return credentials.map(({ kind, hash }) => known[kind].get(hash))
 }
 
-/** Callers by the hash of what they show. */
+/** Callers by the hash of their credential. */
 type Known<Kind extends Caller> = Map<string, KnownCaller<Kind>>
 
 const remainingMs = (end: string) => `(extract(epoch from ${end} - clock_timestamp()) * 1000)::double precision`
@@ -125,7 +125,7 @@ function toApplication(row: Row): KnownCaller<ApplicationCaller> {
   return { caller, isFrozen: row.status === 2, remainingMs, isUseOld: false }
 }
 
-/** Use is noted to the minute, so that what is busy is not written at each request. */
+// Use is noted to the minute, so that a busy caller is not written at each request.
 const isOld = (seenAt: string) => `coalesce(${seenAt} < now() - interval '1 minute', true)`
 
 function toOperators(rows: readonly Row[]): Known<OperatorCaller> {
@@ -137,7 +137,7 @@ function toOperators(rows: readonly Row[]): Known<OperatorCaller> {
   )
 }
 
-/** What the event log calls the key that the service is started with. */
+/** The event log's name for the key that the service is started with. */
 const settingKeyName = 'operator'
 
 export function operatorOf(row: Row): OperatorCaller {
@@ -154,8 +154,8 @@ export function operatorOf(row: Row): OperatorCaller {
 }
 
 /**
- * SQL: what a key may do, of `operator_key k left join operator o` as its owner: at most what its owner may. Null for
- * one that does nothing: expired, or of an account that is disabled or sees its own applications only.
+ * SQL: the role of a key, of `operator_key k left join operator o` as its owner: at most its owner's. Null for a key
+ * without effect: expired, or of an account that is disabled or sees its own applications only.
  */
 export const keyRole = `
   case when k.expires_at <= now() or o.status = 2 or o.role = 'developer' then null
@@ -181,7 +181,7 @@ export const livingSessions = `
     and (s.operator_id is null or (o.status = 1 and o.password_hash is not null))
     and (k.id is null or ${keyRole} is not null)`
 
-/** Who some sessions are of, while they last; `settingKeyHash` is of the key that the service runs with now. */
+/** Finds the accounts of sessions that have not ended; `settingKeyHash` is of the key that the service runs with. */
 export async function findSessions(
   sql: Statements,
   hashes: readonly string[],
@@ -199,7 +199,7 @@ export async function findSessions(
   return toOperators(rows)
 }
 
-/** Who some keys are of, while they do anything. */
+/** Finds the callers of keys that still have effect. */
 export async function findKeys(sql: Statements, hashes: readonly string[]): Promise<Known<OperatorCaller>> {
   if (hashes.length === 0) return new Map()
   const rows = await sql.unsafe(

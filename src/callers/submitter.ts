@@ -4,8 +4,8 @@ import type { CallerCache } from './cache.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * What a lane makes of an item. `again`: nothing was written and nothing refused, because something moved between being
- * read and being written. `revoked`: nothing was written either: a caller of the application lost its access.
+ * The outcome of an item in a lane. `again`: nothing was written or refused, because a row changed between being read
+ * and being written. `revoked`: nothing was written, because a caller of the application lost its access.
  */
 export type LaneOutcome<Written = string> =
   | { record: Written }
@@ -14,9 +14,9 @@ export type LaneOutcome<Written = string> =
   | { revoked: true }
 
 /**
- * Submits items to a lane, each until it is decided; the lane refuses one that has waited long enough. Answers the
- * record, as JSON text where nothing else is said, and throws the refusal; 10002 and 10005 where the caller has lost its
- * access while it waited.
+ * Submits items to a lane until each has an outcome; the lane refuses an item that has waited too long. Returns the
+ * record (JSON text unless its type says otherwise) and throws the refusal, or 10002 or 10005 when the caller lost its
+ * access meanwhile.
  */
 export function submitter<Item extends { caller: Caller }, Written>(
   lane: GroupCommit<Item, LaneOutcome<Written>>,

@@ -97,7 +97,7 @@ async function backup(given: string | undefined, options: FolderOptions, context
   else await prune(destination, found, `${file}: verified, ${words}`, context)
 }
 
-/** Takes a backup, and notes for the metrics and the doctor what became of it. */
+/** Takes a backup, and records its outcome for the metrics and the doctor. */
 async function takeAndNote(destination: Destination, place: Place, context: Context) {
   const { recordBackup } = await import('../backup/record.ts')
   const [beganAt, began] = [new Date(), performance.now()]
@@ -116,13 +116,13 @@ async function takeAndNote(destination: Destination, place: Place, context: Cont
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error)
     const record = { beganAt, path, rows: null, bytes: null, seconds: seconds(), isVerified: false, failure }
-    // What made the backup fail may keep this from the database too.
+    // The database may be the very reason why the backup failed.
     await recordBackup(place, record).catch(() => {})
     throw error
   }
 }
 
-/** A file has its name only when all of it is on the disk, and one of a folder when it was read again. */
+/** A file gets its name once all of it is on the disk, and in a folder once it was read again. */
 async function take({ path, folder }: Destination, place: Place, context: Context) {
   const { takeBackup } = await import('../backup/backup.ts')
   const { PartialFile } = await import('../backup/file.ts')
@@ -138,7 +138,7 @@ async function take({ path, folder }: Destination, place: Place, context: Contex
     await file?.finish()
     return summary
   } finally {
-    // Nothing where it has its name.
+    // Does nothing once the file has its name.
     await file?.abandon()
   }
 }

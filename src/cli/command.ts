@@ -2,7 +2,7 @@ import { Command, type ErrorOptions } from 'commander'
 
 interface Example {
   line: string
-  /** What it does, where the line does not say it. */
+  /** What the example does, where its line does not show it. */
   what: string | undefined
 }
 
@@ -14,7 +14,7 @@ export class CliCommand extends Command {
     return new CliCommand(name)
   }
 
-  /** How it is typed, with the program's name. */
+  /** The command as it is typed, with the program's name. */
   get path(): string {
     const above = this.parent as CliCommand | null
     return above === null ? this.name() : `${above.path} ${this.name()}`
@@ -25,7 +25,7 @@ export class CliCommand extends Command {
     return super.error(message, options)
   }
 
-  /** One line as it is typed, without the program's name. */
+  /** Adds an example: a line as it is typed, without the program's name. */
   example(line: string, what?: string): this {
     if (this.examples.length === 0) this.addHelpText('after', () => this.showExamples())
     this.examples.push({ line, what })

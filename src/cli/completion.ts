@@ -30,7 +30,7 @@ export function completionCommands(program: CliCommand, context: Context): void 
     })
 }
 
-/** What may follow a command. */
+/** A command, and the words that may follow it. */
 interface Node {
   /** The command's words after the program's name. */
   path: string

@@ -6,7 +6,7 @@ import type { CliCommand } from './command.ts'
 
 type OutputStream = Writable & { isTTY?: boolean; columns?: number }
 
-/** What the process has. */
+/** The process's arguments, environment and streams. */
 export interface Surroundings {
   environment: Record<string, string | undefined>
   stdin: Readable
@@ -14,7 +14,7 @@ export interface Surroundings {
   stderr: OutputStream
 }
 
-/** What every command takes. */
+/** The options of every command. */
 interface GlobalOptions {
   json?: true
   quiet?: true
@@ -38,7 +38,7 @@ export class Context {
   readonly stdin: Readable
   readonly stdout: OutputStream
   readonly stderr: OutputStream
-  /** What the process ends with when nothing is thrown. */
+  /** The exit code when nothing is thrown. */
   exitCode: ExitCode = exitCodes.done
   /** Whether the command itself handles a standard output that is no longer read. */
   outlivesReader = false

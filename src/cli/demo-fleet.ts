@@ -1,8 +1,7 @@
 import type { DeviceBatchRow, SiteBatchRow, StateReport } from '#sdk/api'
 import { divisionName } from '../regions/names.ts'
 
-// What the demonstration's fleet is made of. All of it follows from its number, so that a second run finds what the
-// first has made.
+// The demonstration's fleet. Every record follows from its number, so that a second run finds those of the first.
 
 /** Districts by their codes, each with a point that lies at least 1.25 km within its borders. */
 const places: readonly (readonly [code: string, longitude: number, latitude: number])[] = [
@@ -247,7 +246,7 @@ export function demoDevice(index: number, serialPrefix: string, appId: string, s
   }
 }
 
-/** What a device of the demonstration is like, as far as its next report goes by it. */
+/** The state of a device of the demonstration, as far as its next report depends on it. */
 export interface DemoState {
   isFaulty: boolean
   isOnline: boolean

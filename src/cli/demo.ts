@@ -14,10 +14,10 @@ interface DemoOptions {
   devices: number
 }
 
-/** What this run has reported of the devices, by their serials. */
+/** The states that this run has reported, by serial. */
 type States = Map<string, import('./demo-fleet.ts').DemoState>
 
-/** An application of the demonstration, and what it has. */
+/** An application of the demonstration, and its share of the records. */
 interface Member {
   appId: string
   appName: string
@@ -93,7 +93,7 @@ async function runDemo({ once, seconds, sites, devices }: DemoOptions, context: 
   }
 }
 
-/** An application's part of a number of which the last has what is left over. */
+/** An application's share of a total; the last application gets the rest. */
 function share(total: number, index: number): number {
   return Math.floor((total * (index + 1)) / 3) - Math.floor((total * index) / 3)
 }
@@ -110,7 +110,7 @@ async function makeMember(
   const { demoSite, demoDevice } = await import('./demo-fleet.ts')
   const { appId, appSecret } = await findOrCreate(client, application)
   const rules = await findOrCreateRules(client, appId)
-  // Each begins elsewhere in the same list of districts.
+  // Each application begins at another place in the same list of districts.
   const sites = Array.from({ length: wanted.sites }, (_, index) => demoSite(wanted.index * 1000 + index, rules))
   const devices = Array.from({ length: wanted.devices }, (_, index) =>
     demoDevice(index, application.serialPrefix, appId, sites[index % sites.length] as SiteBatchRow),

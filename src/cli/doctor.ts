@@ -21,13 +21,13 @@ import { readDatabaseSize } from '../service/store.ts'
 import { findPortUse } from './listeners.ts'
 import { migrationsFolder } from './migrate.ts'
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   name: string
   status: 'ok' | 'warn' | 'fail'
-  /** What was found. */
+  /** The result in words. */
   message: string
-  /** What to do about it; null where nothing is to be done. */
+  /** What to do about it; null when there is nothing to do. */
   todo: string | null
 }
 
@@ -47,7 +47,7 @@ const ok = (name: string, message: string): Finding => ({ name, status: 'ok', me
 const warn = (name: string, message: string, todo: string): Finding => ({ name, status: 'warn', message, todo })
 const fail = (name: string, message: string, todo: string): Finding => ({ name, status: 'fail', message, todo })
 
-/** Looks at what the service with these settings stands on. Changes nothing, and starts nothing. */
+/** Checks everything that a service with these settings depends on. Changes and starts nothing. */
 export async function examine(environment: Record<string, string | undefined>): Promise<Finding[]> {
   let config: Config
   try {
@@ -214,7 +214,7 @@ function lookAtServer({ version, encoding, roundTripMs, user, isSuperuser }: Dat
   return ok('database', message)
 }
 
-/** The settings without which what was acknowledged can be lost. */
+/** Checks the settings of the server without which acknowledged writes can be lost. */
 function lookAtDurability(health: DatabaseHealth): Finding[] {
   const faults = [
     health.fsync ? undefined : 'fsync is off',
@@ -308,7 +308,7 @@ function lookAtDisk(
   return ok('disk', message)
 }
 
-/** Backups by other means leave no record, so that there is none is no fault. */
+/** Backups by other programs leave no record, so their absence is no fault. */
 function lookAtBackups(last: LastBackups | undefined): Finding {
   if (last === undefined)
     return ok('backup', 'none was taken by `forecourt backup`; see that another program takes them')

@@ -79,7 +79,7 @@ function holdsOne(pid: string, sockets: Set<string>): boolean {
     const folder = `/proc/${pid}/fd`
     return readdirSync(folder).some((name) => sockets.has(linkOf(join(folder, name))))
   } catch {
-    // Another user's process, or one that has just ended.
+    // The process belongs to another user, or has just ended.
     return false
   }
 }

@@ -11,7 +11,7 @@ import { openLog } from '../runtime/log.ts'
 
 export const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
-/** What the database of the settings has of the schema, and what a start would add. Makes no database. */
+/** The migrations that the settings' database has, and those that a start would add. Creates no database. */
 export async function readMigrationStatus(config: Config): Promise<MigrationStatus[]> {
   if (config.databaseUrl === undefined && !existsSync(recordPath(config.dataDir))) {
     const known = readMigrations(migrationsFolder)

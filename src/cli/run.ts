@@ -4,7 +4,7 @@ import { UserError } from '../runtime/user-error.ts'
 import { type Context, exitCodes, UsageError } from './context.ts'
 import { createProgram } from './program.ts'
 
-/** Runs one command line, as it stands after the program's name. Answers the exit code. */
+/** Runs one command line, given without the program's name. Returns the exit code. */
 export async function run(args: string[], context: Context): Promise<number> {
   try {
     await createProgram(context).parseAsync(args, { from: 'user' })
@@ -18,7 +18,7 @@ export async function run(args: string[], context: Context): Promise<number> {
   }
 }
 
-/** What went wrong and what to do, in words for people. */
+/** Words an error for users: what went wrong and what to do. */
 function explain(error: unknown, { url }: Context): string {
   if (error instanceof ForecourtError) return explainAnswer(error, url)
   if (error instanceof UsageError) return `error: ${error.message}`

@@ -1,4 +1,4 @@
-/** A column's heading, and what of a row stands in it. */
+/** Columns by heading, each with the function that returns a row's cell. */
 export type Columns<Row> = Record<string, (row: Row) => string | number | null | undefined>
 
 /** Rows under headings, as wide as they need. Characters that fill two cells of a terminal count as two. */

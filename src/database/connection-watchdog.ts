@@ -1,6 +1,6 @@
 import { connectionsOf, type DriverConnection, type DriverQuery, type Sql } from './open.ts'
 
-/** What was seen of a connection when it was last looked at. Times are counted in looks. */
+/** A connection's state at the watch's last round. Times are counted in rounds. */
 interface Watched {
   connection: DriverConnection
   query: DriverQuery | null
@@ -28,7 +28,7 @@ export class SilenceWatch {
     this.timer.unref()
   }
 
-  /** Watches a pool, none of whose statements lets the database say nothing for longer. */
+  /** Watches a pool whose statements make the database send something within `longestSilenceMs`. */
   watch(sql: Sql, longestSilenceMs: number): void {
     const looksAllowed = Math.ceil(longestSilenceMs / lookEveryMs)
     for (const connection of connectionsOf(sql)) {

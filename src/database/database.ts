@@ -28,7 +28,7 @@ async function patience(signal: AbortSignal): Promise<never> {
   throw silence
 }
 
-/** The database as a process uses it: pools that lead to the primary, and none of whose connections stays silent. */
+/** The database of a process: pools that lead to the primary, and whose silent connections are closed. */
 export class Database {
   readonly isDistributed: boolean
   private readonly target: Target
@@ -94,7 +94,7 @@ export class Database {
       const [{ timeline }] = await Promise.race([asked, patience(answered.signal)])
       return timeline
     } catch (error) {
-      // The next question has a connection of its own, which does not wait for one that is lost.
+      // The next question gets a new connection, which does not wait for a lost one.
       askers.delete(address)
       void sql.end({ timeout: 0 })
       throw error

@@ -83,8 +83,8 @@ async function requireUndistributed(sql: Statements): Promise<void> {
 }
 
 /**
- * Spreads the tables over the nodes of a Citus cluster, all or none. The schema must be this program's, and empty but for
- * what a first start writes. Throws `UserError` for a database that holds data.
+ * Distributes the tables over the nodes of a Citus cluster, all or none. The schema must be this program's, and empty
+ * except for what a first start writes. Throws `UserError` for a database that holds data.
  */
 export async function distribute(sql: Sql): Promise<void> {
   await transaction(sql, async (tx) => {

@@ -49,7 +49,7 @@ export function mayPass(error: unknown): boolean {
   return !isLasting && databaseRefusal(error) !== undefined
 }
 
-/** The database answered the statement with an error, so nothing of it was kept. */
+/** The database answered the statement with an error, so it has written nothing of it. */
 function isStatementError(error: unknown): boolean {
   return (error as DatabaseError).name === 'PostgresError'
 }

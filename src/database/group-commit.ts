@@ -59,8 +59,7 @@ export class GroupCommit<Item, Outcome> {
 
   /**
    * Resolves with the item's outcome after its batch has been committed. Rejects with 50003 when the queue is full.
-   * `since` is when the item began to wait, where that was earlier than now: one that comes again is before those that
-   * came after it.
+   * `since` is when the item began to wait, if that was earlier: a resubmitted item keeps its place.
    */
   submit(item: Item, since = performance.now()): Promise<Outcome> {
     if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(unavailable())
@@ -72,7 +71,7 @@ export class GroupCommit<Item, Outcome> {
     })
   }
 
-  /** Begins a batch, if one may go beside those that are under way. */
+  /** Begins a batch, if another one may run beside those under way. */
   private go(): void {
     const { atOnce = 1 } = this.options
     const least =
@@ -94,7 +93,7 @@ export class GroupCommit<Item, Outcome> {
     this.go()
   }
 
-  /** The longest waiting items, without those that claim what an earlier one claims; these keep their place. */
+  /** Takes the items that have waited longest, except those whose claim an earlier item has; these keep their place. */
   private takeBatch(): Waiting<Item, Outcome>[] {
     const { maxWaitMs, claims } = this.options
     const maxBatch = Math.min(this.options.maxBatch, Math.max(limits.batchWellFilled, this.part))

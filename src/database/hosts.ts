@@ -22,18 +22,18 @@ const askEveryMs = 500
 /** A reply of the database that is heard later than this after the hosts were last asked is not believed unchecked. */
 const believedForMs = 1_000
 
-/** One of the hosts, and what it last said. */
+/** One of the hosts, with its last answer. */
 class Host {
   readonly address: Address
   /** Connections that lead to it. */
   readonly sockets = new Set<Socket>()
-  /** Its timeline when it last answered that it is the primary. It stays while the host does not answer. */
+  /** Its timeline when it last said that it is the primary; kept while the host does not answer. */
   timeline: string | null = null
   /** Whether its last answer, and not an earlier one, was that it is the primary. */
   isPrimary = false
   /** Why it gave no answer, where waiting does not mend that. */
   fault: Error | undefined
-  /** It let the last question wait for too long: nothing can be learned from it, so nothing waits for it. */
+  /** Whether it left the last question unanswered for too long; then nothing waits for it. */
   isSilent = false
   /** When the last question began that was settled. */
   askedAt = Number.NEGATIVE_INFINITY
@@ -72,9 +72,9 @@ class Host {
 }
 
 /**
- * Leads connections to the primary among several hosts. Each is asked twice a second, so a move is noticed also where no
- * connection is opened. Of two that both say primary, the one that was promoted last is meant: the other woke up and does
- * not know yet, and it is not returned to while the newer one is away.
+ * Leads connections to the primary among several hosts. Each host is asked twice a second, so that a move is noticed
+ * even when no connection is opened. Of two hosts that both claim to be the primary, the one that was promoted last is
+ * it: the other has just woken up, and is not used again while the newer one is away.
  */
 export class Hosts {
   private readonly hosts: readonly Host[]
@@ -128,7 +128,7 @@ export class Hosts {
     clearInterval(this.timer)
   }
 
-  /** Whether another host may have become the primary without this process having had the chance to hear of it. */
+  /** Whether another host may have become the primary since every host was last asked. */
   private isDoubtful(): boolean {
     const since = performance.now() - believedForMs
     if (this.primary?.isSilent !== false) return this.checkedAt < since

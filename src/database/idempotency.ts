@@ -19,7 +19,7 @@ export interface RequestKey {
   secrets: readonly (readonly string[])[]
   /** For a batch and its rows: when the first request with the key began, and whether that is this one. */
   attempt?: BatchAttempt
-  /** Whether the answer is the one that was kept. */
+  /** Whether the response is the stored one of an earlier request. */
   isReplayed: boolean
 }
 
@@ -30,7 +30,7 @@ interface BatchAttempt {
   version?: string
 }
 
-/** What a write is kept under. */
+/** The key under which a write's response is stored. */
 export interface KeyedWrite {
   /** The application, or the operator where the write is about no application. */
   owner: string
@@ -39,12 +39,12 @@ export interface KeyedWrite {
   bodyHash: string
 }
 
-/** What the key of one owner and operation is called among others. */
+/** The name of the key of one owner and operation. */
 export const keyName = ({ owner, operation, key }: Omit<KeyedWrite, 'bodyHash'>) => `${owner} ${operation} ${key}`
 
 /**
- * Carries out a write at most once for its request's key: a second request is answered what the first was, but for the
- * secrets. Nothing is kept of a write that answers nothing. Before it, the transaction takes only locks that every
+ * Runs a write at most once for its request's key: a second request gets the first one's response without its secrets.
+ * Nothing is stored of a write without a response. Before the write, the transaction takes only locks that every
  * request with this key takes. Throws 10008.
  */
 export async function once<Data extends object | undefined>(
@@ -63,14 +63,14 @@ export async function once<Data extends object | undefined>(
   return data
 }
 
-/** Whether an answer is kept for the key, whatever body it is for. */
+/** Whether a response is stored for the key, of whatever body. */
 export async function hasAnswer(sql: Statements, request: RequestKey | undefined, owner: string): Promise<boolean> {
   if (request === undefined) return false
   const kept = await findKeptAnswers(sql, [{ owner, ...request }])
   return kept.size > 0
 }
 
-/** What was answered to the first request with this key, if one succeeded. Throws 10008. */
+/** The response to the first successful request with this key. Throws 10008. */
 export async function findReplay<Data>(
   sql: Statements,
   request: RequestKey | undefined,
@@ -109,7 +109,7 @@ export interface KeptAnswer {
   answer: string
 }
 
-/** What is kept for some keys, by their names. */
+/** The stored responses of some keys, by their names. */
 export async function findKeptAnswers(
   sql: Statements,
   writes: readonly KeyedWrite[],
@@ -158,13 +158,13 @@ async function keepAnswer(tx: Statements, write: KeyedWrite, answer: string): Pr
       set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`
 }
 
-/** What stands for the answer of a batch that has begun: no answer is an empty text. */
+/** The stored response of a batch that has begun but not ended; no real response is an empty text. */
 const begun = ''
 
 /**
- * Claims a key before a batch, which takes several transactions. Answers what is kept for it when it was claimed and the
- * batch came to its end before; else when it was claimed, and whether just now: then the batch is to be carried out, and
- * otherwise carried on. Throws 10008.
+ * Claims a key before a batch, which takes several transactions. Returns the stored response of a batch that ended
+ * before; else when the key was claimed, and whether just now: a new batch then begins, and a broken-off one continues.
+ * Throws 10008.
  */
 export async function claimKey(sql: Statements, write: KeyedWrite): Promise<{ answer: string } | BatchAttempt> {
   const { owner, operation, key, bodyHash } = write

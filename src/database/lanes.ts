@@ -7,7 +7,7 @@ export type OpenLane = <Item, Outcome>(
   work: Pick<GroupCommitOptions<Item, Outcome>, 'write' | 'claims' | 'atOnce'>,
 ) => GroupCommit<Item, Outcome>
 
-/** Makes what opens lanes that are alike in everything but their work, and shows each of them to operators. */
+/** Makes the function that opens a lane with the common settings and its gauges. */
 export function laneOpener(
   metrics: Metrics,
   limits: { maxWaiting: number; maxWaitMs: number },

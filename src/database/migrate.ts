@@ -26,10 +26,10 @@ const lockTimeoutMs = 2_000
 const lockRetryMs = 3_000
 
 /**
- * A file that begins with this line is run outside a transaction, as `create index concurrently` needs it. A kill can
- * leave half of it done, so it must bear to be run again. Its statements end with a semicolon at the end of a line, and
- * no other line of it does. It has no lock timeout: only statements that block no writer belong into it
- * (`concurrently`, `validate constraint`), and a timeout would leave their work half done.
+ * A file that begins with this line runs outside a transaction, as `create index concurrently` needs. A kill can leave
+ * half of it done, so it must be repeatable. Its statements end with a semicolon at the end of a line, and no other
+ * line does. It has no lock timeout, which would leave half of it done; so it may hold only statements that block no
+ * writer (`concurrently`, `validate constraint`).
  */
 const outsideMarker = '-- outside a transaction\n'
 
@@ -124,7 +124,7 @@ async function readApplied(tx: Statements): Promise<Applied[]> {
   return tx<Applied[]>`select version, file, checksum from schema_migration order by version`
 }
 
-/** Answers how many of the files the database has. */
+/** Returns how many of the files the database has. */
 function requireKnown(applied: Applied[], migrations: Migration[]): number {
   const newest = applied.at(-1)?.version ?? 0
   if (newest > migrations.length) {
@@ -166,13 +166,13 @@ export interface MigrationStatus {
   version: number
   file: string
   checksum: string | null
-  /** When it was applied; null for one that waits. */
+  /** When it was applied; null when it is pending. */
   appliedAt: Date | null
   /** The program's file is another one than was applied, or it has none: its version is newer. */
   fault: 'altered' | 'unknown' | null
 }
 
-/** What has been applied, and what a start of this program would apply. Changes nothing. */
+/** The applied migrations, and those that a start of this program would apply. Changes nothing. */
 export async function readStatus(sql: Sql, folder: string): Promise<MigrationStatus[]> {
   const [table] = await sql`select to_regclass('schema_migration') is not null as exists`
   const applied = table?.exists

@@ -6,7 +6,7 @@ import type { Address } from './hosts.ts'
 import { type Tls, takeTls } from './tls.ts'
 
 export type Sql = postgres.Sql
-/** A transaction, or the pool itself: whatever runs one statement after another. */
+/** A transaction or a pool: both run statements. */
 export type Statements = postgres.ISql
 
 // Opens a pool of connections (decision 0014).
@@ -44,8 +44,8 @@ export interface OpenOptions {
 const applicationName = `forecourt ${hostname()} ${process.pid}`
 
 /**
- * A plan that is made while a table is small or was never analysed may read all of it, and a prepared statement keeps
- * that plan when the table has grown. Without these ways a plan reaches into tables by their keys.
+ * Planner settings that leave only plans by keys. A plan that is made while a table is small or was never analyzed may
+ * scan all of it, and a prepared statement keeps that plan when the table has grown.
  */
 const byKeySettings = {
   enable_seqscan: 'off',
@@ -57,7 +57,7 @@ const byKeySettings = {
 /** To plan the write path's statements each time would cost more than to run them. */
 export const writePathSettings = { plan_cache_mode: 'force_generic_plan', ...byKeySettings }
 
-/** What a server's, a database's or a role's defaults could change in an answer. */
+/** Session settings whose defaults in a server, database or role could change an answer. */
 export const answerSettings = {
   default_transaction_isolation: 'read committed',
   DateStyle: 'ISO, YMD',
@@ -75,13 +75,13 @@ export const answerSettings = {
 
 /** A statement as the driver keeps it. */
 export interface DriverQuery {
-  /** Asks the database to end a statement, as the protocol does it: also what stands between knows which is meant. */
+  /** Asks the database to cancel a statement by the protocol's own request, which also works behind a pooler. */
   canceller(query: DriverQuery): Promise<void>
 }
 
-/** What our patch of the driver shows of a connection. */
+/** A connection's state, which the patched driver shows. */
 export interface DriverConnection {
-  /** What the database is working on; null for nothing. */
+  /** The running query; null when there is none. */
   readonly query: DriverQuery | null
   /** Grows with all that is heard of the database. */
   readonly heard: number
@@ -147,7 +147,7 @@ function openUrl(target: string, settings: Settings, address: Address | undefine
   }
 }
 
-/** The hosts that a target names: several, where one of them is the primary. */
+/** The hosts that a target names; one of several is the primary. */
 export function addressesOf(target: Target): Address[] {
   const { host, port } = openDatabase({ target, connections: 1, statementTimeoutMs: 1000 }).options
   return host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
@@ -167,8 +167,8 @@ interface UrlParts {
 }
 
 /**
- * What the driver does not read from a URL by itself: a socket folder as libpq writes it (`?host=/folder&port=5432`).
- * Which of several hosts is meant is not the URL's to say: the primary is.
+ * Reads the parts of a URL that the driver does not read by itself: a socket folder as libpq writes it
+ * (`?host=/folder&port=5432`). The host is chosen elsewhere: the primary of several.
  */
 function readUrl(url: string): UrlParts {
   const [base = url, query = ''] = url.split('?')

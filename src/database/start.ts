@@ -122,7 +122,7 @@ export interface SchemaOptions {
   /** Opens a pool of one connection. */
   openAlone: () => Sql
   migrationsFolder: string
-  /** What the schema must hold beside its tables. */
+  /** Installs what the schema holds beside its tables. */
   install: () => Promise<void>
   log: Pick<Logger, 'info'>
   /** The version to migrate to; by default the newest that this program knows. */

@@ -33,7 +33,7 @@ export interface Binaries {
   version: string
 }
 
-/** Root-owned folders, in order, that may hold what a project in a closed folder cannot keep for itself. */
+/** Root-owned folders, in order of preference, for what a project in a closed folder cannot keep in itself. */
 export const defaultSystemFolders = ['/var/lib/forecourt', '/var/tmp/forecourt']
 
 const parts = ['bin', 'lib', 'share']
@@ -86,7 +86,7 @@ function linksOf(folder: string): Link[] {
   return links.map(({ source, target }) => ({ path: relative('native', target), to: relative('native', source) }))
 }
 
-/** Makes those that are missing. False when that is not allowed here. */
+/** Makes the missing links. Returns false when that is not allowed here. */
 function makeLinks(folder: string, links: Link[]): boolean {
   return links.every(({ path, to }) => {
     const whole = join(folder, path)
@@ -137,8 +137,8 @@ function readable(folder: string, name: string, user: ServerUser): boolean {
 }
 
 /**
- * A copy in such a folder, made once for each version. It gets its name only when all of it is on the disk, so a
- * process that dies half-way leaves no half copy, and of two at once the second uses what the first has made.
+ * Copies the programs to such a folder, once for each version. The copy gets its name once all of it is on the disk, so
+ * that a process that dies half-way leaves no half copy, and the second of two at once uses the first one's.
  */
 function copied({ folder, version }: Binaries, home: string): string {
   const target = join(home, `postgresql-${version}`)
@@ -158,7 +158,7 @@ function copied({ folder, version }: Binaries, home: string): string {
   return target
 }
 
-/** Removes what a process that died while it copied has left. An hour is far more than a copy takes. */
+/** Removes copies that a killed process left half done. A copy takes far less than an hour. */
 function removeAbandoned(home: string, prefix: string): void {
   for (const name of readdirSync(home).filter((entry) => entry.startsWith(prefix))) {
     const path = join(home, name)

@@ -48,7 +48,7 @@ function newPlace(dataDir: string, systemFolders: string[], log: (message: strin
   if (user && closed)
     log(`The embedded database lies in ${cluster}, because the user ${user.name} cannot enter ${closed}.`)
   const record = newRecord(cluster)
-  // Written before anything is made, so that what a killed start leaves can be found again.
+  // Written before anything is created, so that a later start finds what a killed one left.
   writeRecord(dataDir, record)
   return { dataDir, cluster, user, record }
 }

@@ -119,7 +119,7 @@ function handle(place: Place, server: ProcessId, firstStart: boolean): EmbeddedD
     try {
       keepLogSmall(cluster, user)
     } catch {
-      // A log that cannot be opened now is looked at again later.
+      // The log could not be opened; it is tried again later.
     }
   }, logCheckSeconds * 1000)
   timer.unref()

@@ -7,7 +7,7 @@ import { UserError } from '../runtime/user-error.ts'
 import { findProcess, isRunning, type ProcessId } from './processes.ts'
 
 interface Holder extends ProcessId {
-  /** One of its own for every attempt, so that a holder is never confused with an earlier one. */
+  /** Random for every attempt, so that a holder is never confused with an earlier one. */
   nonce: string
 }
 
@@ -36,10 +36,10 @@ export function lockHolder(dataDir: string): number | undefined {
 }
 
 /**
- * Answers the live holder, or undefined when the lock is now ours.
+ * Takes the lock. Returns the live holder, or undefined when the lock is now this process's.
  *
- * A stale lock may be replaced only by who holds the lock on replacing exactly that one, and only while it is still
- * there. Without it, two that see the same stale lock could each remove what the other has just made.
+ * A stale lock may be replaced only by the process that holds the lock on replacing exactly that one, and only while it
+ * is still there. Otherwise two processes that see the same stale lock could each remove the other's new one.
  */
 function claim(path: string, mine: Holder): Holder | undefined {
   for (;;) {

@@ -20,7 +20,7 @@ export function isRunning(known: ProcessId): boolean {
   return findProcess(known.pid)?.started === known.started
 }
 
-/** Answers whether the process is gone within the time. */
+/** Returns whether the process is gone within the time. */
 export async function goneWithin(known: ProcessId, milliseconds: number): Promise<boolean> {
   const end = performance.now() + milliseconds
   while (isRunning(known)) {
@@ -50,7 +50,7 @@ export function postgresProcessesIn(folder: string): ProcessId[] {
     .flatMap((pid) => findProcess(pid) ?? [])
 }
 
-/** Whether this process is a PostgreSQL server of this folder, and not one that merely has the number it once had. */
+/** Whether this process is a PostgreSQL server of this folder, and not another one with the same number. */
 export function isPostgresIn(pid: number, folder: string): boolean {
   if (process.platform === 'linux') return worksIn(pid, folder)
   const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
@@ -64,7 +64,7 @@ export function serverName(folder: string): string {
 
 function worksIn(pid: number, folder: string): boolean {
   try {
-    // Who owns the folder must own the process, because we may signal it.
+    // The folder's owner must own the process too, because this process may signal it.
     if (!['postgres', 'initdb'].includes(readFileSync(`/proc/${pid}/comm`, 'utf8').trim())) return false
     if (statSync(`/proc/${pid}`).uid !== statSync(folder).uid) return false
     return currentFolder(pid) === folder || titleNames(pid, folder)
@@ -103,7 +103,7 @@ function startedByProc(pid: number): string | undefined {
 
 let knownBootId: string | undefined
 
-/** Some sandboxes have none; there, ticks have to do. */
+// Some sandboxes have no boot id; ticks have to do there.
 function bootId(): string {
   try {
     knownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

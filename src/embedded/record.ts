@@ -3,14 +3,14 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, w
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { UserError } from '../runtime/user-error.ts'
 
-/** What `<dataDir>/embedded.json` keeps. */
+/** The content of `<dataDir>/embedded.json`. */
 export interface EmbeddedRecord {
   /** The cluster's folder: relative in the file where it lies in the data folder, so that a project can be moved. */
   cluster: string
   socketDir: string
   /** Only names the socket's file: nothing listens on the network. */
   port: number
-  /** Who owns everything: makes the schema, and is the cluster's superuser. */
+  /** The owner of the schema, and the cluster's superuser. */
   user: string
   password: string
   /** The role that serves requests: no superuser, and only with the rights that `grantService` gives. */
@@ -67,7 +67,7 @@ export function recordPath(dataDir: string): string {
   return join(dataDir, 'embedded.json')
 }
 
-/** Puts what was written to this file, or the entries of this folder, on the disk. */
+/** Flushes a file, or the entries of a folder, to the disk. */
 export function sync(path: string): void {
   const file = openSync(path, 'r')
   try {

@@ -69,7 +69,7 @@ export async function becomesReady(
   return false
 }
 
-/** Ends a server: its clients are cut off, and what they committed is on the disk. Harsher when that takes too long. */
+/** Stops a server: it disconnects its clients and keeps their commits. Kills it when that takes too long. */
 export async function stopServer(server: ProcessId, cluster: string): Promise<void> {
   for (const [name, timeoutMs] of [
     ['SIGINT', 8000],
@@ -125,7 +125,7 @@ async function somebodyAnswers(path: string): Promise<boolean> {
   }
 }
 
-/** What a process of the service opens at most, with some to spare. */
+/** The most connections of a process of the service, with some to spare. */
 const connectionsOfProcess = 32
 /** Connections for the start, for operators with psql, and for a second service while a database is moved. */
 const otherConnections = 40

@@ -11,7 +11,7 @@ export function readTypes(filter: string | null | undefined, types: readonly str
   return types.filter((type) => named.includes(type) || named.includes(type.replace(/\..*/, '.*')))
 }
 
-/** Who did something: their name at that time, and their id, which a renaming does not change. */
+/** The actor of an event: the name at that time, and the id, which a renaming does not change. */
 export interface Actor {
   actor: string
   actorId: number | null

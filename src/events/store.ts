@@ -16,7 +16,7 @@ export interface NewEvent {
   type: EventType
   /** Now by default. */
   time?: Date
-  /** Who did it, as `actorOf` names it. */
+  /** The actor, as `actorOf` names it. */
   actor: string
   /** The record that the event is about: a serial number or an id; null for the application itself. */
   subject: string | number | null
@@ -64,7 +64,7 @@ export interface EventFilter extends PageQuery {
   afterId: number | null
   beforeId: number | null
   time: TimeRange
-  /** Each selects the events about one record. */
+  // Each selects the events about one record.
   deviceNo: string | null
   siteId: number | null
   billingRuleId: number | null

@@ -2,7 +2,7 @@ import { Refusal, type RefusalName } from '../vocabulary/refusals.ts'
 import type { Reply } from './answer.ts'
 import { isStreamed, type Streamed } from './message.ts'
 
-/** Between two looks at who sends a file: with what is known of callers for 0.9 s it ends within one. */
+/** The interval of checks; callers are known for 0.9 s, so an upload ends within a second of its access. */
 const lookAgainMs = 100
 
 /** Closes a streamed response whose caller lost access: a reader that stalls asks for no page that could be refused. */

@@ -84,7 +84,7 @@ export function isLarge({ body, headers }: HttpAnswer): boolean {
   return Buffer.byteLength(body) >= leastCompressed
 }
 
-/** Answers it compressed, where its caller takes that. */
+/** Compresses the answer where the client accepts that. */
 export async function compress(answer: HttpAnswer, request: HttpRequest): Promise<HttpAnswer> {
   answer.headers.vary = 'accept-encoding'
   const encoding = preferredEncoding(request.header('accept-encoding'))

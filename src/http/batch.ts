@@ -38,7 +38,7 @@ interface RowOutcome {
 /** The refusals of a caller that has lost its access. */
 const losses: ReadonlySet<RefusalName | undefined> = new Set(['tokenInvalid', 'applicationFrozen'])
 const isUnknown = ({ refused }: RowOutcome) => refused === 'unavailable'
-/** Nothing was decided about the row, so that it can be tried again. */
+/** The row has no outcome, so a retry may still decide it. */
 const isUndecided = (outcome: RowOutcome) => isUnknown(outcome) || losses.has(outcome.refused)
 
 /**
@@ -66,7 +66,7 @@ export async function runBatch<Row>(parts: Parts, request: BatchRequest, batch: 
     throw error
   })
   const answer = answerOf(outcomes)
-  // What the service could not decide, a retry shall.
+  // A retry shall decide the rows that have no outcome.
   if (outcomes.some(isUndecided)) return new JsonText(answer)
   const first = await settleKey(sql, keyed, answer)
   idempotency.isReplayed = first !== undefined
@@ -122,7 +122,7 @@ async function writeRows<Row>(
   return outcomes
 }
 
-/** What a row is called, where it is a text. */
+/** The value by which a row is named, where it is a text. */
 function nameOf(row: unknown, member: string): string | null {
   const name = (row as Record<string, unknown> | null)?.[member]
   return typeof name === 'string' ? name : null

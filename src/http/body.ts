@@ -14,8 +14,8 @@ export interface RequestTimeout extends Deadline {
 }
 
 /**
- * Bounds the bodies that are being read. When they are too many, the one that has been read the longest is refused: a body
- * comes with its head or soon after, and a slow one is hardly ever honest.
+ * Limits the bodies that are being read. When there are too many, the one that has been read for longest is refused: an
+ * honest body comes with its head or soon after.
  */
 class BodyBudget {
   private readonly readers = new Map<RequestTimeout, number>()
@@ -44,7 +44,7 @@ class BodyBudget {
   }
 }
 
-/** Reads bodies, a bounded number and size of them at once. */
+/** Reads bodies, with a bound on their number and size at any time. */
 export class BodyReader {
   /** The budget of callers without a token, whom no rate limits. */
   private readonly ofAnyone = new BodyBudget(256)
@@ -62,7 +62,7 @@ export class BodyReader {
     const limit = operation.maxBodyBytes ?? limits.bodyBytes
     const announced = request.header('content-length')
     const size = announced === null ? limit : Number(announced)
-    // Two that are equal arrive as one text with a comma, which is no number and would pass every limit.
+    // Two equal lengths arrive as one text with a comma, which is no number and would pass every limit.
     if (Number.isNaN(size)) throw lengthTwice()
     if (size > limit) throw tooLarge(limit)
     const room = operation.callers.length === 0 ? this.ofAnyone : this.ofCallers
@@ -144,7 +144,7 @@ export class FileBody {
   private isOver = false
   private readonly owners: readonly string[]
   private readonly pace: Pace
-  /** How long has been waited for it in all, and what had come by when its speed was last looked at. */
+  /** How long the file has been waited for in all, and the bytes that had come when its speed was last checked. */
   private waitedMs = 0
   private lookedAt = { waitedMs: 0, size: 0 }
 
@@ -200,7 +200,7 @@ export class FileBody {
     const askedAt = performance.now()
     const { done, value } = await this.arrival()
     this.waitedMs += performance.now() - askedAt
-    // What is done with a piece is no fault of its sender.
+    // The time that the piece takes to be written does not count against its sender.
     timeout.at = performance.now() + limits.fileIdleMs
     timeout.late = unavailable
     if (done) {
@@ -242,12 +242,12 @@ export class FileBody {
     try {
       while (!this.isOver && this.size < most && performance.now() < until) await this.next()
     } catch {
-      // It is refused already.
+      // The file is refused already.
     }
     if (!this.isOver) void this.pieces.return?.()?.catch(() => {})
   }
 
-  /** Whether something of it may be left in its connection. */
+  /** Whether a part of the body may be left in its connection. */
   get isLeft(): boolean {
     return !this.isOver
   }
@@ -266,7 +266,7 @@ function fileTypeOf(request: HttpRequest, { takes = [] }: Operation): [string, s
   return [mediaType, charset]
 }
 
-/** Whether the body is a form. Throws 415 for one that is neither a form that is taken nor JSON. */
+/** Whether the body is a form. Throws 415 for one that is neither an accepted form nor JSON. */
 export function requireMediaType(request: HttpRequest, operation: Operation): 'form' | 'json' {
   requireUncompressed(request)
   const contentType = request.header('content-type')

@@ -39,8 +39,8 @@ function inOwnLanguage(request: HttpRequest, guide = ''): Record<string, string>
 }
 
 /**
- * Answers the pages of the console, of the guides and of the API reference, and leaves everything else to the API. The
- * files are read now: what becomes of them on the disk meanwhile, an upgrade for example, is the next start's business.
+ * Serves the pages of the console, the guides and the API reference, and passes all other requests to the API. The
+ * files are read now: a change on the disk, by an upgrade for example, takes effect at the next start.
  */
 export function withConsole(api: HttpHandler, mapTileUrl: string | undefined): HttpHandler {
   const files = readFiles(securityHeaders(mapTileUrl))
@@ -51,7 +51,7 @@ export function withConsole(api: HttpHandler, mapTileUrl: string | undefined): H
   }
 }
 
-/** What answers a path that is a page's or a file's; undefined for the API's. */
+/** The answer to the path of a page or file; undefined for a path of the API. */
 function pageOf(request: HttpRequest, files: Map<string, StaticAnswer>): (() => HttpAnswer) | undefined {
   const redirect = redirects[request.path]
   if (redirect !== undefined) return () => ({ status: 302, headers: redirect(request), body: '' })
@@ -62,7 +62,7 @@ function pageOf(request: HttpRequest, files: Map<string, StaticAnswer>): (() => 
     return () => ({ status: 302, headers: inOwnLanguage(request, guide), body: '' })
   }
   if (files.size === 0) return () => ({ ...missing, headers: { ...missing.headers } })
-  // A page of the console that is no file is the console's own business; a missing asset or guide is missing.
+  // The console itself shows a page for an unknown path of its own; a missing asset or guide is 404.
   const file =
     files.get(name) ??
     (/^(assets|docs)\//.test(name) ? undefined : (files.get(`${name}.html`) ?? files.get('index.html')))
@@ -100,7 +100,7 @@ function readFiles(security: Record<string, string>): Map<string, StaticAnswer> 
   )
 }
 
-/** The file that a path asks for; undefined for a path that is none of the console's. */
+/** The file of a path; undefined for a path outside the console. */
 function fileOf(path: string): string | undefined {
   if (path.startsWith('/docs/')) return `${path.slice(1)}.html`
   if (path === '/console' || path === '/console/') return 'overview.html'

@@ -20,7 +20,7 @@ export const nothingLoaded = "default-src 'none'; frame-ancestors 'none'"
 const { code, en } = refusals.internalFault
 const faultBody = JSON.stringify({ code, msg: en, data: null })
 
-/** Counts requests under way, answers whatever a handler throws, and closes connections once the service stops. */
+/** Counts requests under way, answers errors that a handler throws, and closes connections once the service stops. */
 export class Drain {
   private inFlight = 0
   private stopping = false
@@ -79,7 +79,7 @@ export class Drain {
     return answer
   }
 
-  /** What is still being sent is under way. */
+  // A response that is still being sent counts as under way.
   private async *counted(request: HttpRequest, pieces: Streamed): AsyncGenerator<Uint8Array> {
     this.inFlight++
     let isTaken = true

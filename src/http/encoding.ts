@@ -16,7 +16,7 @@ const streamOptions = {
   gzip: { flush: constants.Z_SYNC_FLUSH },
 }
 
-/** Compresses an answer that is made for one caller, on a thread beside the one that answers. */
+/** Compresses an answer for one caller, on another thread. */
 export async function compressed(
   body: string | Uint8Array | Streamed,
   encoding: 'br' | 'gzip',
@@ -25,7 +25,7 @@ export async function compressed(
   return encoding === 'br' ? toBrotli(body, brotliOptions) : toGzip(body)
 }
 
-/** What fails, and what is not taken any more, ends the pieces too. */
+// An error, or a reader that has gone, ends the pieces too.
 function compressedStream(pieces: Streamed, encoding: 'br' | 'gzip'): Streamed {
   const compressor = encoding === 'br' ? createBrotliCompress(streamOptions.br) : createGzip(streamOptions.gzip)
   pipeline(Readable.from(pieces, { objectMode: false }), compressor, () => {})

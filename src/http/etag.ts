@@ -8,7 +8,7 @@ export function etagOf(record: object): string {
   return etagOfText(JSON.stringify(record))
 }
 
-/** The entity tag of what is a text already. */
+/** The entity tag of a text. */
 export function etagOfText(text: string): string {
   return `"${hash('sha256', text, 'base64url').slice(0, 22)}"`
 }
@@ -19,9 +19,8 @@ export function tagged(record: object, etag = etagOf(record)): JsonText {
 }
 
 /**
- * Refuses with 10009 when `If-Match` names another state of the record than the one that is about to be changed
- * (RFC 9110 §13.1.1: strong comparison, so a weak tag never matches). Any encoding's tag names the state. The record must
- * be locked.
+ * Throws 10009 when `If-Match` names another state of the record than its present one (RFC 9110 §13.1.1: strong
+ * comparison, so a weak tag never matches). The tag of any encoding names the state. The record must be locked.
  */
 export function requireMatch(ifMatch: string | null, etag: string): void {
   if (ifMatch === null || ifMatch.trim() === '*') return
@@ -29,7 +28,7 @@ export function requireMatch(ifMatch: string | null, etag: string): void {
   if (!tags.includes(etag)) throw new Refusal('preconditionFailed')
 }
 
-/** Whether `If-None-Match` names what would be answered (RFC 9110 §13.1.2: weak comparison). */
+/** Whether `If-None-Match` names the present content (RFC 9110 §13.1.2: weak comparison). */
 export function isUnchanged(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false
   if (ifNoneMatch.trim() === '*') return true

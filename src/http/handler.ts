@@ -7,16 +7,16 @@ import type { FieldFault, Refusal } from '../vocabulary/refusals.ts'
 import type { JsonText, Reply } from './answer.ts'
 import type { FileBody } from './body.ts'
 
-// What an operation and the function that carries it out are to each other.
+// An operation and the function that carries it out.
 
-/** What a handler is given: everything is checked, and the caller's kind is one that the operation admits. */
+/** A handler's input: checked, from a caller of a kind that the operation admits. */
 export interface OperationRequest<Body = unknown, Query = unknown> {
   caller: Caller
-  /** Who acts, as the event log names it. */
+  /** The actor for the event log. */
   actor: string
   body: Body
   query: Query
-  /** The key of a write that may be retried, with the SHA-256 of the body that it stands for. */
+  /** The idempotency key of a write, with the SHA-256 of its body. */
   idempotency: RequestKey | undefined
   header(name: string): string | null
   /** The caller's address, behind trusted proxies as well. */
@@ -25,18 +25,18 @@ export interface OperationRequest<Body = unknown, Query = unknown> {
   noteRefusedRow(refusal: Refusal, subject: string | null): void
 }
 
-/** What a handler is given that reads the database: a connection for this request alone. */
+/** The input of a handler that reads: with a connection for this request alone. */
 export interface ReadRequest<Query = unknown> extends OperationRequest<undefined, Query> {
   sql: Sql
 }
 
-/** What a handler is given whose body is a file: the hash of its key is known at the end of the file. */
+/** The input of a handler whose body is a file: its hash is known at the file's end. */
 export interface FileRequest<Query = unknown> extends OperationRequest<undefined, Query> {
   /** The file, piece by piece. */
   file: FileBody
 }
 
-/** What a handler is given whose answer is made while it is sent: connections for one read after the other. */
+/** The input of a handler that streams its response: with connections for one read after the other. */
 export interface StreamRequest<Query = unknown> extends OperationRequest<undefined, Query> {
   /** Reads once its turn has come. Throws 10002, 10003 and 10005 when the caller has lost its access meanwhile. */
   readNext<Answer>(read: (sql: Sql) => Promise<Answer>): Promise<Answer>
@@ -71,8 +71,8 @@ export function handle<Body extends TObject, Query extends TObject, Data extends
 }
 
 /**
- * Joins an operation and the function that reads its answer from the database. An application has a few reads under way
- * at once, and one whose caller has hung up or was answered already is cancelled.
+ * Joins an operation and the function that reads its response from the database. An application runs few reads at once;
+ * the read of a client that has disconnected or was answered already is cancelled.
  */
 export function read<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,

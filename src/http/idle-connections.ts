@@ -10,7 +10,7 @@ export function boundConnections(server: Server, most: number): void {
   let open = 0
   /** The longest idle first. */
   const idle = new Set<Socket>()
-  /** How many requests of a connection are not answered yet: several, where the next is sent before the answer. */
+  /** Unanswered requests by connection: a client may send the next one before the answer. */
   const unanswered = new WeakMap<Socket, number>()
   server.on('connection', (socket: Socket) => {
     open++

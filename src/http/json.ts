@@ -38,7 +38,7 @@ interface List {
 /** Members counted by depth; for small bodies, which are read without a pause. */
 const membersAtDepth = new Int32Array(limits.jsonDepth + 1)
 
-/** One pass over the bytes of a JSON text, before it is parsed: what it would cost, and where it can be cut. */
+/** Scans the bytes of a JSON text before it is parsed, for its cost and for places to cut it. */
 class Scan {
   members = 0
   /** The longest list that is a member of the whole: what makes a body large. */
@@ -60,7 +60,7 @@ class Scan {
     membersAtDepth[0] = 0
   }
 
-  /** Reads on to about there. Answers whether the end is reached. Throws `JsonFault` at the first limit passed. */
+  /** Scans up to about there. Returns whether the end is reached. Throws `JsonFault` at the first limit passed. */
   read(until: number): boolean {
     const { bytes } = this
     let at = this.isInText ? this.endOfText(this.at, until) : this.at
@@ -171,7 +171,7 @@ async function parseLarge(body: Uint8Array): Promise<unknown> {
   const mark = randomUUID()
   const around = [bytes.subarray(0, list.start), Buffer.from(JSON.stringify(mark)), bytes.subarray(list.end)]
   const whole = parsePiece(Buffer.concat(around))
-  // No operation takes another; it is refused as a body that is no object.
+  // Every operation takes an object; anything else is refused as such.
   if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) return whole
   let kept = membersOf(whole)
   const elements = Object.values(whole).find((value) => Array.isArray(value) && value[0] === mark)

@@ -10,7 +10,7 @@ import { forwardedScheme, type Listener, splitTarget, trustedHeader, urlOf } fro
 import { BodyTooLarge, type HttpAnswer, type HttpRequest, isStreamed, type Streamed } from './message.ts'
 import { Pieces } from './pieces.ts'
 
-/** What Node cannot parse, or waits for in vain, never becomes a request, so it gets its envelope here. */
+/** The response to what Node cannot parse or waits for in vain: it never becomes a request. */
 function malformed(status: string, reason: string): string {
   const { code, en } = refusals.invalidRequest
   const body = JSON.stringify({ code, msg: en, data: { errors: [{ field: 'request', reason }] } })
@@ -171,7 +171,7 @@ class NodeRequest implements HttpRequest {
   }
 
   async *stream(): AsyncGenerator<Uint8Array> {
-    // What is left of a body that is given up belongs to the connection, which is not destroyed under its answer.
+    // The rest of an abandoned body belongs to the connection, which must not be destroyed before its response.
     yield* this.incoming.iterator({ destroyOnReturn: false })
   }
 

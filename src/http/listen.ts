@@ -16,7 +16,7 @@ export interface ListenOptions {
   isShared?: boolean
 }
 
-/** Listens on Bun, or on Node where there is no Bun. */
+/** Listens with the server of the runtime, Bun or Node. */
 export function listen(host: string, port: number, handler: HttpHandler, options: ListenOptions): Promise<Listener> {
   const { log, isShared = false, trustedProxies } = options
   const drain = new Drain(handler, log)

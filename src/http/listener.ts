@@ -1,12 +1,12 @@
 import type { BlockList } from 'node:net'
 import { isTrusted, plainAddress } from './source-address.ts'
 
-// What listening is on either runtime.
+// What both runtimes' servers have in common.
 
 export interface Listener {
   /** The address it answers at, for example http://127.0.0.1:8080. */
   url: string
-  /** Stops accepting connections, answers everything that was accepted, then closes what is left. */
+  /** Stops accepting connections, answers all accepted requests, then closes the rest. */
   stop(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** One request as `listen.ts` hands it over: the little that both runtimes share, so that neither costs a conversion. */
+/** A request as both runtimes can give it without a conversion. */
 export interface HttpRequest {
   method: string
   /** The path without the query, with its percent-encoding: every known path is plain ASCII. */
@@ -11,7 +11,7 @@ export interface HttpRequest {
   peerAddress(): string
   /** Calls back once, when the caller has closed the connection before the end of its answer. */
   onHangUp(listener: () => void): void
-  /** The whole body. Throws `BodyTooLarge` before more than `limitBytes` are kept, and when it was answered before. */
+  /** Reads the whole body. Throws `BodyTooLarge` past `limitBytes`, and when the request was answered before. */
   body(limitBytes: number): Promise<Uint8Array>
   /** Yields the body as it arrives, no faster than it is read. Throws when it breaks off. */
   stream(): AsyncIterable<Uint8Array>
@@ -23,7 +23,7 @@ export type Streamed = AsyncIterable<Uint8Array>
 export interface HttpAnswer {
   status: number
   headers: Record<string, string>
-  /** Each a `Set-Cookie` of its own. */
+  /** Each becomes a `Set-Cookie` header of its own. */
   cookies?: string[]
   body: string | Uint8Array | Streamed
   /** When it is aborted, the connection of a streamed body is closed, also where its reader takes nothing. */

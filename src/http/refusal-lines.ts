@@ -29,7 +29,7 @@ export interface RefusedRequest {
   address(): string
 }
 
-/** Logs failed client secrets and whatever callers may not do, each kind bounded by the minute. Nothing of what was sent. */
+/** Logs failed client secrets and calls that are not permitted: some of each kind a minute, without their content. */
 export class RefusalLines {
   private readonly log: Logger
   private readonly counts = new Map<RefusalName, number>()

@@ -47,7 +47,7 @@ export interface ServeOptions {
   reads: Reads
   /** Records a refused write. Must not throw, and the response does not wait for it. */
   noteRefusal(refused: RefusedWrite): void
-  /** Answers who calls an operation, and refuses who may not. */
+  /** Returns the caller of an operation. Throws for one that may not call it. */
   admit(operation: Operation, request: HttpRequest): Caller | Promise<Caller>
   /** Returns the caller, or a promise of it when it must be looked up. */
   authenticate(request: HttpRequest): Caller | Promise<Caller>
@@ -98,7 +98,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
     const requestId = requestIdOf(request)
     const route = routes.get(request.path)?.get(request.method === 'HEAD' ? 'GET' : request.method)
 
-    // One promise a request: each further one would cost as much as the routing.
+    // One promise for a request: each further one would cost as much as the routing.
     return new Promise((resolve, reject) => {
       let isAnswered = false
       const pending: Pending = {
@@ -116,7 +116,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
         isAnswered = true
         options.deadlines.leave(pending)
         answer.headers['x-request-id'] = requestId
-        // What an answer may hold is its caller's business alone: secrets, set-up links, people's names and numbers.
+        // An answer can hold secrets, set-up links, names and telephone numbers of people, for its caller alone.
         answer.headers['cache-control'] ??= 'no-store'
         if (pending.caller?.kind === 'application') options.addRateHeaders(pending.caller, answer.headers)
         observe(route, answer.status, code, requestId, performance.now() - startedAt)
@@ -148,7 +148,7 @@ export function serve(handlers: readonly Handler[], options: ServeOptions): Http
 
       if (isForTwoHosts(request)) return refuse(twoHosts())
       if (route === undefined) return refuse(unknownTarget(routes.get(request.path)))
-      // The probes are answered however busy the service is.
+      // Probes are answered however busy the service is.
       const isProbe = !request.path.startsWith('/api/')
       if (inFlight.isFull && !isProbe) return refuse(unavailable())
       const place = isProbe ? 0 : 1
@@ -235,7 +235,7 @@ function secretsOf(schema: TSchema): string[][] {
   return [...members, ...(anyOf ?? []).flatMap(secretsOf)]
 }
 
-/** The order of checks is the contract's: token, then what was sent, then what the operation itself decides. */
+/** Checks in the contract's order: the token, then the request, then what the operation itself decides. */
 async function answerFor(
   route: Route,
   request: HttpRequest,
@@ -285,7 +285,7 @@ async function answerFor(
   return idempotency.isReplayed ? new Replayed(outcome) : outcome
 }
 
-/** Answers a GET; the caller's access is looked at again before each read and while the answer is sent. */
+/** Answers a GET. The caller's access is checked again before each read and while the answer is sent. */
 async function answerRead(
   route: Route,
   request: HttpRequest,
@@ -314,7 +314,7 @@ async function answerRead(
   return outcome
 }
 
-/** Hands over a file as it arrives, and the caller's access is looked at again when it has. */
+/** Passes a file on as it arrives, and checks the caller's access again at its end. */
 async function answerFile(
   route: Route,
   request: HttpRequest,
@@ -354,7 +354,7 @@ async function answerFile(
   }
 }
 
-/** What reads the database waits for a connection of its own. */
+/** Answers a GET; one that reads the database waits for a connection of its own. */
 function answerGet(
   { run, reads }: Handler,
   asked: OperationRequest,
@@ -403,7 +403,7 @@ function requestKeyOf({ handler, secrets }: Route, key: string): RequestKey {
   return { operation: handler.operation.id, key, bodyHash: '', secrets, isReplayed: false }
 }
 
-/** Public words go to the caller; whatever was not meant for one goes whole to the log, and only there. */
+/** Refusals go to the caller; any other error goes to the log alone, with everything that it says. */
 function asRefusal(
   error: unknown,
   requestId: string,
@@ -423,7 +423,7 @@ function asRefusal(
   return new Refusal('internalFault')
 }
 
-/** 405 for what is answered beside the operations, and can only be read. */
+/** 405 for other methods on a path outside the API, which can only be read. */
 export function readOnly(request: HttpRequest): HttpAnswer {
   return renderRefusal(wrongMethod('GET, HEAD'), preferredLanguage(request.header('accept-language')))
 }

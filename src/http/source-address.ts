@@ -29,7 +29,7 @@ export function sourceAddress(
   return address
 }
 
-/** Finds the source of requests, and warns once where a proxy stands before the service that it does not trust. */
+/** Finds the address of requests, and warns once when they come through a proxy that is not trusted. */
 export function sourceFinder(
   trustedProxies: BlockList | undefined,
   log: Pick<Logger, 'warn'>,
@@ -62,12 +62,12 @@ export function plainAddress(written: string): string {
   return bare.replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
-/** What a source is counted by: an IPv4 address, or the network of 64 bits that one customer of IPv6 has. */
+/** The network that failures are counted by: an IPv4 address, or the 64 bits of IPv6 that one customer has. */
 export function sourceNetwork(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::')
   const before = head === '' ? [] : head.split(':')
-  // An IPv4 address at the end stands for two groups; the network begins before it all the same.
+  // An IPv4 address at the end takes the place of two groups.
   const after = tail === undefined || tail === '' ? [] : tail.replace(/(\d+\.){3}\d+$/, '0:0').split(':')
   const zeros = tail === undefined ? 0 : 8 - before.length - after.length
   const groups = [...before, ...Array<string>(Math.max(0, zeros)).fill('0'), ...after]

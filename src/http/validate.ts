@@ -99,7 +99,7 @@ async function pickInTurns(schema: TSchema, value: unknown, pause: () => Promise
   return picked
 }
 
-/** Leaves out members that a schema does not declare, at any depth; undefined for one that declares none. */
+/** Makes the function that leaves out undeclared members, at any depth; undefined where the schema declares none. */
 function picker(schema: TSchema): Pick | undefined {
   const { properties, items, anyOf } = schema as Shape
   if (properties !== undefined) return memberPicker(properties)
@@ -145,7 +145,7 @@ function furtherFaults(value: unknown, misfits: FieldFault[], check: (body: Reco
 
 const isWithin = (field: string, other: string) => field.startsWith(`${other}.`) || field.startsWith(`${other}[`)
 
-/** What fits of a value: without the faulty members, at any depth, and without a list of which an item is no record. */
+/** The part of a value without faulty members, at any depth, and without lists that have an item that is no record. */
 function fitting(value: unknown, path: string, faulty: ReadonlySet<string>): unknown {
   if (faulty.has(path)) return undefined
   if (Array.isArray(value)) {
@@ -265,7 +265,6 @@ function undecodable(query: string): string[] {
   })
 }
 
-/** The number, or the text as it is where it is none. */
 function wholeNumber(written: string): number | string {
   return /^(0|[1-9]\d{0,15})$/.test(written) ? Number(written) : written
 }

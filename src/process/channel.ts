@@ -8,7 +8,7 @@ export class ParentChannel implements Peers {
   private readonly replies = new Map<number, (reply: unknown) => void>()
   private requests = 0
 
-  /** Listens to the parent from now on; resolves with what it wants. */
+  /** Listens to the parent from now on. Resolves with its order. */
   untilOrdered(): Promise<ServeOrder> {
     return new Promise((resolve) => {
       process.on('message', (message: ToWorker) => {

@@ -33,7 +33,7 @@ export interface Demo {
   commands(url: string): string
 }
 
-/** Makes the application `demo` while there is no other: its configuration and one billing rule of each type. */
+/** Creates the application `demo` while there is no other, with its configuration and one billing rule of each type. */
 export async function createDemoOnce(sql: Sql, parts: ConfigParts): Promise<Demo | undefined> {
   if (await hasApplications(sql)) return undefined
   const appSecret = newSecret()

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import type { Target } from '../database/open.ts'
 import type { Topic, WorkerStatus } from '../runtime/peer-processes.ts'
 
-// What the parent and its workers send each other.
+// The messages between the parent and its workers.
 
 /** All that a worker needs to serve. It reads no setting itself, so that all are alike, also those of later. */
 export interface ServeOrder {
@@ -18,11 +18,11 @@ export interface Question {
   question: unknown
 }
 
-/** What a worker asks of its parent, each answered by a reply. */
+/** A worker's requests to its parent, each answered by a reply. */
 export type Request = { what: 'ask'; asked: Question } | { what: 'claim'; key: string } | { what: 'metrics' }
 
 export type ToParent =
-  /** It hears from now on; what was sent before may be lost. */
+  /** The worker listens from now on; earlier messages may be lost. */
   | { kind: 'hearing' }
   | { kind: 'serving' }
   /** Why it cannot serve, in one sentence for people. */

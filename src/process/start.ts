@@ -31,8 +31,8 @@ import { Workers } from './workers.ts'
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
 /**
- * The service as a process: the only one, or the parent of those that serve. Settings come from the environment; it ends
- * with 0 at SIGTERM and SIGINT, and with 1 when it cannot start, in one sentence.
+ * Runs the service's process: the only one, or the parent of the workers. Reads settings from the environment. The
+ * process ends with 0 at SIGTERM and SIGINT, and with 1 and one clear sentence when it cannot start.
  */
 export function runService(environment: Record<string, string | undefined>): Promise<void> {
   const life = new Lifetime()
@@ -105,7 +105,7 @@ async function start(config: Config, unknown: readonly UnknownSetting[], life: L
   log.info({ url, version, runtime, database: isEmbedded ? 'embedded' : 'external', workers: config.workers }, 'ready')
 }
 
-/** Starts the workers on one port, each with its part of what the service may take. Answers the address. */
+/** Starts the workers on one port, each with its part of the service's limits. Returns the address. */
 async function startWorkers({ config, ...order }: ServeOrder, life: Lifetime, log: Logger): Promise<string> {
   const port = await findPort(config.host, config.port)
   const shareOf = (most: number) => Math.ceil(most / config.workers)
@@ -128,7 +128,7 @@ async function findDatabase(config: Config, life: Lifetime, log: (message: strin
   return databaseUrl === undefined ? startEmbedded(config, life, log) : { owner: databaseUrl, target: databaseUrl }
 }
 
-/** Waits for the database, and brings its schema up to date as its owner. Answers whether it is distributed. */
+/** Waits for the database, and migrates its schema as its owner. Returns whether the database is distributed. */
 export async function prepareDatabase(
   config: Config,
   log: Logger,

@@ -42,7 +42,7 @@ export class Workers {
   private isStarted = false
   private readonly stopping = new AbortController()
   private failures = 0
-  /** What workers that have ended had counted: a sum that fell would be taken for a new start of all. */
+  /** The counters of ended workers: without them the sums would fall, which looks like a restart of the service. */
   private counted: MetricsSnapshot = []
 
   constructor(order: ServeOrder, log: Logger) {
@@ -50,7 +50,7 @@ export class Workers {
     this.log = log
   }
 
-  /** Resolves when all serve. Rejects with why one of them cannot. */
+  /** Resolves when all workers serve. Rejects with the reason why one of them cannot. */
   async start(): Promise<void> {
     const file = import.meta.filename.replace(/[^/\\]+(\.\w+)$/, 'worker$1')
     // On Node every worker accepts from the shared socket. A connection that the parent handed to a worker that has
@@ -66,7 +66,7 @@ export class Workers {
     this.tellStatus()
   }
 
-  /** Lets all answer what they have accepted, and resolves when they have ended. */
+  /** Lets all workers answer the requests that they have accepted, and resolves when they have ended. */
   async stop(): Promise<void> {
     this.stopping.abort()
     for (const { worker } of this.members) worker.process.kill('SIGTERM')
@@ -182,7 +182,7 @@ export class Workers {
     })
   }
 
-  /** The sum over all workers, also over those that have ended; who does not answer counts as it last did. */
+  /** The sums over all workers, ended ones included; one that does not answer counts with its last figures. */
   private async metrics(): Promise<string> {
     const answers = await this.gather({ topic: 'metrics', question: null }, this.serving)
     for (const [member, answer] of answers) member.metrics = answer as MetricsSnapshot

@@ -137,7 +137,7 @@ export const glossary: Glossary = {
   checks: { means: 'Each thing that must be in order.' },
   ok: { means: 'Whether it is in order.', example: true },
   serving: { means: 'How many serve.', example: 1 },
-  // What has its own words where it stands.
+  // Members that each contract explains itself.
   total: { example: 1 },
   totalIsExact: { example: true },
   pageSize: { example: 10 },

@@ -32,7 +32,7 @@ export const envelopeSchemas = {
   },
 }
 
-/** Answers that are no refusals. */
+/** Responses that are no refusals. */
 export const fixedResponses = {
   NotModified: { description: 'As the `ETag` in `If-None-Match` says it is.' },
   Received: { description: 'Received. It must come within 15 s. 410 says that the callback is gone.' },

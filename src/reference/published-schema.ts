@@ -3,7 +3,7 @@ import { namedSchemas, nameKey, shownKey } from '../vocabulary/values.ts'
 
 export type Json = Record<string, unknown>
 
-/** What a member means that stands under this name in many records, an example of it, and the value that it is. */
+/** The meaning of each member name that many records share, an example, and the kind of its value. */
 export type Glossary = Readonly<Record<string, { means?: string; example?: unknown; value?: TSchema }>>
 
 /** A schema with the keywords that are read here. */
@@ -24,8 +24,8 @@ interface Shape {
 }
 
 /**
- * Turns schemas into what other people's tools read: what has a name becomes a component, what may be null has two
- * types, a union of constants is an enum, and what only the service reads is left out.
+ * Turns schemas into those that other tools read: a named schema becomes a component, a nullable one has two types, a
+ * union of constants is an enum, and keywords that only the service reads are left out.
  */
 export class SchemaPublisher {
   readonly components: Record<string, Json> = {}
@@ -40,7 +40,7 @@ export class SchemaPublisher {
     return this.use(schema as Shape)
   }
 
-  /** All that was published, and others: each where it is first named, so that what is alike lies together. */
+  /** The published components and others, in the order of their first use, so that similar ones are near each other. */
   inOrderOfUse(others: Record<string, Json>): Record<string, Json> {
     const all: Record<string, Json> = { ...this.components, ...others }
     const ordered: Record<string, Json> = {}
@@ -89,7 +89,7 @@ export class SchemaPublisher {
 
   /** A member of a query, which holds no null, with its description apart. */
   publishParameter(name: string, schema: TSchema): { description: unknown; schema: Json } {
-    // One that is empty need not be sent.
+    // An empty query member need not be sent.
     this.isOfQuery = true
     const published = this.publishMember(name, schema)
     this.isOfQuery = false
@@ -98,7 +98,7 @@ export class SchemaPublisher {
     return { description, schema: value }
   }
 
-  /** What may be null is looked into; other components stay as they are named. */
+  /** Looks into a nullable schema; other components stay references. */
   private resolved(published: Json): Json {
     const component = this.componentOf(published)
     const isNullable = JSON.stringify(component?.anyOf ?? component?.type ?? '').includes('"null"')
@@ -114,7 +114,7 @@ export class SchemaPublisher {
     return typeof $ref === 'string' ? this.components[$ref.split('/').at(-1) ?? ''] : undefined
   }
 
-  /** A body of the members that are required, and of those that are given. */
+  /** An example body of the required members and of the given ones. */
   exampleBody(schema: TSchema, given: Record<string, unknown> = {}): Record<string, unknown> {
     const { properties = {}, required = [] } = schema as Shape
     const known = Object.entries(properties).filter(([name]) => Object.hasOwn(given, name) || required.includes(name))
@@ -145,7 +145,7 @@ export class SchemaPublisher {
     if (name === undefined) return this.write(shape)
     const declared = namedSchemas.get(name) as Shape
     if (this.components[name] === undefined) {
-      // Before its members are looked at, so that its place is that of its first use.
+      // Before its members, so that its place is that of its first use.
       this.components[name] = {}
       this.components[name] = this.write(declared)
     }
@@ -246,7 +246,7 @@ const isAnyText = (shape: Shape) => shape.type === 'string' && Object.keys(shape
 /** A part of a joined schema: the first part, which has a name, says that it is an object. */
 const withoutType = ({ type: _, ...part }: Json) => part
 
-/** What is said of a member where it is declared, and not of the value that it holds in general. */
+/** The description of a member where it is declared, without that of its value in general. */
 function ownDescription(shape: Shape): string | undefined {
   if (shape.anyOf !== undefined && shape.description === undefined) {
     const values = shape.anyOf.filter((option) => option.const === undefined && !isNull(option))

@@ -18,7 +18,7 @@ const billingRule: Webhook = { record: 'BillingRule', data: BillingRuleRecord }
 const application: Webhook = { record: 'Application', data: ApplicationRecord }
 const thirdPartyConfig: Webhook = { record: 'ThirdPartyConfig', data: ThirdPartyConfigRecord }
 
-/** What the data of each event is: the record as its operation answers it (contract §6). */
+/** The data of each type of event: the record as its operation answers it (contract §6). */
 const byType: Record<EventType, Webhook> = {
   'site.created': site,
   'site.updated': site,

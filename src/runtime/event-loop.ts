@@ -17,7 +17,7 @@ export function yielder(): () => Promise<void> {
   }
 }
 
-/** What was asked for, or something else when that fails or takes too long. */
+/** Resolves with the value, or with `otherwise` when it fails or takes too long. */
 export function inTime<Value>(asked: Promise<Value>, otherwise: Value, timeoutMs: number): Promise<Value> {
   const late = new Promise<Value>((resolve) => setTimeout(resolve, timeoutMs, otherwise))
   return Promise.race([asked, late]).catch(() => otherwise)

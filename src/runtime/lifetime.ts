@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 /** A supervisor kills what does not end within 10 s; a database that is left then is adopted at the next start. */
 const stopWithinMs = 9_500
 
-/** One process from its start to its end: what it has started is stopped in reverse, once, whatever asks for it. */
+/** A process from its start to its end: whatever it started is stopped once, in reverse order, for any cause. */
 export class Lifetime {
   private readonly stops: (() => unknown)[] = []
   private readonly ending = new AbortController()
@@ -56,7 +56,7 @@ export class Lifetime {
     process.exit(code)
   }
 
-  /** Stops everything that was started, the newest first; what is still starting is waited for. */
+  /** Stops everything that was started, the newest first, and waits for parts that are still starting. */
   private stop(): Promise<void> {
     this.ending.abort()
     this.stopping ??= (async () => {

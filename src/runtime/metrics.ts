@@ -12,7 +12,7 @@ const attemptOutcomes = ['retry', 'delivered', 'dead']
 
 const signInOutcomes = ['succeeded', 'refused', 'locked'] as const
 
-/** What most failures of a database are: SQLSTATE classes, and those of the way to it. */
+/** The classes of most database failures: of SQLSTATE, and `connection`. */
 const databaseFailures = ['connection', '08', '40', '53', '57', '58']
 
 /** The most applications with a label of their own; the others are counted together, so that a scrape stays small. */
@@ -53,7 +53,7 @@ export interface GaugeOptions {
 /** Values by the text of their labels; undefined while they are not known. */
 export type Readings = Record<string, number> | undefined
 
-/** What `/metrics` shows. Children are looked up once per label set, so that a request costs two additions. */
+/** The values of `/metrics`. Children are looked up once per label set, so that a request costs two additions. */
 export class Metrics {
   readonly registry = new Registry()
   private readonly requests = new Counter({
@@ -115,7 +115,7 @@ export class Metrics {
   /** Records made and writes refused since the start. */
   readonly totals = { creates: 0, refusals: 0 }
 
-  /** Every counter whose labels are known begins at 0: `increase()` sees nothing of a first one that appears as 1. */
+  /** Counters with known labels begin at 0: for `increase()`, a first value of 1 would be no increase. */
   constructor() {
     this.rateLimited.inc({ app_id: 'other' }, 0)
     for (const outcome of signInOutcomes) this.signIns.inc({ outcome }, 0)
@@ -123,7 +123,7 @@ export class Metrics {
     for (const outcome of attemptOutcomes) this.attempts.zero({ outcome })
   }
 
-  /** Shows what the process itself uses, and how late its event loop is. Answers what ends it. */
+  /** Measures the process itself and the delay of its event loop. Returns the function that ends it. */
   watchProcess(about: { version: string; runtime: string }): () => void {
     const { registry } = this
     new Gauge({
@@ -134,7 +134,8 @@ export class Metrics {
       registers: [registry],
     }).set(about, 1)
     const standard = new Registry()
-    // Not looked at: `forecourt_event_loop_delay_seconds` is the same on both runtimes, and can be summed.
+    // Its own measure of the event loop is not used: `forecourt_event_loop_delay_seconds` is the same on both runtimes,
+    // and can be summed.
     collectDefaultMetrics({ register: standard, eventLoopMonitoringPrecision: 60_000 })
     for (const name of processMetrics) {
       const metric = standard.getSingleMetric(name)

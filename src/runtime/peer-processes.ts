@@ -1,17 +1,17 @@
 import type { MetricsSnapshot } from './metrics.ts'
 
-/** What processes of one service ask each other: the question and its answer, by topic. */
+/** The questions between processes of one service, and their answers, by topic. */
 export interface Topics {
-  /** What is left of an application's rate here, to be used up over there: at most `want`. */
+  /** Asks for at most `want` unused requests of an application's rate. */
   rate: { question: { appId: string; limitPerSecond: number; want: number }; answer: number }
-  /** What an application may do has changed, or what operators may (`CallerCache`): look again. */
+  /** Reports that an application's or the operators' access has changed (`CallerCache`). */
   access: { question: string; answer: null }
   metrics: { question: null; answer: MetricsSnapshot }
 }
 
 export type Topic = keyof Topics
 
-/** Those that serve on one port. */
+/** The workers on one port. */
 export interface WorkerStatus {
   serving: number
   wanted: number
@@ -19,7 +19,7 @@ export interface WorkerStatus {
   isStarted: boolean
 }
 
-/** The other processes of this service on this machine, as each of them sees them. */
+/** The other processes of this service on this machine. */
 export interface Peers {
   readonly workers: WorkerStatus
   /** Asks all others. Who does not answer soon is left out. */
@@ -29,7 +29,7 @@ export interface Peers {
   /** Returns false while this or another process holds the key. */
   claim(key: string): Promise<boolean>
   release(key: string): void
-  /** The metrics of all as one text; undefined when there are no others. */
+  /** The metrics of all processes as one text; undefined for a single process. */
   allMetrics(): Promise<string> | undefined
 }
 
@@ -37,7 +37,7 @@ export type Answerer<Name extends Topic> = (
   question: Topics[Name]['question'],
 ) => Topics[Name]['answer'] | Promise<Topics[Name]['answer']>
 
-/** What one at a time may do, and who does it. */
+/** Keys that one holder at a time may have. */
 export class Claims<Holder> {
   private readonly held = new Map<string, Holder>()
 

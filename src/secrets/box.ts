@@ -7,7 +7,7 @@ const tagBytes = 16
 /** Opened secrets that are kept, so that a busy callback is not decrypted again for each of its reads. */
 const maxOpened = 10_000
 
-/** A key as it stands in its file: base64 or hexadecimal; undefined for anything else. */
+/** Reads a key from a line of its file: base64 or hexadecimal; undefined for anything else. */
 export function readKey(line: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(line)) return Buffer.from(line, 'hex')
   return /^[A-Za-z0-9+/]{43}=$/.test(line) ? Buffer.from(line, 'base64') : undefined
@@ -27,9 +27,9 @@ export function keyIdOf(sealed: string): string {
 }
 
 /**
- * Seals secrets for the database with AES-256-GCM, each bound to its application, and opens them again. The text that is
- * kept is the key's id, the algorithm, and nonce, cipher text and tag in base64, with colons between them; a text without
- * an algorithm is of the first version, which had this one alone. The first key seals; all of them open.
+ * Encrypts secrets for the database with AES-256-GCM, each bound to its application, and decrypts them. The stored text
+ * is the key's id, the algorithm, and nonce, cipher text and tag in base64, with colons between them; a text without an
+ * algorithm is of the first version, which had this one alone. The first key encrypts; all keys decrypt.
  */
 export class SecretBox {
   readonly keyId: string

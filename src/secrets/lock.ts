@@ -2,7 +2,7 @@ import { randomBytes, scryptSync } from 'node:crypto'
 import { SecretBox } from './box.ts'
 
 const saltBytes = 16
-/** What the sealed text is bound to, in the place of an application. */
+/** The sealed key is bound to this text, as a secret is to its application. */
 const purpose = 'the key for secrets'
 /** 128 MiB and a good third of a second a guess; r = 8 and p = 1. */
 const dearCost = 2 ** 17

@@ -10,7 +10,7 @@ import { lockKey, unlockKey } from './lock.ts'
 import { findNotedKey, keysOfSecrets, neededKeys, noteKey, sealAnew } from './store.ts'
 
 export interface SecretsOptions {
-  /** The setting's file; undefined for the one that is made in the data folder. */
+  /** The setting's file; undefined for the file in the data folder. */
   keyFile: string | undefined
   dataDir: string
   /** The database's password: all processes know it, and no dump holds it. */
@@ -88,8 +88,8 @@ export function findKeys({ keyFile, dataDir }: Pick<SecretsOptions, 'keyFile' | 
 }
 
 /**
- * What a backup needs to say of the secrets: the keys that they are sealed with and, where no file was named for them,
- * these keys, in base64. Throws `UserError` where one of those is not to be had.
+ * The keys for a backup: the ids of those that its secrets are sealed with and, where no file was set, the keys
+ * themselves in base64. Throws `UserError` when one of these is missing.
  */
 export async function exportKeys(
   sql: Statements,

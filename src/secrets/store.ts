@@ -12,7 +12,7 @@ export async function keysOfSecrets(sql: Statements): Promise<string[]> {
   return rows.map((row) => row.key_id)
 }
 
-/** The keys that are needed: the one that is written with, and those of secrets that were sealed before. */
+/** The needed keys: the one that seals now, and those of secrets that were sealed before. */
 export async function neededKeys(sql: Statements): Promise<string[]> {
   const noted = await findNotedKey(sql)
   return [...new Set([...(noted === undefined ? [] : [noted.keyId]), ...(await keysOfSecrets(sql))])]
@@ -30,7 +30,7 @@ export async function findNotedKey(sql: Statements): Promise<NotedKey | undefine
   return row === undefined ? undefined : { keyId: row.key_id, lockedKey: row.locked_key }
 }
 
-/** Notes which key is written with, unless it is one that the box does not hold. Answers whether it did. */
+/** Records which key seals now, unless the box does not hold it. Returns whether it does. */
 export async function noteKey(sql: Statements, box: SecretBox, lockedKey: string | null): Promise<boolean> {
   const noted = await sql`
     insert into secrets_key as k (key_id, locked_key) values (${box.keyId}, ${lockedKey})
@@ -65,7 +65,7 @@ export async function sealAnew(sql: Statements, box: SecretBox): Promise<number>
         const { callback_secret, previous, query } = row
         return { ...row, new_secret: anew(callback_secret), new_previous: anew(previous), new_query: anew(query) }
       })
-    // Not what was rotated or saved meanwhile.
+    // Secrets that were rotated or saved meanwhile stay.
     const written = await sql`
       update third_party_config c set callback_secret = r.new_secret, previous_callback_secret = r.new_previous,
         callback_query = r.new_query

@@ -18,7 +18,7 @@ interface Parts {
   pools: Record<string, Sql> & { background: Sql }
   isDistributed: boolean
   readsWaiting(): number
-  /** A database that has not answered by then is left out of a scrape. */
+  /** The time after which a scrape goes on without the database's figures. */
   timeoutMs: number
 }
 
@@ -121,7 +121,7 @@ function showDisk(metrics: Metrics, { databaseUrl, dataDir }: Pick<Config, 'data
   show('forecourt_disk_size_bytes', 'Size of the disk of the embedded database, or of the data folder.', 'blocks')
 }
 
-/** Nothing where no backup was ever taken: not every installation backs up by `forecourt backup`. */
+/** Shows nothing when no backup was ever taken: not every installation uses `forecourt backup`. */
 function showBackups(metrics: Metrics, sql: Sql, timeoutMs: number): void {
   const last = lately(() => findLastBackups(sql), { freshMs: 500, timeoutMs })
   const taken = 'The moment of the last backup that was taken, in Unix time; none where there was none.'

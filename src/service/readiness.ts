@@ -18,7 +18,7 @@ export type Readiness = () => Promise<{ name: ReadinessCheck; ok: boolean }[]>
 
 type ReadinessCheck = 'database' | 'writable' | 'migrations' | 'capacity' | 'workers'
 
-/** Probes that follow each other closely, over however many connections, are answered by one look into the database. */
+/** How long one look into the database answers further probes, over however many connections. */
 export const heldMs = 50
 
 /** Well before the request itself is given up: a probe that fails must say which check did. */
@@ -27,7 +27,7 @@ export function probeMs({ statementTimeoutMs }: Pick<Config, 'statementTimeoutMs
 }
 
 export function readinessOf({ sql, inFlight, peers, config, schemaVersion }: Parts): Readiness {
-  // One after the other: a write that is refused takes its connection with it, and what else was asked there.
+  // One after the other: a refused write closes its connection, and other queries on it with it.
   const look = async () => ({ version: await appliedVersion(sql), canWrite: await isWritable(sql) })
   // Anybody may ask, as often as they like, and tokens and sign-ins are on these connections too.
   const lookOnce = shared(() => inTime(look(), undefined, probeMs(config)), heldMs)
@@ -38,7 +38,7 @@ export function readinessOf({ sql, inFlight, peers, config, schemaVersion }: Par
       { name: 'writable', ok: canWrite === true },
       { name: 'migrations', ok: version === schemaVersion },
       { name: 'capacity', ok: !inFlight.isFull },
-      // Later the others go on while one is started again, so that is no reason to send nothing here.
+      // Only until all have started: later, the others serve while one is started again.
       { name: 'workers', ok: peers.workers.isStarted },
     ]
   }

@@ -32,7 +32,7 @@ export async function readDatabaseSize(sql: Statements, isDistributed: boolean):
   return { bytes: row?.bytes ?? null, bytesPerDay: row?.bytes_per_day ?? null, notedAt: row?.noted_at ?? null }
 }
 
-/** Notes the size of the database: of each day the last one that was seen; while a node is away, the one before. */
+/** Records the size of the database, for each day the last one; while a node is away the previous size stays. */
 export async function noteDatabaseSize(sql: Sql, isDistributed: boolean): Promise<void> {
   await transaction(sql, async (tx) => {
     if (!(await tryLock(tx, 'database size'))) return

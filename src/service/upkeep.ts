@@ -43,7 +43,7 @@ export function startUpkeep(sql: Sql, log: Logger, config: Settings, routines: r
   return startRounds(() => runUpkeep(sql, log, config, routines, rests), everyMs)
 }
 
-/** One round of every actor. One that fails keeps no other from its turn: it is tried again in the next round. */
+/** Runs one round of every actor. A failed one does not stop the others, and runs again in the next round. */
 export async function runUpkeep(
   sql: Sql,
   log: Logger,
@@ -65,7 +65,7 @@ function actors(
   routines: readonly Routine[],
   rests: Rests,
 ) {
-  /** Removes step by step what has expired. One process at a time does a step; the others leave it to that one. */
+  /** Removes expired rows in steps. One process at a time does a step; the others skip it. */
   const cleaner = (name: string, step: Step): Actor => {
     const stepAlone = () => transaction(sql, async (tx) => ((await tryLock(tx, name)) ? step(tx, stepRows) : 0))
     return {

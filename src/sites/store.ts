@@ -60,8 +60,8 @@ export async function requireSite(sql: Statements, appId: string, id: number): P
 }
 
 /**
- * The hash that the index `site_by_content` holds. It covers all members: with some of them only, sites that share
- * those would all be compared with each other. `coordinates` stands for longitude and latitude too.
+ * The hash of the index `site_by_content`. It covers all members: over a few only, all sites that share those would be
+ * compared with each other. Longitude and latitude are in it as `coordinates`.
  */
 const contentHashSql = (row: string) => {
   const hashed = members.filter(({ column }) => !['app_id', 'longitude', 'latitude'].includes(column))

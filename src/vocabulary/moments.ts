@@ -3,7 +3,7 @@ import { given } from './values.ts'
 /** Shows an instant as `yyyy-MM-dd HH:mm:ss` in the service's time zone. */
 export type ShowMoment = (instant: Date) => string
 
-/** Reads a moment of the service's time zone, or of RFC 3339; one that the clocks repeat is its first occurrence, or its last. */
+/** Reads a moment of the service's time zone, or of RFC 3339; of a repeated one its first occurrence, or its last. */
 export type ReadMoment = (text: string, occurrence?: Occurrence) => Date
 
 /** The instants that a time filter admits; null where it has no bound. */
@@ -42,9 +42,9 @@ type Occurrence = 'first' | 'last'
 const dayMs = 86_400_000
 
 /**
- * Makes the function that reads a moment, as `momentText` admits it, back into the instant that shows it, to the
- * second. A moment that the clocks repeat is its first occurrence unless the last is asked for. One that they skip is
- * the instant at which they skip it, so that a range from or to it holds what is shown after or before it.
+ * Makes the function that reads a moment, as `momentText` allows it, as the instant that is shown as it, to the second.
+ * A moment that the clocks repeat is its first occurrence unless the last is asked for. One that they skip is the
+ * instant of the skip, so that a range from or to it holds what is shown after or before it.
  */
 export function momentReader(timeZone: string): ReadMoment {
   const show = momentFormat(timeZone)
@@ -52,7 +52,7 @@ export function momentReader(timeZone: string): ReadMoment {
   return (text, occurrence = 'first') => {
     if (!text.includes(' ')) return new Date(inMilliseconds(text))
     const shown = asUtc(text)
-    // No zone is a day away from UTC, so whatever change of the clocks touches the moment lies between these two.
+    // No zone is a day away from UTC, so any change of the clocks near the moment lies between these two.
     const offsets = [offsetAt(shown - dayMs), offsetAt(shown + dayMs)]
     const early = shown - Math.max(...offsets)
     const late = shown - Math.min(...offsets)

@@ -2,7 +2,7 @@ import type { TObject, TSchema } from 'typebox'
 import type { RefusalName } from './refusals.ts'
 import type { Admission } from './roles.ts'
 
-/** What callers see of one operation. The router, the validator, OpenAPI and the tests are all read off it. */
+/** The public description of one operation. The router, the validator, OpenAPI and the tests are made of it. */
 export interface Operation<
   Body extends TObject = TObject,
   Query extends TObject = TObject,
@@ -12,7 +12,7 @@ export interface Operation<
   id: string
   /** The group of operations that it belongs to in the reference: a name of `src/reference/api.ts`. */
   group: string
-  /** What it does, and what one has to know of it. */
+  /** What it does, and what its callers need to know. */
   summary: string
   /** A body that works, beyond the members that are required: these have examples of their own. */
   example?: Record<string, unknown>
@@ -30,7 +30,7 @@ export interface Operation<
   tagged?: boolean
   /** The answer is the same for every caller: it has an `ETag`, and 304 for callers that have it already. */
   cached?: boolean
-  /** Takes `If-Match` with an `ETag` that was answered before; 10009 when the record has changed since. */
+  /** Accepts `If-Match` with an earlier `ETag`; 10009 when the record has changed since. */
   conditional?: boolean
   /** The largest body in bytes, where it is not 64 KiB. */
   maxBodyBytes?: number

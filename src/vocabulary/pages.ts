@@ -13,7 +13,7 @@ import {
   text,
 } from './values.ts'
 
-// What pages take and answer, whatever their rows are.
+// The members of all pages.
 
 /** The time filters of page operations (contract §5). */
 export const timeRange = {

@@ -16,7 +16,7 @@ interface RefusalKind extends Reason {
   /** When it is given. */
   when: string
   whenZh: string
-  /** What its caller does about it; the guide of errors is made of this. */
+  /** What the caller does about it; the guide of errors is made of this. */
   todo: Reason
 }
 
@@ -470,7 +470,7 @@ interface RefusalDetails {
   headers?: Record<string, string>
   /** The calling application, where a request is refused before its caller is passed on. */
   appId?: string
-  /** Who called, as the log names it, where the request was refused before its caller was known. */
+  /** The caller's name for the log, where a request is refused before its caller is known. */
   actor?: string
 }
 

@@ -1,13 +1,13 @@
 type CallerKind = 'application' | 'operator'
 
 /**
- * What an operator may do. admin: all; operator: all but people and keys; viewer: reads; developer: what an application
- * may do itself, for the applications that they are a member of.
+ * The roles of operators. admin: everything; operator: everything but people and keys; viewer: reads; developer: what
+ * an application may do itself, for the applications of which they are a member.
  */
 export const everyRole = ['admin', 'operator', 'viewer', 'developer'] as const
 export type Role = (typeof everyRole)[number]
 
-/** What an operation declares of who may call it. */
+/** An operation's declaration of its callers. */
 export interface Admission {
   method: 'GET' | 'POST'
   /** Nobody listed means that no token is asked for. */

@@ -1,9 +1,9 @@
 import Type, { type TObject, type TProperties, type TSchema, type TUnsafe } from 'typebox'
 import type { Reason } from './refusals.ts'
 
-// Contract §2. Everything a string may not hold stands in its pattern, so that the compiled check, the OpenAPI
-// document and the refusals' reasons come from one place. Patterns run with the `u` flag: they count characters
-// (code points), and \p{Cs} matches lone surrogates only.
+// Contract §2. A string's pattern excludes everything that it may not hold, so that the compiled check, the OpenAPI
+// document and the refusals' reasons come from one place. Patterns run with the `u` flag: they count characters (code
+// points), and \p{Cs} matches lone surrogates only.
 const storable = String.raw`[^\p{Cc}\p{Cs}]`
 
 /** The most characters of texts that several records have. Forms take no more either. */
@@ -15,7 +15,7 @@ export const lengths = {
 /** The reason that is given when a value does not fit its schema. */
 export const reasonKey = 'x-reason'
 
-/** What the OpenAPI document shows in the place of a schema that the service itself checks otherwise. */
+/** The schema that the OpenAPI document shows instead, where the service checks otherwise. */
 export const shownKey = 'x-shown'
 
 /** The name under which the OpenAPI document shows a schema once, for all its uses. */
@@ -37,7 +37,7 @@ export function extended<Base extends TProperties, More extends TProperties>(bas
   return Type.Object(members, { [shownKey]: Type.Intersect([base, Type.Object(more)]) })
 }
 
-/** The value with one that fits, for readers. */
+/** Adds a fitting example for readers. */
 function withExample<Schema extends TSchema>(schema: Schema, example: string): Schema {
   return Object.assign(schema, { examples: [example] })
 }
@@ -103,7 +103,7 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** A secret that is kept nowhere as it is: shown to whom it was made for, null in every other answer. */
+/** A secret that is stored nowhere in plain text: in the answer to its creator, and null in every other answer. */
 export function shownOnce(description: string) {
   return nullable(Type.String({ description, [onceKey]: true }))
 }

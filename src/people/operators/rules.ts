@@ -1,7 +1,7 @@
 import type { FieldFault, Reason } from '../../vocabulary/refusals.ts'
 import { commonPasswords } from './common-passwords.ts'
 
-/** Names by which the event log calls actors that are no accounts or keys. */
+/** Names under which the event log knows actors that are neither accounts nor keys. */
 const reservedNames = new Set(
   ['operator', 'operatorKey', 'application', 'platform', 'anyone', 'first start', 'demo', 'system', 'forecourt'].map(
     folded,

@@ -5,7 +5,7 @@ import { callbacksSwitch, moment, named } from '../../vocabulary/values.ts'
 
 const count = Type.Integer()
 
-/** What is counted once in a while: it is too much to count at each look. */
+/** Counts that are made once in a while, because they are too expensive for each request. */
 const Counts = named(
   'PlatformCounts',
   Type.Object({

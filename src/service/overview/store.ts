@@ -64,7 +64,7 @@ export async function refreshCount(tx: Statements, minutes = 0): Promise<void> {
     on conflict (only_row) do update set counts = excluded.counts, counted_at = excluded.counted_at`
 }
 
-/** Adds what one process has counted since it last did. */
+/** Adds the counts of one process since its last call. */
 export async function addToMinute(sql: Statements, creates: number, refusals: number): Promise<void> {
   await sql`
     insert into minute_figures (minute, creates, refusals) values (date_trunc('minute', now()), ${creates}, ${refusals})
