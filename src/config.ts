@@ -81,7 +81,7 @@ function setting<Value>(name: string, kind: Named<Value>, meaning: Reason): Sett
 export const settings = {
   host: setting('FORECOURT_HOST', text('127.0.0.1'), { en: 'The address on which it listens.', zh: '监听地址。' }),
   port: setting('FORECOURT_PORT', integer(8080, 0, 65535), {
-    en: 'Its port; 0 takes a free one.',
+    en: 'The port; 0 takes a free one.',
     zh: '监听端口；0 表示任选空闲端口。',
   }),
   workers: setting('FORECOURT_WORKERS', integer(1, 1, 64), {
@@ -136,7 +136,7 @@ export const settings = {
     zh: '`required`：只能创建库存中已有的序列号。',
   }),
   coordinates: setting('FORECOURT_COORDINATES', oneOf('gcj02', 'wgs84', 'bd09'), {
-    en: 'The coordinate system that callers use: `gcj02`, `wgs84` or `bd09`. It is told; only GeoJSON is converted.',
+    en: 'The coordinate system that callers use: `gcj02`, `wgs84` or `bd09`. Applications can read it; only GeoJSON is converted.',
     zh: '调用方使用的坐标系：`gcj02`、`wgs84` 或 `bd09`。仅作说明；只有 GeoJSON 会转换。',
   }),
   privateCallbacks: setting('FORECOURT_PRIVATE_CALLBACKS', oneOf('refuse', 'allow'), {
@@ -145,7 +145,7 @@ export const settings = {
   }),
   /** `paused`: no callback is sent, as a restored copy or a drill needs it. */
   callbacks: setting('FORECOURT_CALLBACKS', oneOf('on', 'paused'), {
-    en: '`paused`: nothing is sent, as in a drill; what happens meanwhile, and what is replayed, is sent afterwards. A restore pauses callbacks by itself.',
+    en: '`paused`: nothing is sent, as for a drill; events of the pause, and replays, are sent afterwards. A restore pauses callbacks by itself.',
     zh: '`paused`：暂停发送，例如演练期间；期间产生和重放的回调会在恢复后发送。恢复备份时会自动暂停。',
   }),
   /** How much of the callbacks' retry schedule and of their pauses is waited; less than 1 hurries tests. */
@@ -166,7 +166,7 @@ export const settings = {
     zh: '设备状态变化（`device.stateChanged`）的保留天数，这类事件数量最多；不会长于其他事件。',
   }),
   refusalDays: setting('FORECOURT_REFUSAL_DAYS', integer(7, 1, 36_500), {
-    en: 'How many days refused writes are told: of each application at most the newest 1,000.',
+    en: 'How many days refused writes are kept: of each application at most the newest 1,000.',
     zh: '被拒绝写请求的保留天数；每个应用最多保留最新 1,000 条。',
   }),
   fileBytes: setting('FORECOURT_FILE_BYTES', integer(2 * 1024 ** 3, 1_000_000, 1024 ** 4), {
@@ -182,7 +182,7 @@ export const settings = {
     'FORECOURT_TRUSTED_PROXIES',
     { fallback: undefined, parse: readProxies },
     {
-      en: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.',
+      en: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.',
       zh: '受信任代理的地址或网段，以逗号分隔，其 `X-Forwarded-For` 和 `X-Forwarded-Proto` 才会被采信。',
     },
   ),
@@ -192,7 +192,7 @@ export const settings = {
     zh: '加密回调密钥所用密钥的文件；未设置时在数据目录中生成。',
   }),
   databaseWaitSeconds: setting('FORECOURT_DATABASE_WAIT_SECONDS', integer(30, 0, 3600), {
-    en: 'For how many seconds a start waits for a database that is not up yet, or is still a standby; 0 looks once.',
+    en: 'How many seconds a start waits for a database that is not up yet, or is still a standby; 0 tries once.',
     zh: '启动时等待数据库就绪（或备库升主）的秒数；0 表示只尝试一次。',
   }),
   logLevel: setting('FORECOURT_LOG_LEVEL', oneOf('info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'), {
@@ -201,7 +201,7 @@ export const settings = {
   }),
   /** The longest that a statement may run; requests that wait for the database get 50003 shortly before that. */
   statementTimeoutMs: setting('FORECOURT_STATEMENT_TIMEOUT_MS', integer(5000, 100, 60_000), {
-    en: 'No statement runs longer, in milliseconds; by then a request is told 50003 when the database is silent.',
+    en: 'The longest that a statement may run, in milliseconds; a request that waits for the database is answered with 50003 shortly before.',
     zh: '单条语句的最长执行时间（毫秒）；数据库无响应时，请求届时返回 50003。',
   }),
   /** Requests under way; past it they are refused with 50003. */

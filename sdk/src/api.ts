@@ -63,7 +63,7 @@ export interface AuditEntry {
   actorId: number | null
   /** what it is about: a serial number or an id */
   subject: string | null
-  /** where it came from, of what is recorded with its source */
+  /** the source address, for events that record it */
   address: string | null
 }
 
@@ -83,7 +83,7 @@ export interface BillingRule {
   periods: Array<Period> | null
   /** Of type 3: minutes after charging that cost nothing. */
   freeMinutes: number | null
-  /** Of type 3: each so many minutes begun cost `unitPrice`. */
+  /** Of type 3: each period of this many minutes costs `unitPrice` as soon as it begins. */
   unitMinutes: number | null
   /** Of type 3: yuan a unit. */
   unitPrice: string | null
@@ -158,7 +158,7 @@ export interface CreateApplicationRequest {
     operatorName: string
     /** The company’s id: 9 letters or digits. */
     operatorId?: string | null | undefined
-    /** https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole, others and events see `?…`, which leaves it as it is when it is sent back. */
+    /** https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole; others and events see `?…`, which keeps the stored query when it is sent back. */
     callbackUrl?: string | null | undefined
     /** The types of event that are sent. */
     callbackEvents?: Array<EventType> | null | undefined
@@ -181,7 +181,7 @@ export interface CreateExportQuery {
   kind: 'sites' | 'devices' | 'billingRules' | 'events' | 'deliveries'
   /** csv when left out. */
   format?: 'csv' | 'ndjson' | 'geojson' | undefined
-  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
   appId?: string | undefined
   /** a part of the name, in upper or lower case */
   siteName?: string | undefined
@@ -234,7 +234,7 @@ export interface CreateExportQuery {
 }
 
 export interface CreateImportQuery {
-  /** The application that is meant. An application may leave out its own; an operator names one. */
+  /** The application. An application may leave out its own; an operator must name one. */
   appId?: string | undefined
   /** What its rows are. */
   kind: ImportKind
@@ -533,14 +533,14 @@ export interface FreezeApplicationRequest {
 }
 
 export interface GetApplicationQuery {
-  /** The application that is meant. An application may leave out its own; an operator names one. */
+  /** The application. An application may leave out its own; an operator must name one. */
   appId?: string | undefined
 }
 
 export type GetApplicationResult = Application & {
   /** The time zone in which times are shown and read. */
   timeZone?: string | undefined
-  /** A device that is silent for so long becomes offline. */
+  /** A device that sends no report for this long becomes offline. */
   presenceSeconds?: number | undefined
   /** required: only serial numbers in the inventory can be created. */
   inventoryPolicy?: 'open' | 'required' | undefined
@@ -561,28 +561,28 @@ export interface GetAuthorizationServerResult {
   revocation_endpoint_auth_methods_supported: Array<string>
   /** Always client_credentials. */
   grant_types_supported: Array<string>
-  /** None: nobody signs in by a redirect. */
+  /** None: there is no sign-in by redirect. */
   response_types_supported: Array<string>
 }
 
 export interface GetBillingRuleQuery {
-  /** The application that is meant. An application may leave out its own; an operator names one. */
+  /** The application. An application may leave out its own; an operator must name one. */
   appId?: string | undefined
   /** Its id. */
   id: number
 }
 
 export interface GetDeliveryQuery {
-  /** The application that is meant. An application may leave out its own; an operator names one. */
+  /** The application. An application may leave out its own; an operator must name one. */
   appId?: string | undefined
   /** Its id. */
   id: number
 }
 
 export interface GetDeviceHistoryQuery {
-  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
   appId?: string | undefined
-  /** A device’s serial number, as it stands on the device. It has one owner at a time. */
+  /** A device’s serial number, as printed on the device. It has one owner at a time. */
   deviceNo: string
 }
 
@@ -592,16 +592,16 @@ export interface GetDeviceHistoryResult {
 }
 
 export interface GetDeviceQuery {
-  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
   appId?: string | undefined
-  /** A device’s serial number, as it stands on the device. It has one owner at a time. */
+  /** A device’s serial number, as printed on the device. It has one owner at a time. */
   deviceNo: string
 }
 
 export interface GetDeviceStateQuery {
-  /** The application that is meant. An application may leave out its own; an operator names one. */
+  /** The application. An application may leave out its own; an operator must name one. */
   appId?: string | undefined
-  /** A device’s serial number, as it stands on the device. It has one owner at a time. */
+  /** A device’s serial number, as printed on the device. It has one owner at a time. */
   deviceNo: string
 }
 
@@ -624,7 +624,7 @@ export interface GetDeviceStateResult {
 }
 
 export interface GetEventQuery {
-  /** The application that is meant. An application may leave out its own; an operator names one. */
+  /** The application. An application may leave out its own; an operator must name one. */
   appId?: string | undefined
   /** Its id. */
   id: number
@@ -636,14 +636,14 @@ export interface GetHealthResult {
 }
 
 export interface GetImportQuery {
-  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
   appId?: string | undefined
   /** Its id. */
   id: number
 }
 
 export interface GetImportResultQuery {
-  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
   appId?: string | undefined
   /** Its id. */
   id: number
@@ -746,7 +746,7 @@ export interface GetSettingsResult {
   mapTileUrl: string | null
   /** required: only serial numbers in the inventory can be created. */
   inventoryPolicy: 'open' | 'required'
-  /** A device that is silent for so long becomes offline. */
+  /** A device that sends no report for this long becomes offline. */
   presenceSeconds: number
   /** The coordinate system of all coordinates; nothing is converted. */
   coordinateSystem: 'gcj02' | 'wgs84' | 'bd09'
@@ -755,7 +755,7 @@ export interface GetSettingsResult {
 }
 
 export interface GetSiteQuery {
-  /** The application that is meant. An application may leave out its own; an operator names one. */
+  /** The application. An application may leave out its own; an operator must name one. */
   appId?: string | undefined
   /** Its id. */
   id: number
@@ -767,7 +767,7 @@ export interface GetTemplateQuery {
 }
 
 export interface GetThirdPartyConfigQuery {
-  /** The application that is meant. An application may leave out its own; an operator names one. */
+  /** The application. An application may leave out its own; an operator must name one. */
   appId?: string | undefined
 }
 
@@ -799,7 +799,7 @@ export interface Import {
   refused: number
   /** How large the file is. */
   bytes: number
-  /** How much of it has been worked off. */
+  /** How much of it is done. */
   bytesRead: number
   /** Who did it: application:…, operator:… or operatorKey:…. */
   actor: string
@@ -898,7 +898,7 @@ export interface OperatorKey {
   id: number
   /** Its name. */
   name: string
-  /** what it may do now: never more than its owner */
+  /** its present role: never more than its owner’s */
   role: string
   /** 1 works, 2 does not: it has expired, or its owner is disabled or a developer. */
   status: 1 | 2
@@ -989,7 +989,7 @@ export interface PageAuditQuery {
 }
 
 export interface PageBillingRulesQuery {
-  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
   appId?: string | undefined
   /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
   pageNo?: number | undefined
@@ -1008,7 +1008,7 @@ export interface PageBillingRulesQuery {
 }
 
 export interface PageDeliveriesQuery {
-  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
   appId?: string | undefined
   /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
   pageNo?: number | undefined
@@ -1065,7 +1065,7 @@ export interface PageDeviceModelsQuery {
 }
 
 export interface PageDevicesQuery {
-  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
   appId?: string | undefined
   /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
   pageNo?: number | undefined
@@ -1102,7 +1102,7 @@ export interface PageDevicesQuery {
 }
 
 export interface PageEventsQuery {
-  /** The application that is meant. An application may leave out its own; an operator names one. */
+  /** The application. An application may leave out its own; an operator must name one. */
   appId?: string | undefined
   /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
   pageNo?: number | undefined
@@ -1131,7 +1131,7 @@ export interface PageEventsQuery {
 }
 
 export interface PageImportsQuery {
-  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
   appId?: string | undefined
   /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
   pageNo?: number | undefined
@@ -1178,7 +1178,7 @@ export interface PageOperatorsQuery {
 }
 
 export interface PageRefusalsQuery {
-  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
   appId?: string | undefined
   /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
   pageNo?: number | undefined
@@ -1214,7 +1214,7 @@ export interface PageSessionsQuery {
 }
 
 export interface PageSitesQuery {
-  /** The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of. */
+  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
   appId?: string | undefined
   /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
   pageNo?: number | undefined
@@ -1270,7 +1270,7 @@ export interface PlatformCounts {
   callbacksWaiting: number
   /** Deliveries that were given up. */
   callbacksDead: number
-  /** applications whose callback is left alone for its failures */
+  /** applications whose callback is held after failures in a row */
   callbacksHeld: number
   /** that callbacks ask for and that wait for their first attempt, counted to 200000 */
   eventsWaiting: number
@@ -1295,7 +1295,7 @@ export interface RefusedWrite {
   name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
-  /** what it was about: a serial number, the id of a site or a rule, or the name of what was to be made */
+  /** the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created */
   subject: string | null
   /** who called: application:…, operator:… or operatorKey:… */
   actor: string
@@ -1369,7 +1369,7 @@ export type Role = 'admin' | 'operator' | 'viewer' | 'developer'
 
 export interface RotateApplicationSecretRequest {
   appId?: string | null | undefined
-  /** How long the old secret and its tokens go on working; 0 when left out. */
+  /** How long the old secret and its tokens keep working; 0 when left out. */
   overlapSeconds?: number | null | undefined
 }
 
@@ -1392,7 +1392,7 @@ export interface SaveBillingRuleRequest {
   periods?: Array<Period> | null | undefined
   /** Of type 3: minutes after charging that cost nothing. */
   freeMinutes?: number | null | undefined
-  /** Of type 3: each so many minutes begun cost `unitPrice`. */
+  /** Of type 3: each period of this many minutes costs `unitPrice` as soon as it begins. */
   unitMinutes?: number | null | undefined
   /** Of type 3: yuan a unit. */
   unitPrice?: string | null | undefined
@@ -1425,7 +1425,7 @@ export interface SaveThirdPartyConfigRequest {
   operatorName: string
   /** The company’s id: 9 letters or digits. */
   operatorId?: string | null | undefined
-  /** https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole, others and events see `?…`, which leaves it as it is when it is sent back. */
+  /** https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole; others and events see `?…`, which keeps the stored query when it is sent back. */
   callbackUrl?: string | null | undefined
   /** The types of event that are sent. */
   callbackEvents?: Array<EventType> | null | undefined
@@ -1460,7 +1460,7 @@ export type SessionPage = Page & {
 }
 
 export interface SetUpOperatorRequest {
-  /** What stands at the end of the set-up link. */
+  /** The code at the end of the set-up link. */
   setUpToken: string
   /** The password that is in use. */
   password: string
@@ -1614,7 +1614,7 @@ export type SiteRegistration = SiteBatchRow & {
 
 export interface StateReport {
   deviceNo: string
-  /** When the device was in this state: RFC 3339, at most 60 seconds ahead. A report that is older than what is known changes nothing; left out, it is the newest. */
+  /** When the device was in this state: RFC 3339, at most 60 seconds ahead. A report older than the newest known one changes nothing; left out, it is the newest. */
   reportTime?: string | null | undefined
   /** 1 normal, 2 fault. */
   status?: DeviceStatus | null | undefined
@@ -1806,7 +1806,7 @@ export interface UpdateBillingRuleRequest {
   periods?: Array<Period> | null | undefined
   /** Of type 3: minutes after charging that cost nothing. */
   freeMinutes?: number | null | undefined
-  /** Of type 3: each so many minutes begun cost `unitPrice`. */
+  /** Of type 3: each period of this many minutes costs `unitPrice` as soon as it begins. */
   unitMinutes?: number | null | undefined
   /** Of type 3: yuan a unit. */
   unitPrice?: string | null | undefined
@@ -1903,7 +1903,7 @@ export interface Methods {
   getAuthorizationServer: Method<Record<never, never>, GetAuthorizationServerResult>
   /** Creates a charging site under an application, always a new one; its third-party configuration must have been made. */
   saveSite: Method<SiteRegistration, Site>
-  /** Creates up to 1000 sites; one outcome a row, in order, and one that is refused stops no other. */
+  /** Creates up to 1000 sites; one outcome a row, in order; a refused row does not stop the others. */
   saveSites: Method<SaveSitesRequest, SiteOutcomes>
   /** Changes the members that are given; null clears an optional one. */
   updateSite: Method<UpdateSiteRequest, Site>
@@ -1931,7 +1931,7 @@ export interface Methods {
   rotateCallbackSecret: Method<RotateCallbackSecretRequest, ThirdPartyConfig>
   /** Registers an entrance device by its serial number and binds it to an application. Left out, the province is 360000 and the city 360100. */
   createDevice: Method<DeviceRegistration, Device>
-  /** Registers up to 1000 devices; one outcome a row, in order, and one that is refused stops no other. */
+  /** Registers up to 1000 devices; one outcome a row, in order; a refused row does not stop the others. */
   createDevices: Method<CreateDevicesRequest, DeviceOutcomes>
   /** Changes the members that are given; null clears an optional one, or sets a default again. */
   updateDevice: Method<UpdateDeviceRequest, Device>
@@ -1941,21 +1941,21 @@ export interface Methods {
   pageDevices: PageMethod<PageDevicesQuery, DevicePage>
   /** Reports a device’s state: the members that are given. Any report, also one without members, is a sign of life: it makes the device online unless it says that it is not. */
   reportDeviceState: Method<ReportDeviceStateRequest, Device>
-  /** Reports the states of up to 1000 devices; one outcome a report, in order, and one that is refused stops no other. */
+  /** Reports the states of up to 1000 devices; one outcome a report, in order; a refused report does not stop the others. */
   reportDeviceStates: Method<ReportDeviceStatesRequest, DeviceOutcomes>
   /** Answers what a device reported of its state, and when it reported last. */
   getDeviceState: Method<GetDeviceStateQuery, GetDeviceStateResult>
-  /** Frees a serial number at once, for anyone; who held it stays in the history. Answers the last record. */
+  /** Frees a serial number immediately; any application can then bind it. Its past owner stays in the history. Answers the last record. */
   unbindDevice: Method<UnbindDeviceRequest, Device>
-  /** Frees up to 1000 serial numbers; one outcome a serial number, in order, and one that is refused stops no other. */
+  /** Frees up to 1000 serial numbers; one outcome a serial number, in order; a refused one does not stop the others. */
   unbindDevices: Method<UnbindDevicesRequest, DeviceOutcomes>
   /** Answers who held a serial number and when, newest first; an application sees its own bindings only. */
   getDeviceHistory: Method<GetDeviceHistoryQuery, GetDeviceHistoryResult>
-  /** Frees a serial number, whoever holds it. */
+  /** Frees a serial number of any application. */
   forceUnbindDevice: Method<ForceUnbindDeviceRequest, Device>
   /** Moves a device whole to another application that is online, in one transaction. */
   transferDevice: Method<TransferDeviceRequest, Device>
-  /** Moves up to 1000 devices to another application; one outcome a device, in order, and one that is refused stops no other. */
+  /** Moves up to 1000 devices to another application; one outcome a device, in order; a refused device does not stop the others. */
   transferDevices: Method<TransferDevicesRequest, DeviceOutcomes>
   /** The feed: an application’s events, oldest first. Ask again with `afterId` for what came since. */
   pageEvents: PageMethod<PageEventsQuery, EventPage>
@@ -1967,21 +1967,21 @@ export interface Methods {
   getDelivery: Method<GetDeliveryQuery, Delivery>
   /** Sends again: one delivery, or every event of a time range that the callback asks for, one replay at a time. */
   replayDeliveries: Method<ReplayDeliveriesRequest, ReplayDeliveriesResult>
-  /** Sends a test event to the callback, once, and answers what came of it. */
+  /** Sends a test event to the callback, once, and answers the outcome. */
   testDelivery: Method<TestDeliveryRequest, Delivery>
   /** Pages through the writes that were refused, rows of batches too, newest first; over several applications, by application first. Of each application the newest 1000 are kept, and at most 300 a minute. */
   pageRefusals: PageMethod<PageRefusalsQuery, RefusedWritePage>
-  /** Takes a file of rows, up to 1 GB, and works it off beside requests, one at a time of an application. A row that is there already with the same content counts as `existing`: a file can be sent twice. */
+  /** Accepts a file of rows, up to 1 GB, and imports it in the background, one file at a time for an application. A row that exists already with the same content counts as `existing`, so a file can be sent twice. */
   createImport: FileMethod<CreateImportQuery, Import>
   /** Answers one import, and how far it is. */
   getImport: Method<GetImportQuery, Import>
   /** Pages through the imports of the last 7 days, newest first. */
   pageImports: PageMethod<PageImportsQuery, ImportPage>
-  /** Ends an import that waits or runs; what it has written stays. */
+  /** Cancels an import that waits or runs; rows that it has written stay. */
   cancelImport: Method<CancelImportRequest, Import>
   /** Answers one line of NDJSON for each row that has been looked at: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
   getImportResult: ExportMethod<GetImportResultQuery>
-  /** Answers all rows of a kind as a file, with the filters of its page operation. In CSV a quote stands before what a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84. */
+  /** Answers all rows of a kind as a file, with the filters of its page operation. In CSV a quote is put before text that a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84. */
   createExport: ExportMethod<CreateExportQuery>
   /** Answers an empty CSV file with the columns of an import. */
   getTemplate: ExportMethod<GetTemplateQuery>
@@ -2001,9 +2001,9 @@ export interface Methods {
   freezeApplication: Method<FreezeApplicationRequest, Application>
   /** Lifts a freeze. */
   unfreezeApplication: Method<UnfreezeApplicationRequest, Application>
-  /** Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; what is older ends at once. An application that rotates its own should name `overlapSeconds`: without it the token of the request ends too, and a lost answer cannot be asked for again. */
+  /** Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; still older ones end immediately. An application that rotates its own should name `overlapSeconds`: without it the request’s own token ends too, and a lost answer cannot be fetched again. */
   rotateApplicationSecret: Method<RotateApplicationSecretRequest, ApplicationWithSecret>
-  /** Answers one application. To an application, which may ask for itself, it also tells what the service does. */
+  /** Answers one application. An application may ask for itself, and also gets the service’s settings that concern it. */
   getApplication: Method<GetApplicationQuery, GetApplicationResult>
   /** Pages through the applications, newest first; a developer sees those that they are a member of. */
   pageApplications: PageMethod<PageApplicationsQuery, ApplicationPage>
@@ -2019,7 +2019,7 @@ export interface Methods {
   pageDeviceInventory: PageMethod<PageDeviceInventoryQuery, InventoryEntryPage>
   /** Takes a serial number out of the inventory; a device that is bound stays bound. */
   deleteDeviceInventory: Method<DeleteDeviceInventoryRequest, InventoryEntry>
-  /** Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. The session that the browser had until then ends, and of more than 20 sessions of an account the oldest. */
+  /** Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account. */
   createSession: Method<CreateSessionRequest, Session>
   /** Answers who the caller is. */
   getSession: Method<Record<never, never>, Session>
@@ -2035,7 +2035,7 @@ export interface Methods {
   updateOperator: Method<UpdateOperatorRequest, Operator>
   /** Removes an account and ends its sessions. What it did stays in the events. */
   deleteOperator: Method<DeleteOperatorRequest, Operator>
-  /** Makes a new one-time link by which the person sets a password; the old password and sessions end at once. */
+  /** Creates a new one-time link by which the person sets a password; the old password and sessions end immediately. */
   resetOperator: Method<ResetOperatorRequest, OperatorWithSetUp>
   /** Sets the password of the account that a one-time link was made for, and signs in. */
   setUpOperator: Method<SetUpOperatorRequest, Session>
@@ -2049,7 +2049,7 @@ export interface Methods {
   createOperatorKey: Method<CreateOperatorKeyRequest, CreateOperatorKeyResult>
   /** Revokes a key: it and its sessions stop working within 1 second. */
   deleteOperatorKey: Method<DeleteOperatorKeyRequest, OperatorKey>
-  /** Hands a key over to another account, also from one that is disabled. The key goes on, as far as the role of its new owner goes. */
+  /** Gives a key to another account, also from a disabled one. The key keeps working, within its new owner’s role. */
   handOverOperatorKey: Method<HandOverOperatorKeyRequest, OperatorKey>
   /** Pages through the keys, newest first. */
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>

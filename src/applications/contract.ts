@@ -151,7 +151,7 @@ export const rotateApplicationSecret = operation({
   id: 'rotateApplicationSecret',
   group: 'applications',
   summary:
-    'Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; what is older ends at once. An application that rotates its own should name `overlapSeconds`: without it the token of the request ends too, and a lost answer cannot be asked for again.',
+    'Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; still older ones end immediately. An application that rotates its own should name `overlapSeconds`: without it the request’s own token ends too, and a lost answer cannot be fetched again.',
   method: 'POST',
   path: `${folder}/rotateSecret`,
   ...ofOne,
@@ -177,7 +177,8 @@ const serviceMembers = {
 export const getApplication = operation({
   id: 'getApplication',
   group: 'applications',
-  summary: 'Answers one application. To an application, which may ask for itself, it also tells what the service does.',
+  summary:
+    'Answers one application. An application may ask for itself, and also gets the service’s settings that concern it.',
   method: 'GET',
   path: `${folder}/detail`,
   ...ofOne,

@@ -61,7 +61,7 @@ export const ImportRecord = named(
     existing: Type.Integer({ description: 'Rows that were there already, with the same content.' }),
     refused: Type.Integer({ description: 'Rows that were refused.' }),
     bytes: Type.Integer({ description: 'How large the file is.' }),
-    bytesRead: Type.Integer({ description: 'How much of it has been worked off.' }),
+    bytesRead: Type.Integer({ description: 'How much of it is done.' }),
     actor: Type.String(),
     createTime: moment,
     finishTime: nullable(Type.String({ description: 'When it came to its end; null before.' })),
@@ -78,7 +78,7 @@ export const createImport = operation({
   id: 'createImport',
   group: 'bulk',
   summary:
-    'Takes a file of rows, up to 1 GB, and works it off beside requests, one at a time of an application. A row that is there already with the same content counts as `existing`: a file can be sent twice.',
+    'Accepts a file of rows, up to 1 GB, and imports it in the background, one file at a time for an application. A row that exists already with the same content counts as `existing`, so a file can be sent twice.',
   method: 'POST',
   path: `${folder}/import/create`,
   callers,
@@ -129,7 +129,7 @@ export const pageImports = operation({
 export const cancelImport = operation({
   id: 'cancelImport',
   group: 'bulk',
-  summary: 'Ends an import that waits or runs; what it has written stays.',
+  summary: 'Cancels an import that waits or runs; rows that it has written stay.',
   method: 'POST',
   path: `${folder}/import/cancel`,
   callers,
@@ -190,7 +190,7 @@ export const createExport = operation({
   id: 'createExport',
   group: 'bulk',
   summary:
-    'Answers all rows of a kind as a file, with the filters of its page operation. In CSV a quote stands before what a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84.',
+    'Answers all rows of a kind as a file, with the filters of its page operation. In CSV a quote is put before text that a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84.',
   method: 'GET',
   path: `${folder}/export/create`,
   callers,

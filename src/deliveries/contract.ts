@@ -132,7 +132,7 @@ export const replayDeliveries = operation({
 export const testDelivery = operation({
   id: 'testDelivery',
   group: 'deliveries',
-  summary: 'Sends a test event to the callback, once, and answers what came of it.',
+  summary: 'Sends a test event to the callback, once, and answers the outcome.',
   method: 'POST',
   path: `${folder}/test`,
   ...ofApplication,

@@ -142,7 +142,7 @@ export const createDevice = operation({
 export const createDevices = operation({
   id: 'createDevices',
   group: 'devices',
-  summary: 'Registers up to 1000 devices; one outcome a row, in order, and one that is refused stops no other.',
+  summary: 'Registers up to 1000 devices; one outcome a row, in order; a refused row does not stop the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/createBatch',
   callers: ['application', 'operator'],

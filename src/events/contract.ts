@@ -104,7 +104,7 @@ export const AuditRecord = named(
     appId: nullable(Type.String({ description: 'null for what happened in no application' })),
     actorId: nullable(Type.Integer({ description: 'of the account or key that did it; no renaming moves it' })),
     subject: nullable(Type.String({ description: 'what it is about: a serial number or an id' })),
-    address: nullable(Type.String({ description: 'where it came from, of what is recorded with its source' })),
+    address: nullable(Type.String({ description: 'the source address, for events that record it' })),
   }),
 )
 export type AuditRecord = Static<typeof AuditRecord>

@@ -44,7 +44,7 @@ export class Drain {
   /** The answer to an unexpected error: one fixed sentence. The log has the error. */
   fault(error: unknown): HttpAnswer {
     const requestId = randomUUID()
-    this.log.error({ requestId, err: error }, 'internal fault')
+    this.log.error({ requestId, err: error }, 'internal error')
     return {
       status: 500,
       headers: { ...json, 'cache-control': 'no-store', 'x-request-id': requestId },

@@ -419,7 +419,7 @@ function asRefusal(
     log.warn({ requestId, operation, err: error }, 'the database did not respond')
     return away
   }
-  log.error({ requestId, operation, err: error }, 'internal fault')
+  log.error({ requestId, operation, err: error }, 'internal error')
   return new Refusal('internalFault')
 }
 

@@ -109,7 +109,7 @@ function picker(schema: TSchema): Pick | undefined {
   }
   // An optional object or list has one alternative with members; the others are null and "".
   const pickers = (anyOf ?? []).flatMap((option) => picker(option) ?? [])
-  if (pickers.length > 1) throw new Error('a union of several objects tells nothing of which members are declared')
+  if (pickers.length > 1) throw new Error('a union of several objects does not determine the declared members')
   return pickers[0]
 }
 

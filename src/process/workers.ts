@@ -121,7 +121,7 @@ export class Workers {
     await pause(pauseMs, undefined, { signal }).catch(() => {})
     if (signal.aborted) return
     // When it ends, the next one is started.
-    await this.launch().catch((error: Error) => this.log.error(`worker does not start: ${error.message}`))
+    await this.launch().catch((error: Error) => this.log.error(`worker could not start: ${error.message}`))
   }
 
   private get serving(): Member[] {

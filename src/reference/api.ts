@@ -6,7 +6,7 @@ import { webhooks } from './webhooks.ts'
 
 const description = `Charging sites and smart entrance devices of a cloud open platform.
 
-Every answer is \`{"code":0,"msg":"success","data":…}\`; a refusal has its HTTP status, another \`code\` and no record in \`data\`. \`code\` is the contract; \`msg\` is for people, in Chinese when \`Accept-Language\` prefers it. Look at the status or the code before you read \`data\`: 10001 has \`{"errors":[…]}\` there, with every faulty member.
+Every answer is \`{"code":0,"msg":"success","data":…}\`; a refusal has its HTTP status, another \`code\` and no record in \`data\`. \`code\` is the contract; \`msg\` is for people, in Chinese when \`Accept-Language\` prefers it. Check the status or the code before you read \`data\`: 10001 has \`{"errors":[…]}\` there, with every faulty member.
 
 In bodies, an optional member that is left out, null or \`""\` is not given, and unknown members are ignored. A query member that the operation does not know is refused. In answers every member is present, and null means unknown or not given. Texts are kept as they were sent, and hold no control characters.
 
@@ -31,7 +31,7 @@ const tags = {
   ),
   thirdPartyConfig: tag(
     'Third-party configuration',
-    'What an application tells of its company and its callback. Without one it can create no sites.',
+    'An application’s configuration: its operating company and its callback. Without one it can create no sites.',
     integrators,
   ),
   devices: tag(
@@ -42,7 +42,7 @@ const tags = {
   events: tag('Events', 'The feed of everything that changed, in order.', integrators),
   deliveries: tag('Deliveries', 'What became of each callback, and how to have it again.', integrators),
   refusals: tag('Refusals', 'Why writes were refused in the last days.', integrators),
-  bulk: tag('Bulk', 'Files of rows: imports that are worked off beside requests, and exports.', integrators),
+  bulk: tag('Bulk', 'Files of rows: imports, which run in the background, and exports.', integrators),
   regions: tag('Regions', 'The national administrative divisions (GB/T 2260).', integrators),
   callbacks: tag(
     'Callbacks',
@@ -52,7 +52,11 @@ const tags = {
   applications: tag('Applications', 'Third-party integrators and their secrets.', platform),
   deviceModels: tag('Device models', 'Which model a serial number belongs to, by how it begins.', platform),
   deviceInventory: tag('Device inventory', 'Serial numbers that are known beforehand, each with its model.', platform),
-  deviceOwnership: tag('Device ownership', 'To free a serial number whoever holds it, and to move a device.', platform),
+  deviceOwnership: tag(
+    'Device ownership',
+    'To free any serial number, and to move a device to another application.',
+    platform,
+  ),
   sessions: tag('Sessions', 'Who is signed in to the console.', platform),
   operators: tag('Operators', 'The people who run the platform, and their roles.', platform),
   operatorKeys: tag('Operator keys', 'Keys for the programs of people who run the platform.', platform),

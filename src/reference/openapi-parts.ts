@@ -50,11 +50,12 @@ export const headers = {
   },
   'RateLimit-Policy': {
     description:
-      'The application’s limit, for example `"default";q=1000;w=1`: so many requests a second. Absent without one.',
+      'The application’s limit, for example `"default";q=1000;w=1`: `q` requests in `w` seconds. Absent without a limit.',
     schema: ascii,
   },
   RateLimit: {
-    description: 'What is left of it, for example `"default";r=998;t=1`. Of several processes each tells its guess.',
+    description:
+      'What is left of the limit, for example `"default";r=998;t=1`; an estimate when several processes serve.',
     schema: ascii,
   },
   ETag: { description: 'Names this state of the record, for `If-Match`.', ...always, schema: ascii },

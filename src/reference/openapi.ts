@@ -117,7 +117,7 @@ class DocumentWriter {
       client: {
         type: 'http',
         scheme: 'basic',
-        description: 'The appId and the appSecret, where they do not stand in the body.',
+        description: 'The appId and the appSecret, if they are not in the body.',
       },
       operatorKey: { type: 'http', scheme: 'bearer', description: 'An operator key: `Authorization: Bearer …`.' },
       session: { type: 'apiKey', in: 'cookie', name: cookieNames.session, description: 'A session of the console.' },

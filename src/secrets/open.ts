@@ -39,7 +39,7 @@ export async function openSecrets(sql: Statements, options: SecretsOptions, isRe
   }
   if (options.keyFile === undefined && options.password === '') {
     options.log.warn(
-      'the database has no password, so whoever has a dump of it can open the callback secrets: name a file with FORECOURT_SECRETS_KEY_FILE',
+      'the database has no password, so anyone with a dump of it can open the callback secrets: name a file with FORECOURT_SECRETS_KEY_FILE',
     )
   }
   const locked = options.keyFile === undefined ? lockKey(first.toString('base64'), options.password) : null

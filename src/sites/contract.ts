@@ -113,7 +113,7 @@ export const saveSite = operation({
 export const saveSites = operation({
   id: 'saveSites',
   group: 'sites',
-  summary: 'Creates up to 1000 sites; one outcome a row, in order, and one that is refused stops no other.',
+  summary: 'Creates up to 1000 sites; one outcome a row, in order; a refused row does not stop the others.',
   method: 'POST',
   path: `${folder}/saveBatch`,
   callers: ['application', 'operator'],

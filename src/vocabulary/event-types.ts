@@ -33,7 +33,7 @@ export const eventWords = {
     en: 'Device transferred',
     zh: '转移设备',
     happens: {
-      en: 'An operator moved a device from one application to another; told to both',
+      en: 'An operator moved a device from one application to another; both get the event',
       zh: '运营方将设备从一个应用转移到另一个应用；双方均会收到',
     },
   },

@@ -92,7 +92,7 @@ export const refusals = {
     when: 'Create device while the application is offline, and transfer to an application that is.',
     whenZh: '应用下线期间创建设备，或把设备转移到已下线的应用。',
     todo: {
-      en: 'Ask the operator to take the application online. Sites, reads and state reports go on meanwhile.',
+      en: 'Ask the operator to take the application online. Sites, reads and state reports work meanwhile.',
       zh: '请运营方将应用上线。其间创建站点、查询和状态上报不受影响。',
     },
   },
@@ -101,7 +101,7 @@ export const refusals = {
     status: 429,
     en: 'There are more requests of this kind than the limit allows. Try again after the time that Retry-After says.',
     zh: '请求过于频繁，超出限额；请在 Retry-After 指定的时间后重试。',
-    when: 'The application is over its `rateLimitPerSecond`, has 128 reads waiting or four files under way already, keeps as much of files and results as it may (`data.errors` says so), or asks for another replay or test while one is under way or hardly over; somebody tries passwords too often. `Retry-After` says when to come back.',
+    when: 'The application is over its `rateLimitPerSecond`, has 128 reads waiting or four files under way already, stores as many bytes of files and results as it may (`data.errors` says so), or asks for another replay or test while one is under way or has just ended; or passwords are tried too often. `Retry-After` says when to come back.',
     whenZh:
       '超过应用的 `rateLimitPerSecond`；已有 128 个查询在等待，或同时上传四个文件；其文件和结果已占满可用空间（见 `data.errors`）；上一次重放或测试尚未结束或刚刚结束就再次请求；或密码尝试过于频繁。何时再来见 `Retry-After`。',
     todo: {
@@ -126,10 +126,10 @@ export const refusals = {
     status: 412,
     en: 'The record has changed since it was read.',
     zh: '记录在读取之后已被修改。',
-    when: 'An update or a delete carries `If-Match`, and the record is no longer the one with that `ETag`. Read it again, and decide anew.',
+    when: 'An update or a delete carries `If-Match`, and the record has changed since it had that `ETag`. Read it again, and decide again.',
     whenZh: '更新或删除带有 `If-Match`，而记录的 `ETag` 已经改变。',
     todo: {
-      en: 'Read the record again, decide anew, and send its new `ETag`.',
+      en: 'Read the record again, decide again, and send its new `ETag`.',
       zh: '重新读取记录，重新判断，并使用新的 `ETag`。',
     },
   },
@@ -150,7 +150,7 @@ export const refusals = {
     status: 401,
     en: 'The name, the password or the key is wrong.',
     zh: '用户名、密码或密钥错误。',
-    when: 'Operators only: nobody can sign in with this name and password, or with this operator key.',
+    when: 'Operators only: no account has this name and password, or this operator key is not valid.',
     whenZh: '仅运营方会遇到：用户名与密码不匹配，或运营密钥无效。',
     todo: {
       en: 'Check name and password; an admin can reset the account.',
@@ -262,7 +262,7 @@ export const refusals = {
     when: 'The serial number is unknown, or not this caller’s: one answer for both.',
     whenZh: '序列号不存在，或不属于调用方：两种情况响应相同。',
     todo: {
-      en: 'Check the serial, upper and lower case too, and that it was not unbound or moved: `guard/history` tells it of your own.',
+      en: 'Check the serial, upper and lower case too, and that it was not unbound or moved: `guard/history` shows your own bindings.',
       zh: '检查序列号（区分大小写），以及设备是否已解绑或转移：自己的绑定记录可用 `guard/history` 查询。',
     },
   },
@@ -358,7 +358,7 @@ export const refusals = {
     when: 'A site names a billing rule that this application does not have; `data.errors` names the field. The status is 404 in the rule’s own operations.',
     whenZh: '站点引用的计费规则不属于该应用，`data.errors` 指出字段。在计费规则自身的接口中状态码为 404。',
     todo: {
-      en: 'Create the rule first, and use the id that `billingRule/page` shows in this very application.',
+      en: 'Create the rule first, and use the id that `billingRule/page` shows for this application.',
       zh: '先创建计费规则，并使用本应用 `billingRule/page` 中的编号。',
     },
   },
@@ -425,12 +425,12 @@ export const refusals = {
   importRunning: {
     code: 70003,
     status: 409,
-    en: 'Another import of this application is under way, or this one has come to its end.',
+    en: 'Another import of this application is under way, or this one has ended.',
     zh: '该应用已有导入任务正在进行，或此任务已经结束。',
-    when: 'Create while an import of the application waits or runs; cancel of one that has come to its end.',
+    when: 'Create while an import of the application waits or runs; cancel of an import that has ended.',
     whenZh: '应用已有等待中或进行中的导入任务时再次创建；或取消已经结束的任务。',
     todo: {
-      en: 'Wait until `import/detail` tells a status of 3 or more, or cancel it.',
+      en: 'Wait until `import/detail` shows a status of 3 or more, or cancel it.',
       zh: '等到 `import/detail` 的状态为 3 或以上，或先将其取消。',
     },
   },

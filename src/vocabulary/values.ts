@@ -159,15 +159,13 @@ export const appId = named(
 /** An application may leave out its own, an operator names one. */
 export const ownAppId = named(
   'OwnAppId',
-  optional(
-    described(appId, 'The application that is meant. An application may leave out its own; an operator names one.'),
-  ),
+  optional(described(appId, 'The application. An application may leave out its own; an operator must name one.')),
 )
 /** The `appId` of pages that can also list all applications. */
 export const anyAppId = optional(
   described(
     appId,
-    'The application that is meant. An application may leave out its own; left out by an operator, every application is meant, and by a developer those that they are a member of.',
+    'The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member.',
   ),
 )
 export const name = named('Name', text(lengths.name, 'A name, as it was given.'))
@@ -193,7 +191,7 @@ export const serialPattern = String.raw`^[^\s\p{Cc}\p{Cs}]{1,${lengths.serial}}$
 const serial = Type.String({
   pattern: serialPattern,
   [shownKey]: { type: 'string', minLength: 1, maxLength: lengths.serial, pattern: String.raw`^\S+$` },
-  description: 'A device’s serial number, as it stands on the device. It has one owner at a time.',
+  description: 'A device’s serial number, as printed on the device. It has one owner at a time.',
   [reasonKey]: {
     en: `must be a string of 1 to ${lengths.serial} characters without white space, control characters or lone surrogates`,
     zh: `必须是 1 至 ${lengths.serial} 个字符的字符串，不含空白、控制字符或孤立代理项`,
@@ -236,7 +234,7 @@ const longitudeAndLatitude = Type.String({
   pattern: coordinatesPattern,
   [shownKey]: { type: 'string', maxLength: lengths.coordinates, pattern: `^${longitude} *, *${latitude}$` },
   description:
-    'Longitude and latitude in decimal degrees, with a comma between them, in the `coordinateSystem` that `getApplication` tells: GCJ-02 unless the service is set otherwise. Nothing is converted.',
+    'Longitude and latitude in decimal degrees, with a comma between them, in the `coordinateSystem` that `getApplication` answers: GCJ-02 unless the service is set otherwise. Nothing is converted.',
   [reasonKey]: {
     en: 'must be longitude,latitude in decimal degrees, −180 to 180 and −90 to 90, at most 64 characters',
     zh: '必须是“经度,纬度”（十进制度），经度 −180 至 180，纬度 −90 至 90，最多 64 个字符',
@@ -317,7 +315,7 @@ export const moment = named(
   'Moment',
   Type.String({
     description:
-      'yyyy-MM-dd HH:mm:ss in the `timeZone` that `getApplication` tells: Asia/Shanghai unless the service is set otherwise.',
+      'yyyy-MM-dd HH:mm:ss in the `timeZone` that `getApplication` answers: Asia/Shanghai unless the service is set otherwise.',
     examples: ['2026-11-22 08:00:00'],
   }),
 )

@@ -146,7 +146,7 @@ async function expectWholeChanges(
   const faults = service
     .stderr()
     .split('\n')
-    .filter((line) => line.includes('internal fault'))
+    .filter((line) => line.includes('internal error'))
   expect(wrong.concat(writers.wrong), `${said}: ${faults.slice(0, 2).join('\n')}`).toEqual([])
   expect(outcomes.get('no answer') ?? 0, `${said}: requests without an answer`).toBe(0)
   await database.run(async (sql) => {

@@ -127,7 +127,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   tell(`${entries.length} log entries, ${requestIds.length} requests, ${secrets.length} secrets`)
   expect(requestIds.filter((id) => !told.has(id))).toEqual([])
   // The trouble was there to be logged.
-  expect(entries.filter((entry) => entry.msg === 'internal fault').length).toBeGreaterThanOrEqual(8)
+  expect(entries.filter((entry) => entry.msg === 'internal error').length).toBeGreaterThanOrEqual(8)
   expect(entries.filter((entry) => (entry.level as number) >= 40).length).toBeGreaterThan(8)
 
   const serverLog = join(embeddedConnection(dataDir).cluster, 'server.log')

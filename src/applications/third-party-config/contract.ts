@@ -31,7 +31,7 @@ export const thirdPartyConfigMembers = {
   callbackUrl: optional(
     text(
       lengths.url,
-      'https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole, others and events see `?…`, which leaves it as it is when it is sent back.',
+      'https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole; others and events see `?…`, which keeps the stored query when it is sent back.',
     ),
   ),
   callbackEvents: optional(Type.Array(EventTypeName, { minItems: 1, maxItems: eventTypes.length })),

@@ -16,7 +16,7 @@ const credentials = {
 
 /** RFC 6749 §5.2. */
 const OAuthError = Type.Object({
-  error: Type.String({ description: 'What a stock OAuth library reads, for example invalid_client.' }),
+  error: Type.String({ description: 'The error as OAuth libraries read it, for example invalid_client.' }),
   error_description: Type.String({ description: 'The same for people.' }),
 })
 
@@ -44,7 +44,7 @@ export const issueToken = operation({
   }),
   beside: {
     answer: Type.Object({
-      access_token: Type.String({ description: 'The same token, where a stock OAuth library reads it.' }),
+      access_token: Type.String({ description: 'The same token, under the names that OAuth libraries read.' }),
       token_type: Type.String({ [shownKey]: Type.Literal('Bearer'), description: 'Always Bearer.' }),
       expires_in: Type.Integer({ description: 'Seconds until the token ends.' }),
     }),
@@ -96,7 +96,7 @@ export const getAuthorizationServer = operation({
     }),
     response_types_supported: Type.Array(Type.String(), {
       examples: [[]],
-      description: 'None: nobody signs in by a redirect.',
+      description: 'None: there is no sign-in by redirect.',
     }),
   }),
   refusals: [],

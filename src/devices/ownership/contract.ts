@@ -18,7 +18,8 @@ import { DeviceRecord } from '../contract.ts'
 export const unbindDevice = operation({
   id: 'unbindDevice',
   group: 'devices',
-  summary: 'Frees a serial number at once, for anyone; who held it stays in the history. Answers the last record.',
+  summary:
+    'Frees a serial number immediately; any application can then bind it. Its past owner stays in the history. Answers the last record.',
   method: 'POST',
   path: '/api/device/entrance/guard/unbind',
   callers: ['application', 'operator'],
@@ -36,7 +37,7 @@ export const unbindDevices = operation({
   id: 'unbindDevices',
   group: 'devices',
   summary:
-    'Frees up to 1000 serial numbers; one outcome a serial number, in order, and one that is refused stops no other.',
+    'Frees up to 1000 serial numbers; one outcome a serial number, in order; a refused one does not stop the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/unbindBatch',
   callers: ['application', 'operator'],
@@ -75,7 +76,7 @@ export const getDeviceHistory = operation({
 export const forceUnbindDevice = operation({
   id: 'forceUnbindDevice',
   group: 'deviceOwnership',
-  summary: 'Frees a serial number, whoever holds it.',
+  summary: 'Frees a serial number of any application.',
   method: 'POST',
   path: '/api/platform/v1/device/forceUnbind',
   callers: ['operator'],
@@ -102,7 +103,7 @@ export const transferDevices = operation({
   id: 'transferDevices',
   group: 'deviceOwnership',
   summary:
-    'Moves up to 1000 devices to another application; one outcome a device, in order, and one that is refused stops no other.',
+    'Moves up to 1000 devices to another application; one outcome a device, in order; a refused device does not stop the others.',
   method: 'POST',
   path: '/api/platform/v1/device/transferBatch',
   callers: ['operator'],

@@ -34,7 +34,7 @@ export const StateReport = named(
     deviceNo,
     reportTime: optional({
       ...instantText,
-      description: `When the device was in this state: RFC 3339, at most ${clockAllowanceSeconds} seconds ahead. A report that is older than what is known changes nothing; left out, it is the newest.`,
+      description: `When the device was in this state: RFC 3339, at most ${clockAllowanceSeconds} seconds ahead. A report older than the newest known one changes nothing; left out, it is the newest.`,
     }),
     status: optional(DeviceStatus),
     onlineStatus: optional(OnlineStatus),
@@ -68,7 +68,7 @@ export const reportDeviceStates = operation({
   id: 'reportDeviceStates',
   group: 'devices',
   summary:
-    'Reports the states of up to 1000 devices; one outcome a report, in order, and one that is refused stops no other.',
+    'Reports the states of up to 1000 devices; one outcome a report, in order; a refused report does not stop the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/stateBatch',
   callers,

@@ -33,7 +33,7 @@ export const RefusalRecord = named(
     subject: nullable(
       Type.String({
         description:
-          'what it was about: a serial number, the id of a site or a rule, or the name of what was to be made',
+          'the record it was about: a serial number, the id of a site or a rule, or the name of a record to be created',
       }),
     ),
     actor: Type.String({ description: 'who called: application:…, operator:… or operatorKey:…' }),

@@ -146,7 +146,8 @@ export const deleteOperator = operation({
 export const resetOperator = operation({
   id: 'resetOperator',
   group: 'operators',
-  summary: 'Makes a new one-time link by which the person sets a password; the old password and sessions end at once.',
+  summary:
+    'Creates a new one-time link by which the person sets a password; the old password and sessions end immediately.',
   method: 'POST',
   path: `${folder}/reset`,
   ...adminOnly,
@@ -217,7 +218,7 @@ export const OperatorKeyRecord = named(
   Type.Object({
     id: Type.Integer(),
     name: Type.String(),
-    role: Type.String({ description: 'what it may do now: never more than its owner' }),
+    role: Type.String({ description: 'its present role: never more than its owner’s' }),
     status: Type.Integer({
       [shownKey]: oneOf(1, 2),
       description: '1 works, 2 does not: it has expired, or its owner is disabled or a developer.',
@@ -275,7 +276,7 @@ export const handOverOperatorKey = operation({
   id: 'handOverOperatorKey',
   group: 'operatorKeys',
   summary:
-    'Hands a key over to another account, also from one that is disabled. The key goes on, as far as the role of its new owner goes.',
+    'Gives a key to another account, also from a disabled one. The key keeps working, within its new owner’s role.',
   method: 'POST',
   path: `${keyFolder}/handOver`,
   ...adminOnly,

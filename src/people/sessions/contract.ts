@@ -53,7 +53,7 @@ export const createSession = operation({
   id: 'createSession',
   group: 'sessions',
   summary:
-    'Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. The session that the browser had until then ends, and of more than 20 sessions of an account the oldest.',
+    'Signs in, by name and password or by an operator key. The session is a cookie that scripts cannot read. The browser’s previous session ends, and so does the oldest of more than 20 sessions of an account.',
   method: 'POST',
   path: `${folder}/create`,
   callers: [],

@@ -18,7 +18,7 @@ const Counts = named(
     applicationsFrozen: count,
     callbacksWaiting: Type.Integer({ description: 'that wait for another attempt' }),
     callbacksDead: count,
-    callbacksHeld: Type.Integer({ description: 'applications whose callback is left alone for its failures' }),
+    callbacksHeld: Type.Integer({ description: 'applications whose callback is held after failures in a row' }),
     eventsWaiting: Type.Integer({
       description: 'that callbacks ask for and that wait for their first attempt, counted to 200000',
     }),
