@@ -25,7 +25,7 @@ import {
   type TestApplication,
 } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
-import { becomesTrue, sleep, Workplace } from './support.ts'
+import { becomesTrue, sleep, staysTrue, Workplace } from './support.ts'
 
 // Long operations end within a second of their caller's access: an upload, a running import and an export.
 
@@ -226,8 +226,7 @@ test('what is sent comes whole to somebody who keeps their access', async () => 
   const headers = { authorization: `Bearer ${full.token}` }
   for (const path of [`${createExport.path}?kind=devices&format=ndjson`, `${getImportResult.path}?id=${filledBy}`]) {
     const read = await standStill(path, headers)
-    await sleep(1_100)
-    expect(read.isOpen()).toBe(true)
+    expect(await staysTrue(() => read.isOpen(), 1_100)).toBe(true)
     expect(await read.isWhole()).toBe(true)
   }
 }, 60_000)
@@ -239,8 +238,7 @@ test('the connection of a reader who has stood still for long closes as well', a
   const path = `${createExport.path}?kind=devices&format=ndjson&appId=${full.appId}`
   const read = await standStill(path, headers)
   // By then the buffers are full, and no further page is read.
-  await sleep(1_500)
-  expect(read.isOpen()).toBe(true)
+  expect(await staysTrue(() => read.isOpen(), 1_500)).toBe(true)
   await lose()
   expect(await becomesTrue(() => !read.isOpen(), 20_000)).toBe(true)
   expect(await read.isWhole()).toBe(false)

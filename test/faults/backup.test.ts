@@ -42,8 +42,9 @@ import {
   embeddedConnection,
   type OwnDatabase,
   seed,
-  sleep,
+  staysTrue,
   tell,
+  untilAdmitted,
   Workplace,
   withSql,
 } from './support.ts'
@@ -339,12 +340,8 @@ const allow = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
 
 /** Sends a test and holds its signature to the secret that the application was shown. */
 async function expectSigned(client: Client, appId: string, path: string, secret: string): Promise<void> {
-  let sent = await client.operate(testDelivery, { appId })
-  // Tests have a rate, and what was sent of it is restored with the rest.
-  if (sent.status === 429) {
-    await sleep(Number(sent.headers.get('retry-after')) * 1000)
-    sent = await client.operate(testDelivery, { appId })
-  }
+  // Tests have a rate, and those that were sent are restored too.
+  const sent = await untilAdmitted(() => client.operate(testDelivery, { appId }), 200)
   expect(sent.data?.status, sent.text).toBe(2)
   const received = receiver.at(path).at(-1)
   if (received === undefined) throw new Error('nothing has arrived')
@@ -390,8 +387,7 @@ test.skipIf(!hasOldestPostgres)(
     const created = await client.call(createDevice, deviceBody(appId), { token })
     expect(created.code, created.text).toBe(0)
     expect((await client.operate(testDelivery, { appId })).code).toBe(10042)
-    await sleep(2_000)
-    expect(receiver.at(path)).toHaveLength(had)
+    expect(await staysTrue(() => receiver.at(path).length === had, 2_000)).toBe(true)
     expect(await forecourt(['callbacks', 'resume'], env)).toEqual({
       code: 0,
       stdout: 'Callbacks are sent.\n',

@@ -5,7 +5,7 @@ import { getReadiness } from '../../src/service/contract.ts'
 import { getOverview } from '../../src/service/overview/contract.ts'
 import { Client, deviceBody, newApplication } from '../harness.ts'
 import { Receiver } from './receiver.ts'
-import { becomesTrue, sleep, Workplace } from './support.ts'
+import { becomesTrue, staysTrue, Workplace } from './support.ts'
 
 const place = new Workplace()
 const receiver = await Receiver.start()
@@ -40,8 +40,9 @@ test('a service whose callbacks are paused sends none, says so, and sends afterw
   expect(replayed.data).toEqual({ replayed: 2 })
   const tested = await client.call(testDelivery, {}, { token })
   expect([tested.status, tested.code]).toEqual([409, 10042])
-  await sleep(3_000)
-  const { data } = await client.call(pageDeliveries, {}, { token })
+  const page = async () => (await client.call(pageDeliveries, {}, { token })).data
+  expect(await staysTrue(async () => (await page()).waitingEvents === 3, 3_000)).toBe(true)
+  const data = await page()
   expect(data).toMatchObject({ waitingEvents: 3, callbacks: 'paused', heldUntil: null })
   expect(data.list.map(({ status, nextAttemptTime }) => [status, nextAttemptTime])).toEqual([
     [1, null],

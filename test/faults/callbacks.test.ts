@@ -10,7 +10,7 @@ import { pageEvents } from '../../src/events/contract.ts'
 import { newApplication } from '../harness.ts'
 import { CallbackBed, serialOf } from './callback-bed.ts'
 import { answerWith, verify } from './receiver.ts'
-import { becomesTrue, sleep } from './support.ts'
+import { becomesTrue, staysTrue } from './support.ts'
 
 const bed = await CallbackBed.start()
 const { client, receiver } = bed
@@ -197,8 +197,7 @@ describe.concurrent('a callback that fails', () => {
     expect(stopped.callbackStopTime).toMatch(/^\d{4}-/)
     isGone = false
     const missed = await bed.createDevicesOf(app, 3)
-    await sleep(2000)
-    expect(receiver.at(app.path)).toHaveLength(2)
+    expect(await staysTrue(() => receiver.at(app.path).length === 2, 2_000)).toBe(true)
     const config = { appId, operatorName: 'Operator', callbackUrl: receiver.url(app.path) }
     const saved = await client.call(saveThirdPartyConfig, config, { token })
     expect(saved.data).toMatchObject({ callbackStopTime: null, callbackStopReason: null })

@@ -16,6 +16,7 @@ import {
   randomNumbers,
   seed,
   sleep,
+  staysTrue,
   tell,
   Workplace,
 } from './support.ts'
@@ -96,8 +97,10 @@ test('a device that reported and stays silent is taken offline after the time-ou
     }),
   )
   await becomesTrue(async () => byPresence(await readStateEvents(serials)).length >= serials.length)
-  // Time for another event of the same silence.
-  await sleep(500)
+  // No second event of the same silence follows.
+  expect(await staysTrue(async () => byPresence(await readStateEvents(serials)).length === serials.length, 500)).toBe(
+    true,
+  )
   const events = byPresence(await readStateEvents(serials))
   expect(events.map(({ deviceNo }) => deviceNo).sort(), `${said}: one event each`).toEqual(serials.toSorted())
   const silentFor: number[] = []
@@ -251,7 +254,7 @@ test('a device that never reported, or reported that it is offline, stays as it 
   const rows = await Promise.all([never, offline].map(rowVersion))
   const events = await readStateEvents([never, offline])
   expect(events).toHaveLength(2)
-  await sleep(surelyMs)
+  expect(await staysTrue(async () => (await readStateEvents([never, offline])).length === 2, surelyMs), said).toBe(true)
   expect(await Promise.all([never, offline].map(rowVersion)), said).toEqual(rows)
   expect(await readStateEvents([never, offline]), said).toEqual(events)
 }, 120_000)
@@ -281,8 +284,8 @@ longTest(
       await each(1).call(createDevice, deviceBody(next.appId, { deviceNo }), { token: next.token })
     }
     const rows = await Promise.all(taken.map(rowVersion))
-    await sleep(surelyMs)
-    expect(byPresence(await readStateEvents(unbound)), said).toEqual([])
+    const noneIsTaken = async () => byPresence(await readStateEvents(unbound)).length === 0
+    expect(await staysTrue(noneIsTaken, surelyMs), said).toBe(true)
     expect(await Promise.all(taken.map(rowVersion)), said).toEqual(rows)
   },
   120_000,
@@ -406,8 +409,8 @@ test('a look that fails again and again is one line of the log', async () => {
     try {
       const isLogged = () => services.every((service, index) => linesOf(service) > (before[index] ?? 0))
       expect(await becomesTrue(isLogged), said).toBe(true)
-      // Some ticks more.
-      await sleep(3 * silentMs)
+      const isOneLine = () => services.every((service, index) => linesOf(service) === (before[index] ?? 0) + 1)
+      expect(await staysTrue(isOneLine, 3 * silentMs), said).toBe(true)
     } finally {
       await rename('device_presence_away', 'device_presence')
     }
@@ -441,7 +444,9 @@ test('when the process that looks for silent devices is killed in the middle, th
   expect(both).toHaveLength(1)
   const isOver = async () => byPresence(await readStateEvents(serials)).length >= serials.length
   expect(await becomesTrue(isOver), said).toBe(true)
-  await sleep(500)
+  expect(await staysTrue(async () => byPresence(await readStateEvents(serials)).length === serials.length, 500)).toBe(
+    true,
+  )
   const events = byPresence(await readStateEvents(serials))
   expect(events.map(({ deviceNo }) => deviceNo).sort(), `${said}: one event each`).toEqual(serials.toSorted())
 }, 120_000)

@@ -24,7 +24,7 @@ import {
 import { longTest } from '../long.ts'
 import { newPerson, signIn } from '../people.ts'
 import { Receiver, verify } from './receiver.ts'
-import { becomesTrue, embeddedConnection, type OwnDatabase, sleep, Workplace, withSql } from './support.ts'
+import { becomesTrue, embeddedConnection, type OwnDatabase, untilAdmitted, Workplace, withSql } from './support.ts'
 
 // Callback secrets at rest: sealed with a key that the database does not hold, and opened wherever they sign.
 
@@ -84,13 +84,8 @@ async function newEndpoint(service: Service): Promise<Endpoint> {
 
 /** Sends a test and holds its signatures to the secrets that the application was shown. */
 async function expectSigned(service: Service, { appId, path, secrets }: Endpoint): Promise<void> {
-  const send = () => new Client(service).operate(testDelivery, { appId })
-  let sent = await send()
   // An application has a test every few seconds.
-  for (let tries = 0; sent.code === 10007 && tries < 100; tries++) {
-    await sleep(200)
-    sent = await send()
-  }
+  const sent = await untilAdmitted(() => new Client(service).operate(testDelivery, { appId }), 200)
   expect([sent.data?.status, sent.data?.error], sent.text).toEqual([2, null])
   const received = receiver.at(path).at(-1)
   if (received === undefined) throw new Error('nothing has arrived')

@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { createDevice, getDevice } from '../../src/devices/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
 import { type Client, deviceBody, newSerial, type TestApplication } from '../harness.ts'
-import { sleep } from './support.ts'
+import { untilAdmitted } from './support.ts'
 
 /** Registers `count` devices at once, each by the client that `by` chooses. Returns their serials. */
 export async function registerDevices(
@@ -27,8 +27,6 @@ export async function report(client: Client, { token }: TestApplication, deviceN
 
 /** The device as its application reads it. */
 export async function detail(client: Client, { token }: TestApplication, deviceNo: string) {
-  let answer = await client.call(getDevice, { deviceNo }, { token })
   // An application has its share of reads at once, and here are many readers.
-  for (; answer.code === 10007; answer = await client.call(getDevice, { deviceNo }, { token })) await sleep(5)
-  return answer.data
+  return (await untilAdmitted(() => client.call(getDevice, { deviceNo }, { token }))).data
 }

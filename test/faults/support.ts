@@ -63,6 +63,26 @@ export async function becomesTrue(look: () => boolean | Promise<boolean>, within
   return true
 }
 
+/** Whether a condition holds and goes on to hold for this long: for what must not happen, where no later signal tells. */
+export async function staysTrue(look: () => boolean | Promise<boolean>, forMs: number): Promise<boolean> {
+  const end = performance.now() + forMs
+  while (await look()) {
+    if (performance.now() > end) return true
+    await sleep(20)
+  }
+  return false
+}
+
+/** Repeats a call that is refused for its rate (10007) until it is not. */
+export async function untilAdmitted<Answered extends { code: number }>(
+  call: () => Promise<Answered>,
+  pauseMs = 5,
+): Promise<Answered> {
+  let answer = await call()
+  for (; answer.code === 10007; answer = await call()) await sleep(pauseMs)
+  return answer
+}
+
 export type Connection = EmbeddedDatabase['connection']
 
 /** Runs statements on a connection of their own, around the service. */
