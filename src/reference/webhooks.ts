@@ -12,31 +12,24 @@ interface Webhook {
   data: TSchema
 }
 
-const site: Webhook = { record: 'Site', data: SiteRecord }
-const device: Webhook = { record: 'Device', data: DeviceRecord }
-const billingRule: Webhook = { record: 'BillingRule', data: BillingRuleRecord }
-const application: Webhook = { record: 'Application', data: ApplicationRecord }
-const thirdPartyConfig: Webhook = { record: 'ThirdPartyConfig', data: ThirdPartyConfigRecord }
+/** The noun of a type of event: `site` of `site.created`. */
+type Noun<Type extends string> = Type extends `${infer Name}.${string}` ? Name : never
 
-/** The data of each type of event: the record as its operation answers it (contract §6). */
-const byType: Record<EventType, Webhook> = {
-  'site.created': site,
-  'site.updated': site,
-  'site.deleted': site,
-  'device.bound': device,
-  'device.updated': device,
-  'device.unbound': device,
-  'device.transferred': { record: 'TransferredDevice', data: TransferredDevice },
-  'device.stateChanged': device,
-  'billingRule.created': billingRule,
-  'billingRule.updated': billingRule,
-  'billingRule.deleted': billingRule,
-  'application.online': application,
-  'application.offline': application,
-  'application.frozen': application,
-  'application.unfrozen': application,
-  'thirdPartyConfig.saved': thirdPartyConfig,
+/** The data of events by their noun: the record as its operation answers it (contract §6). */
+const byNoun: Record<Noun<EventType>, Webhook> = {
+  site: { record: 'Site', data: SiteRecord },
+  device: { record: 'Device', data: DeviceRecord },
+  billingRule: { record: 'BillingRule', data: BillingRuleRecord },
+  application: { record: 'Application', data: ApplicationRecord },
+  thirdPartyConfig: { record: 'ThirdPartyConfig', data: ThirdPartyConfigRecord },
 }
+
+/** Types whose data is another record. */
+const byType: Partial<Record<EventType, Webhook>> = {
+  'device.transferred': { record: 'TransferredDevice', data: TransferredDevice },
+}
+
+const webhookOf = (type: EventType) => byType[type] ?? byNoun[type.split('.')[0] as Noun<EventType>]
 
 const test = {
   type: testType,
@@ -47,6 +40,6 @@ const test = {
 
 /** The messages that a callback gets, by their type. */
 export const webhooks = [
-  ...eventTypes.map((type) => ({ type, summary: eventWords[type].happens.en, ...byType[type] })),
+  ...eventTypes.map((type) => ({ type, summary: eventWords[type].happens.en, ...webhookOf(type) })),
   test,
 ]
