@@ -7,7 +7,7 @@ export function commandReference(program: CliCommand): string {
   return `# The command line
 
 \`npx forecourt COMMAND\` where the package is installed, \`npm run --silent forecourt -- COMMAND\` in a checkout.
-\`forecourt COMMAND --help\` tells what stands here: the page is made from the program.
+\`forecourt COMMAND --help\` prints the same: this page is made from the program.
 
 Commands that run the service or look after it read the [settings](settings.md) of its environment. Those that work with
 it over the API take its address and an operator key; a key in the environment or in a file is in no list of processes.

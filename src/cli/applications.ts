@@ -14,14 +14,11 @@ interface CreateOptions {
 }
 
 export function applicationCommands(program: CliCommand, context: Context): void {
-  const app = program
-    .command('app')
-    .summary('applications')
-    .description('Makes applications, lists them, and changes what they may do.')
+  const app = program.command('app').summary('applications').description('Creates, lists and changes applications.')
 
   app
     .command('create')
-    .description('Makes an application that is ready to work, and shows its secret, once.')
+    .description('Creates an application that is ready for use, and shows its secret once.')
     .argument('<name>', 'its name, for people')
     .option('--operator-name <name>', 'the company in its third-party configuration (default: its own name)')
     .option('--callback-url <url>', 'where its events are sent to, https')
@@ -80,12 +77,12 @@ export function applicationCommands(program: CliCommand, context: Context): void
   )
   change(
     'offline',
-    'Takes an application offline: no device of it is created any more; all else goes on.',
+    'Takes an application offline: it can create no more devices; everything else works.',
     (client, appId) => client.takeApplicationOffline({ appId }),
   )
   app
     .command('freeze')
-    .description('Freezes an application: its tokens stop working within a second. Nothing of it is lost.')
+    .description('Freezes an application: its tokens stop working within a second. Its records stay.')
     .argument('<appid>', 'the application')
     .requiredOption('--reason <text>', 'why, in words: it is kept and shown')
     .example('app freeze 0f4a1b9c2d3e4f5a6b7c --reason "contract ended"')
@@ -100,7 +97,7 @@ export function applicationCommands(program: CliCommand, context: Context): void
     .argument('<appid>', 'the application')
     .option(
       '--overlap <seconds>',
-      'how long the old secret and its tokens go on working (default: not at all)',
+      'how long the old secret and its tokens keep working (default: not at all)',
       wholeNumber(0),
     )
     .example('app rotate-secret 0f4a1b9c2d3e4f5a6b7c --overlap 86400', 'a day to change over')

@@ -14,10 +14,10 @@ export function backupCommands(program: CliCommand, context: Context): void {
     .argument('[file]', 'where it goes; - for standard output')
     .summary('writes all that the database holds into a file')
     .description(
-      'Writes what the database of the settings holds at this moment into a file, while the service goes on. The file ' +
-        'holds secrets: only its owner can read it, and so should it stay. With --to the file is named by its time and ' +
-        'read again from the disk before it has its name. --keep N then reads the older ones too, and removes what is ' +
-        'older than the newest N that are whole: a damaged one takes no whole one’s place.',
+      'Writes a consistent snapshot of the settings’ database to a file, while the service runs. The file holds secrets: ' +
+        'only its owner can read it, and it should stay so. With --to the file is named by its time, and read again from ' +
+        'the disk before it gets its name. --keep N then verifies the older ones too and keeps the newest N complete ' +
+        'ones: a damaged file never takes a complete one’s place.',
     )
     .option('--to <folder>', 'the folder in which the file is named by its time')
     .option('--keep <number>', 'how many whole backups stay in the folder; without it all')

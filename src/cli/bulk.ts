@@ -61,7 +61,7 @@ export function bulkCommands(program: CliCommand, context: Context): void {
   }
   imports
     .command('wait')
-    .description('Waits for an import that was sent before, and tells what became of it.')
+    .description('Waits for an import that was sent before, and prints its outcome.')
     .argument('<id>', 'the import', wholeNumber(1))
     .example('import wait 12', 'after Ctrl-C')
     .action((id: number) => watch(context, (signal) => waitFor(id, signal, context)))

@@ -16,7 +16,7 @@ export function databaseCommands(program: CliCommand, context: Context): void {
     .command('migrate')
     .summary('the schema of the settings’ database')
     .description(
-      'Looks at the schema of the settings’ database, and brings it up to date. A start of the service does the same.',
+      'Shows the schema’s version in the settings’ database, and migrates it. A start of the service does the same.',
     )
   migrate
     .command('status')
@@ -31,7 +31,7 @@ export function databaseCommands(program: CliCommand, context: Context): void {
     })
   migrate
     .command('up')
-    .description('Applies the migrations that wait, each in a transaction of its own, and serves nothing.')
+    .description('Applies the pending migrations, each in its own transaction, without serving.')
     .example('migrate up', 'before the new version is started')
     .action(async () => {
       const { migrateUp } = await import('./migrate.ts')
@@ -41,7 +41,7 @@ export function databaseCommands(program: CliCommand, context: Context): void {
     .command('distribute')
     .summary('makes an empty Citus database a distributed one')
     .description(
-      'Makes the empty database of the settings, that of a Citus coordinator, a distributed one: once. Services that run must be started again.',
+      'Distributes the settings’ empty database, which must be a Citus coordinator’s: once. Running services must be restarted.',
     )
     .example('distribute', 'with DATABASE_URL set to the coordinator')
     .action(async () => {
@@ -53,11 +53,11 @@ export function databaseCommands(program: CliCommand, context: Context): void {
     .command('erase')
     .summary('erases contacts and phone numbers of deleted sites')
     .description(
-      'Replaces contacts and phone numbers of deleted sites by *** in the event log and in the answers that are kept for retries, and tells it in the audit trail (site.erased). What callbacks, exports and backups have carried away is not reached.',
+      'Replaces contacts and phone numbers of deleted sites by *** in the event log and in the responses stored for retries, and records it in the audit trail (site.erased). Copies in callbacks, exports and backups are not changed.',
     )
     .option('--app <id>', 'of this application')
     .option('--site <id>', 'this site; wants --app')
-    .option('--days <number>', 'every site that was deleted at least so many days ago')
+    .option('--days <number>', 'every site that was deleted at least this many days ago')
     .option('--dry-run', 'only counts')
     .example('erase --app eb5ffaabb88d8c09f000 --site 1024', 'one site, after its delete')
     .example('erase --days 90', 'all that were deleted at least 90 days ago')

@@ -38,10 +38,10 @@ export function demoCommands(program: CliCommand, context: Context): void {
     .command('demo')
     .summary('fills the service with a believable fleet')
     .description(
-      'Makes 3 applications with sites and devices in real districts, and lets the devices report states until Ctrl-C. The callback of one application fails. A second run goes on with what the first has made. Not for a service in use.',
+      'Creates 3 applications with sites and devices in real districts, and reports device states until Ctrl-C. The callback of one application fails. A second run continues with the first one’s records. Not for a service in use.',
     )
     .option('--once', 'ends when the fleet is there and has reported once')
-    .option('--seconds <number>', 'ends after so long', wholeNumber(1))
+    .option('--seconds <number>', 'ends after this time', wholeNumber(1))
     .option('--sites <number>', 'how many sites', wholeNumber(3), 200)
     .option('--devices <number>', 'how many devices', wholeNumber(3), 5000)
     .example('demo')

@@ -34,7 +34,7 @@ export function operatorCommands(program: CliCommand, context: Context): void {
 
   operator
     .command('create')
-    .description('Makes an account, and shows the link by which the person sets a password, once.')
+    .description('Creates an account, and shows once the link by which the person sets a password.')
     .argument('<name>', 'as which the person signs in')
     .addOption(
       new Option('--role <role>', 'what the person may do')
@@ -71,7 +71,7 @@ export function operatorCommands(program: CliCommand, context: Context): void {
 
   key
     .command('list')
-    .description('Lists the keys, newest first; what they are is shown only when they are made.')
+    .description('Lists the keys, newest first. A key itself is shown only when it is created.')
     .example('key list')
     .action(async () => {
       const list = await rowsOf(context.client().pageOperatorKeys.all())
@@ -91,7 +91,7 @@ export function operatorCommands(program: CliCommand, context: Context): void {
 
   key
     .command('create')
-    .description('Makes a key for a program, and shows it, once.')
+    .description('Creates a key for a program, and shows it once.')
     .argument('<name>', 'what it is for')
     .addOption(
       new Option('--role <role>', 'what it may do').choices(['admin', 'operator', 'viewer']).makeOptionMandatory(),
@@ -108,7 +108,7 @@ export function operatorCommands(program: CliCommand, context: Context): void {
 
   key
     .command('hand-over')
-    .description('Gives a key to another account, whose role then bounds it. Programs that use it go on.')
+    .description('Gives a key to another account, whose role then limits it. Programs that use it keep working.')
     .argument('<id>', 'the key, as `key list` shows it', wholeNumber(1))
     .argument('<operator>', 'the account, as `operator list` shows it', wholeNumber(1))
     .example('key hand-over 7 12')

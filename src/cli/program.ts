@@ -31,7 +31,7 @@ export function createProgram(context: Context): CliCommand {
     .description(
       'The Forecourt service from the command line: starts it, looks after it, and works with it over its API.',
     )
-    .version(version, '--version', 'tells the version')
+    .version(version, '--version', 'prints the version')
     .helpOption('-h, --help', 'tells how a command is used')
     .helpCommand('help [command]', 'tells how a command is used')
     .option('--json', 'one JSON value on standard output')

@@ -20,9 +20,9 @@ export function serviceCommands(program: CliCommand, context: Context): void {
 
   program
     .command('doctor')
-    .summary('looks for what is wrong, and says what to do')
+    .summary('finds faults, and says what to do')
     .description(
-      'Looks at what the service of these settings stands on: port, data folder, database with its rights, durability, replication and clock, schema, disk, callbacks, and the key for secrets. Changes nothing. Ends with 1 when something fails.',
+      'Checks everything that the service of these settings depends on: port, data folder, database with its rights, durability, replication and clock, schema, disk, callbacks, and the key for secrets. Changes nothing. Ends with 1 when something fails.',
     )
     .example('doctor')
     .example('doctor --json | jq ".checks[] | select(.status != \\"ok\\")"')
