@@ -45,7 +45,7 @@ function readTimes(pid: number): Times | undefined {
   return { parent, own: (utime + stime) * microsecondsPerTick, ended: (cutime + cstime) * microsecondsPerTick }
 }
 
-/** Processor time that all processors of the machine have had nothing to do in, in microseconds. */
+/** Idle time of all processors of the machine together, in microseconds. */
 export function idleCpu(): number {
   const [, , , , idle = 0, waiting = 0] = (readFileSync('/proc/stat', 'utf8').split('\n', 1)[0] ?? '')
     .split(/\s+/)

@@ -146,7 +146,7 @@ class Reference {
         range(minLength, maxLength, 'characters'),
         range(minimum, maximum, ''),
         range(minItems, maxItems, 'rows'),
-        // That it is not only white space is not worth a line.
+        // A pattern that only excludes white space is not shown.
         pattern === undefined || pattern.endsWith(String.raw`\S`) ? '' : `<code>${escapeHtml(pattern)}</code>`,
       ]
       return [...own, items?.properties === undefined && items ? this.rulesOf(items) : '']

@@ -45,7 +45,7 @@ function resolved(document: object, part: unknown, above: readonly string[] = []
   return resolved(document, named, [...above, $ref])
 }
 
-/** What a reader has of their own, in the place of what examples show. */
+/** Variables for the reader's own values, in place of those of the examples. */
 const variables = {
   baseUrl: 'http://127.0.0.1:8080',
   appId: '',
@@ -151,7 +151,7 @@ function requestOf(operation: DescribedOperation & { path: string; method: strin
             key: name,
             value: withVariables(String(example ?? schema.examples?.[0] ?? schema.default ?? firstValue(name, schema))),
             description,
-            // Whom an operator means is theirs to say.
+            // An operator chooses the application.
             disabled: required !== true && !(name === 'appId' && isOfOperators(tags[0] ?? '')),
           })),
       },

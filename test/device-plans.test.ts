@@ -251,7 +251,7 @@ describe.each(asks)('among the devices of $whose', ({ whose, answer }) => {
 test('reads that do not end hold up no creates', async () => {
   let read = 0
   const { reads, readMeanwhile } = await sql.begin(async (tx) => {
-    // Whoever reads sites waits for the end of this transaction, or for the end of patience.
+    // Reads of sites wait for the end of this transaction, or for their timeout.
     await tx`lock table site in access exclusive mode`
     const reads = Array.from({ length: 32 }, async () => {
       const { code } = await client.call(pageSites, {}, { token: large.token })

@@ -252,7 +252,7 @@ export class Client {
     const text = await response.text()
     const { status, headers } = response
     const { method = 'GET', body } = request
-    // Benchmarks use this client too, and measure what it adds.
+    // Only in tests: benchmarks use this client too, and its checks would cost time.
     if (process.env.NODE_ENV === 'test')
       expectPublished({
         method,
@@ -302,7 +302,7 @@ export async function newToken(client: Client, appId: string, appSecret: string)
   return issued.data.accessToken
 }
 
-/** Asks again when the service could not answer, as its words are, so that no test fails before it begins. */
+/** Repeats a call that a busy machine answered with 50003, so that no test fails before it begins. */
 async function despiteLoad<Data>(ask: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
   for (let tries = 1; ; tries++) {
     const answer = await ask()

@@ -119,7 +119,7 @@ const inputs: Record<string, unknown> = {
   getOpenApi: 'open',
 }
 
-/** Who of the operators may call what: a(dmin), o(perator), v(iewer), d(eveloper). */
+/** The roles that may call each operation: a(dmin), o(perator), v(iewer), d(eveloper). */
 const admitted: Record<string, string> = {
   saveSite: 'aod',
   saveSites: 'aod',

@@ -20,7 +20,7 @@ export interface BackupSummary {
   tables: number
   rows: number
   bytes: number
-  /** The keys that are needed and not in it. */
+  /** Keys that the secrets need and the backup does not hold. */
   missingKeys: string[]
 }
 
@@ -36,7 +36,7 @@ export function takeBackup({ write, onProgress, ...place }: BackupOptions): Prom
         await store.disableStatementTimeout(tx)
         const takenAt = new Date().toISOString()
         if (isDistributed) await store.beginOnAllNodes(tx, openAlone())
-        // The first question decides the moment.
+        // The first query takes the transaction's snapshot.
         const migrations = await findKnownMigrations(tx, migrationsFolder)
         const secrets = await exportKeys(tx, { keyFile, dataDir, password: passwordOf(target) })
         const found = sortByReference((await store.findTables(tx)).filter(isKept))

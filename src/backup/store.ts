@@ -137,7 +137,7 @@ export async function lockTables(tx: Statements, names: readonly string[]): Prom
   await tx.unsafe(`lock table ${listed(names)} in access exclusive mode`)
 }
 
-/** Whether a table has rows, or such rows. */
+/** Whether a table has rows that meet the condition. */
 export async function hasRows(sql: Statements, name: string, condition = 'true'): Promise<boolean> {
   const [row] = await sql.unsafe(`select 1 from ${quoted(name)} where ${condition} limit 1`)
   return row !== undefined

@@ -40,7 +40,7 @@ export class CallerCache {
   private readonly changes = new Map<string, number>()
   private changedAt = Number.NEGATIVE_INFINITY
 
-  /** `settingKeyHash`: of the operator key that the service was started with, whose sessions end when it is another. */
+  /** `settingKeyHash`: of the operator key of the settings; its sessions end when another key is set. */
   constructor(pool: Sql, control: Sql, peers: Peers, settingKeyHash: string | null) {
     this.peers = peers
     this.control = control

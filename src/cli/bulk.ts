@@ -96,7 +96,7 @@ export function bulkCommands(program: CliCommand, context: Context): void {
     .action((kind: ExportKind, options: ExportOptions) => exportFile(kind, options, context))
 }
 
-/** Does something that Ctrl-C ends. */
+/** Runs until the end or until Ctrl-C. */
 async function watch(context: Context, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const ending = new AbortController()
   const interrupt = () => ending.abort(new UserError('It was ended.'))

@@ -6,7 +6,7 @@ interface Example {
   what: string | undefined
 }
 
-/** A command that teaches: its help ends with examples. */
+/** A command whose help ends with examples. */
 export class CliCommand extends Command {
   readonly examples: Example[] = []
 

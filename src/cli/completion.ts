@@ -13,7 +13,7 @@ const installed: Record<Shell, string> = {
   fish: 'forecourt completion fish > ~/.config/fish/completions/forecourt.fish',
 }
 
-/** The command that teaches a shell the others. */
+/** The command that prints a shell's completion script. */
 export function completionCommands(program: CliCommand, context: Context): void {
   program
     .command('completion')

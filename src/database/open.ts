@@ -128,7 +128,7 @@ export function openDatabase(options: OpenOptions): Sql {
   const own = { ...settings, ...(socket === undefined ? {} : { socket }) }
   const sql =
     typeof target === 'string' ? openUrl(target, own, address, socket !== undefined) : postgres({ ...own, ...target })
-  // Our patch of the driver asks it.
+  // The patched driver calls it at each reply.
   if (doubt !== undefined) Object.assign(sql.options, { doubt })
   return sql
 }

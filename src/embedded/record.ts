@@ -16,7 +16,7 @@ export interface EmbeddedRecord {
   /** The role that serves requests: no superuser, and only with the rights that `grantService` gives. */
   serviceUser: string
   servicePassword: string
-  /** The first start was finished: from then on a cluster that is not there is lost, not unmade. */
+  /** Whether the first start has finished: after it, a missing cluster is lost, and not just unfinished. */
   complete: boolean
 }
 

@@ -93,7 +93,7 @@ async function clearRemains(place: Place): Promise<void> {
   if (await somebodyAnswers(socket)) {
     throw new UserError(`Another server, in another container perhaps, already runs the database in ${cluster}.`)
   }
-  // PostgreSQL removes these by itself, unless another process has got their number: it would take that for a server.
+  // PostgreSQL removes these files itself, unless another process has the same number: it takes that for a server.
   if (findStrayPid(cluster)) {
     rmSync(join(cluster, 'postmaster.pid'), { force: true })
     rmSync(`${socket}.lock`, { force: true })

@@ -65,7 +65,7 @@ export class Lifetime {
         try {
           await stopOne()
         } catch {
-          // The others must be stopped all the same.
+          // A part that cannot be stopped does not keep the others running.
         }
       }
     })()

@@ -4,7 +4,7 @@ import { inTime } from './event-loop.ts'
 const batchSizeBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** How often it is looked whether the event loop is late; what holds it up for longer is always seen. */
+/** The interval of the timer that measures the event loop's delay; a longer block is always seen. */
 const loopLookMs = 100
 
 /** The outcomes of an attempt by the delivery's status, from 1 on. */

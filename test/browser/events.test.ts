@@ -111,7 +111,7 @@ describe('events', () => {
       await drawer.waitFor({ state: 'detached' })
     }
     await open(/^Application frozen, /)
-    // Compared with what the platform's own log had of it.
+    // Compared with the earlier event of the application in the platform's own log.
     await drawer.getByText(/Compared with event .* Application changed\./).waitFor()
     await drawer
       .getByRole('row', { name: /frozenReason/ })

@@ -96,7 +96,7 @@ describe('a service of its own', () => {
       await page.getByText(words).waitFor()
       await expectFramed(visited, title)
     }
-    // A first start makes one to try with, and its billing rules; the only one is shown without being asked for.
+    // The first start creates an application and its billing rules. Pages show the only application without a choice.
     await goes('Applications', 'demo')
     await goes('Sites', 'There is no site yet.')
     await goes('Devices', 'There is no device yet.')

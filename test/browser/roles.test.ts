@@ -86,7 +86,7 @@ const pages: PageOfConsole[] = [
   },
 ]
 
-/** What only those may open who may send it. */
+/** Forms, which open only for roles that may send them. */
 const forms: PageOfConsole[] = [
   { path: 'sites/new', title: 'New site', reads: saveSite },
   { path: 'devices/new', title: 'New device', reads: createDevice },

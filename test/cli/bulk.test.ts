@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Client, newApplication, newDataDir, newSerial, target } from '../harness.ts'
 import { forecourt, startForecourt } from './support.ts'
 
-// Files of rows, sent and had by the command line.
+// Imports and exports by the command line.
 
 let client: Client
 let settings: Record<string, string>
@@ -115,7 +115,7 @@ test('a file that cannot be read to its end is no service that does not answer',
 })
 
 test('Ctrl-C while a file is sent: nothing of it is imported', async () => {
-  // Between the two, to know when the first rows have gone.
+  // A proxy between the two shows when the first rows have been sent.
   let arrived = () => {}
   const hasArrived = new Promise<void>((resolve) => {
     arrived = resolve

@@ -40,7 +40,7 @@ import {
   saveSiteOf,
 } from './support.ts'
 
-/** A write that can be done once. */
+/** A write that succeeds only once. */
 interface Case {
   operation: { id: string; path: string; idempotent?: boolean }
   /** Makes what it needs; answers the body. */

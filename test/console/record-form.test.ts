@@ -65,7 +65,7 @@ test('a key is one for all attempts at the same record, and another from then on
   const keys = attemptKeys(() => ({ 'idempotency-key': String(++made) }))
   const used = () => keys.current()['idempotency-key']
   expect(used()).toBe('1')
-  // No answer, or a refusal that can be corrected.
+  // Without a response, and after a refusal that can be corrected.
   keys.ended(0)
   expect(used()).toBe('1')
   keys.ended(10001)

@@ -13,7 +13,7 @@ import { becomesTrue } from '../faults/support.ts'
 import { type Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 
-/** What the measured operations are about: rows that stay the same while others come beside them. */
+/** The rows that the measured operations are about; they stay the same while the tables grow. */
 export interface World {
   client: Client
   sql: postgres.Sql

@@ -7,7 +7,7 @@ const wave = 250
 /** Very many connections that each say the same, by hand, and then nothing. */
 export class Crowd {
   private readonly sockets = new Set<Socket>()
-  /** What some of them were answered, by its status line. */
+  /** Counts of the responses so far, by status line. */
   readonly answers = new Map<string, number>()
   /** Connections that could not be opened. */
   refused = 0

@@ -6,7 +6,7 @@ import { Client, newApplication, type Service, type ServiceOptions } from '../ha
 import { longTest } from '../long.ts'
 import { becomesTrue, embeddedConnection, type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// What a start makes of a database that is not up yet, or may not be used.
+// Starts with a database that is not up yet, or may not be used.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 120_000)

@@ -45,7 +45,7 @@ export class EventWatch {
     return watch
   }
 
-  /** Fails the test when an event became visible behind a later one. */
+  /** Fails the test when an event became visible after a later one. */
   async stop(): Promise<void> {
     this.running = false
     await this.watching

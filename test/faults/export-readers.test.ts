@@ -37,7 +37,7 @@ test(`${readers} readers of exports that stand still hold no connection of the d
     )
   expect(await becomesTrue(async () => (await atWork()).length === 0)).toBe(true)
   expect(await staysTrue(async () => (await atWork()).length === 0, 1_000)).toBe(true)
-  // None of them has all of it, and others have what they ask for.
+  // No stalled reader has the whole file, and another reader gets it.
   const whole = await client.call(createExport, { kind: 'devices', format: 'ndjson' }, { token })
   expect(linesOf(whole.text)).toBe(rows)
   for (const { taken } of standing) expect(taken().length).toBeLessThan(whole.text.length)

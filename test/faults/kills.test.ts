@@ -65,7 +65,7 @@ async function killSoon(pids: number[], withinMs: number): Promise<Killed> {
 class Ledger {
   readonly app: TestApplication
   readonly writers: Writers
-  /** Creates whose answer a kill took. */
+  /** Creates whose response a kill cut off. */
   private readonly lost = new Set<Create>()
   killed = 0
   readonly backAfter: number[] = []

@@ -92,7 +92,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   // The database refuses a row by a constraint that the service does not know, and its message repeats the row.
   await withSql(embeddedConnection(dataDir), (sql) => sql`alter table site add check (site_name <> 'poison')`)
   await Promise.all(Array.from({ length: 8 }, (_, index) => life(index)))
-  // And it goes away in the middle of work.
+  // The database is killed under load.
   const last = await client.operate(createApplication, { appName: 'last', thirdPartyConfig: config })
   const { appId, appSecret } = last.data
   remember('the last secret', appSecret)

@@ -191,7 +191,7 @@ test(`after an offline answer no device is transferred to the application, in ${
     while (running) {
       const deviceNo = newSerial()
       await create(each(index), from, deviceNo)
-      // Until it has moved, so that many transfers are under way when the toggle comes.
+      // Repeats until the device has moved, so that many transfers are under way when the toggle comes.
       for (let isMoved = false; running && !isMoved; ) {
         const answer = await transfer(each(index + 1), to, deviceNo)
         isMoved = answer.status === 200

@@ -23,7 +23,7 @@ export interface SerialStory {
   happenings: Happening[]
 }
 
-/** Reads all that is known of some serials, all of one moment. */
+/** Reads bindings, devices and events of some serials in one snapshot. */
 export function readStories(sql: postgres.Sql, serials: string[]): Promise<SerialStory[]> {
   const read = async (snapshot: postgres.TransactionSql) => {
     const bindings = await snapshot`

@@ -13,7 +13,7 @@ import { inconsistencies } from './restored.ts'
 import { becomesTrue, type OwnDatabase, Workplace, withSql } from './support.ts'
 import { contradictions, Writers } from './writers.ts'
 
-// PgBouncer in transaction mode, where a session is another one at each statement (docs/high-availability.md).
+// PgBouncer in transaction mode, where each transaction may have another session (docs/high-availability.md).
 
 const program = '/usr/sbin/pgbouncer'
 const hasPooler = existsSync(program)

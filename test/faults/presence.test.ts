@@ -451,7 +451,7 @@ test('when the process that looks for silent devices is killed in the middle, th
   expect(events.map(({ deviceNo }) => deviceNo).sort(), `${said}: one event each`).toEqual(serials.toSorted())
 }, 120_000)
 
-/** The name of the connection that waits for an application's lock while it has that of the look for silent devices. */
+/** The name of the connection that searches for silent devices and waits for an application's lock. */
 async function nameOfWaiting(sql: postgres.Sql): Promise<string | undefined> {
   const [row] = await sql`
     select application_name as name from pg_stat_activity join pg_locks using (pid)

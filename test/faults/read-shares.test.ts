@@ -57,7 +57,7 @@ test('beside others, reads without an end have the same share over one connectio
       expect(share).toBeLessThan(0.45)
       expect(share).toBeGreaterThan(0.1)
     }
-    // Pages one after the other are no hog.
+    // Pages read one after the other keep their rate.
     expect(short).toBeGreaterThan(0.4)
   } finally {
     await database.close()

@@ -44,7 +44,7 @@ afterAll(async () => {
   await place.clear()
 }, 120_000)
 
-/** Each test has a database of its own: with the schema, as that of forecourt has it, or empty. */
+/** A database for one test: a copy of forecourt's with its schema, or an empty one. */
 async function newDatabase(template: 'forecourt' | 'template1'): Promise<void> {
   const name = `secrets_${++databases}`
   await database.run((sql) => sql.unsafe(`create database ${name} template ${template}`))

@@ -37,7 +37,7 @@ test(`a right service in memory, whose connections break, has an order for each 
 })
 
 test.each([...toyFaults])(`a service with the fault "%s" is found out (seed ${seed})`, async (fault) => {
-  // Whether a fault meets a request that shows it is a matter of luck, which one short history may not have.
+  // Whether a request shows the fault is chance, so several short histories are tried.
   const verdicts: string[] = []
   for (let tried = 0; tried < 6 && !verdicts.includes('has no order'); tried++) {
     verdicts.push(...verdictsOf(await record(fault, seed + tried)))

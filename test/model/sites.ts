@@ -88,7 +88,7 @@ function faultOf(faults: RuleFault[]): Fault | undefined {
 
 const optional = ['sitePictureUrl', ...Object.keys(ruleFields), 'ipcIds', 'detailAddress', 'coordinates']
 
-/** What a site shows of what was sent. */
+/** The members of a site's record that come from its request. */
 function shownMembers(sent: Record<string, unknown>): Record<string, unknown> {
   const { appId, ...members } = sent
   const coordinates = (sent.coordinates as string | null | undefined) || null

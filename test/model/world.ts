@@ -12,7 +12,7 @@ import { type Moment, settled } from './answers.ts'
 export interface World {
   apps: ModelApplication[]
   serials: string[]
-  /** Who holds a serial now. */
+  /** The present owner of each serial. */
   devices: Map<string, ModelDevice>
   /** Who held it before, oldest first. */
   bindings: PastBinding[]

@@ -17,7 +17,7 @@ interface Submission {
   caller: Caller
   actor: string
   deviceNo: string
-  /** The application that must own it; null for any. */
+  /** The application that must own the device; null for any. */
   appId: string | null
   /** The new owner; null to unbind. */
   target: string | null
