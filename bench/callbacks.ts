@@ -132,7 +132,7 @@ async function measureDrain(
   return run(events)
 }
 
-/** A load of creates, and the processor time that the server and the database used meanwhile, a create. */
+/** The result of a load of creates, with the processor time of server and database per create. */
 type CreateFigure = Pick<LoadResult, 'p50Ms' | 'p99Ms'> &
   Record<'perSecond' | 'serverMicros' | 'databaseMicros', number>
 

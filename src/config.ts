@@ -81,7 +81,7 @@ function setting<Value>(name: string, kind: Named<Value>, meaning: Reason): Sett
 export const settings = {
   host: setting('FORECOURT_HOST', text('127.0.0.1'), { en: 'The address on which it listens.', zh: '监听地址。' }),
   port: setting('FORECOURT_PORT', integer(8080, 0, 65535), {
-    en: 'The port; 0 takes a free one.',
+    en: 'The port on which it listens; 0 picks a free one.',
     zh: '监听端口；0 表示任选空闲端口。',
   }),
   workers: setting('FORECOURT_WORKERS', integer(1, 1, 64), {

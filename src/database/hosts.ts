@@ -25,7 +25,7 @@ const believedForMs = 1_000
 /** One of the hosts, with its last answer. */
 class Host {
   readonly address: Address
-  /** Connections that lead to it. */
+  /** The open connections to this host. */
   readonly sockets = new Set<Socket>()
   /** Its timeline when it last said that it is the primary; kept while the host does not answer. */
   timeline: string | null = null

@@ -177,7 +177,7 @@ export async function claimKey(sql: Statements, write: KeyedWrite): Promise<{ an
     values (${owner}, ${operation}, ${key}, ${bodyHash}, ${begun}, now())
     on conflict (app_id, operation, key) do nothing returning created_at, xmin::text as version`
   if (claimed !== undefined) return { begunAt: claimed.created_at, isFirst: true, version: claimed.version }
-  // Another version of the claim: the first request can't release it any more.
+  // Changes the claim's version, so that the first request can no longer release it.
   const [joined] = await sql`
     update idempotency_key set answer = answer
     where app_id = ${owner} and operation = ${operation} and key = ${key} and body_hash = ${bodyHash}

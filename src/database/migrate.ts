@@ -168,7 +168,7 @@ export interface MigrationStatus {
   checksum: string | null
   /** When it was applied; null when it is pending. */
   appliedAt: Date | null
-  /** The program's file is another one than was applied, or it has none: its version is newer. */
+  /** `altered`: the program's file differs from the applied one. `unknown`: a newer program applied it. */
   fault: 'altered' | 'unknown' | null
 }
 

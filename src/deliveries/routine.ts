@@ -174,7 +174,7 @@ export async function renewLeases(sql: Sql, owner: string, appIds: string[]): Pr
 export interface WorkRequest {
   appId: string
   through: number
-  /** The most events to read, and the most retries. */
+  /** Reads at most this many new events, and as many due retries. */
   limit: number
 }
 

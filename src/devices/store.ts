@@ -210,7 +210,7 @@ export function searchStatement(
   })
 }
 
-/** A range of devices: those behind a cursor within its application, or those of all applications behind one. */
+/** A range of devices: `behind` a key within its application, or of all applications `behindApplication`. */
 export type KeyRange = { behind: string[] } | { behindApplication: string }
 
 /** Reads a range of the matching devices in order. Scans the index no further than the end of the page. */

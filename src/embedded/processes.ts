@@ -88,7 +88,7 @@ function titleNames(pid: number, folder: string): boolean {
   return title.includes(folder) || (title[0] ?? '').startsWith(`postgres: ${serverName(folder)}:`)
 }
 
-/** Ticks count from the boot, so the boot's own id belongs to the moment. */
+/** When a process started: in ticks since the boot, and the boot's id, because ticks repeat after a reboot. */
 function startedByProc(pid: number): string | undefined {
   try {
     // The program's name, the second field, may itself contain spaces and parentheses.

@@ -94,7 +94,7 @@ export class Workers {
         } else if (message.kind === 'failed') reject(new UserError(message.reason))
         else void this.hear(member, message)
       })
-      worker.on('error', (error) => this.log.warn({ err: error, pid: member.pid }, 'worker cannot be reached'))
+      worker.on('error', (error) => this.log.warn({ err: error, pid: member.pid }, 'worker process cannot be reached'))
       worker.once('exit', (code, signal) => {
         this.lose(member, code, signal)
         reject(new UserError(`A worker ended with ${signal || code} before it served.`))

@@ -1,6 +1,6 @@
-// The limits of a process and of what it stores. Each says what it protects, what happens past it, and which test or
-// benchmark sees it; `npm run generate` makes docs/limits.md of them. Settings stand in config.ts, lengths and ranges
-// of the contract's values in values.ts, and intervals of background work beside that work.
+// The limits of a process and of what it stores, each with a comment in this form: “Unit. What it protects. Past it: the status
+// and code, or what happens. Seen by: the test or benchmark.” `npm run generate` makes docs/limits.md of them. Settings stand in
+// config.ts, lengths and ranges of the contract's values in values.ts, intervals of background work beside that work.
 
 export const limits = {
   // Bodies and answers

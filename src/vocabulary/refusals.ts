@@ -427,7 +427,7 @@ export const refusals = {
     status: 409,
     en: 'Another import of this application is under way, or this one has ended.',
     zh: '该应用已有导入任务正在进行，或此任务已经结束。',
-    when: 'Create while an import of the application waits or runs; cancel of an import that has ended.',
+    when: 'An import was created while another of the application waits or runs, or an ended import was cancelled.',
     whenZh: '应用已有等待中或进行中的导入任务时再次创建；或取消已经结束的任务。',
     todo: {
       en: 'Wait until `import/detail` shows a status of 3 or more, or cancel it.',

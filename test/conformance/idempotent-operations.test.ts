@@ -224,7 +224,7 @@ for (const { operation, prepare, secrets = [], runsAlone } of cases) {
     const again = await send(key)
     expect(again.headers.get('idempotency-replayed')).toBe('true')
     for (const replayed of [again, ...done.filter((answer) => answer !== first)]) {
-      // Rows of a batch that two requests carry out together are done once, each by one of them.
+      // Two concurrent requests with one key share a batch's rows: each row is done once, by one of them.
       if (replayed.headers.has('idempotency-replayed')) expect(JSON.parse(replayed.text)).toEqual(kept)
       if (secrets.length === 0) expect(replayed.text).toBe(first.text)
     }

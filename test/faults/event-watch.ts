@@ -30,7 +30,7 @@ export class EventWatch {
           )
         }
         this.looks++
-        // Often enough to come between any two batches now and then, without taking the machine for itself.
+        // Polls often enough to see the log between two batches now and then, without using up a processor.
         await sleep(5)
       }
     })

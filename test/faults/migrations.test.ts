@@ -145,7 +145,7 @@ describe('migrate', () => {
       (await server.run((admin) => admin`select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'`))
         .length === 1
     expect(await becomesTrue(isQueued)).toBe(true)
-    // A writer that comes behind the migration waits for it no longer than its lock timeout.
+    // A writer that queues behind the migration waits no longer than the migration's lock timeout.
     const writer = open()
     await writer`set statement_timeout = 30000`
     await writer`insert into first values (1)`

@@ -82,7 +82,7 @@ async function newEndpoint(service: Service): Promise<Endpoint> {
   return { ...app, path, secrets: [String(saved.data.callbackSecret)] }
 }
 
-/** Sends a test and holds its signatures to the secrets that the application was shown. */
+/** Sends a test callback, and checks that it is signed with the secrets that the application was shown. */
 async function expectSigned(service: Service, { appId, path, secrets }: Endpoint): Promise<void> {
   // An application has a test every few seconds.
   const sent = await untilAdmitted(() => new Client(service).operate(testDelivery, { appId }), 200)

@@ -132,7 +132,7 @@ export async function requireConfig(sql: Statements, appId: string): Promise<Thi
   return config
 }
 
-/** Faults that depend on the settings: the callback URL's. `prefix` is put before the field's name. */
+/** Faults that depend on the settings: a callback URL may be forbidden. `prefix` precedes the field's name. */
 export function configFaults(
   config: { callbackUrl?: string | null },
   { privateCallbacks }: Pick<Config, 'privateCallbacks'>,

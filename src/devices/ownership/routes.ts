@@ -25,7 +25,7 @@ interface Parts extends OwnershipLaneParts {
 }
 
 const readRow = validator(DeviceNamed, 'device', undefined)
-/** Serial numbers as the rows of a batch, which need a member that names them. */
+/** Turns serial numbers into rows of a batch: objects with `deviceNo`. */
 const rowsOf = (deviceNos: readonly unknown[]) => deviceNos.map((deviceNo) => ({ deviceNo }))
 
 export function deviceOwnershipRoutes(parts: Parts): Handler[] {
