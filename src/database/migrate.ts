@@ -13,6 +13,8 @@ interface Migration {
   text: string
   /** SHA-256 of the file. */
   checksum: string
+  /** Why the file may hold the write path while it runs, as its head says; undefined where it says nothing. */
+  holds: string | undefined
 }
 
 /** Any constant that no application's lock can equal in practice; it keeps two starting processes apart. */
@@ -20,7 +22,8 @@ const migrationLock = 7_103_120_031
 const lookEveryMs = 200
 /**
  * How long a statement of a migration waits for a lock. Every later statement on the same table queues behind it, so
- * this is the longest pause that an attempt costs the service. Between two attempts the queue drains.
+ * this is the longest pause that an attempt costs the service, as a file locks one table alone. Between two attempts
+ * the queue drains.
  */
 const lockTimeoutMs = 2_000
 const lockRetryMs = 3_000
@@ -33,13 +36,20 @@ const lockRetryMs = 3_000
  */
 const outsideMarker = '-- outside a transaction\n'
 
+/**
+ * The line of a file's head that lets it hold the writers of a large table, which a test refuses of every other file
+ * (`test/migration-statements.ts`).
+ */
+const holdsMarker = /^(?:--.*\n)*?-- holds the write path: (\S.*)/
+
 /** The numbered files of a folder, in order. */
 export function readMigrations(folder: string): Migration[] {
   const files = readdirSync(folder).filter((file) => /^\d{4}-.+\.sql$/.test(file))
   return files.sort().map((file, index) => {
     if (Number(file.slice(0, 4)) !== index + 1) throw new Error(`migrations/${file} breaks the numbering`)
     const text = readFileSync(join(folder, file), 'utf8')
-    return { version: index + 1, file, text, checksum: createHash('sha256').update(text).digest('hex') }
+    const checksum = createHash('sha256').update(text).digest('hex')
+    return { version: index + 1, file, text, checksum, holds: holdsMarker.exec(text)?.[1] }
   })
 }
 
@@ -57,9 +67,18 @@ export async function migrate(
 ): Promise<void> {
   const migrations = readMigrations(folder).slice(0, upTo)
   let isWaiting = false
+  let isNew = false
+  let announced = 0
+  const announce = ({ version, file, holds }: Migration) => {
+    isNew ||= version === 1
+    // In a database that this run has made, nobody writes yet.
+    if (holds === undefined || isNew || version === announced) return
+    announced = version
+    log.info({ file, reason: holds }, 'this migration holds the write path while it runs')
+  }
   for (;;) {
     const began = performance.now()
-    const outcome = await transaction(sql, (tx) => applyNext(tx, openAlone, migrations)).catch(lockedOut)
+    const outcome = await transaction(sql, (tx) => applyNext(tx, openAlone, migrations, announce)).catch(lockedOut)
     if (outcome === 'complete') return
     if (outcome instanceof Error) {
       log.info({ reason: outcome.message }, 'a migration could not lock its tables: it is tried again')
@@ -74,9 +93,12 @@ export async function migrate(
   }
 }
 
-/** Returns the error of a statement that gave up waiting for a lock, and throws every other one. */
+/** A statement gave up waiting for a lock; it and another transaction waited for each other. */
+const lockedOutCodes = ['55P03', '40P01']
+
+/** Returns the error of a statement that did not get its lock, and throws every other one. */
 function lockedOut(error: unknown): Error {
-  if (error instanceof Error && (error as { code?: string }).code === '55P03') return error
+  if (error instanceof Error && lockedOutCodes.includes(String((error as { code?: string }).code))) return error
   throw error
 }
 
@@ -85,6 +107,7 @@ async function applyNext(
   tx: Statements,
   openAlone: () => Sql,
   migrations: Migration[],
+  announce: (next: Migration) => void,
 ): Promise<Migration | 'complete' | 'busy'> {
   await tx`set local statement_timeout = 0`
   // Whoever waited within a statement would hold up `create index concurrently`, which waits for all statements.
@@ -92,6 +115,7 @@ async function applyNext(
   if (!lock?.is_ours) return 'busy'
   const next = migrations[requireKnown(await readApplied(tx), migrations)]
   if (next === undefined) return 'complete'
+  announce(next)
   try {
     await (next.text.startsWith(outsideMarker) ? runOutside(tx, openAlone(), next.text) : runInside(tx, next.text))
   } catch (error) {

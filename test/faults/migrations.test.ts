@@ -145,20 +145,73 @@ describe('migrate', () => {
       (await server.run((admin) => admin`select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'`))
         .length === 1
     expect(await becomesTrue(isQueued)).toBe(true)
-    // A writer that queues behind the migration waits no longer than the migration's lock timeout.
+    // A writer that queues behind the migration waits no longer than the migration's lock timeout, at each attempt.
     const writer = open()
     await writer`set statement_timeout = 30000`
-    await writer`insert into first values (1)`
+    const givenUp = () => lines.filter(([, words]) => String(words).startsWith('a migration could not lock'))
+    const pauses: number[] = []
+    while (givenUp().length < 2) {
+      const began = performance.now()
+      await writer`insert into first values (1)`
+      pauses.push(performance.now() - began)
+      await sleep(5)
+    }
+    expect(pauses.filter((pause) => pause > 1000).length).toBeGreaterThanOrEqual(2)
+    expect(Math.max(...pauses)).toBeLessThan(4000)
+    expect(pauses.length).toBeGreaterThan(50)
     expect(await appliedFiles()).toEqual(['0001-first.sql'])
     expect(await sql`select to_regclass('second') as second`).toEqual([{ second: null }] as never)
     ends.resolve()
     await Promise.all([reading, migrating])
     expect(await appliedFiles()).toEqual(['0001-first.sql', '0002-second.sql'])
+    expect(givenUp()[0]?.[0]).toEqual({ reason: '0002-second.sql: canceling statement due to lock timeout' })
+  }, 60_000)
+
+  test('tries a file again that waited for a transaction which waited for it', async () => {
+    const { folder, write, lines, log } = folderOf({
+      '0001-both.sql': 'create table one (n int); create table two ();',
+    })
+    await migrate(sql, open, folder, log)
+    write({ '0002-more.sql': 'alter table two add n int; alter table one add m int;' })
+    let migrating: Promise<void> | undefined
+    await open().begin(async (tx) => {
+      await tx`set local idle_in_transaction_session_timeout = 0`
+      await tx`set local statement_timeout = 30000`
+      await tx`insert into one values (1)`
+      migrating = migrate(sql, open, folder, log)
+      const isWaiting = async () =>
+        (await server.run((admin) => admin`select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'`))
+          .length === 1
+      expect(await becomesTrue(isWaiting)).toBe(true)
+      await tx`insert into two default values`
+    })
+    await migrating
+    expect(await appliedFiles()).toEqual(['0001-both.sql', '0002-more.sql'])
     expect(lines).toContainEqual([
-      { reason: '0002-second.sql: canceling statement due to lock timeout' },
+      { reason: '0002-more.sql: deadlock detected' },
       'a migration could not lock its tables: it is tried again',
     ])
   }, 60_000)
+
+  test('logs why a file holds the write path, where there is anything to hold', async () => {
+    const { folder, write, lines, log } = folderOf({
+      '0001-first.sql': 'create table first (n int);',
+      '0002-held.sql': '-- Carries rows.\n-- holds the write path: all rows move\nupdate first set n = 1;',
+    })
+    await migrate(sql, open, folder, log)
+    const words = () => lines.splice(0).map(([, each]) => each)
+    expect(words()).toEqual(['migration applied', 'migration applied'])
+    write({
+      '0003-held.sql': '-- holds the write path: all rows move\n-- again\nupdate first set n = 1;',
+      '0004-not.sql': '-- It\nupdate first set n = 2;\n-- holds the write path: not in the head',
+    })
+    await migrate(sql, open, folder, log)
+    expect(lines[0]).toEqual([
+      { file: '0003-held.sql', reason: 'all rows move' },
+      'this migration holds the write path while it runs',
+    ])
+    expect(words().slice(1)).toEqual(['migration applied', 'migration applied'])
+  })
 })
 
 describe('routines', () => {
