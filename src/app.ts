@@ -159,9 +159,9 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     (size) => throttle.onBatch(size),
   )
   const { isDistributed } = database
-  const readiness = readinessOf({ sql: pools.control, inFlight, peers, config, schemaVersion })
   // Each feature writes through its own pool; reads get a connection with the request.
   const { control, writes, background, creates, states } = pools
+  const readiness = readinessOf({ sql: control, background, inFlight, peers, config, schemaVersion, isDistributed })
   const moments = { showMoment, readTimeRange: timeRangeReader(readMoment) }
   const inLane = { openLane, callers, metrics, config }
   const handlers = [

@@ -2059,7 +2059,7 @@ export interface Methods {
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
   /** Answers while the process is alive. */
   getHealth: Method<Record<never, never>, GetHealthResult>
-  /** Answers whether requests can be served: each check by name. 503 while one fails. */
+  /** Answers whether requests can be served: each check by name. 503 while one fails, except `nodes`. */
   getReadiness: Method<Record<never, never>, GetReadinessResult>
   /** Answers the service’s metrics in the Prometheus text format. */
   getMetrics: Method<Record<never, never>, string>

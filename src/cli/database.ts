@@ -46,8 +46,9 @@ export function databaseCommands(program: CliCommand, context: Context): void {
     .example('distribute', 'with DATABASE_URL set to the coordinator')
     .action(async () => {
       const { distributeDatabase } = await import('./distribute.ts')
-      await distributeDatabase(context.config())
+      const remarks = await distributeDatabase(context.config())
       context.result({ distributed: true }, 'The database is distributed. Start the service, or start it again.')
+      for (const words of remarks) context.remark(words)
     })
   program
     .command('erase')

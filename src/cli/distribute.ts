@@ -2,15 +2,18 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { Database } from '../database/database.ts'
 import { distribute, requireDistributable } from '../database/distribute.ts'
+import { findNoRebalance, readCluster } from '../database/nodes.ts'
 import { prepareSchema, waitForDatabase } from '../database/start.ts'
 import { openLog } from '../runtime/log.ts'
 import { UserError } from '../runtime/user-error.ts'
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
-/** Makes the empty database of the settings, a Citus coordinator's, a distributed one. */
-export async function distributeDatabase(config: Config): Promise<void> {
-  const { databaseUrl: target } = config
+/**
+ * Makes the empty database of the settings, a Citus coordinator's, a distributed one. Returns what does not stand in its
+ * way and is better mended soon.
+ */
+export async function distributeDatabase({ databaseUrl: target, workers, ...config }: Config): Promise<string[]> {
   if (target === undefined) {
     throw new UserError(
       'The embedded database is one machine: name the database of a Citus coordinator in DATABASE_URL.',
@@ -23,9 +26,11 @@ export async function distributeDatabase(config: Config): Promise<void> {
   try {
     const { signal } = new AbortController()
     await waitForDatabase(sql, { target, seconds: config.databaseWaitSeconds, log, signal })
-    await requireDistributable(sql)
+    await requireDistributable(sql, workers)
     await prepareSchema(sql, { target, openAlone: () => open(1), migrationsFolder, install: async () => {}, log })
     await distribute(sql)
+    const fault = findNoRebalance(await readCluster(sql))
+    return fault === undefined ? [] : [`Before a node is added: ${fault.what}; ${fault.todo}.`]
   } finally {
     await database.close()
     log.flush()

@@ -6,6 +6,14 @@ import { Database } from '../database/database.ts'
 import { findDistributed } from '../database/distribute.ts'
 import { type DatabaseHealth, readHealth } from '../database/health.ts'
 import { readStatus } from '../database/migrate.ts'
+import {
+  connectionsToNode,
+  findAway,
+  findNoRebalance,
+  findTooFewConnections,
+  type NodeFault,
+  readCluster,
+} from '../database/nodes.ts'
 import { addressesOf, passwordOf, type Sql, type Target } from '../database/open.ts'
 import { connectionsOfProcess } from '../database/pools.ts'
 import { findMissingRight, findReadOnly, placeOf, waitForDatabase } from '../database/start.ts'
@@ -189,8 +197,13 @@ async function lookAtAll(config: Config, target: Target, sql: Sql): Promise<Find
   found.push(schema)
   // Without the schema there is nothing more to check.
   if (schema.status !== 'ok') return found
-  found.push(lookAtDisk(config, await readDatabaseSize(sql, await findDistributed(sql))))
+  const isDistributed = await findDistributed(sql)
+  const nodes = isDistributed ? await lookAtNodes(sql, config) : []
+  found.push(...nodes)
+  found.push(lookAtDisk(config, await readDatabaseSize(sql, isDistributed)))
   found.push(lookAtBackups(await findLastBackups(sql)))
+  // What is left lies on all nodes.
+  if (nodes.some(({ status }) => status === 'fail')) return found
   found.push(...(await lookAtCallbacks(sql, config)), await lookAtSecrets(sql, config, target))
   return found
 }
@@ -246,6 +259,31 @@ function lookAtConnections(
     `Raise max_connections, or the limit of the user or database, to ${needed} and more.`,
   )
 }
+
+async function lookAtNodes(sql: Sql, { workers }: Config): Promise<Finding[]> {
+  const cluster = await readCluster(sql)
+  const processes = Math.max(workers, cluster.otherProcesses)
+  const told = (name: string, fault: NodeFault | undefined, asked: typeof warn, otherwise: string) =>
+    fault === undefined ? ok(name, otherwise) : asked(name, fault.what, `${capitalized(fault.todo)}.`)
+  const needed = connectionsToNode(cluster, processes)
+  return [
+    told('nodes', findAway(cluster), fail, `${cluster.nodes.length} nodes answer the coordinator`),
+    told(
+      'node connections',
+      findTooFewConnections(cluster, processes),
+      warn,
+      `${processes === 1 ? '1 process opens' : `${processes} processes open`} up to ${needed} to a node, and they fit`,
+    ),
+    told(
+      'rebalance',
+      findNoRebalance(cluster),
+      warn,
+      'wal_level is logical, so shards can move while they are written',
+    ),
+  ]
+}
+
+const capitalized = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
 
 function lookAtReplication({ synchronousStandbys, standbys, synchronousNow }: DatabaseHealth): Finding {
   const count = standbys === 1 ? '1 standby' : `${standbys} standbys`

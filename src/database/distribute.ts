@@ -1,4 +1,5 @@
 import { UserError } from '../runtime/user-error.ts'
+import { findAway, findTooFewConnections, readCluster } from './nodes.ts'
 import { answerSettings, type Sql, type Statements } from './open.ts'
 import { transaction } from './transaction.ts'
 
@@ -63,8 +64,8 @@ async function hasCitus(sql: Statements): Promise<boolean> {
   return row !== undefined
 }
 
-/** Throws `UserError` for a database that cannot be distributed, whatever its schema. */
-export async function requireDistributable(sql: Statements): Promise<void> {
+/** Throws `UserError` for a database that cannot be distributed, whatever its schema, for so many processes. */
+export async function requireDistributable(sql: Statements, processes: number): Promise<void> {
   if (!(await hasCitus(sql))) {
     throw new UserError(
       'The database has no Citus extension: create it on the coordinator and on every worker, and add the workers.',
@@ -76,6 +77,9 @@ export async function requireDistributable(sql: Statements): Promise<void> {
   if (nodes.count === 0) {
     throw new UserError('The Citus cluster has no node that may hold shards: add the workers with citus_add_node.')
   }
+  const cluster = await readCluster(sql)
+  const fault = findAway(cluster) ?? findTooFewConnections(cluster, Math.max(processes, cluster.otherProcesses))
+  if (fault !== undefined) throw new UserError(`The cluster is not ready: ${fault.what}; ${fault.todo}.`)
 }
 
 async function requireUndistributed(sql: Statements): Promise<void> {

@@ -6,6 +6,7 @@ import { type Config, findUnknownSettings, readConfig, type UnknownSetting } fro
 import { Database } from '../database/database.ts'
 import { findDistributed } from '../database/distribute.ts'
 import { readMigrations } from '../database/migrate.ts'
+import { warnOfNodes } from '../database/nodes.ts'
 import { passwordOf, type Target } from '../database/open.ts'
 import { poolSizes } from '../database/pools.ts'
 import { installRoutines } from '../database/routine.ts'
@@ -148,7 +149,9 @@ export async function prepareDatabase(
     await waitForDatabase(owner, { target, seconds: config.databaseWaitSeconds, log, signal })
     await requireWrites(owner)
     await prepareSchema(owner, { target, openAlone: () => open(1), migrationsFolder, install, log })
-    return await findDistributed(owner)
+    const isDistributed = await findDistributed(owner)
+    if (isDistributed) await warnOfNodes(owner, config.workers, log)
+    return isDistributed
   } finally {
     await database.close()
   }

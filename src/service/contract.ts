@@ -16,7 +16,7 @@ export const getHealth = operation({
 export const getReadiness = operation({
   id: 'getReadiness',
   group: 'service',
-  summary: 'Answers whether requests can be served: each check by name. 503 while one fails.',
+  summary: 'Answers whether requests can be served: each check by name. 503 while one fails, except `nodes`.',
   path: '/readyz',
   ...anyone,
   data: Type.Object({

@@ -6,7 +6,7 @@ import { readRecord } from '../embedded/record.ts'
 import { lately, type Metrics, type Readings } from '../runtime/metrics.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
 import { findCount } from './overview/store.ts'
-import type { Readiness } from './readiness.ts'
+import { isReady, type Readiness } from './readiness.ts'
 import { countFailedImports, readDatabaseSize, secondsOfStatement } from './store.ts'
 
 interface Parts {
@@ -25,7 +25,7 @@ interface Parts {
 /** Shows operators the state of the service, of its database and of its disk. */
 export function registerServiceGauges(parts: Parts): void {
   const { metrics, peers, pools, isDistributed, timeoutMs } = parts
-  showReadiness(metrics, parts.readiness)
+  showReadiness(metrics, parts.readiness, isDistributed)
   metrics.gauge(
     { name: 'forecourt_workers', help: 'Processes that serve on this machine.', merged: 'first' },
     () => peers.workers.serving,
@@ -87,13 +87,15 @@ export function registerServiceGauges(parts: Parts): void {
 
 const inSeconds = (moment: Date | null | undefined) => (moment ? moment.getTime() / 1000 : undefined)
 
-function showReadiness(metrics: Metrics, readiness: Readiness): void {
+function showReadiness(metrics: Metrics, readiness: Readiness, isDistributed: boolean): void {
   const look = lately(readiness, { freshMs: 500, timeoutMs: 3000 })
-  const passed = async (only?: string) =>
-    (await look())?.every(({ name, ok }) => ok || (only !== undefined && name !== only)) ? 1 : 0
+  const passed = async (only: string) => ((await look())?.every(({ name, ok }) => ok || name !== only) ? 1 : 0)
   metrics.gauge(
     { name: 'forecourt_ready', help: 'Whether /readyz says that requests can be served.', merged: 'min' },
-    () => passed(),
+    async () => {
+      const checks = await look()
+      return Number(checks !== undefined && isReady(checks))
+    },
   )
   metrics.gauge({ name: 'forecourt_database_up', help: 'Whether the database answers.', merged: 'min' }, () =>
     passed('database'),
@@ -101,6 +103,10 @@ function showReadiness(metrics: Metrics, readiness: Readiness): void {
   metrics.gauge(
     { name: 'forecourt_database_writable', help: 'Whether the database takes writes.', merged: 'min' },
     () => passed('writable'),
+  )
+  const nodes = 'Whether every node of the cluster answers and takes our connections; none where there is no cluster.'
+  metrics.gauge({ name: 'forecourt_nodes_ok', help: nodes, merged: 'min' }, () =>
+    isDistributed ? passed('nodes') : undefined,
   )
 }
 

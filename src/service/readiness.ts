@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { appliedVersion } from '../database/migrate.ts'
+import { areNodesFit } from '../database/nodes.ts'
 import { isWritable, type Sql } from '../database/open.ts'
 import type { InFlight } from '../http/in-flight.ts'
 import { inTime, shared } from '../runtime/event-loop.ts'
@@ -7,32 +8,48 @@ import type { Peers } from '../runtime/peer-processes.ts'
 
 interface Parts {
   sql: Sql
+  /** For the look at the nodes, which may take long. */
+  background: Sql
   inFlight: InFlight
   peers: Peers
-  config: Pick<Config, 'statementTimeoutMs'>
+  config: Pick<Config, 'statementTimeoutMs' | 'workers'>
   schemaVersion: number
+  isDistributed: boolean
 }
 
 /** Whether the service can serve: each check by name. */
-export type Readiness = () => Promise<{ name: ReadinessCheck; ok: boolean }[]>
+export type Readiness = () => Promise<Check[]>
 
-type ReadinessCheck = 'database' | 'writable' | 'migrations' | 'capacity' | 'workers'
+interface Check {
+  name: 'database' | 'writable' | 'migrations' | 'capacity' | 'workers' | 'nodes'
+  ok: boolean
+}
+
+/**
+ * Whether requests can be served. A cluster whose nodes are not all in order serves some: all services on it are in the
+ * same state, and a load balancer that took them all out would stop the rest.
+ */
+export const isReady = (checks: readonly Check[]) => checks.every(({ name, ok }) => ok || name === 'nodes')
 
 /** How long one look into the database answers further probes, over however many connections. */
 export const heldMs = 50
+/** The nodes change seldom, and each look needs a new connection of each. */
+const nodesHeldMs = 10_000
 
 /** Well before the request itself is given up: a probe that fails must say which check did. */
 export function probeMs({ statementTimeoutMs }: Pick<Config, 'statementTimeoutMs'>): number {
   return Math.min(2000, statementTimeoutMs / 2)
 }
 
-export function readinessOf({ sql, inFlight, peers, config, schemaVersion }: Parts): Readiness {
+export function readinessOf(parts: Parts): Readiness {
+  const { sql, background, inFlight, peers, config, schemaVersion, isDistributed } = parts
   // One after the other: a refused write closes its connection, and other queries on it with it.
   const look = async () => ({ version: await appliedVersion(sql), canWrite: await isWritable(sql) })
   // Anybody may ask, as often as they like, and tokens and sign-ins are on these connections too.
   const lookOnce = shared(() => inTime(look(), undefined, probeMs(config)), heldMs)
+  const lookAtNodes = shared(() => inTime(areNodesFit(background, config.workers), false, probeMs(config)), nodesHeldMs)
   return async () => {
-    const { version, canWrite } = (await lookOnce()) ?? {}
+    const [{ version, canWrite } = {}, areFit] = await Promise.all([lookOnce(), isDistributed && lookAtNodes()])
     return [
       { name: 'database', ok: version !== undefined },
       { name: 'writable', ok: canWrite === true },
@@ -40,6 +57,7 @@ export function readinessOf({ sql, inFlight, peers, config, schemaVersion }: Par
       { name: 'capacity', ok: !inFlight.isFull },
       // Only until all have started: later, the others serve while one is started again.
       { name: 'workers', ok: peers.workers.isStarted },
+      ...(isDistributed ? [{ name: 'nodes', ok: areFit } as const] : []),
     ]
   }
 }

@@ -9,7 +9,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { Peers } from '../runtime/peer-processes.ts'
 import { refusals } from '../vocabulary/refusals.ts'
 import { getHealth, getMetrics, getOpenApi, getReadiness } from './contract.ts'
-import { heldMs, probeMs, type Readiness } from './readiness.ts'
+import { heldMs, isReady, probeMs, type Readiness } from './readiness.ts'
 
 const json = { 'content-type': 'application/json' }
 
@@ -47,7 +47,7 @@ export function serviceRoutes({
       const [checks, callbacks] = await Promise.all([readiness(), readCallbacks()])
       const { serving, wanted } = peers.workers
       const about = { checks, distributed: isDistributed, callbacks, workers: { serving, wanted } }
-      if (checks.every((check) => check.ok)) return { ready: true, ...about }
+      if (isReady(checks)) return { ready: true, ...about }
       const { code, status, en } = refusals.unavailable
       const body = JSON.stringify({ code, msg: en, data: { ready: false, ...about } })
       return new Reply({ status, headers: { ...json, 'retry-after': '1' }, body })

@@ -99,7 +99,8 @@ function named(url: string, database: string): string {
   return other.href
 }
 
-async function withNode<T>(url: string, use: (sql: postgres.Sql) => Promise<T>): Promise<T> {
+/** Runs statements on a node, on a connection of their own. */
+export async function withNode<T>(url: string, use: (sql: postgres.Sql) => Promise<T>): Promise<T> {
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   try {
     return await use(sql)

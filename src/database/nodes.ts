@@ -1,0 +1,183 @@
+import type { Logger } from 'pino'
+import type { Statements } from './open.ts'
+import { connectionsOfProcess } from './pools.ts'
+
+// Whether the nodes of a Citus cluster are set as this service needs them.
+//
+// Each session on the coordinator keeps connections to each node, as many as `citus.max_cached_conns_per_worker` says
+// and the node has shards of one table. It waits for all of them, and idle sessions give none back. So when a node's
+// connections, or those that the coordinator may open to a node, are used up, some statements wait for ever, and the
+// rest go on.
+
+/** What a node says of itself. */
+export interface NodeSettings {
+  maxConnections: number
+  /** Of them, those that are kept for others than this user. */
+  reserved: number
+  /** The limit of this user or of the database, whichever is lower; null for none. */
+  ownLimit: number | null
+  walLevel: string
+}
+
+export interface Node {
+  /** Its host and port. */
+  place: string
+  isCoordinator: boolean
+  /** Null when it does not answer, or has no connection left. */
+  settings: NodeSettings | null
+}
+
+export interface Cluster {
+  /** The coordinator first. */
+  nodes: Node[]
+  /** Processes of the service that are connected to the coordinator, beside this one. */
+  otherProcesses: number
+  /** The most connections to one node that a session on the coordinator keeps. */
+  keptOfSession: number
+  /** The most connections that the coordinator opens to one node; null for no limit. */
+  openedToNode: number | null
+  /** The setting that decides it, as far as this user may see. */
+  openedBy: 'citus.max_shared_pool_size' | 'max_connections'
+}
+
+/** What is wrong with the nodes, and what to do about it: two clauses that make a sentence. */
+export interface NodeFault {
+  what: string
+  todo: string
+}
+
+/** Citus' own connections to a node: recovery, its look for deadlocks, a rebalance. */
+const citusConnections = 10
+
+/** A command of ours has fewer connections, a process that serves has more. */
+const connectionsOfCommand = 4
+
+/** Reads what the nodes are set to. Needs no special right, and a new connection of each node. */
+export async function readCluster(sql: Statements): Promise<Cluster> {
+  const [about] = await sql<[Omit<Cluster, 'nodes'>]>`
+    select (
+        select count(*)::int from (
+          select from pg_stat_activity
+          where datname = current_database() and application_name like 'forecourt %'
+            and application_name <> current_setting('application_name')
+          group by application_name having count(*) > ${connectionsOfCommand}::int) as process
+      ) as "otherProcesses",
+      least(
+        current_setting('citus.max_cached_conns_per_worker')::int,
+        current_setting('citus.max_adaptive_executor_pool_size')::int,
+        shards_of_node) as "keptOfSession",
+      nullif(coalesce(told, by_default), -1) as "openedToNode",
+      case when told <> by_default then 'citus.max_shared_pool_size' else 'max_connections' end as "openedBy"
+    from (
+      select
+        -- Only some users may see it.
+        (select setting::int from pg_settings where name = 'citus.max_shared_pool_size') as told,
+        coalesce(
+          nullif(current_setting('citus.max_client_connections')::int, -1),
+          current_setting('max_connections')::int) as by_default,
+        -- A node that was just added has none yet: as many as it will have.
+        greatest(
+          (select max(count) from (
+            select count(*)::int from pg_dist_placement p join pg_dist_shard s using (shardid)
+            where s.shardminvalue is not null group by p.groupid, s.logicalrelid) as by_node),
+          (select ceil(coalesce(
+              (select max(count) from (
+                select count(*) from pg_dist_shard where shardminvalue is not null group by logicalrelid) as by_table),
+              current_setting('citus.shard_count')::int) / greatest(count(*), 1)::numeric)::int
+            from pg_dist_node where isactive and shouldhaveshards and noderole = 'primary')) as shards_of_node
+    ) as known`
+  const nodes = await sql<Node[]>`
+    select concat_ws(':', nodename, nodeport) as place, groupid = 0 as "isCoordinator",
+      -- The result of a node that is away is the text of an error.
+      case when success then result end::json as settings
+    from run_command_on_all_nodes(${`
+      select json_build_object('maxConnections', current_setting('max_connections')::int,
+        'reserved', current_setting('superuser_reserved_connections')::int
+          + coalesce(current_setting('reserved_connections', true)::int, 0),
+        'ownLimit', least(nullif(r.rolconnlimit, -1), nullif(d.datconnlimit, -1)),
+        'walLevel', current_setting('wal_level'))
+      from pg_roles r, pg_database d where r.rolname = current_user and d.datname = current_database()`})
+    join pg_dist_node using (nodeid) order by groupid <> 0, nodename, nodeport`
+  return { ...about, nodes: [...nodes] }
+}
+
+/** The most connections to one node that so many processes of the service, and Citus itself, hold. */
+export function connectionsToNode({ keptOfSession }: Pick<Cluster, 'keptOfSession'>, processes: number): number {
+  return processes * connectionsOfProcess * keptOfSession + citusConnections
+}
+
+/** The nodes that do not answer. */
+export function findAway({ nodes }: Cluster): NodeFault | undefined {
+  const away = nodes.filter(({ settings }) => settings === null)
+  if (away.length === 0) return undefined
+  return {
+    what: `${listOf(away)} ${away.length === 1 ? 'does' : 'do'} not answer the coordinator`,
+    todo: 'start it, and see that its password and its connections suffice; most writes are told 50003 until then',
+  }
+}
+
+/** Why the connections of so many processes do not fit; undefined where they do. */
+export function findTooFewConnections(cluster: Cluster, processes: number): NodeFault | undefined {
+  const { nodes, openedToNode, openedBy, keptOfSession } = cluster
+  const needed = connectionsToNode(cluster, processes)
+  const todo: string[] = []
+  const accepted: number[] = []
+  for (const { place, isCoordinator, settings } of nodes) {
+    // Sessions on the coordinator run on its own tables what they need of them.
+    if (isCoordinator || settings === null) continue
+    const { maxConnections, reserved, ownLimit } = settings
+    accepted.push(Math.min(maxConnections - reserved, ownLimit ?? Number.POSITIVE_INFINITY))
+    if (maxConnections - reserved < needed) {
+      todo.push(`max_connections to ${needed + reserved} or more on ${place} (now ${maxConnections})`)
+    }
+    if (ownLimit !== null && ownLimit < needed) {
+      todo.push(`the connection limit of the user or the database to ${needed} or more on ${place} (now ${ownLimit})`)
+    }
+  }
+  if (openedToNode !== null && openedToNode < needed) {
+    todo.push(`${openedBy} to ${needed} or more on the coordinator (now ${openedToNode})`)
+  }
+  if (todo.length === 0) return undefined
+  const fewest = Math.min(...accepted, openedToNode ?? Number.POSITIVE_INFINITY)
+  const sessions = processes * connectionsOfProcess
+  const kept = Math.floor((fewest - citusConnections) / sessions)
+  const orFewer =
+    kept < 1 ? '' : `, or citus.max_cached_conns_per_worker to ${kept} on the coordinator, which makes batches dearer`
+  return {
+    what: `up to ${needed} connections are opened to a node (${sessions} sessions × ${keptOfSession}, and ${citusConnections} of Citus), and only ${fewest} fit: then some operations are told 50003 and do not heal`,
+    todo: `set ${todo.join(', ')}${orFewer}`,
+  }
+}
+
+/** The nodes from which no shard can be moved while it is written. */
+export function findNoRebalance({ nodes }: Cluster): NodeFault | undefined {
+  const lacking = nodes.filter(({ settings }) => settings !== null && settings.walLevel !== 'logical')
+  if (lacking.length === 0) return undefined
+  const levels = [...new Set(lacking.map(({ settings }) => settings?.walLevel))].join(' or ')
+  return {
+    what: `wal_level is ${levels} on ${listOf(lacking)}, so a rebalance onto a further node does not begin`,
+    todo: 'set wal_level to logical on each node, and restart it',
+  }
+}
+
+/**
+ * Logs what is wrong with the nodes for a service of so many processes that is about to start beside those that run. A
+ * start is not refused for it: what the nodes lack stops some operations, and a service that does not start stops all.
+ */
+export async function warnOfNodes(sql: Statements, processes: number, log: Pick<Logger, 'warn'>): Promise<void> {
+  const cluster = await readCluster(sql)
+  const faults = [findAway(cluster), findTooFewConnections(cluster, processes + cluster.otherProcesses)]
+  for (const fault of faults) if (fault !== undefined) log.warn(`${fault.what}; ${fault.todo}`)
+}
+
+/** Whether every node answers and takes the connections of the processes that run, at least of this service's. */
+export async function areNodesFit(sql: Statements, processes: number): Promise<boolean> {
+  const cluster = await readCluster(sql)
+  // This process is one of those that run.
+  const running = Math.max(processes, cluster.otherProcesses + 1)
+  return findAway(cluster) === undefined && findTooFewConnections(cluster, running) === undefined
+}
+
+function listOf(nodes: readonly Node[]): string {
+  return nodes.map(({ place }) => place).join(', ')
+}
