@@ -295,6 +295,10 @@ function lookAtReplication({ synchronousStandbys, standbys, synchronousNow }: Da
     )
   }
   if (standbys === 0) return ok('replication', 'no standby: backups are the only other copy')
+  if (synchronousNow === null) {
+    const rest = synchronousStandbys === null ? 'commits wait for none' : `commits wait for "${synchronousStandbys}"`
+    return ok('replication', `${count}; ${rest}, and this user may not see whether it is connected`)
+  }
   return ok('replication', `${count}, ${synchronousNow} of which commits wait for`)
 }
 

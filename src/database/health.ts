@@ -16,8 +16,8 @@ export interface DatabaseHealth {
   /** `synchronous_standby_names`: the standbys that commits wait for; null when they wait for none. */
   synchronousStandbys: string | null
   standbys: number
-  /** The number of connected standbys that commits wait for. */
-  synchronousNow: number
+  /** The number of connected standbys that commits wait for; null where the user may not see it. */
+  synchronousNow: number | null
   /** How far the server's clock is ahead of this machine's, and the uncertainty of that figure. */
   clockAheadMs: number
   roundTripMs: number
@@ -42,7 +42,10 @@ export async function readHealth(sql: Sql): Promise<DatabaseHealth> {
       (select count(*)::int from pg_stat_activity where datname is not null) as "connectionsInUse",
       nullif(current_setting('synchronous_standby_names'), '') as "synchronousStandbys",
       (select count(*)::int from pg_stat_replication) as standbys,
-      (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum')) as "synchronousNow"
+      -- Who is neither a superuser nor in pg_read_all_stats sees the standbys and nothing of their state.
+      (select case when bool_or(sync_state is null) then null
+          else count(*) filter (where sync_state in ('sync', 'quorum')) end::int
+        from pg_stat_replication) as "synchronousNow"
     from pg_roles r, pg_database d where r.rolname = current_user and d.datname = current_database()`
   return { ...row, clockAheadMs: clock.now - (began + roundTripMs / 2), roundTripMs }
 }

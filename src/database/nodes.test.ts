@@ -35,11 +35,11 @@ test('each setting that is too small is named, with its value, its node and what
     `up to ${needed} connections are opened to a node (28 sessions × 16, and 10 of Citus), and only 97 fit: then some operations are told 50003 and do not heal`,
   )
   expect(few?.todo).toBe(
-    `set max_connections to ${needed + 3} or more on w1:5432 (now 100), max_connections to ${needed + 3} or more on w2:5432 (now 100), max_connections to ${needed} or more on the coordinator (now 100), or citus.max_cached_conns_per_worker to 3 on the coordinator, which makes batches dearer`,
+    `set max_connections to ${needed + 3} or more on w1:5432 and w2:5432 (now 100), max_connections to ${needed} or more on the coordinator (now 100), or citus.max_cached_conns_per_worker to 3 on the coordinator, which makes batches dearer`,
   )
   const ofUser = findTooFewConnections(workersWith({ ownLimit: 50 }), 1)
   expect(ofUser?.todo).toStartWith(
-    `set the connection limit of the user or the database to ${needed} or more on w1:5432 (now 50), `,
+    `set the connection limit of the user or the database to ${needed} or more on w1:5432 and w2:5432 (now 50), `,
   )
 })
 

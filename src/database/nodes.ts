@@ -120,24 +120,26 @@ export function findAway({ nodes }: Cluster): NodeFault | undefined {
 export function findTooFewConnections(cluster: Cluster, processes: number): NodeFault | undefined {
   const { nodes, openedToNode, openedBy, keptOfSession } = cluster
   const needed = connectionsToNode(cluster, processes)
-  const todo: string[] = []
+  /** The places that need the same, by what they need. */
+  const wanted = new Map<string, string[]>()
+  const want = (setting: string, least: number, place: string, now: number) => {
+    const key = `${setting} to ${least} or more on %s (now ${now})`
+    wanted.set(key, [...(wanted.get(key) ?? []), place])
+  }
   const accepted: number[] = []
   for (const { place, isCoordinator, settings } of nodes) {
     // Sessions on the coordinator run on its own tables what they need of them.
     if (isCoordinator || settings === null) continue
     const { maxConnections, reserved, ownLimit } = settings
     accepted.push(Math.min(maxConnections - reserved, ownLimit ?? Number.POSITIVE_INFINITY))
-    if (maxConnections - reserved < needed) {
-      todo.push(`max_connections to ${needed + reserved} or more on ${place} (now ${maxConnections})`)
-    }
+    if (maxConnections - reserved < needed) want('max_connections', needed + reserved, place, maxConnections)
     if (ownLimit !== null && ownLimit < needed) {
-      todo.push(`the connection limit of the user or the database to ${needed} or more on ${place} (now ${ownLimit})`)
+      want('the connection limit of the user or the database', needed, place, ownLimit)
     }
   }
-  if (openedToNode !== null && openedToNode < needed) {
-    todo.push(`${openedBy} to ${needed} or more on the coordinator (now ${openedToNode})`)
-  }
-  if (todo.length === 0) return undefined
+  if (openedToNode !== null && openedToNode < needed) want(openedBy, needed, 'the coordinator', openedToNode)
+  if (wanted.size === 0) return undefined
+  const settings = [...wanted].map(([setting, places]) => setting.replace('%s', places.join(' and ')))
   const fewest = Math.min(...accepted, openedToNode ?? Number.POSITIVE_INFINITY)
   const sessions = processes * connectionsOfProcess
   const kept = Math.floor((fewest - citusConnections) / sessions)
@@ -145,7 +147,7 @@ export function findTooFewConnections(cluster: Cluster, processes: number): Node
     kept < 1 ? '' : `, or citus.max_cached_conns_per_worker to ${kept} on the coordinator, which makes batches dearer`
   return {
     what: `up to ${needed} connections are opened to a node (${sessions} sessions × ${keptOfSession}, and ${citusConnections} of Citus), and only ${fewest} fit: then some operations are told 50003 and do not heal`,
-    todo: `set ${todo.join(', ')}${orFewer}`,
+    todo: `set ${settings.join(', ')}${orFewer}`,
   }
 }
 

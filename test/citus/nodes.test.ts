@@ -23,7 +23,6 @@ afterAll(async () => {
 
 const quiet = { FORECOURT_LOG_LEVEL: 'fatal' }
 const nameOf = (url: string) => new URL(url).pathname.slice(1)
-const portsOf = (text: string) => [...text.matchAll(/(?:on|now) [^ ]*:(\d+)/g)].map(([, port]) => port)
 
 /** Runs a statement, in which `%I` is the database, in the database of the same name on the first worker. */
 function onWorker(url: string, statement: string) {
@@ -55,8 +54,7 @@ onCluster(
     expect(Number(kept), 'connections that a session keeps').toBeGreaterThan(1)
     const needed = 64 * 28 * Number(kept) + 10
     expect(refused.stderr).toContain(`up to ${needed} connections are opened to a node`)
-    const workers = cluster.nodes.slice(1).map(({ url: node }) => new URL(node).port)
-    expect(portsOf(refused.stderr)).toEqual(workers.toSorted())
+    for (const { url: node } of cluster.nodes.slice(1)) expect(refused.stderr).toContain(new URL(node).host)
     await withNode(url, (sql) => sql.unsafe(`alter database "${nameOf(url)}" reset citus.max_cached_conns_per_worker`))
     const done = await forecourt(['distribute'], env)
     expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('is distributed')])

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Finding } from '../../src/cli/doctor.ts'
+import { type Host, startPair } from '../faults/replicated.ts'
 import { type OwnDatabase, Workplace } from '../faults/support.ts'
+import { hasOldestPostgres } from '../harness.ts'
 import { forecourt } from './support.ts'
 
 // What `doctor` finds in a database that is in order, in one that is not, and in none.
@@ -12,7 +14,11 @@ let database: OwnDatabase
 beforeAll(async () => {
   database = await place.startDatabase()
 }, 120_000)
-afterAll(() => place.clear(), 120_000)
+const hosts: Host[] = []
+afterAll(async () => {
+  for (const host of hosts) host.signalAll('SIGKILL')
+  await place.clear()
+}, 120_000)
 
 async function doctor(env: Record<string, string>) {
   const settings = { FORECOURT_DATA_DIR: join(place.home, 'none'), FORECOURT_PORT: '0', ...env }
@@ -98,6 +104,25 @@ test('a user without rights: which right on what, and the statement that gives i
     status: 'fail',
     message: expect.stringContaining('The user guest may not '),
     todo: expect.stringMatching(/^As its owner: grant .+ to guest\.$/),
+  })
+})
+
+test.skipIf(!hasOldestPostgres)('standbys whose state the user may not see are counted, and no fault', async () => {
+  const { primary, standby } = await startPair(place.newFolder())
+  hosts.push(primary, standby)
+  await primary.ask((sql) => sql`create role plain login`)
+  await primary.ask((sql) => sql`create database ours owner plain`)
+  const replicationOf = async (user: string) => {
+    const { checks } = await doctor({ DATABASE_URL: `postgres://${user}@127.0.0.1:${primary.port}/ours` })
+    return checks.find(({ name }) => name === 'replication')
+  }
+  expect(await replicationOf('forecourt')).toMatchObject({
+    status: 'ok',
+    message: '1 standby, 1 of which commits wait for',
+  })
+  expect(await replicationOf('plain')).toMatchObject({
+    status: 'ok',
+    message: '1 standby; commits wait for "two", and this user may not see whether it is connected',
   })
 })
 
