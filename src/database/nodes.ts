@@ -10,7 +10,7 @@ import { connectionsOfProcess } from './pools.ts'
 // rest go on.
 
 /** What a node says of itself. */
-export interface NodeSettings {
+interface NodeSettings {
   maxConnections: number
   /** Of them, those that are kept for others than this user. */
   reserved: number
@@ -19,7 +19,7 @@ export interface NodeSettings {
   walLevel: string
 }
 
-export interface Node {
+interface Node {
   /** Its host and port. */
   place: string
   isCoordinator: boolean
