@@ -134,7 +134,7 @@ begin
 end
 $routine$;
 
-create function change_states_c91d4f604278 (
+create function change_states_5246ca04ccc0 (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -146,10 +146,7 @@ create function change_states_c91d4f604278 (
   p_caller_apps text[],
   p_caller_tokens text[],
   p_rows text,
-  p_event_apps text[],
-  p_event_serials text[],
-  p_event_actors text[],
-  p_records text
+  p_events text
 ) returns table (device_no text)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
 #variable_conflict use_column
@@ -212,10 +209,10 @@ begin
   -- Nearly always true. To search for each row in v_changed would cost as much as to write it.
   v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
 
-  insert into event (app_id, id, type, time, actor, subject, data)
-  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
-  from unnest(p_event_apps, p_event_serials, p_event_actors, string_to_array(p_records, E'
-')) with ordinality as i (app_id, device_no, actor, record, n)
+  insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
+  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, p_now, greatest(i.reported_at, case when i.is_now then v_clock end), i.actor, i.device_no, i.before,
+    i.status, i.online_status, i.run_status, i.status_remark, i.version, i.battery_status, i.battery_energy
+  from rows from (json_to_recordset(p_events::json) as (app_id text, device_no text, reported_at timestamptz, is_now boolean, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, actor text, before text)) with ordinality as i (app_id, device_no, reported_at, is_now, status, online_status, run_status, status_remark, version, battery_status, battery_energy, actor, before, n)
   where (v_is_complete or i.device_no = any(v_changed));
 
   -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry changes.
@@ -561,7 +558,7 @@ begin
 end
 $routine$;
 
-create function claim_endpoints_f4a955f90416 (
+create function claim_endpoints_8548720b4d85 (
   p_owner text,
   p_limit integer,
   p_news text[],
@@ -586,8 +583,13 @@ begin
     -- Most applications have no callback, and most endpoints have taken their new events already.
     select * into v_endpoint from callback_endpoint where app_id = v_app;
     continue when not found or v_endpoint.stopped_at is not null;
-    continue when v_endpoint.due_at > now() and not (select v.id from event v
-      where v.app_id = v_endpoint.app_id and v.id > v_endpoint.through_event_id order by v.id limit 1) is not null;
+    continue when v_endpoint.due_at > now() and not (select id from (
+      (select app_id, id, type, time, actor, subject, address, data from event where app_id = v_endpoint.app_id and id > v_endpoint.through_event_id order by id limit 1)
+      union all
+      (select app_id, id, 'device.stateChanged' as type, time, actor, device_no as subject, null as address,
+        json_build_array(status, online_status, run_status, status_remark, version, battery_status, battery_energy,
+          reported_at, before)::text as data from state_change where app_id = v_endpoint.app_id and id > v_endpoint.through_event_id order by id limit 1)
+      order by id limit 1) as history) is not null;
     if v_endpoint.due_at > now() and v_endpoint.lease_until > now() then
       return query select v_app, null::bigint, null::integer, 'busy';
       continue;
@@ -600,8 +602,13 @@ begin
     select * into v_endpoint from callback_endpoint where app_id = v_app;
     if v_endpoint.lease_until > now() or v_endpoint.held_until > now() then
       v_due := greatest(v_endpoint.lease_until, v_endpoint.held_until);
-    elsif not (select v.id from event v
-      where v.app_id = v_endpoint.app_id and v.id > v_endpoint.through_event_id order by v.id limit 1) is not null and coalesce((select d.next_attempt_at from delivery d
+    elsif not (select id from (
+      (select app_id, id, type, time, actor, subject, address, data from event where app_id = v_endpoint.app_id and id > v_endpoint.through_event_id order by id limit 1)
+      union all
+      (select app_id, id, 'device.stateChanged' as type, time, actor, device_no as subject, null as address,
+        json_build_array(status, online_status, run_status, status_remark, version, battery_status, battery_energy,
+          reported_at, before)::text as data from state_change where app_id = v_endpoint.app_id and id > v_endpoint.through_event_id order by id limit 1)
+      order by id limit 1) as history) is not null and coalesce((select d.next_attempt_at from delivery d
       where d.app_id = v_app and d.status = 1 order by d.next_attempt_at limit 1) > now(), true) then
       v_due := coalesce((select d.next_attempt_at from delivery d
       where d.app_id = v_app and d.status = 1 order by d.next_attempt_at limit 1), 'infinity');
@@ -642,10 +649,10 @@ begin
 end
 $routine$;
 
-create function read_work_ff9c3d6caef2 (
+create function read_work_608c5c07764b (
   p_owner text,
   p_batch text
-) returns table (app_id text, id bigint, type text, "time" timestamptz, data text, is_retry boolean, attempts integer,
+) returns table (app_id text, id bigint, type text, "time" timestamptz, subject text, data text, is_retry boolean, attempts integer,
   attempt_log text)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
 #variable_conflict use_column
@@ -659,23 +666,35 @@ begin
         'secrets', json_build_array(c.callback_secret, case when c.secret_rotated_at > now() - interval '24 hours' then c.previous_callback_secret end))::text as endpoint
       from callback_endpoint e join third_party_config c on c.app_id = v_request.app_id
       where e.app_id = v_request.app_id and e.lease_owner = p_owner and e.stopped_at is null and c.callback_url is not null)
-    select v_request.app_id, null::bigint, null::text, null::timestamptz, e.endpoint, false, 0, '[]' from e
+    select v_request.app_id, null::bigint, null::text, null::timestamptz, null::text, e.endpoint, false, 0, '[]' from e
     union all
-    select v_request.app_id, v.id, v.type, v.time, case when v.type = any(e.callback_events) then v.data end, false, 0, '[]'
+    select v_request.app_id, v.id, v.type, v.time, v.subject,
+      case when v.type = any(e.callback_events) then v.data end, false, 0, '[]'
     from e cross join (
-      select * from event where app_id = v_request.app_id and id > v_request.through order by id limit v_request.size) v
+      select * from (
+      (select app_id, id, type, time, actor, subject, address, data from event where app_id = v_request.app_id and id > v_request.through order by id limit v_request.size)
+      union all
+      (select app_id, id, 'device.stateChanged' as type, time, actor, device_no as subject, null as address,
+        json_build_array(status, online_status, run_status, status_remark, version, battery_status, battery_energy,
+          reported_at, before)::text as data from state_change where app_id = v_request.app_id and id > v_request.through order by id limit v_request.size)
+      order by id limit v_request.size) as history) v
     union all
-    select v_request.app_id, d.id, d.type, d.event_time, coalesce(d.payload, v.data), true, d.attempts,
-      d.attempt_log
+    select v_request.app_id, d.id, d.type, d.event_time, v.subject, coalesce(d.payload, v.data), true,
+      d.attempts, d.attempt_log
     from e cross join (
       select * from delivery where app_id = v_request.app_id and status = 1 and next_attempt_at <= now()
       order by next_attempt_at, id limit v_request.size) d
-    left join event v on v.app_id = v_request.app_id and v.id = d.id;
+    left join lateral (select * from (
+      select app_id, id, type, time, actor, subject, address, data from event
+      union all
+      select app_id, id, 'device.stateChanged' as type, time, actor, device_no as subject, null as address,
+        json_build_array(status, online_status, run_status, status_remark, version, battery_status, battery_energy,
+          reported_at, before)::text as data from state_change) as history where app_id = v_request.app_id and id = d.id) v on true;
   end loop;
 end
 $routine$;
 
-create function write_progress_fa6f911f4d27 (
+create function write_progress_455022f16425 (
   p_owner text,
   p_progress text,
   p_outcomes text
@@ -747,8 +766,13 @@ begin
   for v_n in 1 .. cardinality(v_released) loop
     v_app := v_released[v_n];
     select * into v_endpoint from callback_endpoint where app_id = v_app;
-    has_news := v_endpoint.held_until <= v_now and (select v.id from event v
-      where v.app_id = v_endpoint.app_id and v.id > v_endpoint.through_event_id order by v.id limit 1) is not null;
+    has_news := v_endpoint.held_until <= v_now and (select id from (
+      (select app_id, id, type, time, actor, subject, address, data from event where app_id = v_endpoint.app_id and id > v_endpoint.through_event_id order by id limit 1)
+      union all
+      (select app_id, id, 'device.stateChanged' as type, time, actor, device_no as subject, null as address,
+        json_build_array(status, online_status, run_status, status_remark, version, battery_status, battery_energy,
+          reported_at, before)::text as data from state_change where app_id = v_endpoint.app_id and id > v_endpoint.through_event_id order by id limit 1)
+      order by id limit 1) as history) is not null;
     update callback_endpoint set lease_owner = null, lease_until = v_now,
       due_at = case when has_news then v_now when held_until > v_now then held_until
         else coalesce((select d.next_attempt_at from delivery d

@@ -236,12 +236,13 @@ function createApp({ config, log, secrets, database, pools, schemaVersion, peers
     config,
     metrics,
     log,
+    showMoment: momentFormat(config.timeZone),
   })
   worker.start()
   const upkeep = startUpkeep(pools.background, log, { ...config, isDistributed }, routines)
   imports.start()
   const recorder = startRecorder(pools.background, log, metrics)
-  const presence = startPresence({ sql: background, log, config, showMoment })
+  const presence = startPresence({ sql: background, log, config })
   return {
     handler: withConsole(handler, config.mapTileUrl),
     stopCallbacks: () => worker.stop(),

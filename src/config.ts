@@ -158,8 +158,8 @@ export const settings = {
     zh: '回调记录的保留天数。',
   }),
   eventDays: setting('FORECOURT_EVENT_DAYS', integer(400, 1, 3660), {
-    en: 'How many days events are kept, the platform’s own too; none goes before the callback has had it.',
-    zh: '事件（包括平台自身的事件）的保留天数；回调送达之前不会删除。',
+    en: 'How many days events are kept, the platform’s own too, and at most a fifteenth longer; a week longer while a callback has not taken them.',
+    zh: '事件（包括平台自身的事件）的保留天数，最多延长十五分之一；回调尚未取走时最多再保留一周。',
   }),
   stateEventDays: setting('FORECOURT_STATE_DAYS', integer(30, 1, 3660), {
     en: 'How many days changes of a device’s state (`device.stateChanged`) are kept, by far the most events; never longer than the others.',

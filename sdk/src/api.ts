@@ -416,7 +416,7 @@ export interface DeviceBattery {
 
 export type DeviceCallback = Callback & {
   /** What happened. */
-  type: 'device.bound' | 'device.updated' | 'device.unbound' | 'device.stateChanged'
+  type: 'device.bound' | 'device.updated' | 'device.unbound'
   data: Device
 }
 
@@ -433,7 +433,7 @@ export interface DeviceDone {
 
 export type DeviceEvent = EventHead & {
   /** What happened. */
-  type: 'device.bound' | 'device.updated' | 'device.unbound' | 'device.stateChanged'
+  type: 'device.bound' | 'device.updated' | 'device.unbound'
   /** The record as its operation answers it. */
   data: Device
 }
@@ -483,10 +483,73 @@ export type DeviceRegistration = DeviceBatchRow & {
   appId: string
 }
 
+export interface DeviceState {
+  appId: string
+  deviceNo: string
+  status: DeviceStatus
+  onlineStatus: OnlineStatus
+  runStatus: RunStatus
+  /** What the device says of its status. */
+  statusRemark: string | null
+  /** The version of the device’s firmware. */
+  version: string | null
+  /** The battery’s status, as the device numbers it. */
+  batteryStatus: number | null
+  /** a percentage */
+  batteryEnergy: string | null
+  /** When the device reported last. */
+  lastReportTime: string | null
+}
+
+export interface DeviceStateChange {
+  appId: string
+  deviceNo: string
+  status: DeviceStatus
+  onlineStatus: OnlineStatus
+  runStatus: RunStatus
+  /** What the device says of its status. */
+  statusRemark: string | null
+  /** The version of the device’s firmware. */
+  version: string | null
+  /** The battery’s status, as the device numbers it. */
+  batteryStatus: number | null
+  /** a percentage */
+  batteryEnergy: string | null
+  /** When the device reported last. */
+  lastReportTime: string | null
+  /** The members that changed, as they were. */
+  before: {
+    status?: DeviceStatus | undefined
+    onlineStatus?: OnlineStatus | undefined
+    runStatus?: RunStatus | undefined
+    /** What the device says of its status. */
+    statusRemark?: string | null | undefined
+    /** The version of the device’s firmware. */
+    version?: string | null | undefined
+    /** The battery’s status, as the device numbers it. */
+    batteryStatus?: number | null | undefined
+    /** a percentage */
+    batteryEnergy?: string | null | undefined
+  }
+}
+
+export type DeviceStateChangeCallback = Callback & {
+  /** What happened. */
+  type: 'device.stateChanged'
+  data: DeviceStateChange
+}
+
+export type DeviceStateChangeEvent = EventHead & {
+  /** What happened. */
+  type: 'device.stateChanged'
+  /** The record as its operation answers it. */
+  data: DeviceStateChange
+}
+
 /** 1 normal, 2 fault. */
 export type DeviceStatus = 1 | 2
 
-export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | BillingRuleEvent | ApplicationEvent | ThirdPartyConfigEvent
+export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | BillingRuleEvent | ApplicationEvent | ThirdPartyConfigEvent
 
 export interface EventHead {
   /** ascending within an application */
@@ -603,24 +666,6 @@ export interface GetDeviceStateQuery {
   appId?: string | undefined
   /** A device’s serial number, as printed on the device. It has one owner at a time. */
   deviceNo: string
-}
-
-export interface GetDeviceStateResult {
-  appId: string
-  deviceNo: string
-  status: DeviceStatus
-  onlineStatus: OnlineStatus
-  runStatus: RunStatus
-  /** What the device says of its status. */
-  statusRemark: string | null
-  /** The version of the device’s firmware. */
-  version: string | null
-  /** The battery’s status, as the device numbers it. */
-  batteryStatus: number | null
-  /** a percentage */
-  batteryEnergy: string | null
-  /** When the device reported last. */
-  lastReportTime: string | null
 }
 
 export interface GetEventQuery {
@@ -1891,7 +1936,7 @@ export interface UpdateSiteRequest {
 }
 
 /** What an application’s callback is told: the record, as its operation answers it. */
-export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | BillingRuleCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
+export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCallback | DeviceStateChangeCallback | BillingRuleCallback | ApplicationCallback | ThirdPartyConfigCallback | TestCallback
 
 /** One method for each operation. */
 export interface Methods {
@@ -1944,7 +1989,7 @@ export interface Methods {
   /** Reports the states of up to 1000 devices; one outcome a report, in order; a refused report does not stop the others. */
   reportDeviceStates: Method<ReportDeviceStatesRequest, DeviceOutcomes>
   /** Answers what a device reported of its state, and when it reported last. */
-  getDeviceState: Method<GetDeviceStateQuery, GetDeviceStateResult>
+  getDeviceState: Method<GetDeviceStateQuery, DeviceState>
   /** Frees a serial number immediately; any application can then bind it. Its past owner stays in the history. Answers the last record. */
   unbindDevice: Method<UnbindDeviceRequest, Device>
   /** Frees up to 1000 serial numbers; one outcome a serial number, in order; a refused one does not stop the others. */

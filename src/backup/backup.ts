@@ -41,9 +41,9 @@ export function takeBackup({ write, onProgress, ...place }: BackupOptions): Prom
         const secrets = await exportKeys(tx, { keyFile, dataDir, password: passwordOf(target) })
         const found = sortByReference((await store.findTables(tx)).filter(isKept))
         const tables = []
-        for (const [index, { name, columns }] of found.entries()) {
+        for (const [index, { name, columns, partitions }] of found.entries()) {
           onProgress('counting', index, found.length)
-          tables.push({ name, columns, ...(await store.countTable(tx, { name, columns })) })
+          tables.push({ name, columns, partitions, ...(await store.countTable(tx, { name, columns })) })
         }
         const postgres = await store.serverVersion(tx)
         const sequences = await store.findSequences(tx)

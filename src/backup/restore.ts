@@ -134,12 +134,16 @@ async function load(tx: Statements, options: RestoreOptions): Promise<void> {
 /** Throws `UserError` for a table or a column that the schema does not have: nothing else is named in a statement. */
 function requireKnownTables(head: Head, known: readonly store.Table[]): void {
   const seen = new Set<string>()
-  for (const { name, columns } of head.tables) {
+  for (const { name, columns, partitions = null } of head.tables) {
     const table = known.find((one) => one.name === name && isReplaced(one))
     const column = columns.find((column) => !table?.columns.includes(column))
-    if (table !== undefined && column === undefined && !seen.has(name)) seen.add(name)
+    const isAsPartitioned = partitions === null || table?.partitions != null
+    if (table !== undefined && column === undefined && isAsPartitioned && !seen.has(name)) seen.add(name)
     else {
-      const what = table === undefined || seen.has(name) ? `the table ${name}` : `the column ${column} of ${name}`
+      const what =
+        table === undefined || column === undefined || seen.has(name)
+          ? `the table ${name}`
+          : `the column ${column} of ${name}`
       throw new UserError(`The backup holds ${what}, which its schema does not have. Nothing was written.`)
     }
   }
@@ -182,12 +186,16 @@ async function loadTable(
   reader: BackupReader,
   isDistributed: boolean,
 ): Promise<void> {
+  const { partitions = null } = table
+  if (partitions !== null) await store.replacePartitions(tx, table.name, partitions)
   const indexes = table.rows < fewRows || isDistributed ? [] : await store.findIndexes(tx, table.name)
   await store.changeIndexes(
     tx,
     indexes.map(({ drop }) => drop),
   )
-  await pipeline(Readable.from(reader.nextTable()), await store.writeRows(tx, table, !isDistributed))
+  // PostgreSQL freezes no rows on their way into partitions.
+  const isFrozen = !isDistributed && partitions === null
+  await pipeline(Readable.from(reader.nextTable()), await store.writeRows(tx, table, isFrozen))
   await store.changeIndexes(
     tx,
     indexes.map(({ create }) => create),

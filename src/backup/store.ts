@@ -8,11 +8,29 @@ export interface Table {
   columns: string[]
   /** Tables that its rows name. */
   references: string[]
+  /** The ranges of ids of its partitions; null for a table that has none. */
+  partitions: IdRange[] | null
+}
+
+/** Ids from `first` on, before `end`. */
+export interface IdRange {
+  first: number
+  end: number
 }
 
 const schema = 'quote_ident(current_schema())::regnamespace'
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 const listed = (columns: readonly string[]) => columns.map(quoted).join(', ')
+
+const partitionsSql = `case when c.relkind = 'p' then (
+        select coalesce(json_agg(json_build_object('first', p.first_id, 'end', p.end_id) order by p.first_id), '[]')
+        from history_partition p where p.parent = c.relname) end`
+
+/** Whether the schema knows partitions: those of its first version do not. */
+async function hasPartitions(sql: Statements): Promise<boolean> {
+  const [row] = await sql`select to_regclass('history_partition') is not null as exists`
+  return row?.exists === true
+}
 
 /** The tables of the service's schema, by their names. */
 export async function findTables(sql: Statements): Promise<Table[]> {
@@ -21,9 +39,10 @@ export async function findTables(sql: Statements): Promise<Table[]> {
       (select json_agg(a.attname order by a.attnum) from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
       (select coalesce(json_agg(distinct r.relname), '[]') from pg_constraint f join pg_class r on r.oid = f.confrelid
-        where f.conrelid = c.oid and f.contype = 'f' and r.oid <> c.oid) as references
+        where f.conrelid = c.oid and f.contype = 'f' and r.oid <> c.oid) as references,
+      ${(await hasPartitions(sql)) ? partitionsSql : 'null'} as partitions
     from pg_class c
-    where c.relnamespace = ${schema} and c.relkind = 'r'
+    where c.relnamespace = ${schema} and c.relkind in ('r', 'p') and not c.relispartition
       and not exists (select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
     order by c.relname`)
 }
@@ -111,7 +130,8 @@ export async function* readRows(
   sql: Statements,
   { name, columns }: Pick<Table, 'name' | 'columns'>,
 ): AsyncGenerator<Buffer> {
-  const rows = await sql.unsafe(`copy ${quoted(name)} (${listed(columns)}) to stdout`).readable()
+  // A query, because a partitioned table itself cannot be copied.
+  const rows = await sql.unsafe(`copy (select ${listed(columns)} from ${quoted(name)}) to stdout`).readable()
   yield* rows
   // The driver pauses its socket while nothing is read, and leaves it paused at the end; the next answer would never
   // come.
@@ -158,10 +178,19 @@ interface Index {
   create: string
 }
 
-/** The indexes of a table that no other table's reference needs. */
+/** Gives an empty table the partitions that a backup's had. */
+export async function replacePartitions(tx: Statements, name: string, ranges: readonly IdRange[]): Promise<void> {
+  const present = await tx<{ name: string }[]>`select name from history_partition where parent = ${name}`
+  for (const partition of present) await tx.unsafe(`drop table ${quoted(partition.name)}`)
+  for (const { first, end } of ranges) {
+    await tx`select add_history_partition(${name}, ${first}::bigint, ${end}::bigint)`
+  }
+}
+
+/** The indexes of a table that no other table's reference needs, and of its partitions. */
 export async function findIndexes(tx: Statements, name: string): Promise<Index[]> {
   const rows = await tx.unsafe<{ index: string; definition: string; constraint: string | null }[]>(
-    `select i.indexrelid::regclass::text as index, coalesce(pg_get_constraintdef(c.oid), pg_get_indexdef(i.indexrelid)) as definition,
+    `select i.indexrelid::regclass::text as index, coalesce(pg_get_constraintdef(c.oid), replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')) as definition,
       quote_ident(c.conname) as constraint
     from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u')
     where i.indrelid = $1::text::regclass

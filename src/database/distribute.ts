@@ -19,6 +19,7 @@ export const applicationTables = [
   'device_presence',
   'event',
   'event_head',
+  'state_change',
   'idempotency_key',
   'callback_endpoint',
   'delivery',

@@ -10,6 +10,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import { Rests } from '../runtime/rests.ts'
 import type { SecretBox } from '../secrets/box.ts'
 import { limits } from '../vocabulary/limits.ts'
+import type { ShowMoment } from '../vocabulary/moments.ts'
 import type { CallbackClient } from './client.ts'
 import { ReplayWorker } from './replay.ts'
 import * as queue from './routine.ts'
@@ -25,6 +26,7 @@ export interface WorkerOptions {
   config: Pick<Config, 'callbacks' | 'callbackRetryScale' | 'privateCallbacks'>
   metrics: Metrics
   log: Logger
+  showMoment: ShowMoment
 }
 
 /** The worker claims endpoints with new events at once, but at most once in this time. */
@@ -74,7 +76,7 @@ export class CallbackWorker {
     const { pool, client, secrets, throttle, metrics, log, config } = options
     this.replays = new ReplayWorker(pool, log)
     const reads = this.lane<queue.WorkRequest, queue.Work | undefined>((sql, items) =>
-      queue.readWork(sql, this.owner, items),
+      queue.readWork(sql, this.owner, items, options.showMoment),
     )
     const writes = this.lane<queue.Progress, queue.WriteResult>((sql, items) =>
       queue.writeProgress(sql, this.owner, items),

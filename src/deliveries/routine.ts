@@ -1,5 +1,7 @@
 import type { Sql } from '../database/open.ts'
 import { callRoutine, routine, textArray } from '../database/routine.ts'
+import { dataText, eventsAfterSql, historySql } from '../events/history/store.ts'
+import type { ShowMoment } from '../vocabulary/moments.ts'
 import { statuses } from './rules.ts'
 
 // The worker's SQL. The event log is the queue. An endpoint's row holds the last event taken, the lease's owner and the
@@ -27,8 +29,8 @@ const tryLockSql = (application: string, condition: string) =>
 
 const leaseEndSql = `now() + interval '${leaseSeconds} seconds'`
 /** Whether the log holds events after `through_event_id`. No join: a planner could choose a costly order for it. */
-const hasNewEventsSql = (endpoint: string) => `(select v.id from event v
-      where v.app_id = ${endpoint}.app_id and v.id > ${endpoint}.through_event_id order by v.id limit 1) is not null`
+const hasNewEventsSql = (endpoint: string) =>
+  `(select id from ${eventsAfterSql(`${endpoint}.app_id`, `${endpoint}.through_event_id`, '1')}) is not null`
 const firstDueSql = `(select d.next_attempt_at from delivery d
       where d.app_id = v_app and d.status = ${statuses.waiting} order by d.next_attempt_at limit 1)`
 
@@ -211,7 +213,7 @@ const previousSecretSql = `case when c.secret_rotated_at > now() - interval '24 
 export const readWorkRoutine = routine(
   'read_work',
   { p_owner: 'text', p_batch: 'text' },
-  `app_id text, id bigint, type text, "time" timestamptz, data text, is_retry boolean, attempts integer,
+  `app_id text, id bigint, type text, "time" timestamptz, subject text, data text, is_retry boolean, attempts integer,
   attempt_log text`,
   '  v_request record;',
   `  for v_request in select * from json_to_recordset(p_batch::json) as i (app_id text, through bigint, size integer) loop
@@ -221,18 +223,19 @@ export const readWorkRoutine = routine(
         'secrets', json_build_array(c.callback_secret, ${previousSecretSql}))::text as endpoint
       from callback_endpoint e join third_party_config c on c.app_id = v_request.app_id
       where e.app_id = v_request.app_id and e.lease_owner = p_owner and e.stopped_at is null and c.callback_url is not null)
-    select v_request.app_id, null::bigint, null::text, null::timestamptz, e.endpoint, false, 0, '[]' from e
+    select v_request.app_id, null::bigint, null::text, null::timestamptz, null::text, e.endpoint, false, 0, '[]' from e
     union all
-    select v_request.app_id, v.id, v.type, v.time, case when v.type = any(e.callback_events) then v.data end, false, 0, '[]'
+    select v_request.app_id, v.id, v.type, v.time, v.subject,
+      case when v.type = any(e.callback_events) then v.data end, false, 0, '[]'
     from e cross join (
-      select * from event where app_id = v_request.app_id and id > v_request.through order by id limit v_request.size) v
+      select * from ${eventsAfterSql('v_request.app_id', 'v_request.through', 'v_request.size')}) v
     union all
-    select v_request.app_id, d.id, d.type, d.event_time, coalesce(d.payload, v.data), true, d.attempts,
-      d.attempt_log
+    select v_request.app_id, d.id, d.type, d.event_time, v.subject, coalesce(d.payload, v.data), true,
+      d.attempts, d.attempt_log
     from e cross join (
       select * from delivery where app_id = v_request.app_id and status = ${statuses.waiting} and next_attempt_at <= now()
       order by next_attempt_at, id limit v_request.size) d
-    left join event v on v.app_id = v_request.app_id and v.id = d.id;
+    left join lateral (select * from ${historySql} where app_id = v_request.app_id and id = d.id) v on true;
   end loop;`,
 )
 
@@ -241,6 +244,7 @@ interface WorkRow {
   id: number | null
   type: string
   time: Date
+  subject: string | null
   data: string | null
   is_retry: boolean
   attempts: number
@@ -248,13 +252,18 @@ interface WorkRow {
 }
 
 /** Reads due retries and new events; undefined for an endpoint that this process has not leased. */
-export async function readWork(sql: Sql, owner: string, requests: WorkRequest[]): Promise<(Work | undefined)[]> {
+export async function readWork(
+  sql: Sql,
+  owner: string,
+  requests: WorkRequest[],
+  showMoment: ShowMoment,
+): Promise<(Work | undefined)[]> {
   const batch = requests.map(({ appId, through, limit }) => ({ app_id: appId, through, size: limit }))
   const rows = await callRoutine<WorkRow>(sql, readWorkRoutine, [owner, JSON.stringify(batch)])
   const byApplication = new Map<string, Work>()
-  for (const { app_id, id, type, time, data, is_retry, attempts, attempt_log } of rows) {
+  for (const { app_id, id, type, time, subject, data: stored, is_retry, attempts, attempt_log } of rows) {
     if (id === null) {
-      const { callbackUrl, sealedQuery, version, secrets } = JSON.parse(data ?? '')
+      const { callbackUrl, sealedQuery, version, secrets } = JSON.parse(stored ?? '')
       const work = {
         callbackUrl,
         sealedQuery,
@@ -265,6 +274,7 @@ export async function readWork(sql: Sql, owner: string, requests: WorkRequest[])
       continue
     }
     const work = byApplication.get(app_id)
+    const data = stored === null ? null : dataText({ type, app_id, subject, data: stored }, showMoment)
     const item = { id, type, time, data, isRetry: is_retry, attempts, attemptLog: attempt_log }
     if (is_retry) work?.retries.push(item)
     else work?.events.push(item)

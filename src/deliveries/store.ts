@@ -2,6 +2,7 @@ import type { Row } from 'postgres'
 import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
+import { eventsAfterSql, historySql, stateType } from '../events/history/store.ts'
 import { eventTimeConditions } from '../events/store.ts'
 import { limits } from '../vocabulary/limits.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
@@ -127,15 +128,20 @@ export async function pageOfDeliveries(sql: Sql, filter: DeliveryFilter, isPause
 export async function findWaiting(sql: Sql, appIds: readonly string[] | null, showMoment: ShowMoment) {
   const [appId, ...others] = appIds ?? []
   if (appId === undefined || others.length > 0) return { waitingEvents: null, waitingSince: null, heldUntil: null }
-  const [row] = await sql`
-    select v.count, v.since, case when e.held_until > now() then e.held_until end as held_until
-    from callback_endpoint e join third_party_config c using (app_id) cross join lateral (
-      select count(*)::int as count, min(w.time) as since from (
-        select type, time from event where app_id = ${appId} and id > e.through_event_id order by id limit ${mostWaitingCounted}) w
-      where w.type = any(c.callback_events)) v
+  const [endpoint] = await sql`
+    select e.through_event_id, c.callback_events::text as types, case when e.held_until > now() then e.held_until end as held_until
+    from callback_endpoint e join third_party_config c using (app_id)
     where e.app_id = ${appId} and c.app_id = ${appId} and e.stopped_at is null`
-  const show = (instant: Date | null | undefined) => (instant ? showMoment(instant) : null)
-  return { waitingEvents: row?.count ?? 0, waitingSince: show(row?.since), heldUntil: show(row?.held_until) }
+  if (endpoint === undefined) return { waitingEvents: 0, waitingSince: null, heldUntil: null }
+  const { through_event_id: through, types, held_until: heldUntil } = endpoint
+  // A statement of its own, so that the planner knows behind which event the others wait.
+  const [waiting] = await sql.unsafe<[{ count: number; since: Date | null }]>(
+    `select count(*)::int as count, min(time) as since
+    from ${eventsAfterSql('$1', '$2', String(mostWaitingCounted))} where type = any($3::text[])`,
+    [appId, through, types],
+  )
+  const show = (instant: Date | null) => (instant === null ? null : showMoment(instant))
+  return { waitingEvents: waiting.count, waitingSince: show(waiting.since), heldUntil: show(heldUntil) }
 }
 
 /** The application's callback as configured now, its query and secrets sealed; undefined for none. */
@@ -171,7 +177,7 @@ export async function syncEndpoint(tx: Statements, appId: string, hasCallback: b
     await tx`delete from callback_endpoint where app_id = ${appId}`
     return
   }
-  const [newest] = await tx<[{ id: number }]>`select coalesce(max(id), 0) as id from event where app_id = ${appId}`
+  const [newest] = await tx<[{ id: number }]>`select last_event_id as id from event_head where app_id = ${appId}`
   await tx`
     insert into callback_endpoint as e (app_id, through_event_id) values (${appId}, ${newest.id})
     on conflict (app_id) do update set
@@ -266,7 +272,7 @@ function eventsOf(tx: Statements, appId: string, { from, before, firstId, lastId
   const delivered = tx`
     join delivery d on d.app_id = ${appId} and d.id = v.id and d.status = ${tx.unsafe(String(status))}`
   return tx`
-    select c.app_id, v.id, v.type, v.time from third_party_config c join event v using (app_id) ${status === null ? tx`` : delivered}
+    select c.app_id, v.id, v.type, v.time from third_party_config c join (select * from ${tx.unsafe(historySql)}) v using (app_id) ${status === null ? tx`` : delivered}
     where c.app_id = ${appId} and v.app_id = ${appId} and v.type = any(c.callback_events)
       and v.id between ${firstId} and ${lastId} and v.time >= ${from} and v.time < ${before}`
 }
@@ -349,13 +355,17 @@ export async function readBacklog(sql: Statements): Promise<Backlog> {
       select e.app_id, e.through_event_id, t.type from callback_endpoint e join third_party_config c on c.app_id = e.app_id
         cross join lateral unnest(c.callback_events) as t (type)
       where e.stopped_at is null and (e.held_until > now()) = ${isHeld}
-        and exists (select 1 from event n where n.app_id = e.app_id and n.id > e.through_event_id)
+        and exists (select 1 from ${sql.unsafe(eventsAfterSql('e.app_id', 'e.through_event_id', '1'))})
       order by e.through_event_id) b
     cross join lateral (
       -- As a row, which only the index of types can look up: by that of ids everything else would be read too.
-      select w.id from event w
+      (select w.id from event w
       where w.app_id = b.app_id and w.type = b.type and (w.type, w.id) > (b.type, b.through_event_id)
-      order by w.type, w.id limit ${mostCounted}) v
+      order by w.type, w.id limit ${mostCounted})
+      union all
+      (select c.id from state_change c
+      where b.type = ${stateType} and c.app_id = b.app_id and c.id > b.through_event_id
+      order by c.id limit ${mostCounted})) v
     limit ${mostCounted}`
   const [row] = await sql<[Backlog]>`
     select o.count as "on", h.count as held,

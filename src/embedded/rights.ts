@@ -1,8 +1,9 @@
 import type { Statements } from '../database/open.ts'
 
 /**
- * Gives the service's role what requests and upkeep need, and nothing else: the event log can be read and added to, and
- * goes only by `delete_old_events`. The owner calls it when the schema is up to date.
+ * Gives the service's role what requests and upkeep need, and nothing else: history can be read and added to, through
+ * its two tables and never in a partition, and goes only by `keep_history`. The owner calls it when the schema is up to
+ * date.
  */
 export async function grantService(owner: Statements, role: string): Promise<void> {
   await owner.unsafe(`
@@ -12,7 +13,16 @@ export async function grantService(owner: Statements, role: string): Promise<voi
     grant connect on database forecourt to ${role};
     grant usage on schema public to ${role};
     grant select, insert, update, delete on all tables in schema public to ${role};
-    revoke update, delete on event from ${role};
+    revoke update, delete on event, state_change from ${role};
+    do $$
+    declare v_name text;
+    begin
+      for v_name in select inhrelid::regclass::text from pg_inherits
+        where inhparent in ('event'::regclass, 'state_change'::regclass)
+      loop
+        execute format('revoke all on %s from ${role}', v_name);
+      end loop;
+    end $$;
     revoke insert, update, delete on schema_migration, routine from ${role};
     grant update (seen_at) on routine to ${role};
     grant usage, select on all sequences in schema public to ${role};

@@ -1,14 +1,13 @@
 import type { Row } from 'postgres'
-import { takeLock } from '../database/advisory-lock.ts'
 import { drawEventId, lockApplication, lowestEventId } from '../database/application-lock.ts'
 import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageKey, type PageQuery, readPage } from '../database/page.ts'
-import { transaction } from '../database/transaction.ts'
 import type { EventType, PlatformEventType } from '../vocabulary/event-types.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type AuditRecord, type EventRecord, pageAudit, pageEvents, typesOf } from './contract.ts'
+import { historySql, readData } from './history/store.ts'
 import { readActor } from './rules.ts'
 
 export interface NewEvent {
@@ -74,22 +73,23 @@ export interface EventFilter extends PageQuery {
 /** Pages through an application's events by id. Writers hold the application's lock, so ids become visible in order. */
 export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: ShowMoment) {
   const { appId, types, afterId, beforeId, time } = filter
+  const hasSubject = [filter.deviceNo, filter.siteId, filter.billingRuleId].some((subject) => subject !== null)
   const conditions = [
     afterId === null ? sql`` : sql`and id > ${afterId}`,
     beforeId === null ? sql`` : sql`and id < ${beforeId}`,
-    types === null ? sql`` : sql`and type in ${sql(types)}`,
+    types === null ? sql`` : sql`and ${typeOf(sql, hasSubject)} in ${sql(types)}`,
     ...(await eventTimeConditions(sql, [appId], 'time', time)),
     about(sql, 'device', filter.deviceNo),
     about(sql, 'site', filter.siteId),
     about(sql, 'billingRule', filter.billingRuleId),
   ]
-  const rows = sql`select ${sql.unsafe(eventColumnsSql)} from event where app_id = ${appId} ${conditions}`
+  const rows = sql`select ${sql.unsafe(eventColumnsSql)} from ${sql.unsafe(historySql)} where app_id = ${appId} ${conditions}`
   return readPage(sql, { operation: pageEvents.id, rows, key: byId, newestFirst: filter.newestFirst }, filter, (row) =>
     toEvent(row, showMoment),
   )
 }
 
-const eventColumnsSql = 'id, type, app_id, time, actor, data'
+const eventColumnsSql = 'id, type, app_id, time, actor, subject, data'
 
 function toEvent(row: Row, showMoment: ShowMoment): EventRecord {
   return {
@@ -99,13 +99,14 @@ function toEvent(row: Row, showMoment: ShowMoment): EventRecord {
     time: showMoment(row.time),
     occurredAt: row.time.toISOString(),
     actor: readActor(row.actor).actor,
-    data: JSON.parse(row.data),
+    data: readData(row, showMoment),
   }
 }
 
 /** The application's event with this id. Throws 60002. */
 export async function requireEvent(sql: Sql, appId: string, id: number, showMoment: ShowMoment): Promise<EventRecord> {
-  const [row] = await sql`select ${sql.unsafe(eventColumnsSql)} from event where app_id = ${appId} and id = ${id}`
+  const [row] = await sql`
+    select ${sql.unsafe(eventColumnsSql)} from ${sql.unsafe(historySql)} where app_id = ${appId} and id = ${id}`
   if (row === undefined) throw new Refusal('eventNotFound')
   return toEvent(row, showMoment)
 }
@@ -142,7 +143,7 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
     time.before === null ? sql`` : sql`and time < ${time.before}`,
   ]
   const rows = sql`
-    select id, type, app_id, time, actor, subject, address, data from event
+    select id, type, app_id, time, actor, subject, address, data from ${sql.unsafe(historySql)}
     where (app_id = '' or starts_with(actor, 'operator')) ${conditions}`
   const source = { operation: pageAudit.id, rows, key: byIdInAnyLog, newestFirst: true }
   return readPage(sql, source, filter, (row): AuditRecord => toAudit(row, showMoment))
@@ -169,7 +170,7 @@ export async function newestEvents(sql: Sql, limit: number, showMoment: ShowMome
     const found = await Promise.all(
       logs.map(
         ({ app_id }) => sql`
-          select id, type, app_id, time, actor, subject, address, data from event
+          select id, type, app_id, time, actor, subject, address, data from ${sql.unsafe(historySql)}
           where app_id = ${app_id} order by id desc limit ${limit}`,
       ),
     )
@@ -184,8 +185,12 @@ function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: strin
   const types = typesOf(noun).map((type) => `'${type}'`)
   const text = String(subject)
   return sql`
-    and hashtext(subject) = hashtext(${text}) and subject = ${text} and type in (${sql.unsafe(types.join(', '))})`
+    and hashtext(subject) = hashtext(${text}) and subject = ${text}
+    and ${typeOf(sql, true)} in (${sql.unsafe(types.join(', '))})`
 }
+
+/** The type of an event; beside a subject an expression, for which a planner cannot choose the index of types. */
+const typeOf = (sql: Sql, hasSubject: boolean) => (hasSubject ? sql`type || ''` : sql`type`)
 
 /** Conditions on the events' time, and on ids, which are indexed and follow time; an upper one for one application. */
 export async function eventTimeConditions(
@@ -215,77 +220,7 @@ export async function idAfterEventsBefore(sql: Sql, appId: string, moment: Date)
   for (let stepMs = slackMs; ; stepMs *= 4) {
     const guess = lowestEventId(new Date(moment.getTime() + stepMs))
     const [event] = await sql`
-      select time from event where app_id = ${appId} and id >= ${guess} order by id limit 1`
+      select time from ${sql.unsafe(historySql)} where app_id = ${appId} and id >= ${guess} order by id limit 1`
     if (event === undefined || event.time.getTime() > moment.getTime() + slackMs) return guess
   }
-}
-
-export interface EventDays {
-  eventDays: number
-  /** The days of `device.stateChanged`, by far the most frequent type; at most `eventDays`. */
-  stateEventDays: number
-}
-
-/**
- * Creates the database function that prunes old events, oldest first, of the platform and of each application, except
- * those that its callback has not taken yet or will retry. The function runs with its owner's rights and holds the days
- * itself, so that a role which may not delete events can prune old ones, and no younger ones.
- */
-export async function installEventPruning(owner: Sql, { eventDays, stateEventDays }: EventDays): Promise<void> {
-  await transaction(owner, async (tx) => {
-    // Two processes that start at once must not both replace the function.
-    await takeLock(tx, 'install event pruning')
-    const [row] = await tx<[{ path: string }]>`select quote_ident(current_schema()) as path`
-    await tx.unsafe(`
-      create or replace function delete_old_events(p_limit integer) returns integer
-      language plpgsql security definer
-      -- pg_temp last, so that a caller's temporary tables cannot stand in for the service's.
-      set search_path = ${row.path}, pg_temp
-      -- Plans are cached: a sequential scan of a small table would stay when it has grown.
-      set enable_seqscan = off
-      as $$
-      declare
-        v_before timestamptz;
-        v_before_id bigint;
-        v_app text;
-        v_taken bigint;
-        v_ids bigint[];
-        v_deleted integer := 0;
-      begin
-        ${pruneSql(eventDays, '')}
-        ${pruneSql(Math.min(stateEventDays, eventDays), ` and w.type = '${stateType}'`)}
-        return v_deleted;
-      end $$;
-      revoke all on function delete_old_events from public`)
-  })
-}
-
-const stateType: EventType = 'device.stateChanged'
-
-/** PL/pgSQL that prunes old events; with `ofType` only those of one type, by the index of types. */
-const pruneSql = (days: number, ofType: string) => `
-        v_before := now() - interval '${days} days';
-        v_before_id := (extract(epoch from v_before) * 1000000)::bigint;
-        -- Only applications with old events are read, which are few. No id is smaller than its event's microsecond.
-        for v_app in select l.app_id from application_lock l where v_before_id > (
-          select w.id from event w where w.app_id = l.app_id${ofType} order by w.id limit 1)
-        loop
-          exit when v_deleted = p_limit;
-          v_taken := (
-            select e.through_event_id from callback_endpoint e where e.app_id = v_app and e.stopped_at is null);
-          v_ids := array(
-            select w.id from event w
-            where w.app_id = v_app${ofType} and w.id < v_before_id and w.time < v_before
-              and (v_taken is null or w.id <= v_taken)
-              and not exists (
-                select 1 from delivery d where d.app_id = v_app and d.id = w.id and d.status = 1)
-            order by w.id limit p_limit - v_deleted);
-          delete from event v where v.app_id = v_app and v.id = any(v_ids);
-          v_deleted := v_deleted + cardinality(v_ids);
-        end loop;`
-
-/** Prunes at most `limit` old events; returns how many. */
-export async function deleteOldEvents(sql: Statements, limit: number): Promise<number> {
-  const [row] = await sql<[{ deleted: number }]>`select delete_old_events(${limit}::integer) as deleted`
-  return row.deleted
 }

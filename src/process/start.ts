@@ -14,7 +14,7 @@ import { prepareSchema, requireWrites, waitForDatabase } from '../database/start
 import { startEmbeddedDatabase } from '../embedded/embedded.ts'
 import { lockDataDir } from '../embedded/instance-lock.ts'
 import { grantService } from '../embedded/rights.ts'
-import { installEventPruning } from '../events/store.ts'
+import { installHistoryKeeping } from '../events/history/store.ts'
 import { findPort } from '../http/listen.ts'
 import { urlOf } from '../http/listener.ts'
 import { makeFirstSetUp } from '../people/operators/routes.ts'
@@ -142,7 +142,7 @@ export async function prepareDatabase(
   const owner = open(2)
   const install = async () => {
     await installRoutines(owner, routines)
-    await installEventPruning(owner, config)
+    await installHistoryKeeping(owner, config)
     if (role !== undefined) await grantService(owner, role)
   }
   try {

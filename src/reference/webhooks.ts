@@ -4,8 +4,9 @@ import { ThirdPartyConfigRecord } from '../applications/third-party-config/contr
 import { BillingRuleRecord } from '../billing-rules/contract.ts'
 import { testType } from '../deliveries/contract.ts'
 import { DeviceRecord, TransferredDevice } from '../devices/contract.ts'
+import { StateChangeRecord } from '../devices/state/contract.ts'
 import { SiteRecord } from '../sites/contract.ts'
-import { type EventType, eventTypes, eventWords } from '../vocabulary/event-types.ts'
+import { type EventType, eventTypes, eventWords, type OwnDataType } from '../vocabulary/event-types.ts'
 
 interface Webhook {
   record: string
@@ -25,7 +26,8 @@ const byNoun: Record<Noun<EventType>, Webhook> = {
 }
 
 /** Types whose data is another record. */
-const byType: Partial<Record<EventType, Webhook>> = {
+const byType: Partial<Record<EventType, Webhook>> & Record<OwnDataType, Webhook> = {
+  'device.stateChanged': { record: 'DeviceStateChange', data: StateChangeRecord },
   'device.transferred': { record: 'TransferredDevice', data: TransferredDevice },
 }
 

@@ -8,8 +8,8 @@ import type { Sql, Statements } from '../database/open.ts'
 import { keepRoutines, type Routine } from '../database/routine.ts'
 import { transaction } from '../database/transaction.ts'
 import { deleteOldDeliveries } from '../deliveries/store.ts'
+import { type KeptPartition, keepHistory } from '../events/history/store.ts'
 import { deleteOldRefusals } from '../events/refusal-log/store.ts'
-import { deleteOldEvents } from '../events/store.ts'
 import { deleteExpiredSetUps } from '../people/operators/store.ts'
 import { deleteEndedSessions } from '../people/sessions/store.ts'
 import { clearAttempts } from '../people/sign-in-attempts/store.ts'
@@ -51,7 +51,7 @@ export async function runUpkeep(
   routines: readonly Routine[],
   rests: Rests = new Map(),
 ): Promise<void> {
-  for (const { name, round } of actors(sql, config, routines, rests)) {
+  for (const { name, round } of actors(sql, log, config, routines, rests)) {
     await round().catch((error: unknown) =>
       log.warn({ err: error, actor: name }, 'a part of upkeep failed; it is tried again'),
     )
@@ -61,6 +61,7 @@ export async function runUpkeep(
 /** The actors in their order. The size of the database comes last, which also records that upkeep runs. */
 function actors(
   sql: Sql,
+  log: Logger,
   { deliveryDays, refusalDays, isDistributed }: Settings,
   routines: readonly Routine[],
   rests: Rests,
@@ -96,9 +97,23 @@ function actors(
     cleaner('overview-cleaner', deleteOldMinutes),
     cleaner('import-cleaner', deleteOldImports),
     pruner('delivery-pruner', (tx, limit) => deleteOldDeliveries(tx, limit, deliveryDays)),
-    pruner('event-pruner', deleteOldEvents),
+    { name: 'history-keeper', round: () => keepHistoryAlone(sql, log) },
     pruner('refusal-pruner', (tx, limit) => deleteOldRefusals(tx, limit, refusalDays)),
     { name: 'device-counter', round: () => transaction(sql, (tx) => refreshCount(tx, countEveryMinutes)) },
     { name: 'size-recorder', round: () => noteDatabaseSize(sql, isDistributed) },
   ] satisfies Actor[]
+}
+
+/** How a partition's outcome is logged. A dropped one is no news, and a busy one is tried again in a minute. */
+const historyLines: Partial<Record<KeptPartition['outcome'], string>> = {
+  held: 'history is kept for longer than its days: a callback has not taken it, or will try it again',
+  'dropped although needed': 'history was dropped a week after its days, though a callback had not taken all of it',
+}
+
+async function keepHistoryAlone(sql: Sql, log: Logger): Promise<void> {
+  const kept = await transaction(sql, async (tx) => ((await tryLock(tx, 'history-keeper')) ? keepHistory(tx) : []))
+  for (const { name, outcome } of kept) {
+    const line = historyLines[outcome]
+    if (line !== undefined) log.warn({ partition: name }, line)
+  }
 }

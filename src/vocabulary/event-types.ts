@@ -7,6 +7,8 @@ interface Words {
 interface EventWords extends Words {
   /** When an event of the type is written, as a sentence without its period: for the guides and the reference. */
   happens: Words
+  /** Its data is not the whole record of its noun: `webhooks` names another, and the console compares no records. */
+  hasOwnData?: true
 }
 
 /** Every type of event that an application has, with its words in the console. The reference and both guides are made from it. */
@@ -44,6 +46,7 @@ export const eventWords = {
       en: 'A device reported another state, or was silent for too long',
       zh: '设备上报了不同的状态，或长时间没有上报',
     },
+    hasOwnData: true,
   },
   'billingRule.created': {
     en: 'Billing rule created',
@@ -92,6 +95,17 @@ export const eventWords = {
 
 export type EventType = keyof typeof eventWords
 export const eventTypes = Object.keys(eventWords) as EventType[]
+
+/** Types whose data is not the whole record of their noun. */
+export type OwnDataType = {
+  [Type in EventType]: (typeof eventWords)[Type] extends { hasOwnData: true } ? Type : never
+}[EventType]
+
+/** Whether an event's data is not the whole record of its noun. */
+export const hasOwnData = (type: string): boolean => {
+  const words: EventWords | undefined = type in eventWords ? eventWords[type as EventType] : undefined
+  return words?.hasOwnData === true
+}
 
 /** Words of events of the platform, which belong to no application: only operators see them, no callback has them. */
 export const platformEventWords = {

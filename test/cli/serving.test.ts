@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/database/open.ts'
 import { openBesideService } from '../../src/embedded/command-database.ts'
-import { newDataDir, prepareDatabase } from '../harness.ts'
+import { newDataDir, prepareDatabase, projectFolder } from '../harness.ts'
 import { forecourt, startForecourt } from './support.ts'
 
 // The service as a command, and its schema beside it.
@@ -12,13 +12,17 @@ const dataDir = newDataDir()
 const settings = { FORECOURT_DATA_DIR: dataDir, FORECOURT_PORT: '0', FORECOURT_LOG_LEVEL: 'warn' }
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
-const waiting = { version: 1, file: '0001-schema.sql', appliedAt: null, fault: null }
+const files = readdirSync(join(projectFolder, 'migrations'))
+  .filter((file) => /^\d{4}-/.test(file))
+  .sort()
+const waiting = files.map((file, index) => ({ version: index + 1, file, appliedAt: null, fault: null }))
+const later = files.length + 1
 
 test('serve is the service, until its signal; migrate looks at its database while it runs', async () => {
   const before = await forecourt(['migrate', 'status', '--json'], settings)
   expect({ ...before, stdout: JSON.parse(before.stdout) }).toMatchObject({
     code: 0,
-    stdout: { upToDate: false, migrations: [waiting] },
+    stdout: { upToDate: false, migrations: waiting },
     stderr: '',
   })
   expect(existsSync(join(dataDir, 'embedded.json'))).toBe(false)
@@ -44,13 +48,13 @@ test('serve is the service, until its signal; migrate looks at its database whil
   const { owner: target } = await openBesideService({ databaseUrl: undefined, dataDir })
   const sql = openDatabase({ target, connections: 1, statementTimeoutMs: 5000 })
   await sql`update schema_migration set checksum = 'of another file'`
-  await sql`insert into schema_migration (version, file, checksum) values (2, '0002-later.sql', 'unknown')`
+  await sql`insert into schema_migration (version, file, checksum) values (${later}, 'later.sql', 'unknown')`
   await sql.end()
   const { code, stdout } = await forecourt(['migrate', 'status', '--json'], settings)
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({
     code: 1,
     upToDate: false,
-    migrations: [{ fault: 'altered' }, { version: 2, fault: 'unknown' }],
+    migrations: [...files.map(() => ({ fault: 'altered' })), { version: later, fault: 'unknown' }],
   })
   expect(await forecourt(['migrate', 'up'], settings)).toMatchObject({
     code: 1,

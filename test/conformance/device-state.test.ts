@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { getDevice } from '../../src/devices/contract.ts'
 import { getDeviceState, reportDeviceState } from '../../src/devices/state/contract.ts'
-import { pageEvents } from '../../src/events/contract.ts'
+import { getEvent, pageEvents } from '../../src/events/contract.ts'
 import { newApplication, newSerial } from '../harness.ts'
 import { client, createDeviceOf, expectFaults, expectNow, expectRefusal, expectSuccess } from './support.ts'
 
@@ -49,16 +49,33 @@ describe('reportDeviceState', () => {
     expect(record.DeviceBatteryOutput).toEqual({ batteryStatus: null, batteryEnergy: '5.5%' })
   })
 
-  test('writes one event for a change, with the record, and none where nothing changes', async () => {
+  test('writes one event for a change, with the state and the members that changed, and none where nothing changes', async () => {
     const { deviceNo } = await newDevice()
     expectSuccess(await report(deviceNo, { status: 1, onlineStatus: 2, runStatus: 0 }))
     expect(await stateEvents(deviceNo)).toEqual([])
-    const record = expectSuccess(await report(deviceNo, { onlineStatus: 1 }))
-    for (let times = 0; times < 3; times++) expectSuccess(await report(deviceNo, { onlineStatus: 1 }))
-    const events = await stateEvents(deviceNo)
-    expect(events.map(({ data, actor }) => ({ data, actor }))).toEqual([
-      { data: record, actor: `application:${owner.appId}` },
+    const changed = { onlineStatus: 1, version: '2.4.1', batteryEnergy: '87%' }
+    expectSuccess(await report(deviceNo, changed))
+    const state = expectSuccess(await client.call(getDeviceState, { deviceNo }, { token }))
+    for (let times = 0; times < 3; times++) expectSuccess(await report(deviceNo, changed))
+    const before = { onlineStatus: 2, version: null, batteryEnergy: null }
+    const actor = `application:${owner.appId}`
+    const [event, ...others] = await stateEvents(deviceNo)
+    expect({ data: event?.data, actor: event?.actor }).toEqual({ data: { ...state, before }, actor })
+    expect(Object.keys(event?.data ?? {}), 'members in the order of the state').toEqual([
+      ...Object.keys(state),
+      'before',
     ])
+    expect(others).toEqual([])
+    expect(expectSuccess(await client.call(getEvent, { id: event?.id ?? 0 }, { token }))).toEqual(
+      event as NonNullable<typeof event>,
+    )
+    expectSuccess(await report(deviceNo, { version: null, statusRemark: 'E17' }))
+    expect((await stateEvents(deviceNo)).at(-1)?.data).toMatchObject({
+      version: null,
+      statusRemark: 'E17',
+      batteryEnergy: '87%',
+      before: { version: '2.4.1', statusRemark: null },
+    })
   })
 
   test('takes any report as a sign of life: the device is online unless it says that it is not', async () => {

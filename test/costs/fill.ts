@@ -48,9 +48,9 @@ export async function fill(sql: postgres.Sql, { appId }: Owner, from: number, to
     with happened as (select distinct on (type) type, data from event),
     filled as (
       select ${appId} as app_id, ${id} as id,
-        case i % 4 when 0 then 'site.updated' when 1 then 'device.bound' else 'device.stateChanged' end as type,
+        case i % 4 when 0 then 'site.updated' else 'device.bound' end as type,
         'application:' || ${appId}::text as actor,
-        case i % 4 when 0 then (1000000 + i)::text else 'FILL-' || md5(i::text) end as subject from ${all}
+        case i % 4 when 0 then (1000000 + i)::text else 'FILL-' || md5(i::text) end as subject from ${all} where i % 4 < 2
       union all
       select '', ${id}, 'session.created', 'operator:Somebody#' || i, i::text from ${all} where i % 10 = 0
       union all
@@ -58,6 +58,10 @@ export async function fill(sql: postgres.Sql, { appId }: Owner, from: number, to
         'operator:Somebody#7', i::text from ${all})
     insert into event (app_id, id, type, time, actor, subject, data)
     select app_id, id, type, now() - interval '1 hour', actor, subject, data from filled join happened using (type)`
+  await sql`
+    insert into state_change (app_id, id, time, reported_at, actor, device_no, status, online_status, run_status, before)
+    select ${appId}, ${id}, now() - interval '1 hour', now(), 'application:' || ${appId}::text, 'FILL-' || md5(i::text),
+      1, 1, 0, '{"onlineStatus":2}' from ${all} where i % 4 >= 2`
   await sql`
     insert into site (app_id, id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day,
       business_start_time, business_closing_time, fast_rule_id, province_code, province_name, city_code, city_name,

@@ -23,7 +23,9 @@ export class EventWatch {
         last = !this.running
         for (const appId of appIds) {
           const from = this.newest(appId) - tail
-          const rows = await sql`select id from event where app_id = ${appId} and id > ${from} order by id`
+          const rows = await sql`
+            select id from event where app_id = ${appId} and id > ${from}
+            union all select id from state_change where app_id = ${appId} and id > ${from} order by id`
           this.compare(
             appId,
             rows.map((row) => row.id as number),

@@ -156,7 +156,10 @@ async function followWhileWritten(isLocked: boolean) {
   await Promise.all(writers)
   const feeds = following.map(async ({ one, feed }) => {
     const ids = await database.run(
-      async (sql) => await sql`select id from event where app_id = ${one.appId} order by id`,
+      async (sql) =>
+        await sql`
+        select id from event where app_id = ${one.appId}
+        union all select id from state_change where app_id = ${one.appId} order by id`,
     )
     const all = ids.map((row) => row.id as number)
     return { all, followed: await feed.stop(all.at(-1) as number) }

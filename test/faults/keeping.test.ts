@@ -4,8 +4,8 @@ import { issueTokensRoutine } from '../../src/applications/tokens/routine.ts'
 import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { transaction } from '../../src/database/transaction.ts'
 import { deleteOldDeliveries } from '../../src/deliveries/store.ts'
+import { installHistoryKeeping, type KeptPartition, keepHistory } from '../../src/events/history/store.ts'
 import { deleteOldRefusals, storeRefusals } from '../../src/events/refusal-log/store.ts'
-import { deleteOldEvents, installEventPruning } from '../../src/events/store.ts'
 import { findCount } from '../../src/service/overview/store.ts'
 import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
 import { runUpkeep } from '../../src/service/upkeep.ts'
@@ -27,10 +27,9 @@ beforeAll(async () => {
     insert into application (app_id, app_name, secret_hash, token_lifetime_seconds, created_at)
     select name, name, '', 7200, now() from unnest(array['follows', 'behind', 'stopped', 'silent']) as name`
   await sql`insert into application_lock (app_id) select app_id from application`
-  // Behind: its callback has had the first 10 of its events.
   await sql`
     insert into callback_endpoint (app_id, through_event_id, stopped_at)
-    values ('follows', 1000000, null), ('behind', 10, null), ('stopped', 0, now())`
+    values ('follows', 9000000000000000, null), ('behind', 0, null), ('stopped', 0, now())`
 }, 120_000)
 afterAll(async () => {
   await sql?.end({ timeout: 1 })
@@ -45,119 +44,147 @@ async function removeAll(step: () => Promise<number>): Promise<number[]> {
   return removed
 }
 
-const of = (eventDays: number, stateEventDays = eventDays) => ({ eventDays, stateEventDays })
+const dayIds = 86_400_000_000
+const today = () => Math.floor((Date.now() * 1000) / dayIds) * dayIds
 
-test('events go after their days, in small steps, the oldest first, and none that a callback is still to take', async () => {
-  // Event n is n / 10 days younger than 40 days: 1 to 100 are more than 30 days old, 101 to 400 are not.
-  await sql`
-    insert into event (app_id, id, type, time, actor, data)
-    select name, n, 'device.bound', now() - interval '40 days' + n * interval '0.1 day' - interval '1 hour', 'x', '{}'
-    from unnest(array['follows', 'behind', 'stopped', 'silent', '']) as name, generate_series(1, 400) as n`
-  await installEventPruning(sql, of(30))
-  const removed = await removeAll(() => deleteOldEvents(sql, 60))
-  expect(Math.max(...removed)).toBe(60)
-  const left = await sql`
-    select app_id, min(id)::int as first, count(*)::int as count from event where actor = 'x' group by 1 order by 1`
-  expect(left.map((row) => [row.app_id, row.first, row.count])).toEqual([
-    // The platform's own.
-    ['', 101, 300],
-    ['behind', 11, 390],
-    ['follows', 101, 300],
-    ['silent', 101, 300],
-    ['stopped', 101, 300],
-  ])
-  // Once the callback has taken them, they go too.
-  await sql`update callback_endpoint set through_event_id = 400 where app_id = 'behind'`
-  expect(await removeAll(() => deleteOldEvents(sql, 60))).toEqual([60, 30, 0])
-  await installEventPruning(sql, of(400))
-  expect(await removeAll(() => deleteOldEvents(sql, 60))).toEqual([0])
-})
-
-test('events that are old are found without reading those that are not', async () => {
-  await sql`
-    insert into event (app_id, id, type, time, actor, data)
-    select name, extract(epoch from now()) * 1000000 + n, 'device.bound', now(), 'x', '{}'
-    from unnest(array['follows', '']) as name, generate_series(1, 50000) as n`
-  await sql`
-    insert into event (app_id, id, type, time, actor, data)
-    select name, -n, 'device.bound', now() - interval '100 days', 'x', '{}'
-    from unnest(array['follows', '']) as name, generate_series(1, 500) as n`
-  await sql`analyze event`
-  const readings = async () => {
-    await sql`select pg_stat_force_next_flush()`
-    const [row] =
-      await sql`select seq_scan::int as whole, idx_tup_fetch::int as rows from pg_stat_user_tables where relname = 'event'`
-    return row as { whole: number; rows: number }
+/** Fills a partition of a day each with one row of each application, `days` days ago. */
+async function fillDays(table: 'event' | 'state_change', days: readonly number[], apps: readonly string[]) {
+  for (const ago of days) {
+    const first = today() - ago * dayIds
+    await sql`select add_history_partition(${table}, ${first}::bigint, ${first + dayIds}::bigint)`
+    const time = new Date(first / 1000 + 1000)
+    for (const appId of apps) {
+      await (table === 'event'
+        ? sql`
+            insert into event (app_id, id, type, time, actor, data)
+            values (${appId}, ${first + 1}, 'device.bound', ${time}, 'x', '{}')`
+        : sql`
+            insert into state_change (app_id, id, time, actor, device_no, status, online_status, run_status, before)
+            values (${appId}, ${first + 1}, ${time}, 'x', 'SN-1', 1, 1, 0, '{}')`)
+    }
   }
-  const before = await readings()
-  await installEventPruning(sql, of(90))
-  expect(await removeAll(() => deleteOldEvents(sql, 400))).toEqual([400, 400, 200, 0])
-  const after = await readings()
-  expect(after.whole, 'readings of the whole table').toBe(before.whole)
-  expect(after.rows - before.rows, 'rows that were looked at').toBeLessThan(10_000)
+}
+
+/** How many days ago the rows of a table were written, the newest first. */
+async function daysKept(table: 'event' | 'state_change', appId = 'silent'): Promise<number[]> {
+  const rows = await sql.unsafe<{ id: number }[]>(
+    `select id from ${table} where app_id = $1 and actor = 'x' order by id desc`,
+    [appId],
+  )
+  return rows.map(({ id }) => Math.round((today() - id + 1) / dayIds))
+}
+
+async function emptyHistory(): Promise<void> {
+  await sql`truncate event, state_change, delivery`
+  for (const { name } of await sql`select name from history_partition`) await sql.unsafe(`drop table ${name}`)
+}
+
+const outcomesOf = (kept: KeptPartition[]) => kept.map(({ outcome }) => outcome)
+
+test('events and changes of state go after days of their own, with their partitions', async () => {
+  await emptyHistory()
+  await fillDays('event', [50, 41, 32, 31, 29, 5], ['silent', ''])
+  await fillDays('state_change', [50, 11, 9, 5], ['silent'])
+  const bytes = async () =>
+    (await sql`select sum(pg_total_relation_size(relid))::int as bytes from pg_partition_tree('event')`)[0]?.bytes
+  const before = await bytes()
+  await installHistoryKeeping(sql, { eventDays: 30, stateEventDays: 9 })
+  expect(await daysKept('event')).toEqual([5, 29])
+  expect(await daysKept('event', '')).toEqual([5, 29])
+  expect(await daysKept('state_change')).toEqual([5, 9])
+  expect(await bytes()).toBeLessThan(before)
+  // Changes of state are never kept for longer than events.
+  await installHistoryKeeping(sql, { eventDays: 6, stateEventDays: 30 })
+  expect(await daysKept('event')).toEqual([5])
+  expect(await daysKept('state_change')).toEqual([5])
+  await installHistoryKeeping(sql, { eventDays: 400, stateEventDays: 400 })
+  expect(await daysKept('event')).toEqual([5])
 })
 
-test('changes of states go after days of their own, but none that a callback is still to take or to try again', async () => {
-  await sql`delete from event where actor = 'x'`
-  // Event n is n / 10 days younger than 40 days; every fourth is about something else.
-  await sql`
-    insert into event (app_id, id, type, time, actor, data)
-    select name, n, case when n % 4 = 0 then 'device.updated' else 'device.stateChanged' end,
-      now() - interval '40 days' + n * interval '0.1 day' - interval '1 hour', 'x', '{}'
-    from unnest(array['follows', 'behind']) as name, generate_series(1, 400) as n`
-  await sql`update callback_endpoint set through_event_id = 50 where app_id = 'behind'`
+test('what a callback has not taken, or will try again, is kept for a week longer and no more', async () => {
+  await emptyHistory()
+  await installHistoryKeeping(sql, { eventDays: 30, stateEventDays: 30 })
+  const isBehind = (days: number) =>
+    sql`update callback_endpoint set through_event_id = ${today() - days * dayIds} where app_id = 'behind'`
+  await fillDays('event', [39, 35, 34, 33, 32], ['follows', 'behind', 'stopped', 'silent'])
+  // The callback has taken what is 34 days old.
+  await isBehind(33)
+  expect(outcomesOf(await keepHistory(sql))).toEqual(['dropped', 'dropped', 'dropped', 'held', 'held'])
+  expect(await daysKept('event', 'behind')).toEqual([32, 33])
+  // A stopped endpoint gets nothing more, so it keeps nothing.
+  await isBehind(0)
   await sql`
     insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, attempt_log)
-    select 'follows', id, 'device.stateChanged', case when id = 5 then 1 else 3 end, 1,
-      case when id = 5 then now() end, now(), now(), '[]' from unnest(array[5, 6]) as id`
-  const left = async () => {
-    const rows = await sql`
-      select app_id, count(*)::int as count, count(*) filter (where id <= 100 and type <> 'device.updated')::int as old
-      from event where actor = 'x' group by 1 order by 1`
-    return rows.map((row) => [row.app_id, row.count, row.old])
-  }
-  await installEventPruning(sql, of(400, 30))
-  const removed = await removeAll(() => deleteOldEvents(sql, 20))
-  expect(Math.max(...removed)).toBe(20)
-  expect(await left()).toEqual([
-    // 37 of 75 old ones are taken.
-    ['behind', 362, 37],
-    ['follows', 326, 1],
-  ])
-  await sql`update callback_endpoint set through_event_id = 400 where app_id = 'behind'`
-  await sql`update delivery set status = 2, next_attempt_at = null where app_id = 'follows' and id = 5`
-  expect(await removeAll(() => deleteOldEvents(sql, 20))).toEqual([20, 18, 0])
-  // They are never kept longer than the others.
-  await installEventPruning(sql, of(20, 30))
-  await removeAll(() => deleteOldEvents(sql, 1000))
-  expect(await left()).toEqual([
-    ['behind', 200, 0],
-    ['follows', 200, 0],
-  ])
+    values ('follows', ${today() - 33 * dayIds + 1}, 'device.bound', 1, 1, now(), now(), now(), '[]')`
+  expect(outcomesOf(await keepHistory(sql))).toEqual(['held', 'dropped'])
+  expect(await daysKept('event', 'follows')).toEqual([33])
   await sql`delete from delivery`
+  expect(outcomesOf(await keepHistory(sql))).toEqual(['dropped'])
+  expect(await daysKept('event', 'follows')).toEqual([])
+
+  // While callbacks are paused, say.
+  await fillDays('event', [39, 37, 36], ['behind'])
+  await isBehind(100)
+  expect(outcomesOf(await keepHistory(sql))).toEqual(['dropped although needed', 'held', 'held'])
+  const lines: string[] = []
+  await runUpkeep(sql, pino({}, { write: (line) => void lines.push(line) }), settings, [issueTokensRoutine])
+  expect(lines.filter((line) => line.includes('history is kept for longer than its days'))).toHaveLength(2)
+  await isBehind(0)
+  await keepHistory(sql)
 })
 
-test('old changes of states are found without reading the events around them', async () => {
-  await sql`delete from event where actor = 'x'`
-  await sql`
-    insert into event (app_id, id, type, time, actor, data)
-    select 'follows', extract(epoch from now() - interval '60 days') * 1000000 + n,
-      case when n % 100 = 0 then 'device.stateChanged' else 'device.updated' end, now() - interval '60 days', 'x', '{}'
-    from generate_series(1, 30000) as n`
-  await sql`update callback_endpoint set through_event_id = 9000000000000000 where app_id = 'follows'`
-  await sql`analyze event`
-  const readings = async () => {
-    await sql`select pg_stat_force_next_flush()`
-    const [row] = await sql`
-      select seq_scan::int as whole, idx_tup_fetch::int as rows from pg_stat_user_tables where relname = 'event'`
-    return row as { whole: number; rows: number }
+test('partitions are made ahead, and a row that has none is taken and moved later', async () => {
+  await emptyHistory()
+  const tomorrow = today() + dayIds
+  const insert = (id: number) => sql`
+    insert into event (app_id, id, type, time, actor, data) values ('silent', ${id}, 'device.bound', now(), 'x', '{}')`
+  await insert(tomorrow + 1)
+  await insert(tomorrow + 500 * dayIds)
+  const places = async () =>
+    (await sql`select tableoid::regclass::text as name from event where actor = 'x' order by id`).map(
+      ({ name }) => name,
+    )
+  expect(await places()).toEqual(['event_default', 'event_default'])
+  await installHistoryKeeping(sql, { eventDays: 30, stateEventDays: 9 })
+  const day = new Date(today() / 1000).toISOString().slice(0, 10).replaceAll('-', '')
+  expect(await places()).toEqual([`event_${day}`, 'event_default'])
+  const ends = await sql`select parent, max(end_id) as end from history_partition group by 1 order by 1`
+  for (const { end } of ends) expect(end).toBeGreaterThan(tomorrow)
+  expect(ends.map(({ parent }) => parent)).toEqual(['event', 'state_change'])
+  // Nothing more to do until a day has gone.
+  expect(await keepHistory(sql)).toEqual([])
+  await emptyHistory()
+})
+
+test('a partition that is being read is left for the next round, and writers wait no longer than for its lock', async () => {
+  await emptyHistory()
+  await installHistoryKeeping(sql, { eventDays: 30, stateEventDays: 9 })
+  await fillDays('event', [40], ['silent'])
+  const open = () => openDatabase({ target: database.connection, connections: 1, statementTimeoutMs: 10_000 })
+  const [reader, writer] = [open(), open()]
+  try {
+    let longestMs = 0
+    await transaction(reader, async (tx) => {
+      await tx`select count(*) from event`
+      let isDone = false
+      const writing = (async () => {
+        for (let n = 1; !isDone; n++) {
+          const began = performance.now()
+          await writer`
+            insert into event (app_id, id, type, time, actor, data)
+            values ('silent', ${today() + n}, 'device.bound', now(), 'y', '{}')`
+          longestMs = Math.max(longestMs, performance.now() - began)
+        }
+      })()
+      expect(outcomesOf(await keepHistory(sql))).toEqual(['busy'])
+      isDone = true
+      await writing
+    })
+    expect(longestMs).toBeLessThan(2000)
+    expect(outcomesOf(await keepHistory(sql))).toEqual(['dropped'])
+  } finally {
+    await Promise.all([reader.end(), writer.end()])
   }
-  await installEventPruning(sql, of(400, 30))
-  const before = await readings()
-  expect(await removeAll(() => deleteOldEvents(sql, 100))).toEqual([100, 100, 100, 0])
-  const after = await readings()
-  expect(after.whole, 'readings of the whole table').toBe(before.whole)
-  expect(after.rows - before.rows, 'rows that were looked at').toBeLessThan(2_000)
 })
 
 test('deliveries go after their days, but not while they wait for an attempt that is near', async () => {

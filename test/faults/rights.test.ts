@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { deleteOldEvents } from '../../src/events/store.ts'
+import { keepHistory } from '../../src/events/history/store.ts'
 import { Client, newApplication, type Service } from '../harness.ts'
 import { type Connection, embeddedConnection, Workplace, withSql } from './support.ts'
 
@@ -46,6 +46,15 @@ test.each([
   'merge into event v using (select 1) s on true when matched then delete',
   `insert into event select * from event on conflict (app_id, id) do update set actor = 'somebody else'`,
   'do $$ begin lock table event in exclusive mode; end $$',
+  `update state_change set actor = 'somebody else'`,
+  'delete from state_change',
+  // Not in their partitions either.
+  `update event_default set actor = 'somebody else'`,
+  'delete from event_default',
+  'truncate state_change_default',
+  'drop table event_default',
+  'alter table event detach partition event_default',
+  `select add_history_partition('event', 0, 86400000000)`,
   `copy event to program 'id'`,
   `copy (select 1) to '/tmp/forecourt-was-here'`,
   `copy site from '/etc/passwd'`,
@@ -62,12 +71,12 @@ test.each([
   'create table forged (id int)',
   'create temporary table forged (id int)',
   `create function forged() returns int language sql as 'select 1'`,
-  `create or replace function delete_old_events(p_limit integer) returns integer language sql as 'select 1'`,
+  `create or replace function keep_history(p_limit integer) returns table (name text, outcome text) language sql as 'select null, null'`,
   'update schema_migration set version = version + 1',
   'create database forged',
   // What stands there, and is old, is dropped by the owner.
-  `insert into routine (name, seen_at) values ('delete_old_events', 'epoch')`,
-  `update routine set name = 'delete_old_events'`,
+  `insert into routine (name, seen_at) values ('keep_history', 'epoch')`,
+  `update routine set name = 'keep_history'`,
   'delete from routine',
 ])('as the service: %s is refused', async (statement) => {
   const refused = await withSql(role, (sql) => sql.unsafe(statement)).then(
@@ -83,15 +92,33 @@ test('the service says that it uses its routines', async () => {
   expect(updated.count).toBeGreaterThan(0)
 })
 
-test('the service still prunes events that have had their days, and none that have not', async () => {
-  await withSql(
-    owner,
-    (sql) => sql`
+test('the service still prunes what has had its days, and nothing that has not', async () => {
+  const daysLeft = () =>
+    withSql(owner, async (sql) => {
+      const rows = await sql`
+        select (extract(epoch from now())::bigint - id / 1000000) / 86400 as days from event where app_id = ${appId}
+          and actor = 'x' order by id desc`
+      return rows.map(({ days }) => Number(days))
+    })
+  await withSql(owner, async (sql) => {
+    const day = 86_400_000_000
+    const today = Math.floor((Date.now() * 1000) / day) * day
+    for (const days of [60, 40, 31, 29])
+      await sql`select add_history_partition('event', ${today - days * day}::bigint, ${today - (days - 1) * day}::bigint)`
+    await sql`
       insert into event (app_id, id, type, time, actor, data)
-      select ${appId}, n - 1000, 'device.bound', now() - (61 - n) * interval '1 day', 'x', '{}' from generate_series(21, 40) as n`,
+      select ${appId}, ${today}::bigint - days * ${day}::bigint + 1, 'device.bound', now() - days * interval '1 day', 'x', '{}'
+      from unnest(array[60, 40, 31, 29]) as days`
+  })
+  expect(await daysLeft()).toEqual([29, 31, 40, 60])
+  const direct = await withSql(role, (sql) =>
+    sql`select from event_default`.then(
+      () => 'read',
+      ({ code }) => code,
+    ),
   )
-  const removed = await withSql(role, (sql) => deleteOldEvents(sql, 100))
-  expect(removed).toBe(11)
-  const left = await withSql(owner, (sql) => sql`select from event where app_id = ${appId} and id < 0`)
-  expect(left).toHaveLength(9)
+  expect(direct).toBe('42501')
+  const kept = await withSql(role, (sql) => keepHistory(sql))
+  expect(kept.map(({ outcome }) => outcome)).toEqual(['dropped', 'dropped', 'dropped'])
+  expect(await daysLeft()).toEqual([29])
 })

@@ -82,13 +82,20 @@ function receive(
 ): Shown {
   if (time !== undefined && device.reportedAt !== undefined && time < device.reportedAt.from) return shownDevice(device)
   const state = reported(device.state, report)
-  const isChange = JSON.stringify(state) !== JSON.stringify(device.state)
   const reportedAt = time === undefined ? latest(device.reportedAt, at) : { from: time, to: time, told: undefined }
   const after = { ...device, state, reportedAt }
   world.devices.set(device.deviceNo, after)
   const data = shownDevice(after)
-  const event = { type: 'device.stateChanged', at: besides(at), actor, subject: device.deviceNo, data } as const
-  if (isChange) logEvent(device.app, { ...event, ...(group ? { group } : {}) })
+  const changed = Object.entries(device.state).filter(([member, value]) => state[member as keyof DeviceState] !== value)
+  const change = (told: unknown) => ({
+    appId: device.app.appId,
+    deviceNo: device.deviceNo,
+    ...state,
+    lastReportTime: settled(reportedAt, (told as { lastReportTime?: unknown } | null)?.lastReportTime),
+    before: Object.fromEntries(changed),
+  })
+  const event = { type: 'device.stateChanged', at: besides(at), actor, subject: device.deviceNo, data: change } as const
+  if (changed.length > 0) logEvent(device.app, { ...event, ...(group ? { group } : {}) })
   return data
 }
 

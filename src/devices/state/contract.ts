@@ -47,6 +47,38 @@ export const StateReport = named(
 )
 export type StateReport = Static<typeof StateReport>
 
+const stateMembers = {
+  status: Type.Integer({ [shownKey]: DeviceStatus }),
+  onlineStatus: Type.Integer({ [shownKey]: OnlineStatus }),
+  runStatus: Type.Integer({ [shownKey]: RunStatus }),
+  statusRemark: nullable(Type.String()),
+  version: nullable(Type.String()),
+  batteryStatus: nullable(Type.Integer()),
+  batteryEnergy: nullable(Type.String({ description: 'a percentage' })),
+}
+
+/** The members of a device that its reports change. */
+export const reportedMembers = Object.keys(stateMembers)
+
+const DeviceStateRecord = named(
+  'DeviceState',
+  Type.Object({
+    appId: Type.String(),
+    deviceNo: Type.String(),
+    ...stateMembers,
+    lastReportTime: nullable(moment),
+  }),
+)
+
+/** The data of `device.stateChanged`. */
+export const StateChangeRecord = named(
+  'DeviceStateChange',
+  Type.Object({
+    ...DeviceStateRecord.properties,
+    before: Type.Partial(Type.Object(stateMembers), { description: 'The members that changed, as they were.' }),
+  }),
+)
+
 const path = '/api/device/entrance/guard/state'
 const callers = ['application', 'operator'] as const
 
@@ -87,17 +119,6 @@ export const getDeviceState = operation({
   path,
   callers,
   query: Type.Object({ appId: ownAppId, deviceNo }),
-  data: Type.Object({
-    appId: Type.String(),
-    deviceNo: Type.String(),
-    status: Type.Integer({ [shownKey]: DeviceStatus }),
-    onlineStatus: Type.Integer({ [shownKey]: OnlineStatus }),
-    runStatus: Type.Integer({ [shownKey]: RunStatus }),
-    statusRemark: nullable(Type.String()),
-    version: nullable(Type.String()),
-    batteryStatus: nullable(Type.Integer()),
-    batteryEnergy: nullable(Type.String({ description: 'a percentage' })),
-    lastReportTime: nullable(moment),
-  }),
+  data: DeviceStateRecord,
   refusals: ['applicationNotFound', 'deviceNotFound'],
 })

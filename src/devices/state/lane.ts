@@ -9,7 +9,7 @@ import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { type Device, deviceText, showDevice } from '../rules.ts'
 import { changeStates, type ReportTime, type StateChange } from './routine.ts'
-import { applyReport, isSameState, presenceTimes, type ReportedState } from './rules.ts'
+import { applyReport, changedMembers, presenceTimes, type ReportedState } from './rules.ts'
 import { findDevices, type KnownDevice, noteReports } from './store.ts'
 
 /** A report of a device's state. */
@@ -95,21 +95,23 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
     reported: ReportedDevice | undefined,
   ): string | undefined {
     if (reported?.device.appId !== appId) return undefined
-    const { device, reportedAt } = reported
+    const { known, device, reportedAt } = reported
     const textOf = (shown: Device) => deviceText(showDevice(shown, showMoment))
     const isCompared = at !== null && !isNewest
     if (isCompared && reportedAt !== null && at < reportedAt) return textOf(device)
     const state = applyReport(device, report)
-    const isChange = !isSameState(device, state)
-    if (isChange) reported.device = { ...device, ...state }
-    const record = textOf(reported.device)
-    if (isChange) reported.events.push({ actor, record })
+    const before = changedMembers(device, state)
     reported.hasReport = true
     reported.isCompared ||= isCompared
     const { time } = reported
     reported.time = at === null ? { ...time, isNow: true } : { ...time, at: later(time.at, at) }
     reported.reportedAt = later(reportedAt, at ?? new Date())
-    return record
+    if (before !== undefined) {
+      reported.device = { ...device, ...state }
+      const newest = { ...reported.time, at: later(known.reportedAt, reported.time.at) }
+      reported.events.push({ actor, state, before, time: newest })
+    }
+    return textOf(reported.device)
   }
 
   return submitter(lane, callers)
@@ -127,4 +129,6 @@ function toChange({ known, device, time, isCompared, events }: ReportedDevice): 
   return { ...device, rowVersion: known.rowVersion, time, newestRead, sign, events }
 }
 
-const later = (known: Date | null, at: Date) => (known !== null && known > at ? known : at)
+function later<Moment extends Date | null>(known: Date | null, at: Moment): Moment | Date {
+  return known !== null && (at === null || known > at) ? known : at
+}

@@ -5,8 +5,6 @@ import type { Sql } from '../../database/open.ts'
 import { OutageLog } from '../../database/outage-log.ts'
 import { transaction } from '../../database/transaction.ts'
 import { startRounds } from '../../runtime/actor.ts'
-import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { deviceText, showDevice } from '../rules.ts'
 import { changeStates, type StateChange } from './routine.ts'
 import { presenceTimes } from './rules.ts'
 import { findSilentDevices, type KnownDevice, lockSilentDevices, type SilentDevice } from './store.ts'
@@ -19,11 +17,17 @@ interface Parts {
   sql: Sql
   log: Logger
   config: Pick<Config, 'presenceSeconds'>
-  showMoment: ShowMoment
+}
+
+function toOffline({ device, rowVersion, reportedAt }: KnownDevice): StateChange {
+  const state = { ...device, onlineStatus: 2 }
+  const event = { actor, state, before: { onlineStatus: 1 }, time: { at: reportedAt, isNow: false } }
+  const time = { at: null, isNow: false }
+  return { ...state, rowVersion, time, newestRead: undefined, sign: 'gone', events: [event] }
 }
 
 /** Starts the worker that marks a device offline when its last report is older than the timeout (contract §5). */
-export function startPresence({ config, sql, log, showMoment }: Parts): { stop(): void } {
+export function startPresence({ config, sql, log }: Parts): { stop(): void } {
   const { silenceMs, tickMs } = presenceTimes(config.presenceSeconds)
   const outage = new OutageLog(log, {
     failing: 'the search for silent devices failed: it will be retried',
@@ -51,13 +55,6 @@ export function startPresence({ config, sql, log, showMoment }: Parts): { stop()
       found = await findSilentDevices(sql, silenceMs, stepDevices)
       taken = found.length === 0 ? 0 : await step(found)
     } while (found.length === stepDevices && taken && !isStopped)
-  }
-
-  function toOffline({ device, rowVersion }: KnownDevice): StateChange {
-    const offline = { ...device, onlineStatus: 2 }
-    const event = { actor, record: deviceText(showDevice(offline, showMoment)) }
-    const time = { at: null, isNow: false }
-    return { ...offline, rowVersion, time, newestRead: undefined, sign: 'gone', events: [event] }
   }
 
   async function round(): Promise<void> {

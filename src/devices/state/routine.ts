@@ -3,7 +3,7 @@ import { callerParameters, callerValues, findRevokedSql } from '../../callers/st
 import { eventIdOfRow, lockAndNumberSql, lockAndNumberVariablesSql } from '../../database/application-lock.ts'
 import { noteEvents } from '../../database/commits.ts'
 import type { Statements } from '../../database/open.ts'
-import { arrayRows, callRoutine, jsonRows, recordsOf, routine, textArray } from '../../database/routine.ts'
+import { callRoutine, jsonRows, numberedJsonRows, routine, textArray } from '../../database/routine.ts'
 import { lockPresenceSql } from '../routine.ts'
 import { type DeviceState, sortedByDevice } from '../rules.ts'
 
@@ -24,9 +24,23 @@ export interface StateChange extends DeviceState {
   newestRead: Date | null | undefined
   /** Renews ('alive') or clears ('gone') the sign of life; null leaves it as it is. */
   sign: 'alive' | 'gone' | null
-  /** One event per changed state: its reporter, and the record as JSON text. */
-  events: { actor: string; record: string }[]
+  /** One per report that changed the state. */
+  events: StateEvent[]
 }
+
+/** A change of a device's state, as history keeps it. */
+export interface StateEvent {
+  actor: string
+  /** The state after the change. */
+  state: DeviceState
+  /** The members that changed, as they were. */
+  before: Partial<DeviceState>
+  /** The time of the device's newest report after the change. */
+  time: ReportTime
+}
+
+/** A row of a batch of changes for `state_change`, as sent to the database. */
+type StateEventRow = Omit<StateRow, 'bound_at' | 'row_version' | 'sign'> & { actor: string; before: string }
 
 /** A row of a batch, as sent to the database. */
 interface StateRow {
@@ -46,29 +60,40 @@ interface StateRow {
   battery_energy: string | null
 }
 
+const timeColumns = ({ at, isNow }: ReportTime) => ({ reported_at: at?.toISOString() ?? null, is_now: isNow })
+
+const stateColumns = (state: DeviceState) => ({
+  status: state.status,
+  online_status: state.onlineStatus,
+  run_status: state.runStatus,
+  status_remark: state.statusRemark,
+  version: state.version,
+  battery_status: state.batteryStatus,
+  battery_energy: state.batteryEnergy,
+})
+
 const toRow = (change: StateChange): StateRow => ({
   app_id: change.appId,
   device_no: change.deviceNo,
   bound_at: change.boundAt.toISOString(),
   row_version: change.rowVersion,
-  reported_at: change.time.at?.toISOString() ?? null,
-  is_now: change.time.isNow,
+  ...timeColumns(change.time),
   sign: change.sign,
-  status: change.status,
-  online_status: change.onlineStatus,
-  run_status: change.runStatus,
-  status_remark: change.statusRemark,
-  version: change.version,
-  battery_status: change.batteryStatus,
-  battery_energy: change.batteryEnergy,
+  ...stateColumns(change),
+})
+
+const toEventRow = ({ appId, deviceNo }: StateChange, { actor, state, before, time }: StateEvent): StateEventRow => ({
+  app_id: appId,
+  device_no: deviceNo,
+  actor,
+  before: JSON.stringify(before),
+  ...timeColumns(time),
+  ...stateColumns(state),
 })
 
 const text = 'text'
-const rowColumns: Record<Exclude<keyof StateRow, 'sign' | 'reported_at' | 'is_now'>, string> = {
-  app_id: text,
-  device_no: text,
-  bound_at: 'timestamptz',
-  row_version: 'xid',
+const device = { app_id: text, device_no: text }
+const stateTypes = {
   status: 'smallint',
   online_status: 'smallint',
   run_status: 'smallint',
@@ -77,22 +102,20 @@ const rowColumns: Record<Exclude<keyof StateRow, 'sign' | 'reported_at' | 'is_no
   battery_status: 'bigint',
   battery_energy: text,
 }
+const timeTypes = { reported_at: 'timestamptz', is_now: 'boolean' }
+const rowColumns = { ...device, bound_at: 'timestamptz', row_version: 'xid', ...stateTypes }
 const rowsSql = (columns: Partial<Record<keyof StateRow, string>>) => jsonRows<StateRow>('v_rows', columns)
 
-const reportRowsSql = rowsSql({
-  app_id: text,
-  device_no: text,
-  reported_at: 'timestamptz',
-  is_now: 'boolean',
-  sign: text,
-})
+const reportRowsSql = rowsSql({ ...device, ...timeTypes, sign: text })
 const reportedAtSql = 'greatest(i.reported_at, case when i.is_now then v_clock end)'
-const eventRowsSql = arrayRows({
-  app_id: 'p_event_apps',
-  device_no: 'p_event_serials',
-  actor: 'p_event_actors',
-  record: recordsOf('p_records'),
+const eventRowsSql = numberedJsonRows<StateEventRow>('p_events::json', {
+  ...device,
+  ...timeTypes,
+  ...stateTypes,
+  actor: text,
+  before: text,
 })
+const stateColumnsSql = Object.keys(stateTypes)
 const isChangedSql = '(v_is_complete or i.device_no = any(v_changed))'
 
 /**
@@ -112,10 +135,7 @@ export const changeStatesRoutine = routine(
     p_times: 'timestamptz[]',
     ...callerParameters,
     p_rows: text,
-    p_event_apps: 'text[]',
-    p_event_serials: 'text[]',
-    p_event_actors: 'text[]',
-    p_records: text,
+    p_events: text,
   },
   'device_no text',
   `${lockAndNumberVariablesSql}
@@ -153,8 +173,9 @@ export const changeStatesRoutine = routine(
   -- Nearly always true. To search for each row in v_changed would cost as much as to write it.
   v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
 
-  insert into event (app_id, id, type, time, actor, subject, data)
-  select i.app_id, ${eventIdOfRow}, 'device.stateChanged', p_now, i.actor, i.device_no, i.record
+  insert into state_change (app_id, id, time, reported_at, actor, device_no, before, ${stateColumnsSql.join(', ')})
+  select i.app_id, ${eventIdOfRow}, p_now, ${reportedAtSql}, i.actor, i.device_no, i.before,
+    ${stateColumnsSql.map((column) => `i.${column}`).join(', ')}
   from ${eventRowsSql}
   where ${isChangedSql};
 
@@ -180,7 +201,7 @@ export async function changeStates(
   const sorted = sortedByDevice(changes, (change) => change)
   const apps = [...new Set(changes.map((change) => change.appId))].sort()
   const timed = sorted.filter(({ newestRead }) => newestRead !== undefined)
-  const events = sorted.flatMap(({ appId, deviceNo, events }) => events.map((event) => ({ appId, deviceNo, ...event })))
+  const events = sorted.flatMap((change) => change.events.map((event) => toEventRow(change, event)))
   const changed = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
     now.toISOString(),
     textArray(apps),
@@ -191,10 +212,7 @@ export async function changeStates(
     textArray(timed.map(({ newestRead }) => newestRead?.toISOString() ?? '-infinity')),
     ...callerValues(callers),
     JSON.stringify(sorted.map(toRow)),
-    textArray(events.map(({ appId }) => appId)),
-    textArray(events.map(({ deviceNo }) => deviceNo)),
-    textArray(events.map(({ actor }) => actor)),
-    events.map(({ record }) => record).join('\n'),
+    JSON.stringify(events),
   ])
   noteEvents(sql, apps)
   return changed.map((row) => row.device_no)

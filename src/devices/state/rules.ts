@@ -23,9 +23,10 @@ export function applyReport(state: DeviceState, report: ReportedState): DeviceSt
   }
 }
 
-/** Whether the device is in this state already, so that its record stays the same. */
-export function isSameState(device: DeviceState, state: DeviceState): boolean {
-  return (Object.keys(state) as (keyof DeviceState)[]).every((member) => device[member] === state[member])
+/** The members that the new state changes, as they are now; undefined if it changes none, so the record stays the same. */
+export function changedMembers(device: DeviceState, state: DeviceState): Partial<DeviceState> | undefined {
+  const changed = (Object.keys(state) as (keyof DeviceState)[]).filter((member) => device[member] !== state[member])
+  return changed.length === 0 ? undefined : Object.fromEntries(changed.map((member) => [member, device[member]]))
 }
 
 /** The fault of a report whose time lies too far in the future. */

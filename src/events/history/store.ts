@@ -1,0 +1,171 @@
+import type { Row } from 'postgres'
+import { takeLock } from '../../database/advisory-lock.ts'
+import type { Sql, Statements } from '../../database/open.ts'
+import { transaction } from '../../database/transaction.ts'
+import type { EventType } from '../../vocabulary/event-types.ts'
+import type { ShowMoment } from '../../vocabulary/moments.ts'
+
+// History is two tables (decision 0022): `event`, and `state_change` for the changes of devices' states, which are by far
+// the most. An application's ids run through both. Each is partitioned by ranges of ids, which are time, so that what is
+// older than its days goes with its partition.
+
+export const stateType = 'device.stateChanged' satisfies EventType
+
+/** SQL: a row of `state_change` with the columns of `event`. */
+const changeColumnsSql = `app_id, id, '${stateType}' as type, time, actor, device_no as subject, null as address,
+        json_build_array(status, online_status, run_status, status_remark, version, battery_status, battery_energy,
+          reported_at, before)::text as data`
+
+/**
+ * SQL: both tables as one relation, `history`, with the columns of `event`. `data` of a change of state is a JSON list of
+ * what `readData` needs. Ordered by id within an application, the planner merges the indexes of both.
+ */
+export const historySql = `(
+      select app_id, id, type, time, actor, subject, address, data from event
+      union all
+      select ${changeColumnsSql} from state_change) as history`
+
+/**
+ * SQL: the first events of an application after an id, in order. Each table is read by its own index of ids, whatever
+ * the planner thinks of the number of rows.
+ */
+export const eventsAfterSql = (appId: string, id: string, limit: string): string => {
+  const first = `where app_id = ${appId} and id > ${id} order by id limit ${limit}`
+  return `(
+      (select app_id, id, type, time, actor, subject, address, data from event ${first})
+      union all
+      (select ${changeColumnsSql} from state_change ${first})
+      order by id limit ${limit}) as history`
+}
+
+/** The data of an event, from its `type`, `app_id`, `subject` and `data` in `historySql`. */
+export function readData(row: Row, showMoment: ShowMoment): unknown {
+  const data = JSON.parse(row.data)
+  return isStateChange(row) ? stateData(row, data, showMoment) : data
+}
+
+/** The same as JSON text. */
+export function dataText(row: Row, showMoment: ShowMoment): string {
+  return isStateChange(row) ? JSON.stringify(readData(row, showMoment)) : row.data
+}
+
+/** A process of the version before may have written a change of state as an event, with the device's record. */
+const isStateChange = ({ type, data }: Row) => type === stateType && data.startsWith('[')
+
+/** The state after a change as `getDeviceState` answers it, and the members that it changed, as they were. */
+function stateData({ app_id: appId, subject: deviceNo }: Row, columns: unknown[], showMoment: ShowMoment) {
+  const [status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy, ...rest] = columns
+  const [reportedAt, before] = rest as [string | null, string]
+  const state = { status, onlineStatus, runStatus, statusRemark, version, batteryStatus, batteryEnergy }
+  const lastReportTime = reportedAt === null ? null : showMoment(new Date(reportedAt))
+  return { appId, deviceNo, ...state, lastReportTime, before: JSON.parse(before) }
+}
+
+export interface HistoryDays {
+  eventDays: number
+  /** The days of changes of state; they are never kept for longer than events. */
+  stateEventDays: number
+}
+
+/** How much longer than its days history is kept while a callback has not taken it or will try it again. */
+const heldDays = 7
+/**
+ * A partition holds this part of its table's days, at least one day: rows stay at most that much longer than their days,
+ * and a read of an application looks into so many indexes.
+ */
+const partOfDays = 15
+/** How long a statement waits for a lock that it needs on a whole table; every other one waits behind it. */
+const lockTimeoutMs = 250
+
+/**
+ * Creates the database function `keep_history`, which makes partitions ahead of time and drops those whose days are
+ * over, the oldest first. The function runs with its owner's rights and holds the days itself, so that a role which may
+ * not delete events can prune old ones, and no younger ones. Calls it once: when the service is ready, today has its
+ * partitions.
+ */
+export async function installHistoryKeeping(owner: Sql, { eventDays, stateEventDays }: HistoryDays): Promise<void> {
+  await transaction(owner, async (tx) => {
+    // Two processes that start at once must not both replace the function.
+    await takeLock(tx, 'install history keeping')
+    const [row] = await tx<[{ path: string }]>`select quote_ident(current_schema()) as path`
+    await tx.unsafe(`
+      create or replace function keep_history(p_limit integer) returns table (name text, outcome text)
+      language plpgsql security definer
+      -- pg_temp last, so that a caller's temporary tables cannot stand in for the service's.
+      set search_path = ${row.path}, pg_temp
+      set lock_timeout = '${lockTimeoutMs}ms'
+      as $$
+      declare
+        v_day bigint := 86400000000;
+        v_now bigint := (extract(epoch from now()) * 1000000)::bigint;
+        v_kept record;
+        v_old record;
+        v_first bigint;
+        v_width bigint;
+        v_before bigint;
+        v_is_needed boolean;
+      begin
+        for v_kept in select * from (values ('event', ${eventDays}),
+          ('state_change', ${Math.min(stateEventDays, eventDays)})) as k (parent, days)
+        loop
+          v_width := greatest(1, v_kept.days / ${partOfDays}) * v_day;
+          v_before := v_now - v_kept.days * v_day;
+          v_first := greatest(v_now / v_day * v_day,
+            (select max(p.end_id) from history_partition p where p.parent = v_kept.parent));
+          while v_first <= v_now + v_width loop
+            begin
+              perform add_history_partition(v_kept.parent, v_first, v_first + v_width);
+            exception when lock_not_available then
+              return query select v_kept.parent, 'busy';
+              exit;
+            end;
+            v_first := v_first + v_width;
+          end loop;
+
+          for v_old in select * from history_partition p
+            where p.parent = v_kept.parent and p.end_id <= v_before order by p.first_id
+          loop
+            execute format('select exists (
+                select 1 from callback_endpoint e where e.stopped_at is null and e.through_event_id < %2$s
+                  and exists (select 1 from %1$I h where h.app_id = e.app_id and h.id > e.through_event_id))
+              or exists (select 1 from delivery d where d.status = 1 and d.id >= %3$s and d.id < %2$s
+                and exists (select 1 from %1$I h where h.app_id = d.app_id and h.id = d.id))',
+              v_old.name, v_old.end_id, v_old.first_id) into v_is_needed;
+            if v_is_needed and v_old.end_id > v_before - ${heldDays} * v_day then
+              return query select v_old.name, 'held';
+              continue;
+            end if;
+            begin
+              execute format('drop table %I', v_old.name);
+              return query select v_old.name, case when v_is_needed then 'dropped although needed' else 'dropped' end;
+            exception when lock_not_available then
+              return query select v_old.name, 'busy';
+            end;
+          end loop;
+
+          execute format('delete from %1$I d using (
+              select o.app_id, o.id from %1$I o where o.id < $1 order by o.id limit $2) as old
+            where d.app_id = old.app_id and d.id = old.id', v_kept.parent || '_default')
+            using v_before - ${heldDays} * v_day, p_limit;
+        end loop;
+      end $$;
+      revoke all on function keep_history from public`)
+    await keepHistory(tx)
+  })
+}
+
+/** What `keep_history` did to a partition, or could not do. */
+export interface KeptPartition {
+  /** The partition; of one that could not be added, its table. */
+  name: string
+  /** `held`: its days are over, and a callback still waits for some of it. `busy`: it was in use; tried again. */
+  outcome: 'dropped' | 'dropped although needed' | 'held' | 'busy'
+}
+
+/** How many rows of a default partition one call deletes. */
+const defaultRows = 2000
+
+/** Makes partitions ahead, and drops old ones. */
+export function keepHistory(sql: Statements): Promise<KeptPartition[]> {
+  return sql<KeptPartition[]>`select name, outcome from keep_history(${defaultRows}::integer)`
+}
