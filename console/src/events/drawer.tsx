@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Descriptions, Drawer, Empty, Typography } from 'antd'
 import type { ForecourtError } from '../../../sdk/src/error.ts'
 import { getEvent, pageAudit, pageEvents } from '../../../src/events/contract.ts'
+import { hasOwnData } from '../../../src/vocabulary/event-types.ts'
 import { call, useRead } from '../api.ts'
 import { language } from '../language/index.ts'
 import { useMay } from '../session.tsx'
@@ -11,7 +12,7 @@ import { Compared } from '../ui/compared.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { RecordJson } from '../ui/record-json.tsx'
 import { RefusalResult } from '../ui/refusal.tsx'
-import { type AnyEvent, type EventName, earlierOf, isBeginning, isGone, keyOf } from './subject.ts'
+import { type AnyEvent, type EventName, earlierOf, isBeginning, isGone, keyOf, ownSidesOf, sidesOf } from './subject.ts'
 import { SubjectLink } from './subject-link.tsx'
 import { useTexts } from './texts.ts'
 
@@ -63,7 +64,12 @@ export function EventDrawer({ shown, feedOf, onClose, words }: EventDrawerProps)
   )
 }
 
-function OneEvent({ event, words }: { event: AnyEvent; words: (type: string) => string }) {
+interface ComparisonProps {
+  event: AnyEvent
+  words: (type: string) => string
+}
+
+function OneEvent({ event, words }: ComparisonProps) {
   const t = useTexts()
   const { appId } = event
   return (
@@ -106,17 +112,22 @@ function OneEvent({ event, words }: { event: AnyEvent; words: (type: string) => 
       <Typography.Title level={2} style={{ fontSize: 16, marginTop: 20 }}>
         {t('comparison')}
       </Typography.Title>
-      {isBeginning(event.type) ? (
-        <p className="faint">{t('isBeginning')}</p>
-      ) : (
-        <Comparison event={event} words={words} />
-      )}
+      <Change event={event} words={words} />
       <Typography.Title level={2} style={{ fontSize: 16, marginTop: 20 }}>
         {t('record')}
       </Typography.Title>
       <RecordJson record={event.data} />
     </>
   )
+}
+
+/** What the event changed: by its own data, by the previous event about the record, or why neither shows it. */
+function Change({ event, words }: ComparisonProps) {
+  const t = useTexts()
+  if (isBeginning(event.type)) return <p className="faint">{t('isBeginning')}</p>
+  if (!hasOwnData(event.type)) return <Comparison event={event} words={words} />
+  const sides = ownSidesOf(event)
+  return sides === undefined ? <p className="faint">{t('hasOwnData')}</p> : <Compared {...sides} />
 }
 
 /** The previous event about the same record. Without permission for the audit trail, the feed alone is searched. */
@@ -136,7 +147,7 @@ function useEarlier(event: AnyEvent) {
   })
 }
 
-function Comparison({ event, words }: { event: AnyEvent; words: (type: string) => string }) {
+function Comparison({ event, words }: ComparisonProps) {
   const t = useTexts()
   const { data: earlier, error, refetch } = useEarlier(event)
   if (earlier === undefined) {
@@ -149,7 +160,7 @@ function Comparison({ event, words }: { event: AnyEvent; words: (type: string) =
         {isGone(event.type) && `${t('isGone')} `}
         {t('comparedWith', { id: earlier.id, time: earlier.time, type: words(earlier.type) })}
       </p>
-      <Compared before={earlier.data} after={event.data} />
+      <Compared {...sidesOf(event, earlier.data)} />
     </>
   )
 }

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
+import { reportedMembers } from '../../../src/devices/state/contract.ts'
 import type { AuditRecord, pageAudit, pageEvents } from '../../../src/events/contract.ts'
-import { eventTypes, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
+import { eventTypes, hasOwnData, platformEventTypes } from '../../../src/vocabulary/event-types.ts'
 import { paths } from '../paths.ts'
 
 /** An event of either list. Those of a feed lack the members that only the audit trail has. */
@@ -120,6 +121,25 @@ export interface Earlier {
   audit: AuditQuery[]
 }
 
+/** Members of a device's record that reports change. Events about the record are not compared by them. */
+const members = [...reportedMembers, 'DeviceBatteryOutput']
+
+/** The sides of the comparison of an event with the previous event about the same record. */
+export function sidesOf({ type, data }: AnyEvent, earlier: unknown): { before: unknown; after: unknown } {
+  if (nounOf(type) !== 'device') return { before: earlier, after: data }
+  return { before: without(earlier, members), after: without(data, members) }
+}
+
+/** The sides for an event whose own data holds the members that it changed, as they were; undefined for any other. */
+export function ownSidesOf({ data }: AnyEvent): { before: unknown; after: unknown } | undefined {
+  const { before } = (data ?? {}) as { before?: object }
+  const after = without(data, ['before']) as object
+  return before === undefined ? undefined : { before: { ...after, ...before }, after }
+}
+
+const without = (record: unknown, members: readonly string[]): unknown =>
+  Object.fromEntries(Object.entries(record ?? {}).filter(([member]) => !members.includes(member)))
+
 /** How to find the previous event. A serial number or an id is unique only among the events of its kind. */
 export function earlierOf(event: AnyEvent): Earlier {
   const noun = nounOf(event.type)
@@ -133,7 +153,10 @@ export function earlierOf(event: AnyEvent): Earlier {
     billingRule: { billingRuleId: Number(id) },
   }
   const filter = filters[noun]
-  if (filter !== undefined) return { feed: [{ ...inFeed, ...filter }], audit: [] }
+  const type = ofKind(eventTypes)
+    .filter((type) => !hasOwnData(type))
+    .join(',')
+  if (filter !== undefined) return { feed: [{ ...inFeed, ...filter, type }], audit: [] }
   return {
     feed: ofKind(eventTypes).map((type) => ({ ...inFeed, type })),
     audit: ofKind(platformEventTypes)
