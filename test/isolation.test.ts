@@ -2,23 +2,16 @@ import { describe, expect, test } from 'bun:test'
 import type { TObject, TSchema } from 'typebox'
 import { createApplication } from '../src/applications/contract.ts'
 import { revokeToken } from '../src/applications/tokens/contract.ts'
-import { deleteBillingRule, getBillingRule, saveBillingRule, updateBillingRule } from '../src/billing-rules/contract.ts'
-import { createDevice, getDevice, updateDevice } from '../src/devices/contract.ts'
-import { getDeviceHistory, unbindDevice } from '../src/devices/ownership/contract.ts'
-import { getDeviceState, reportDeviceState } from '../src/devices/state/contract.ts'
+import { getBillingRule, saveBillingRule } from '../src/billing-rules/contract.ts'
+import { createDevice, getDevice } from '../src/devices/contract.ts'
 import { operations } from '../src/reference/operations.ts'
-import { deleteSite, getSite, saveSite, updateSite } from '../src/sites/contract.ts'
+import { getSite, saveSite } from '../src/sites/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
+import type { RefusalName } from '../src/vocabulary/refusals.ts'
 import { everyRole } from '../src/vocabulary/roles.ts'
-import {
-  type Client,
-  deviceBody,
-  newApplication,
-  newSerial,
-  siteBody,
-  type TestApplication,
-  target,
-} from './harness.ts'
+import { contractRefusals } from './conformance/refusals.ts'
+import { type Client, deviceBody, newApplication, siteBody, type TestApplication, target } from './harness.ts'
+import { admitted, inputsOf } from './operations.ts'
 import { newPerson, signIn } from './people.ts'
 
 // Generated from the operations list: an operation without a line here fails the test, so none can be forgotten.
@@ -29,176 +22,7 @@ const stranger = await newApplication(client)
 const rule = await newRule(client, owner)
 const device = await newDevice(client, owner)
 const site = await newSite(client, owner)
-
-/** What each operation takes when it acts for the owner. */
-const inputs: Record<string, unknown> = {
-  issueToken: 'open',
-  revokeToken: 'open',
-  getAuthorizationServer: 'open',
-  saveSite: siteBody(owner.appId),
-  saveSites: { appId: owner.appId, sites: [siteBody(owner.appId)] },
-  updateSite: { appId: owner.appId, id: site, siteName: 'taken over' },
-  deleteSite: { appId: owner.appId, id: site },
-  getSite: { appId: owner.appId, id: site },
-  pageSites: { appId: owner.appId },
-  saveBillingRule: { appId: owner.appId, ...occupancyTerms() },
-  updateBillingRule: { appId: owner.appId, id: rule, ruleName: 'taken over' },
-  deleteBillingRule: { appId: owner.appId, id: rule },
-  getBillingRule: { appId: owner.appId, id: rule },
-  pageBillingRules: { appId: owner.appId },
-  saveThirdPartyConfig: { appId: owner.appId, operatorName: 'Test operator' },
-  getThirdPartyConfig: { appId: owner.appId },
-  rotateCallbackSecret: { appId: owner.appId },
-  createDevice: deviceBody(owner.appId),
-  createDevices: { appId: owner.appId, devices: [deviceBody(owner.appId)] },
-  updateDevice: { appId: owner.appId, deviceNo: device, deviceName: 'taken over' },
-  getDevice: { appId: owner.appId, deviceNo: device },
-  reportDeviceState: { appId: owner.appId, deviceNo: device, status: 2 },
-  reportDeviceStates: { appId: owner.appId, reports: [{ deviceNo: device, status: 2 }] },
-  getDeviceState: { appId: owner.appId, deviceNo: device },
-  unbindDevice: { appId: owner.appId, deviceNo: device },
-  unbindDevices: { appId: owner.appId, deviceNos: [device] },
-  getDeviceHistory: { appId: owner.appId, deviceNo: device },
-  forceUnbindDevice: { deviceNo: device, reason: 'taken over' },
-  transferDevice: { deviceNo: device, targetAppId: stranger.appId, reason: 'taken over' },
-  transferDevices: { deviceNos: [device], targetAppId: stranger.appId, reason: 'taken over' },
-  pageEvents: { appId: owner.appId },
-  getEvent: { appId: owner.appId, id: 1 },
-  pageDeliveries: { appId: owner.appId },
-  getDelivery: { appId: owner.appId, id: 1 },
-  replayDeliveries: { appId: owner.appId, id: 1 },
-  testDelivery: { appId: owner.appId },
-  pageRefusals: { appId: owner.appId },
-  createImport: { appId: owner.appId, kind: 'devices' },
-  getImport: { appId: owner.appId, id: 1 },
-  pageImports: { appId: owner.appId },
-  cancelImport: { appId: owner.appId, id: 1 },
-  getImportResult: { appId: owner.appId, id: 1 },
-  createExport: { appId: owner.appId, kind: 'devices' },
-  getTemplate: { kind: 'sites' },
-  pageDevices: { appId: owner.appId },
-  getRegionTree: { depth: 1 },
-  getRegion: { code: '360000' },
-  createApplication: { appName: 'test' },
-  updateApplication: { appId: owner.appId, appName: 'taken over' },
-  takeApplicationOnline: { appId: owner.appId },
-  takeApplicationOffline: { appId: owner.appId },
-  freezeApplication: { appId: owner.appId, reason: 'taken over' },
-  unfreezeApplication: { appId: owner.appId },
-  rotateApplicationSecret: { appId: owner.appId },
-  getApplication: { appId: owner.appId },
-  pageApplications: {},
-  saveDeviceModel: { serialPrefix: newSerial('ISO'), modelName: 'taken over' },
-  deleteDeviceModel: { serialPrefix: newSerial('ISO') },
-  pageDeviceModels: {},
-  importDeviceInventory: { entries: [{ deviceNo: newSerial(), modelName: 'taken over' }] },
-  pageDeviceInventory: {},
-  deleteDeviceInventory: { deviceNo: newSerial() },
-  createSession: 'open',
-  getSession: {},
-  getSettings: {},
-  pageSessions: {},
-  deleteSession: { id: 1 },
-  createOperator: { name: newSerial('iso'), role: 'admin' },
-  updateOperator: { id: 1, role: 'viewer' },
-  deleteOperator: { id: 1 },
-  resetOperator: { id: 1 },
-  setUpOperator: 'open',
-  changePassword: { password: 'x', newPassword: 'taken over by another' },
-  getOperator: { id: 1 },
-  pageOperators: {},
-  createOperatorKey: { name: newSerial('iso'), role: 'admin' },
-  deleteOperatorKey: { id: 1 },
-  handOverOperatorKey: { id: 1, operatorId: 1 },
-  pageOperatorKeys: {},
-  getOverview: {},
-  pageAudit: {},
-  getHealth: 'open',
-  getReadiness: 'open',
-  getMetrics: {},
-  getOpenApi: 'open',
-}
-
-/** The roles that may call each operation: a(dmin), o(perator), v(iewer), d(eveloper). */
-const admitted: Record<string, string> = {
-  saveSite: 'aod',
-  saveSites: 'aod',
-  updateSite: 'aod',
-  deleteSite: 'aod',
-  getSite: 'aovd',
-  pageSites: 'aovd',
-  saveBillingRule: 'aod',
-  updateBillingRule: 'aod',
-  deleteBillingRule: 'aod',
-  getBillingRule: 'aovd',
-  pageBillingRules: 'aovd',
-  saveThirdPartyConfig: 'aod',
-  getThirdPartyConfig: 'aovd',
-  rotateCallbackSecret: 'aod',
-  createDevice: 'aod',
-  createDevices: 'aod',
-  updateDevice: 'aod',
-  getDevice: 'aovd',
-  reportDeviceState: 'aod',
-  reportDeviceStates: 'aod',
-  getDeviceState: 'aovd',
-  unbindDevice: 'aod',
-  unbindDevices: 'aod',
-  getDeviceHistory: 'aovd',
-  forceUnbindDevice: 'ao',
-  transferDevice: 'ao',
-  transferDevices: 'ao',
-  pageEvents: 'aovd',
-  getEvent: 'aovd',
-  pageDeliveries: 'aovd',
-  getDelivery: 'aovd',
-  replayDeliveries: 'aod',
-  testDelivery: 'aod',
-  pageRefusals: 'aovd',
-  pageDevices: 'aovd',
-  createImport: 'aod',
-  getImport: 'aovd',
-  pageImports: 'aovd',
-  cancelImport: 'aod',
-  getImportResult: 'aovd',
-  createExport: 'aovd',
-  getTemplate: 'aovd',
-  getRegionTree: 'aovd',
-  getRegion: 'aovd',
-  createApplication: 'ao',
-  updateApplication: 'ao',
-  takeApplicationOnline: 'ao',
-  takeApplicationOffline: 'ao',
-  freezeApplication: 'ao',
-  unfreezeApplication: 'ao',
-  rotateApplicationSecret: 'aod',
-  getApplication: 'aovd',
-  pageApplications: 'aovd',
-  saveDeviceModel: 'ao',
-  deleteDeviceModel: 'ao',
-  pageDeviceModels: 'aov',
-  importDeviceInventory: 'ao',
-  pageDeviceInventory: 'aov',
-  deleteDeviceInventory: 'ao',
-  getSession: 'aovd',
-  getSettings: 'aovd',
-  pageSessions: 'aovd',
-  deleteSession: 'aovd',
-  createOperator: 'a',
-  updateOperator: 'a',
-  deleteOperator: 'a',
-  resetOperator: 'a',
-  changePassword: 'aovd',
-  getOperator: 'a',
-  pageOperators: 'a',
-  createOperatorKey: 'a',
-  deleteOperatorKey: 'a',
-  handOverOperatorKey: 'a',
-  pageOperatorKeys: 'a',
-  getOverview: 'aov',
-  pageAudit: 'aov',
-  getMetrics: 'aov',
-}
+const inputs = inputsOf({ owner, stranger, rule, device, site })
 
 /** Sessions of one person for each role; the developer is a member of the owner's application. */
 const sessions = Object.fromEntries(
@@ -332,30 +156,30 @@ for (const operation of operations) {
 }
 
 describe('an id of another application', () => {
-  for (const operation of [
-    getDevice,
-    updateDevice,
-    reportDeviceState,
-    getDeviceState,
-    unbindDevice,
-    getDeviceHistory,
-  ]) {
-    test(`is not found by ${operation.id}`, async () => {
-      for (const appId of [stranger.appId, '']) {
-        const input = { ...(inputs[operation.id] as object), appId }
-        const answer = await client.call<TObject, TObject, TSchema>(operation, input, { token: stranger.token })
-        expect([answer.status, answer.code, answer.data]).toEqual([404, 20002, null])
-      }
-    })
+  // Every operation that names one of the owner's records.
+  const records = { deviceNo: device, siteNotFound: site, billingRuleNotFound: rule }
+  const isNamed = (operation: Operation, refusal: RefusalName, member: 'deviceNo' | 'id', value: unknown) =>
+    operation.refusals.includes(refusal) && (inputs[operation.id] as Record<string, unknown>)[member] === value
+  const refusalOf = (operation: Operation) => {
+    if (!operation.callers.includes('application')) return undefined
+    if (isNamed(operation, 'deviceNotFound', 'deviceNo', records.deviceNo)) return 'deviceNotFound' as const
+    return (['siteNotFound', 'billingRuleNotFound'] as const).find((name) =>
+      isNamed(operation, name, 'id', records[name]),
+    )
   }
+  const naming = operations.flatMap((operation) => {
+    const refusal = refusalOf(operation)
+    return refusal === undefined ? [] : [{ operation, refusal }]
+  })
 
-  for (const operation of [getSite, updateSite, deleteSite, getBillingRule, updateBillingRule, deleteBillingRule]) {
-    const code = operation.path.includes('/billingRule/') ? 40002 : 30002
+  test('is named by some operations', () => expect(naming.length).toBeGreaterThanOrEqual(12))
+
+  for (const { operation, refusal } of naming) {
     test(`is not found by ${operation.id}`, async () => {
       for (const appId of [stranger.appId, '']) {
         const input = { ...(inputs[operation.id] as object), appId }
         const answer = await client.call<TObject, TObject, TSchema>(operation, input, { token: stranger.token })
-        expect([answer.status, answer.code, answer.data]).toEqual([404, code, null])
+        expect([answer.status, answer.code, answer.data]).toEqual([404, contractRefusals[refusal].code, null])
       }
     })
   }

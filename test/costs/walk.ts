@@ -1,10 +1,10 @@
 import { operations } from '../../src/reference/operations.ts'
 import { Workplace } from '../faults/support.ts'
 import { Client } from '../harness.ts'
+import { type Measured, makeWorld, measured, send, variants } from '../operations.ts'
 import { fill } from './fill.ts'
 import { MeasuredDatabase } from './measured-database.ts'
 import { type Blocks, Meter } from './meter.ts'
-import { type Measured, makeWorld, measured, send, variants } from './operations.ts'
 
 /** What one operation, or one question of it, reads and changes first, in blocks of 8 kB. */
 export interface Cost extends Pick<Measured, 'allowed' | 'isOpen'> {
@@ -78,7 +78,7 @@ export async function measureOperations(many: number): Promise<Cost[]> {
 function all() {
   const plain = operations.map((operation) => {
     const call = measured[operation.id]
-    if (call === undefined) throw new Error(`test/costs/operations.ts does not know ${operation.id}`)
+    if (call === undefined) throw new Error(`test/operations.ts does not know ${operation.id}`)
     return { name: operation.id, operation, ...call }
   })
   const more = Object.entries(variants).map(([name, call]) => {

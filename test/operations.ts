@@ -1,17 +1,17 @@
 import type postgres from 'postgres'
-import { createApplication, takeApplicationOnline } from '../../src/applications/contract.ts'
-import { issueToken } from '../../src/applications/tokens/contract.ts'
-import { saveBillingRule } from '../../src/billing-rules/contract.ts'
-import { createImport, getImport } from '../../src/bulk/contract.ts'
-import { createDevice } from '../../src/devices/contract.ts'
-import { importDeviceInventory } from '../../src/devices/inventory/contract.ts'
-import { saveDeviceModel } from '../../src/devices/models/contract.ts'
-import { createOperator, createOperatorKey } from '../../src/people/operators/contract.ts'
-import { saveSite } from '../../src/sites/contract.ts'
-import type { Operation } from '../../src/vocabulary/operation.ts'
-import { becomesTrue } from '../faults/support.ts'
-import { type Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
-import { newPassword, newPerson, signIn } from '../people.ts'
+import { createApplication, takeApplicationOnline } from '../src/applications/contract.ts'
+import { issueToken } from '../src/applications/tokens/contract.ts'
+import { saveBillingRule } from '../src/billing-rules/contract.ts'
+import { createImport, getImport } from '../src/bulk/contract.ts'
+import { createDevice } from '../src/devices/contract.ts'
+import { importDeviceInventory } from '../src/devices/inventory/contract.ts'
+import { saveDeviceModel } from '../src/devices/models/contract.ts'
+import { createOperator, createOperatorKey } from '../src/people/operators/contract.ts'
+import { saveSite } from '../src/sites/contract.ts'
+import type { Operation } from '../src/vocabulary/operation.ts'
+import { becomesTrue } from './faults/support.ts'
+import { type Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from './harness.ts'
+import { newPassword, newPerson, signIn } from './people.ts'
 
 /** The rows that the measured operations are about; they stay the same while the tables grow. */
 export interface World {
@@ -136,7 +136,6 @@ const ofEachApplication = (of: Measured): Measured => ({
   ...of,
   allowed: { blocks: 3_000, because: 'It, or the import’s worker, reads the newest event id of each application.' },
 })
-const open = (of: Measured, isOpen: string): Measured => ({ ...of, isOpen })
 const inNdjson = ({ token }: TestApplication) => ({ token, headers: { 'content-type': 'application/x-ndjson' } })
 const credentials = ({ spare }: World) => ({ client_id: spare.appId, client_secret: spare.appSecret })
 const ofSpare = (more: object = {}) => asOperator(({ spare }) => ({ appId: spare.appId, ...more }))
@@ -302,18 +301,10 @@ async function otherApplication(client: Client): Promise<string> {
   return (await made(client.operate(createApplication, { appName: 'test' }))).appId
 }
 
-const byType = 'Open: the index of subjects does not begin with the application, nor does the planner trust it.'
-
 /** Questions that an operation answers by other statements than its plainest one: `operation: what is asked`. */
 export const variants: Record<string, Measured> = {
-  'pageEvents: of one device': open(
-    own(({ device }) => ({ deviceNo: device })),
-    byType,
-  ),
-  'pageEvents: of one site': open(
-    own(({ site }) => ({ siteId: site })),
-    byType,
-  ),
+  'pageEvents: of one device': own(({ device }) => ({ deviceNo: device })),
+  'pageEvents: of one site': own(({ site }) => ({ siteId: site })),
   'pageEvents: of one type': own(() => ({ type: 'site.created' })),
   'pageEvents: behind the first': counting(own(({ event }) => ({ afterId: event, pageSize: 1 }))),
   'getDevice: of any application': asOperator(({ device }) => ({ deviceNo: device })),
@@ -342,4 +333,180 @@ const refusedOnPurpose = [20_017]
 export async function send(world: World, operation: Operation, { input, as = world.owner }: Call): Promise<void> {
   const { status, code, text } = await world.client.call(operation, input, as)
   if (status >= 400 && !refusedOnPurpose.includes(code)) throw new Error(`${operation.id}: ${text}`)
+}
+
+/** What each operation takes when it acts for the owner, of any of its records; `open`: it asks for no token. */
+export const inputsOf = ({
+  owner,
+  stranger,
+  rule,
+  device,
+  site,
+}: Pick<World, 'owner' | 'stranger' | 'rule' | 'device' | 'site'>): Record<string, unknown> => ({
+  issueToken: 'open',
+  revokeToken: 'open',
+  getAuthorizationServer: 'open',
+  saveSite: siteBody(owner.appId),
+  saveSites: { appId: owner.appId, sites: [siteBody(owner.appId)] },
+  updateSite: { appId: owner.appId, id: site, siteName: 'taken over' },
+  deleteSite: { appId: owner.appId, id: site },
+  getSite: { appId: owner.appId, id: site },
+  pageSites: { appId: owner.appId },
+  saveBillingRule: { appId: owner.appId, ...terms },
+  updateBillingRule: { appId: owner.appId, id: rule, ruleName: 'taken over' },
+  deleteBillingRule: { appId: owner.appId, id: rule },
+  getBillingRule: { appId: owner.appId, id: rule },
+  pageBillingRules: { appId: owner.appId },
+  saveThirdPartyConfig: { appId: owner.appId, operatorName: 'Test operator' },
+  getThirdPartyConfig: { appId: owner.appId },
+  rotateCallbackSecret: { appId: owner.appId },
+  createDevice: deviceBody(owner.appId),
+  createDevices: { appId: owner.appId, devices: [deviceBody(owner.appId)] },
+  updateDevice: { appId: owner.appId, deviceNo: device, deviceName: 'taken over' },
+  getDevice: { appId: owner.appId, deviceNo: device },
+  reportDeviceState: { appId: owner.appId, deviceNo: device, status: 2 },
+  reportDeviceStates: { appId: owner.appId, reports: [{ deviceNo: device, status: 2 }] },
+  getDeviceState: { appId: owner.appId, deviceNo: device },
+  unbindDevice: { appId: owner.appId, deviceNo: device },
+  unbindDevices: { appId: owner.appId, deviceNos: [device] },
+  getDeviceHistory: { appId: owner.appId, deviceNo: device },
+  forceUnbindDevice: { deviceNo: device, reason: 'taken over' },
+  transferDevice: { deviceNo: device, targetAppId: stranger.appId, reason: 'taken over' },
+  transferDevices: { deviceNos: [device], targetAppId: stranger.appId, reason: 'taken over' },
+  pageEvents: { appId: owner.appId },
+  getEvent: { appId: owner.appId, id: 1 },
+  pageDeliveries: { appId: owner.appId },
+  getDelivery: { appId: owner.appId, id: 1 },
+  replayDeliveries: { appId: owner.appId, id: 1 },
+  testDelivery: { appId: owner.appId },
+  pageRefusals: { appId: owner.appId },
+  createImport: { appId: owner.appId, kind: 'devices' },
+  getImport: { appId: owner.appId, id: 1 },
+  pageImports: { appId: owner.appId },
+  cancelImport: { appId: owner.appId, id: 1 },
+  getImportResult: { appId: owner.appId, id: 1 },
+  createExport: { appId: owner.appId, kind: 'devices' },
+  getTemplate: { kind: 'sites' },
+  pageDevices: { appId: owner.appId },
+  getRegionTree: { depth: 1 },
+  getRegion: { code: '360000' },
+  createApplication: { appName: 'test' },
+  updateApplication: { appId: owner.appId, appName: 'taken over' },
+  takeApplicationOnline: { appId: owner.appId },
+  takeApplicationOffline: { appId: owner.appId },
+  freezeApplication: { appId: owner.appId, reason: 'taken over' },
+  unfreezeApplication: { appId: owner.appId },
+  rotateApplicationSecret: { appId: owner.appId },
+  getApplication: { appId: owner.appId },
+  pageApplications: {},
+  saveDeviceModel: { serialPrefix: newSerial('ISO'), modelName: 'taken over' },
+  deleteDeviceModel: { serialPrefix: newSerial('ISO') },
+  pageDeviceModels: {},
+  importDeviceInventory: { entries: [{ deviceNo: newSerial(), modelName: 'taken over' }] },
+  pageDeviceInventory: {},
+  deleteDeviceInventory: { deviceNo: newSerial() },
+  createSession: 'open',
+  getSession: {},
+  getSettings: {},
+  pageSessions: {},
+  deleteSession: { id: 1 },
+  createOperator: { name: newSerial('iso'), role: 'admin' },
+  updateOperator: { id: 1, role: 'viewer' },
+  deleteOperator: { id: 1 },
+  resetOperator: { id: 1 },
+  setUpOperator: 'open',
+  changePassword: { password: 'x', newPassword: 'taken over by another' },
+  getOperator: { id: 1 },
+  pageOperators: {},
+  createOperatorKey: { name: newSerial('iso'), role: 'admin' },
+  deleteOperatorKey: { id: 1 },
+  handOverOperatorKey: { id: 1, operatorId: 1 },
+  pageOperatorKeys: {},
+  getOverview: {},
+  pageAudit: {},
+  getHealth: 'open',
+  getReadiness: 'open',
+  getMetrics: {},
+  getOpenApi: 'open',
+})
+
+/** The roles that may call each operation: a(dmin), o(perator), v(iewer), d(eveloper). */
+export const admitted: Record<string, string> = {
+  saveSite: 'aod',
+  saveSites: 'aod',
+  updateSite: 'aod',
+  deleteSite: 'aod',
+  getSite: 'aovd',
+  pageSites: 'aovd',
+  saveBillingRule: 'aod',
+  updateBillingRule: 'aod',
+  deleteBillingRule: 'aod',
+  getBillingRule: 'aovd',
+  pageBillingRules: 'aovd',
+  saveThirdPartyConfig: 'aod',
+  getThirdPartyConfig: 'aovd',
+  rotateCallbackSecret: 'aod',
+  createDevice: 'aod',
+  createDevices: 'aod',
+  updateDevice: 'aod',
+  getDevice: 'aovd',
+  reportDeviceState: 'aod',
+  reportDeviceStates: 'aod',
+  getDeviceState: 'aovd',
+  unbindDevice: 'aod',
+  unbindDevices: 'aod',
+  getDeviceHistory: 'aovd',
+  forceUnbindDevice: 'ao',
+  transferDevice: 'ao',
+  transferDevices: 'ao',
+  pageEvents: 'aovd',
+  getEvent: 'aovd',
+  pageDeliveries: 'aovd',
+  getDelivery: 'aovd',
+  replayDeliveries: 'aod',
+  testDelivery: 'aod',
+  pageRefusals: 'aovd',
+  pageDevices: 'aovd',
+  createImport: 'aod',
+  getImport: 'aovd',
+  pageImports: 'aovd',
+  cancelImport: 'aod',
+  getImportResult: 'aovd',
+  createExport: 'aovd',
+  getTemplate: 'aovd',
+  getRegionTree: 'aovd',
+  getRegion: 'aovd',
+  createApplication: 'ao',
+  updateApplication: 'ao',
+  takeApplicationOnline: 'ao',
+  takeApplicationOffline: 'ao',
+  freezeApplication: 'ao',
+  unfreezeApplication: 'ao',
+  rotateApplicationSecret: 'aod',
+  getApplication: 'aovd',
+  pageApplications: 'aovd',
+  saveDeviceModel: 'ao',
+  deleteDeviceModel: 'ao',
+  pageDeviceModels: 'aov',
+  importDeviceInventory: 'ao',
+  pageDeviceInventory: 'aov',
+  deleteDeviceInventory: 'ao',
+  getSession: 'aovd',
+  getSettings: 'aovd',
+  pageSessions: 'aovd',
+  deleteSession: 'aovd',
+  createOperator: 'a',
+  updateOperator: 'a',
+  deleteOperator: 'a',
+  resetOperator: 'a',
+  changePassword: 'aovd',
+  getOperator: 'a',
+  pageOperators: 'a',
+  createOperatorKey: 'a',
+  deleteOperatorKey: 'a',
+  handOverOperatorKey: 'a',
+  pageOperatorKeys: 'a',
+  getOverview: 'aov',
+  pageAudit: 'aov',
+  getMetrics: 'aov',
 }
