@@ -29,7 +29,7 @@ export interface StateChange extends DeviceState {
 }
 
 /** A change of a device's state, as history keeps it. */
-export interface StateEvent {
+interface StateEvent {
   actor: string
   /** The state after the change. */
   state: DeviceState
