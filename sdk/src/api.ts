@@ -12,13 +12,13 @@ export interface Application {
   onlineStatus: 1 | 2
   /** 1 normal, 2 frozen. */
   status: 1 | 2
-  /** Why it is frozen; null when it is not. */
+  /** Why the application is frozen; null if it is not frozen. */
   frozenReason: string | null
-  /** How long an access token lives; 7200 when left out. */
+  /** How many seconds an access token lives; 7200 by default. */
   tokenLifetimeSeconds: number
-  /** Requests a second that it may make; null for no limit. */
+  /** How many requests the application may make per second; null for no limit. */
   rateLimitPerSecond: number | null
-  /** When it was made. */
+  /** When the record was created. */
   createTime: string
 }
 
@@ -31,7 +31,7 @@ export type ApplicationCallback = Callback & {
 export type ApplicationEvent = EventHead & {
   /** What happened. */
   type: 'application.online' | 'application.offline' | 'application.frozen' | 'application.unfrozen'
-  /** The record as its operation answers it. */
+  /** The record, as the operations on such records answer it. */
   data: Application
 }
 
@@ -41,27 +41,27 @@ export type ApplicationPage = Page & {
 }
 
 export type ApplicationWithSecret = Application & {
-  /** shown once; only its SHA-256 is kept, so the answer to a retry has null */
+  /** shown once: the service keeps only its SHA-256, so the answer to a retry has null */
   appSecret: string | null
 }
 
 export interface AuditEntry {
-  /** ascending within an application */
+  /** the id, ascending within an application */
   id: number
   /** What happened. */
   type: LoggedType
-  /** null for what happened in no application */
+  /** the application; null for an event that is about none */
   appId: string | null
   time: string
-  /** The same instant, RFC 3339, to the millisecond. */
+  /** The instant of `time` in RFC 3339, to the millisecond. */
   occurredAt: string
-  /** Who did it: application:…, operator:… or operatorKey:…. */
+  /** Who acted: application:…, operator:… or operatorKey:…. */
   actor: string
-  /** The record as its operation answers it. */
+  /** The record, as the operations on such records answer it. */
   data: Record<never, never>
-  /** of the account or key that did it; no renaming moves it */
+  /** the id of the account or key that acted, which stays the same when it is renamed */
   actorId: number | null
-  /** what it is about: a serial number or an id */
+  /** what the event is about: a serial number or an id */
   subject: string | null
   /** the source address, for events that record it */
   address: string | null
@@ -73,23 +73,23 @@ export type AuditEntryPage = Page & {
 }
 
 export interface BillingRule {
-  /** Its id. */
+  /** The id of the record. */
   id: number
   appId: string
   /** The billing rule’s name. */
   ruleName: string
   ruleType: RuleType
-  /** Prices by the time of day, of types 1 and 2: ascending, the first at 00:00:00. */
+  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
   periods: Array<Period> | null
-  /** Of type 3: minutes after charging that cost nothing. */
+  /** For type 3: how many minutes after charging cost nothing. */
   freeMinutes: number | null
-  /** Of type 3: each period of this many minutes costs `unitPrice` as soon as it begins. */
+  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
   unitMinutes: number | null
-  /** Of type 3: yuan a unit. */
+  /** For type 3: the price of one unit, in yuan. */
   unitPrice: string | null
-  /** Of type 3: the most yuan a day; null for no limit. */
+  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
   dailyCap: string | null
-  /** When it was made. */
+  /** When the record was created. */
   createTime: string
 }
 
@@ -102,7 +102,7 @@ export type BillingRuleCallback = Callback & {
 export type BillingRuleEvent = EventHead & {
   /** What happened. */
   type: 'billingRule.created' | 'billingRule.updated' | 'billingRule.deleted'
-  /** The record as its operation answers it. */
+  /** The record, as the operations on such records answer it. */
   data: BillingRule
 }
 
@@ -114,19 +114,19 @@ export type BillingRulePage = Page & {
 export interface Binding {
   appId: string
   boundAt: string
-  /** null while it lasts */
+  /** when the binding ended; null while the binding lasts */
   unboundAt: string | null
-  /** Who ended it. */
+  /** Who ended the binding. */
   unboundBy: string | null
-  /** Why, in words. */
+  /** The reason, in words. */
   reason: string | null
 }
 
 export interface Callback {
   type: string
-  /** When it happened. */
+  /** When the event happened. */
   timestamp: string
-  /** The application that it happened to. */
+  /** The application of the event. */
   appId: string
 }
 
@@ -135,12 +135,12 @@ export type CallbacksSwitch = 'on' | 'paused'
 
 export interface CancelImportRequest {
   appId?: string | null | undefined
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
 export interface ChangePasswordRequest {
-  /** The password that is in use. */
+  /** The present password. */
   password: string
   newPassword: string
 }
@@ -148,17 +148,17 @@ export interface ChangePasswordRequest {
 export interface CreateApplicationRequest {
   /** The application’s name, for people. */
   appName: string
-  /** How long an access token lives; 7200 when left out. */
+  /** How many seconds an access token lives; 7200 by default. */
   tokenLifetimeSeconds?: number | null | undefined
-  /** requests a second that it may make, over all processes of a machine; default 1000, null for no limit */
+  /** how many requests the application may make per second, over all processes of a machine; default 1000, null for no limit */
   rateLimitPerSecond?: number | null | undefined
-  /** Its third-party configuration. */
+  /** The application’s third-party configuration. */
   thirdPartyConfig?: {
     /** The company’s name. */
     operatorName: string
     /** The company’s id: 9 letters or digits. */
     operatorId?: string | null | undefined
-    /** https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole; others and events see `?…`, which keeps the stored query when it is sent back. */
+    /** The address of the callback: https; http only if the settings allow it. The query is stored encrypted: the application and admins read it in full; other callers and events get `?…` in its place. Sent back with `?…`, the address keeps the stored query. */
     callbackUrl?: string | null | undefined
     /** The types of event that are sent. */
     callbackEvents?: Array<EventType> | null | undefined
@@ -166,22 +166,22 @@ export interface CreateApplicationRequest {
 }
 
 export type CreateApplicationResult = ApplicationWithSecret & {
-  /** Its third-party configuration. */
+  /** The application’s third-party configuration. */
   thirdPartyConfig: ThirdPartyConfig | null
 }
 
 export interface CreateDevicesRequest {
   appId?: string | null | undefined
-  /** each as create takes it, without appId */
+  /** devices, each as `createDevice` takes it but without `appId` */
   devices: Array<DeviceBatchRow>
 }
 
 export interface CreateExportQuery {
-  /** What its rows are. */
+  /** What the rows of the file are. */
   kind: 'sites' | 'devices' | 'billingRules' | 'events' | 'deliveries'
-  /** csv when left out. */
+  /** The format of the file; csv by default. */
   format?: 'csv' | 'ndjson' | 'geojson' | undefined
-  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
   /** a part of the name, in upper or lower case */
   siteName?: string | undefined
@@ -193,11 +193,11 @@ export interface CreateExportQuery {
   cityCode?: string | undefined
   /** The district’s code. */
   districtCode?: string | undefined
-  /** Only what is about this billing rule. */
+  /** Only rows about this billing rule. */
   billingRuleId?: number | undefined
-  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
   /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
   bbox?: string | undefined
@@ -205,11 +205,11 @@ export interface CreateExportQuery {
   deviceNo?: string | undefined
   /** a part of the name, in upper or lower case */
   deviceName?: string | undefined
-  /** Free text of the integrator’s own. */
+  /** Free text for the integrator’s own use. */
   tag?: string | undefined
   /** The device’s model; null if unknown. */
   modelName?: string | undefined
-  /** As the kind’s page operation has it. */
+  /** The status, as the page operation of the kind filters by it. */
   status?: number | undefined
   /** 1 online, 2 offline. */
   onlineStatus?: OnlineStatus | undefined
@@ -217,69 +217,69 @@ export interface CreateExportQuery {
   runStatus?: RunStatus | undefined
   /** a part of the name, in upper or lower case */
   ruleName?: string | undefined
-  /** 1 fast charging, 2 slow charging, 3 occupancy. It cannot be changed. */
+  /** 1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed. */
   ruleType?: RuleType | undefined
-  /** Only events with a larger id: what came since. */
+  /** Only events with a larger id, which are newer. */
   afterId?: number | undefined
   /** Only events with a smaller id. */
   beforeId?: number | undefined
-  /** asc: oldest first, when left out; desc: newest first. */
+  /** asc: oldest first (the default); desc: newest first. */
   order?: 'asc' | 'desc' | undefined
-  /** One type of event or several, with commas between them. */
+  /** One type of event or several, with commas between the types. */
   type?: string | undefined
-  /** Only what is about this site. */
+  /** Only rows about this site. */
   siteId?: number | undefined
   /** Only the delivery of this event. */
   eventId?: number | undefined
 }
 
 export interface CreateImportQuery {
-  /** The application. An application may leave out its own; an operator must name one. */
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
-  /** What its rows are. */
+  /** What the rows of the file are. */
   kind: ImportKind
-  /** As the media type says, when left out. */
+  /** The format of the file; by default the media type decides. */
   format?: 'csv' | 'ndjson' | undefined
-  /** true: says what would happen, and writes nothing. */
+  /** true: the import only says what would happen, and writes nothing. */
   dryRun?: 'true' | 'false' | undefined
 }
 
 export interface CreateOperatorKeyRequest {
-  /** Its name. */
+  /** The name of the account, key, region or check. */
   name: string
   /** What the operator may do. */
   role: 'admin' | 'operator' | 'viewer'
-  /** yyyy-MM-dd HH:mm:ss in the service’s time zone; in 180 days when left out, in 366 at most */
+  /** when the key expires, as yyyy-MM-dd HH:mm:ss in the service’s time zone; by default in 180 days, at most in 366 */
   expireTime?: string | null | undefined
 }
 
 export type CreateOperatorKeyResult = OperatorKey & {
-  /** shown once; only its SHA-256 is kept, so the answer to a retry has null */
+  /** shown once: the service keeps only its SHA-256, so the answer to a retry has null */
   operatorKey: string | null
 }
 
 export interface CreateOperatorRequest {
-  /** Its name. */
+  /** The name of the account, key, region or check. */
   name: string
   role: Role
-  /** The password that is in use. */
+  /** The present password. */
   password?: string | null | undefined
   /** the applications that a developer is a member of */
   appIds?: Array<string> | null | undefined
 }
 
 export interface CreateSessionRequest {
-  /** Its name. */
+  /** The name of the account, key, region or check. */
   name?: string | null | undefined
-  /** The password that is in use. */
+  /** The present password. */
   password?: string | null | undefined
-  /** An operator key, in the place of a name and a password. */
+  /** An operator key, instead of a name and a password. */
   operatorKey?: string | null | undefined
 }
 
 export interface DeleteBillingRuleRequest {
   appId?: string | null | undefined
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
@@ -288,56 +288,56 @@ export interface DeleteDeviceInventoryRequest {
 }
 
 export interface DeleteDeviceModelRequest {
-  /** How its serial numbers begin; the longest that fits decides. */
+  /** How the serial numbers of the model begin; the longest prefix that fits a serial number decides. */
   serialPrefix: string
 }
 
 export interface DeleteOperatorKeyRequest {
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
 export interface DeleteOperatorRequest {
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
 export interface DeleteSessionRequest {
-  /** Its id. */
+  /** The id of the record. */
   id?: number | null | undefined
 }
 
 export interface DeleteSessionResult {
-  /** Whether a session was there to end. */
+  /** Whether there was a session to end. */
   ended: boolean
 }
 
 export interface DeleteSiteRequest {
   appId?: string | null | undefined
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
 export interface Delivery {
-  /** ascending within an application */
+  /** the id, ascending within an application */
   id: number
-  /** null for a test */
+  /** the id of the event; null for a test */
   eventId: number | null
   appId: string
-  /** Of the event; test for a test. */
+  /** The type of the event; `test` for a test. */
   type: DeliveryType
-  /** of the event; of a test, when it was sent */
+  /** the time of the event; for a test, when it was sent */
   time: string
   status: DeliveryStatus
-  /** since it was made or replayed */
+  /** how many attempts there were since the delivery was created or last replayed */
   attempts: number
-  /** When it was made. */
+  /** When the record was created. */
   createTime: string
-  /** when it is due and its endpoint is not left alone; null when nothing is sent */
+  /** when the next attempt follows, after any pause of the endpoint; null if none follows */
   nextAttemptTime: string | null
-  /** When it was delivered or given up; null before. */
+  /** When the delivery succeeded or was given up; null before. */
   finishTime: string | null
-  /** of the newest attempt */
+  /** the HTTP status of the newest attempt; null without an answer */
   responseStatus: number | null
   /** why the newest attempt failed */
   error: string | null
@@ -371,14 +371,14 @@ export type Device = UnownedDevice & {
   appId: string
 }
 
-/** The address, whatever its name says. */
+/** The address of the device, although the member is called deviceBattery. */
 export interface DeviceAddress {
   /** The city’s code. */
   cityCode: string
   /** The city’s name. */
   cityName: string | null
   coordinates: string
-  /** Street and number, below the district. */
+  /** The address below the district: street and number. */
   detailAddress: string | null
   /** The district’s code. */
   districtCode: string
@@ -394,7 +394,7 @@ export interface DeviceBatchRow {
   deviceNo: string
   /** The device’s name. */
   deviceName: string
-  /** Free text of the integrator’s own. */
+  /** Free text for the integrator’s own use. */
   tag?: string | null | undefined
   /** The province’s code. */
   provinceCode?: string | null | undefined
@@ -402,7 +402,7 @@ export interface DeviceBatchRow {
   cityCode?: string | null | undefined
   /** The district’s code. */
   districtCode: string
-  /** Street and number, below the district. */
+  /** The address below the district: street and number. */
   detailAddress?: string | null | undefined
   coordinates: string
 }
@@ -410,7 +410,7 @@ export interface DeviceBatchRow {
 export interface DeviceBattery {
   /** The battery’s status, as the device numbers it. */
   batteryStatus: number | null
-  /** a percentage */
+  /** the battery’s charge, as a percentage */
   batteryEnergy: string | null
 }
 
@@ -421,35 +421,35 @@ export type DeviceCallback = Callback & {
 }
 
 export interface DeviceDone {
-  /** Which row it is; null for a row that did not say. */
+  /** The value by which the row is known; null if the row has none. */
   deviceNo: string | null
   /** 0: the row was carried out. */
   code: 0
   /** For people: success, or why the row was refused. */
   msg: string
-  /** The record, as the operation of one row answers it. */
+  /** The record, as the operation for a single row answers it. */
   data: Device
 }
 
 export type DeviceEvent = EventHead & {
   /** What happened. */
   type: 'device.bound' | 'device.updated' | 'device.unbound'
-  /** The record as its operation answers it. */
+  /** The record, as the operations on such records answer it. */
   data: Device
 }
 
 export interface DeviceModel {
-  /** How its serial numbers begin; the longest that fits decides. */
+  /** How the serial numbers of the model begin; the longest prefix that fits a serial number decides. */
   serialPrefix: string
   /** The device’s model; null if unknown. */
   modelName: string
-  /** Where a picture of the model is. */
+  /** The address of a picture of the model. */
   productPictureUrl: string | null
-  /** The kind of device, as its model has it. */
+  /** The kind of device, taken from the device’s model. */
   deviceType: string | null
-  /** That kind’s name. */
+  /** The name of the kind of device. */
   deviceTypeName: string | null
-  /** When it was made. */
+  /** When the record was created. */
   createTime: string
 }
 
@@ -459,7 +459,7 @@ export type DeviceModelPage = Page & {
 }
 
 export interface DeviceOutcomes {
-  /** One outcome a row, in the order of the rows. */
+  /** One outcome for each row, in the order of the rows. */
   results: Array<DeviceDone | DeviceRefused>
 }
 
@@ -469,13 +469,13 @@ export type DevicePage = Page & {
 }
 
 export interface DeviceRefused {
-  /** Which row it is; null for a row that did not say. */
+  /** The value by which the row is known; null if the row has none. */
   deviceNo: string | null
   /** The code of a region. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
-  /** The faulty members of a row that is faulty; else null. */
+  /** The faulty members of the row; null if none is faulty. */
   data: FieldFaults | null
 }
 
@@ -489,13 +489,13 @@ export interface DeviceState {
   status: DeviceStatus
   onlineStatus: OnlineStatus
   runStatus: RunStatus
-  /** What the device says of its status. */
+  /** What the device says about its status. */
   statusRemark: string | null
   /** The version of the device’s firmware. */
   version: string | null
   /** The battery’s status, as the device numbers it. */
   batteryStatus: number | null
-  /** a percentage */
+  /** the battery’s charge, as a percentage */
   batteryEnergy: string | null
   /** When the device reported last. */
   lastReportTime: string | null
@@ -507,28 +507,28 @@ export interface DeviceStateChange {
   status: DeviceStatus
   onlineStatus: OnlineStatus
   runStatus: RunStatus
-  /** What the device says of its status. */
+  /** What the device says about its status. */
   statusRemark: string | null
   /** The version of the device’s firmware. */
   version: string | null
   /** The battery’s status, as the device numbers it. */
   batteryStatus: number | null
-  /** a percentage */
+  /** the battery’s charge, as a percentage */
   batteryEnergy: string | null
   /** When the device reported last. */
   lastReportTime: string | null
-  /** The members that changed, as they were. */
+  /** The members that changed, with the values before the change. */
   before: {
     status?: DeviceStatus | undefined
     onlineStatus?: OnlineStatus | undefined
     runStatus?: RunStatus | undefined
-    /** What the device says of its status. */
+    /** What the device says about its status. */
     statusRemark?: string | null | undefined
     /** The version of the device’s firmware. */
     version?: string | null | undefined
     /** The battery’s status, as the device numbers it. */
     batteryStatus?: number | null | undefined
-    /** a percentage */
+    /** the battery’s charge, as a percentage */
     batteryEnergy?: string | null | undefined
   }
 }
@@ -542,7 +542,7 @@ export type DeviceStateChangeCallback = Callback & {
 export type DeviceStateChangeEvent = EventHead & {
   /** What happened. */
   type: 'device.stateChanged'
-  /** The record as its operation answers it. */
+  /** The record, as the operations on such records answer it. */
   data: DeviceStateChange
 }
 
@@ -552,15 +552,15 @@ export type DeviceStatus = 1 | 2
 export type Event = SiteEvent | DeviceEvent | TransferredDeviceEvent | DeviceStateChangeEvent | BillingRuleEvent | ApplicationEvent | ThirdPartyConfigEvent
 
 export interface EventHead {
-  /** ascending within an application */
+  /** the id, ascending within an application */
   id: number
   /** What happened. */
   type: EventType
   appId: string
   time: string
-  /** The same instant, RFC 3339, to the millisecond. */
+  /** The instant of `time` in RFC 3339, to the millisecond. */
   occurredAt: string
-  /** Who did it: application:…, operator:… or operatorKey:…. */
+  /** Who acted: application:…, operator:… or operatorKey:…. */
   actor: string
 }
 
@@ -574,7 +574,7 @@ export type EventType = 'site.created' | 'site.updated' | 'site.deleted' | 'devi
 export interface FieldFault {
   /** The path of the faulty member, for example devices[2].coordinates. */
   field: string
-  /** Why, in the language that `Accept-Language` prefers. */
+  /** Why the member is faulty, in the language that `Accept-Language` prefers. */
   reason: string
 }
 
@@ -585,18 +585,18 @@ export interface FieldFaults {
 
 export interface ForceUnbindDeviceRequest {
   deviceNo: string
-  /** Why, in words. */
+  /** The reason, in words. */
   reason: string
 }
 
 export interface FreezeApplicationRequest {
   appId: string
-  /** Why, in words. */
+  /** The reason, in words. */
   reason: string
 }
 
 export interface GetApplicationQuery {
-  /** The application. An application may leave out its own; an operator must name one. */
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
 }
 
@@ -612,66 +612,66 @@ export type GetApplicationResult = Application & {
 }
 
 export interface GetAuthorizationServerResult {
-  /** The service’s address, as the caller used it. */
+  /** The service’s address: the one in its settings, else the one that the caller used. */
   issuer: string
   /** Where tokens are issued. */
   token_endpoint: string
-  /** How a client shows its secret there. */
+  /** How a client sends its secret to the endpoint. */
   token_endpoint_auth_methods_supported: Array<string>
   /** Where tokens are revoked. */
   revocation_endpoint: string
-  /** How a client shows its secret there. */
+  /** How a client sends its secret to the endpoint. */
   revocation_endpoint_auth_methods_supported: Array<string>
   /** Always client_credentials. */
   grant_types_supported: Array<string>
-  /** None: there is no sign-in by redirect. */
+  /** Always empty, because there is no sign-in by redirect. */
   response_types_supported: Array<string>
 }
 
 export interface GetBillingRuleQuery {
-  /** The application. An application may leave out its own; an operator must name one. */
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
 export interface GetDeliveryQuery {
-  /** The application. An application may leave out its own; an operator must name one. */
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
 export interface GetDeviceHistoryQuery {
-  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** A device’s serial number, as printed on the device. It has one owner at a time. */
+  /** A device’s serial number, as printed on the device. A serial number has one owner at a time. */
   deviceNo: string
 }
 
 export interface GetDeviceHistoryResult {
-  /** the newest 1000 */
+  /** the newest 1000 bindings */
   list: Array<Binding>
 }
 
 export interface GetDeviceQuery {
-  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** A device’s serial number, as printed on the device. It has one owner at a time. */
+  /** A device’s serial number, as printed on the device. A serial number has one owner at a time. */
   deviceNo: string
 }
 
 export interface GetDeviceStateQuery {
-  /** The application. An application may leave out its own; an operator must name one. */
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
-  /** A device’s serial number, as printed on the device. It has one owner at a time. */
+  /** A device’s serial number, as printed on the device. A serial number has one owner at a time. */
   deviceNo: string
 }
 
 export interface GetEventQuery {
-  /** The application. An application may leave out its own; an operator must name one. */
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
@@ -681,64 +681,64 @@ export interface GetHealthResult {
 }
 
 export interface GetImportQuery {
-  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
 export interface GetImportResultQuery {
-  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** Its id. */
+  /** The id of the record. */
   id: number
-  /** Only rows that were created, existing or refused. */
+  /** Only rows with this outcome. */
   outcome?: 'created' | 'existing' | 'refused' | undefined
 }
 
 export interface GetOperatorQuery {
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
 export interface GetOverviewResult {
-  /** null while they are made for the first time */
+  /** null while everything is counted for the first time */
   counts: PlatformCounts | null
   callbacks: CallbacksSwitch
-  /** When it was counted. */
+  /** The time of the counts. */
   countTime: string | null
-  /** the ten applications with the most */
+  /** the ten applications with the most troubles */
   troubles: Array<Trouble>
-  /** of the last 24 hours, oldest first; minutes without any are left out. Refusals are those of writes, as the refusal log takes them */
+  /** the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. As in the refusal log, only refused writes count */
   minutes: Array<{
     time: string
-    /** Sites and devices that were created. */
+    /** How many sites and devices were created. */
     creates: number
-    /** Requests that were refused. */
+    /** How many writes were refused. */
     refusals: number
   }>
-  /** the newest of all applications */
+  /** the newest events of all applications */
   events: Array<AuditEntry>
 }
 
 export interface GetReadinessResult {
   /** Whether requests can be served. */
   ready: boolean
-  /** Each thing that must be in order. */
+  /** The checks, one for each thing that must be in order. */
   checks: Array<{
-    /** Its name. */
+    /** The name of the account, key, region or check. */
     name: string
-    /** Whether it is in order. */
+    /** Whether the check succeeds. */
     ok: boolean
   }>
-  /** whether its database is spread over the nodes of a Citus cluster */
+  /** whether the service’s database is spread over the nodes of a Citus cluster */
   distributed: boolean
   callbacks: CallbacksSwitch
-  /** processes that serve on this machine, and how many should (FORECOURT_WORKERS) */
+  /** how many processes serve on this machine, and how many should (FORECOURT_WORKERS) */
   workers: {
-    /** How many serve. */
+    /** How many processes serve. */
     serving: number
-    /** How many should. */
+    /** How many processes should serve. */
     wanted: number
   }
 }
@@ -760,24 +760,24 @@ export interface GetRegionTreeResult {
   list: Array<{
     /** The code of a region. */
     code: string
-    /** Its name. */
+    /** The name of the account, key, region or check. */
     name: string
     level: RegionLevel
-    /** The regions below. */
+    /** The regions directly below this one. */
     children: Array<{
       /** The code of a region. */
       code: string
-      /** Its name. */
+      /** The name of the account, key, region or check. */
       name: string
       level: RegionLevel
-      /** The regions below. */
+      /** The regions directly below this one. */
       children: Array<{
         /** The code of a region. */
         code: string
-        /** Its name. */
+        /** The name of the account, key, region or check. */
         name: string
         level: RegionLevel
-        /** The regions below. */
+        /** The regions directly below this one. */
         children: Array<unknown>
       }>
     }>
@@ -787,7 +787,7 @@ export interface GetRegionTreeResult {
 export interface GetSettingsResult {
   /** The time zone in which times are shown and read. */
   timeZone: string
-  /** with {z}, {x} and {y}; null for none */
+  /** the address of the map’s tiles, with {z}, {x} and {y}; null for none */
   mapTileUrl: string | null
   /** required: only serial numbers in the inventory can be created. */
   inventoryPolicy: 'open' | 'required'
@@ -800,38 +800,38 @@ export interface GetSettingsResult {
 }
 
 export interface GetSiteQuery {
-  /** The application. An application may leave out its own; an operator must name one. */
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
 export interface GetTemplateQuery {
-  /** What its rows are. */
+  /** What the rows of the file are. */
   kind: ImportKind
 }
 
 export interface GetThirdPartyConfigQuery {
-  /** The application. An application may leave out its own; an operator must name one. */
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
 }
 
 export interface HandOverOperatorKeyRequest {
-  /** Its id. */
+  /** The id of the record. */
   id: number
-  /** The account that is to own it. */
+  /** The account that is to own the key. */
   operatorId: number
 }
 
 export interface Import {
-  /** Its id. */
+  /** The id of the record. */
   id: number
-  /** null for the inventory */
+  /** the application of the rows; null for the inventory */
   appId: string | null
   kind: ImportKind
-  /** How the file was written. */
+  /** The format of the file. */
   format: 'csv' | 'ndjson'
-  /** True: its rows are looked at, and nothing is written. */
+  /** True: the rows are only checked, and nothing is written. */
   dryRun: boolean
   status: ImportStatus
   /** How many rows the file has. */
@@ -842,17 +842,17 @@ export interface Import {
   existing: number
   /** Rows that were refused. */
   refused: number
-  /** How large the file is. */
+  /** The size of the file in bytes. */
   bytes: number
-  /** How much of it is done. */
+  /** How many bytes of the file have been processed. */
   bytesRead: number
-  /** Who did it: application:…, operator:… or operatorKey:…. */
+  /** Who acted: application:…, operator:… or operatorKey:…. */
   actor: string
-  /** When it was made. */
+  /** When the record was created. */
   createTime: string
-  /** When it came to its end; null before. */
+  /** When the import ended; null before. */
   finishTime: string | null
-  /** Why it failed; null unless it did. */
+  /** Why the import failed; null if it did not fail. */
   error: string | null
 }
 
@@ -866,13 +866,13 @@ export interface ImportDeviceInventoryRequest {
 }
 
 export interface ImportDeviceInventoryResult {
-  /** How many were new. */
+  /** How many serial numbers were new. */
   added: number
-  /** How many have another model now. */
+  /** How many serial numbers now have another model. */
   changed: number
 }
 
-/** What its rows are. */
+/** What the rows of the file are. */
 export type ImportKind = 'sites' | 'devices' | 'inventory'
 
 export type ImportPage = Page & {
@@ -887,7 +887,7 @@ export interface InventoryEntry {
   deviceNo: string
   /** The device’s model; null if unknown. */
   modelName: string
-  /** When it was made. */
+  /** When the record was created. */
   createTime: string
 }
 
@@ -906,7 +906,7 @@ export interface IssueTokenRequest {
 }
 
 export interface IssueTokenResult {
-  /** For `Authorization: Bearer …`. */
+  /** The token, to be sent as `Authorization: Bearer …`. */
   accessToken: string
   /** Always Bearer. */
   tokenType: 'Bearer'
@@ -920,44 +920,44 @@ export type LoggedType = EventType | 'application.created' | 'application.update
 export type OnlineStatus = 1 | 2
 
 export interface Operator {
-  /** Its id. */
+  /** The id of the record. */
   id: number
-  /** Its name. */
+  /** The name of the account, key, region or check. */
   name: string
   /** What the operator may do. */
   role: Role
   /** 1 active, 2 disabled. */
   status: 1 | 2
-  /** false until the set-up link was used */
+  /** whether the account has a password: false until the set-up link is used */
   isSetUp: boolean
-  /** of a developer; empty for the other roles */
+  /** the applications of a developer; empty for the other roles */
   appIds: Array<string>
-  /** When it was made. */
+  /** When the record was created. */
   createTime: string
   /** When the person signed in last; null before. */
   signInTime: string | null
 }
 
 export interface OperatorKey {
-  /** Its id. */
+  /** The id of the record. */
   id: number
-  /** Its name. */
+  /** The name of the account, key, region or check. */
   name: string
-  /** its present role: never more than its owner’s */
+  /** the key’s present role, which never exceeds its owner’s */
   role: string
-  /** 1 works, 2 does not: it has expired, or its owner is disabled or a developer. */
+  /** 1: the key works. 2: it does not, because it has expired, or its owner is disabled or a developer. */
   status: 1 | 2
-  /** the account that owns it; null for one made by the key of the service’s settings */
+  /** the account that owns the key; null for a key that the key of the service’s settings made */
   operatorId: number | null
-  /** That account’s name. */
+  /** The name of the account that owns the key. */
   operatorName: string | null
-  /** Who made it. */
+  /** Who created the key. */
   createdBy: string
-  /** When it was made. */
+  /** When the record was created. */
   createTime: string
-  /** When it ends. */
+  /** When the session or key ends. */
   expireTime: string
-  /** When it was used last, to about a minute; null before. */
+  /** When the key was last used, to about a minute; null before its first use. */
   lastUseTime: string | null
 }
 
@@ -972,14 +972,14 @@ export type OperatorPage = Page & {
 }
 
 export type OperatorWithSetUp = Operator & {
-  /** where the person sets a password, beneath the service’s address; shown once */
+  /** the path below the service’s address at which the person sets a password; shown once */
   setUpPath: string | null
-  /** When the link ends; null without one. */
+  /** When the set-up link expires; null without a link. */
   setUpExpireTime: string | null
 }
 
 export interface Page {
-  /** How many rows fit the filters, counted to 10000. */
+  /** How many rows fit the filters, counted up to 10000. */
   total: number
   /** False when more than 10000 rows fit. */
   totalIsExact: boolean
@@ -987,18 +987,18 @@ export interface Page {
   pageNo: number | null
   /** How many rows a page holds at most. */
   pageSize: number
-  /** How many pages there are, as far as rows are counted. */
+  /** How many pages the counted rows fill. */
   pages: number
-  /** Leads to the next page; null on the last. */
+  /** The cursor of the next page; null on the last page. */
   nextCursor: string | null
 }
 
 export interface PageApplicationsQuery {
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
   /** The application’s name, for people. */
   appName?: string | undefined
@@ -1009,86 +1009,86 @@ export interface PageApplicationsQuery {
 }
 
 export interface PageAuditQuery {
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** Its application. */
+  /** The id of the application. */
   appId?: string | undefined
-  /** operator:… or operatorKey:…, or the beginning of it */
+  /** operator:… or operatorKey:…, or the beginning of such a name */
   actor?: string | undefined
-  /** The account or key that did it. */
+  /** The id of the account or key that acted. */
   actorId?: number | undefined
-  /** One type of event or several, with commas between them; all of a kind as device.*. */
+  /** One type of event or several, with commas between them; device.* means all types of that kind. */
   type?: string | undefined
   /** a serial number or an id */
   subject?: string | undefined
   /** Only events with a smaller id. */
   beforeId?: number | undefined
-  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
 }
 
 export interface PageBillingRulesQuery {
-  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
   /** a part of the name, in upper or lower case */
   ruleName?: string | undefined
-  /** 1 fast charging, 2 slow charging, 3 occupancy. It cannot be changed. */
+  /** 1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed. */
   ruleType?: RuleType | undefined
-  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
 }
 
 export interface PageDeliveriesQuery {
-  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
   /** 1 waiting for an attempt, 2 delivered, 3 dead. */
   status?: DeliveryStatus | undefined
-  /** One type of event or several, with commas between them; all of a kind as device.*. */
+  /** One type of event or several, with commas between them; device.* means all types of that kind. */
   type?: string | undefined
   /** Only the delivery of this event. */
   eventId?: number | undefined
-  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
 }
 
 export type PageDeliveriesResult = DeliveryPage & {
-  /** Of one application: events that are not taken yet and have no delivery, counted to 10000. */
+  /** How many events of the application wait and have no delivery yet, counted up to 10000; null for several applications. */
   waitingEvents: number | null
-  /** the time of the oldest of them */
+  /** the time of the oldest waiting event */
   waitingSince: string | null
-  /** until then the endpoint is left alone for its failures */
+  /** until when nothing is sent to the endpoint, because attempts have failed */
   heldUntil: string | null
   callbacks: CallbacksSwitch
 }
 
 export interface PageDeviceInventoryQuery {
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
   /** a part of the serial number, in upper or lower case */
   deviceNo?: string | undefined
@@ -1097,32 +1097,32 @@ export interface PageDeviceInventoryQuery {
 }
 
 export interface PageDeviceModelsQuery {
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** How its serial numbers begin; the longest that fits decides. */
+  /** How the serial numbers of the model begin; the longest prefix that fits a serial number decides. */
   serialPrefix?: string | undefined
   /** The device’s model; null if unknown. */
   modelName?: string | undefined
 }
 
 export interface PageDevicesQuery {
-  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
   /** a part of the serial number, in upper or lower case */
   deviceNo?: string | undefined
   /** a part of the name, in upper or lower case */
   deviceName?: string | undefined
-  /** Free text of the integrator’s own. */
+  /** Free text for the integrator’s own use. */
   tag?: string | undefined
   /** The province’s code. */
   provinceCode?: string | undefined
@@ -1138,102 +1138,102 @@ export interface PageDevicesQuery {
   onlineStatus?: OnlineStatus | undefined
   /** 0 closed, 1 open, 2 stopped. */
   runStatus?: RunStatus | undefined
-  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
   /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
   bbox?: string | undefined
 }
 
 export interface PageEventsQuery {
-  /** The application. An application may leave out its own; an operator must name one. */
+  /** The application’s id. A caller that is an application may leave out its own id; an operator must name an application. */
   appId?: string | undefined
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** Only events with a larger id: what came since. */
+  /** Only events with a larger id, which are newer. */
   afterId?: number | undefined
   /** Only events with a smaller id. */
   beforeId?: number | undefined
-  /** asc: oldest first, when left out; desc: newest first. */
+  /** asc: oldest first (the default); desc: newest first. */
   order?: 'asc' | 'desc' | undefined
-  /** One type of event or several, with commas between them; all of a kind as device.*. */
+  /** One type of event or several, with commas between them; device.* means all types of that kind. */
   type?: string | undefined
-  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
   /** The device’s serial number. */
   deviceNo?: string | undefined
-  /** Only what is about this site. */
+  /** Only rows about this site. */
   siteId?: number | undefined
-  /** Only what is about this billing rule. */
+  /** Only rows about this billing rule. */
   billingRuleId?: number | undefined
 }
 
 export interface PageImportsQuery {
-  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** What its rows are. */
+  /** What the rows of the file are. */
   kind?: ImportKind | undefined
   /** 1 waiting, 2 running, 3 done, 4 failed, 5 cancelled. */
   status?: ImportStatus | undefined
-  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
 }
 
 export interface PageOperatorKeysQuery {
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
   /** Only the keys of this account. */
   operatorId?: number | undefined
 }
 
 export interface PageOperatorsQuery {
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** Its name. */
+  /** The name of the account, key, region or check. */
   name?: string | undefined
   /** What the operator may do. */
   role?: Role | undefined
   /** 1 active, 2 disabled. */
   status?: 1 | 2 | undefined
-  /** Its application. */
+  /** The id of the application. */
   appId?: string | undefined
 }
 
 export interface PageRefusalsQuery {
-  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
-  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
   /** The code of a refusal. */
   code?: number | undefined
@@ -1248,24 +1248,24 @@ export interface PageRefusalsQuery {
 }
 
 export interface PageSessionsQuery {
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
   /** Only the sessions of this account. */
   operatorId?: number | undefined
 }
 
 export interface PageSitesQuery {
-  /** The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member. */
+  /** The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member. */
   appId?: string | undefined
-  /** The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further. */
+  /** The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further. */
   pageNo?: number | undefined
-  /** Rows on a page; 10 when left out. */
+  /** The number of rows on a page; 10 by default. */
   pageSize?: number | undefined
-  /** The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped. */
+  /** The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped. */
   cursor?: string | undefined
   /** a part of the name, in upper or lower case */
   siteName?: string | undefined
@@ -1277,29 +1277,29 @@ export interface PageSitesQuery {
   cityCode?: string | undefined
   /** The district’s code. */
   districtCode?: string | undefined
-  /** Only what is about this billing rule. */
+  /** Only rows about this billing rule. */
   billingRuleId?: number | undefined
-  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | undefined
-  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | undefined
   /** A rectangle of the map: minLng,minLat,maxLng,maxLat in decimal degrees. No minimum is above its maximum, and the edges belong to it. */
   bbox?: string | undefined
 }
 
 export interface Period {
-  /** When the period begins; it lasts until the next. */
+  /** When the period begins; it lasts until the next period begins. */
   startTime: string
-  /** For the electricity, in yuan a kWh. */
+  /** The price of electricity, in yuan per kWh. */
   electricityPrice: string
-  /** For the service, in yuan a kWh. */
+  /** The price of the service, in yuan per kWh. */
   servicePrice: string
 }
 
 export interface PlatformCounts {
   /** How many sites there are. */
   sites: number
-  /** bound to an application */
+  /** how many devices are bound to an application */
   devices: number
   /** How many devices are online. */
   devicesOnline: number
@@ -1307,19 +1307,19 @@ export interface PlatformCounts {
   devicesFaulty: number
   /** How many applications there are. */
   applications: number
-  /** How many are offline. */
+  /** How many applications are offline. */
   applicationsOffline: number
-  /** How many are frozen. */
+  /** How many applications are frozen. */
   applicationsFrozen: number
-  /** that wait for another attempt */
+  /** how many deliveries wait for another attempt */
   callbacksWaiting: number
-  /** Deliveries that were given up. */
+  /** How many deliveries were given up. */
   callbacksDead: number
-  /** applications whose callback is held after failures in a row */
+  /** how many applications have a callback that pauses after failures in a row */
   callbacksHeld: number
-  /** that callbacks ask for and that wait for their first attempt, counted to 200000 */
+  /** how many events that callbacks ask for wait for their first attempt, counted up to 200000 */
   eventsWaiting: number
-  /** applications whose callback answered 410 */
+  /** how many applications have a callback that answered 410 */
   callbacksStopped: number
 }
 
@@ -1330,13 +1330,13 @@ export interface RefusedWrite {
   time: string
   /** the `X-Request-Id` of the answer */
   requestId: string
-  /** null for an operator’s write that names no application; only operators see it */
+  /** null for an operator’s write that names no application; only operators see such refusals */
   appId: string | null
-  /** Its operation. */
+  /** The id of the operation that was called. */
   operation: string
   /** The refusal’s code. */
   code: number
-  /** the code’s name */
+  /** the name of the refusal’s code */
   name: 'invalidRequest' | 'tokenInvalid' | 'notPermitted' | 'applicationNotFound' | 'applicationFrozen' | 'applicationOffline' | 'tooManyRequests' | 'idempotencyKeyReused' | 'preconditionFailed' | 'clientInvalid' | 'signInFailed' | 'regionNotFound' | 'callbackMissing' | 'operatorNotFound' | 'operatorNameTaken' | 'setUpLinkInvalid' | 'sessionNotFound' | 'lastAdmin' | 'operatorKeyNotFound' | 'deviceNotFound' | 'deviceBoundElsewhere' | 'deviceUnknown' | 'deviceAlreadyYours' | 'deviceModelNotFound' | 'inventoryEntryNotFound' | 'siteNotFound' | 'thirdPartyConfigMissing' | 'billingRuleNotFound' | 'billingRuleWrongType' | 'billingRuleInUse' | 'eventNotFound' | 'deliveryNotFound' | 'importNotFound' | 'importRunning' | 'internalFault' | 'unavailable'
   /** Every faulty member, not only the first; at most 1000. */
   errors: Array<FieldFault> | null
@@ -1354,12 +1354,12 @@ export type RefusedWritePage = Page & {
 export interface Region {
   /** The code of a region. */
   code: string
-  /** Its name. */
+  /** The name of the account, key, region or check. */
   name: string
   level: RegionLevel
-  /** The region above; null for a province. */
+  /** The code of the region above; null for a province. */
   parentCode: string | null
-  /** the names from the province down, as an address has them */
+  /** the names from the province down, as they stand in an address */
   fullName: string
 }
 
@@ -1368,18 +1368,18 @@ export type RegionLevel = 1 | 2 | 3
 
 export interface ReplayDeliveriesRequest {
   appId?: string | null | undefined
-  /** Its id. */
+  /** The id of the record. */
   id?: number | null | undefined
-  /** Not before this moment. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows from this moment on. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeFrom?: string | null | undefined
-  /** Not after this moment, whose second counts whole. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
+  /** Only rows up to this moment, including all of its second. yyyy-MM-dd HH:mm:ss in the service’s time zone, or RFC 3339; in a query + is written as %2B. */
   timeTo?: string | null | undefined
   /** 1 waiting for an attempt, 2 delivered, 3 dead. */
   status?: DeliveryStatus | null | undefined
 }
 
 export interface ReplayDeliveriesResult {
-  /** how many will be sent again */
+  /** how many deliveries will be sent again */
   replayed: number
 }
 
@@ -1389,17 +1389,17 @@ export type ReportDeviceStateRequest = StateReport & {
 
 export interface ReportDeviceStatesRequest {
   appId?: string | null | undefined
-  /** each as state takes it, without appId */
+  /** reports, each as `reportDeviceState` takes it but without `appId` */
   reports: Array<StateReport>
 }
 
 export interface ResetOperatorRequest {
-  /** Its id. */
+  /** The id of the record. */
   id: number
 }
 
 export interface RevokeTokenRequest {
-  /** The access token that is to end; required. */
+  /** The access token to revoke; required. */
   token?: string | undefined
   /** The appId, unless it is sent by HTTP Basic. */
   client_id?: string | undefined
@@ -1414,7 +1414,7 @@ export type Role = 'admin' | 'operator' | 'viewer' | 'developer'
 
 export interface RotateApplicationSecretRequest {
   appId?: string | null | undefined
-  /** How long the old secret and its tokens keep working; 0 when left out. */
+  /** How many seconds the old secret and its tokens keep working; 0 by default. */
   overlapSeconds?: number | null | undefined
 }
 
@@ -1422,7 +1422,7 @@ export interface RotateCallbackSecretRequest {
   appId?: string | null | undefined
 }
 
-/** 1 fast charging, 2 slow charging, 3 occupancy. It cannot be changed. */
+/** 1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed. */
 export type RuleType = 1 | 2 | 3
 
 /** 0 closed, 1 open, 2 stopped. */
@@ -1433,34 +1433,34 @@ export interface SaveBillingRuleRequest {
   /** The billing rule’s name. */
   ruleName: string
   ruleType: RuleType
-  /** Prices by the time of day, of types 1 and 2: ascending, the first at 00:00:00. */
+  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
   periods?: Array<Period> | null | undefined
-  /** Of type 3: minutes after charging that cost nothing. */
+  /** For type 3: how many minutes after charging cost nothing. */
   freeMinutes?: number | null | undefined
-  /** Of type 3: each period of this many minutes costs `unitPrice` as soon as it begins. */
+  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
   unitMinutes?: number | null | undefined
-  /** Of type 3: yuan a unit. */
+  /** For type 3: the price of one unit, in yuan. */
   unitPrice?: string | null | undefined
-  /** Of type 3: the most yuan a day; null for no limit. */
+  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
   dailyCap?: string | null | undefined
 }
 
 export interface SaveDeviceModelRequest {
-  /** How its serial numbers begin; the longest that fits decides. */
+  /** How the serial numbers of the model begin; the longest prefix that fits a serial number decides. */
   serialPrefix: string
   /** The device’s model; null if unknown. */
   modelName: string
-  /** Where a picture of the model is. */
+  /** The address of a picture of the model. */
   productPictureUrl?: string | null | undefined
-  /** The kind of device, as its model has it. */
+  /** The kind of device, taken from the device’s model. */
   deviceType?: string | null | undefined
-  /** That kind’s name. */
+  /** The name of the kind of device. */
   deviceTypeName?: string | null | undefined
 }
 
 export interface SaveSitesRequest {
   appId?: string | null | undefined
-  /** each as save takes it, without appId */
+  /** sites, each as `saveSite` takes it but without `appId` */
   sites: Array<SiteBatchRow>
 }
 
@@ -1470,32 +1470,32 @@ export interface SaveThirdPartyConfigRequest {
   operatorName: string
   /** The company’s id: 9 letters or digits. */
   operatorId?: string | null | undefined
-  /** https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole; others and events see `?…`, which keeps the stored query when it is sent back. */
+  /** The address of the callback: https; http only if the settings allow it. The query is stored encrypted: the application and admins read it in full; other callers and events get `?…` in its place. Sent back with `?…`, the address keeps the stored query. */
   callbackUrl?: string | null | undefined
   /** The types of event that are sent. */
   callbackEvents?: Array<EventType> | null | undefined
 }
 
 export interface Session {
-  /** null for a caller with a key, who has no session */
+  /** the id of the session; null for a caller with a bearer key, who has no session */
   id: number | null
-  /** null for a key */
+  /** the id of the account; null for a key */
   operatorId: number | null
-  /** Its name. */
+  /** The name of the account, key, region or check. */
   name: string
   /** What the operator may do. */
   role: string
-  /** of a developer; null where every application is meant */
+  /** the applications of a developer; null for callers that may act for every application */
   appIds: Array<string> | null
   /** The browser that signed in. */
   userAgent: string | null
-  /** where the sign-in came from */
+  /** the address that the sign-in came from */
   address: string | null
-  /** When it was made. */
+  /** When the record was created. */
   createTime: string | null
   /** When the session was used last. */
   seenTime: string | null
-  /** When it ends. */
+  /** When the session or key ends. */
   expireTime: string | null
 }
 
@@ -1507,14 +1507,14 @@ export type SessionPage = Page & {
 export interface SetUpOperatorRequest {
   /** The code at the end of the set-up link. */
   setUpToken: string
-  /** The password that is in use. */
+  /** The present password. */
   password: string
-  /** Its name. */
+  /** The name of the account, key, region or check. */
   name?: string | null | undefined
 }
 
 export interface Site {
-  /** Its id. */
+  /** The id of the record. */
   id: number
   appId: string
   /** The site’s name. */
@@ -1525,23 +1525,23 @@ export interface Site {
   contactsPhone: string
   /** The telephone that drivers call. */
   customerServicePhone: string
-  /** The days on which it is open, in words. */
+  /** The days on which the site is open, in words. */
   businessWeekDay: string
-  /** When it opens, HH:mm:ss. */
+  /** When the site opens, HH:mm:ss. */
   businessStartTime: string
-  /** When it closes: HH:mm:ss to 24:00:00, or past midnight. */
+  /** When the site closes, HH:mm:ss or 24:00:00; a time before the opening time is past midnight. */
   businessClosingTime: string
-  /** Where a picture of the site is. */
+  /** The addresses of pictures of the site, with commas between them. */
   sitePictureUrl: string | null
-  /** The billing rule of fast charging: one of type 1. */
+  /** The id of the billing rule for fast charging, which has type 1. */
   fastChargeBillRuleId: number | null
-  /** The billing rule of slow charging (“rushing”): one of type 2. */
+  /** The id of the billing rule for slow charging (“rushing”), which has type 2. */
   rushingBillRuleId: number | null
-  /** The billing rule of occupancy (“placeholder”): one of type 3. */
+  /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
   placeholderBillRuleId: number | null
-  /** The ids of the site’s network cameras (IPC). */
+  /** The ids of the site’s network cameras (IPC), with commas between them. */
   ipcIds: string | null
-  /** When it was made. */
+  /** When the record was created. */
   createTime: string
   /** The province’s code. */
   provinceCode: string
@@ -1555,13 +1555,13 @@ export interface Site {
   districtCode: string
   /** The district’s name. */
   districtName: string
-  /** Street and number, below the district. */
+  /** The address below the district: street and number. */
   detailAddress: string | null
   /** The longitude in degrees. */
   longitude: number | null
   /** The latitude in degrees. */
   latitude: number | null
-  /** `longitude,latitude`, as it was sent. */
+  /** `longitude,latitude`, as the caller sent it. */
   coordinates: string | null
 }
 
@@ -1574,21 +1574,21 @@ export interface SiteBatchRow {
   contactsPhone: string
   /** The telephone that drivers call. */
   customerServicePhone: string
-  /** The days on which it is open, in words. */
+  /** The days on which the site is open, in words. */
   businessWeekDay: string
-  /** When it opens, HH:mm:ss. */
+  /** When the site opens, HH:mm:ss. */
   businessStartTime: string
-  /** When the site closes, HH:mm:ss, also 24:00:00. Earlier than the opening time, it is past midnight. */
+  /** When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight. */
   businessClosingTime: string
-  /** Where a picture of the site is. */
+  /** The addresses of pictures of the site, with commas between them. */
   sitePictureUrl?: string | null | undefined
-  /** The billing rule of fast charging: one of type 1. */
+  /** The id of the billing rule for fast charging, which has type 1. */
   fastChargeBillRuleId?: number | null | undefined
-  /** The billing rule of slow charging (“rushing”): one of type 2. */
+  /** The id of the billing rule for slow charging (“rushing”), which has type 2. */
   rushingBillRuleId?: number | null | undefined
-  /** The billing rule of occupancy (“placeholder”): one of type 3. */
+  /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
   placeholderBillRuleId?: number | null | undefined
-  /** The ids of the site’s network cameras (IPC). */
+  /** The ids of the site’s network cameras (IPC), with commas between them. */
   ipcIds?: string | null | undefined
   /** The province’s code. */
   provinceCode: string
@@ -1602,9 +1602,9 @@ export interface SiteBatchRow {
   districtCode: string
   /** The district’s name. */
   districtName: string
-  /** Street and number, below the district. */
+  /** The address below the district: street and number. */
   detailAddress?: string | null | undefined
-  /** `longitude,latitude`, as it was sent. */
+  /** `longitude,latitude`, as the caller sent it. */
   coordinates?: string | null | undefined
 }
 
@@ -1615,25 +1615,25 @@ export type SiteCallback = Callback & {
 }
 
 export interface SiteDone {
-  /** Which row it is; null for a row that did not say. */
+  /** The value by which the row is known; null if the row has none. */
   siteName: string | null
   /** 0: the row was carried out. */
   code: 0
   /** For people: success, or why the row was refused. */
   msg: string
-  /** The record, as the operation of one row answers it. */
+  /** The record, as the operation for a single row answers it. */
   data: Site
 }
 
 export type SiteEvent = EventHead & {
   /** What happened. */
   type: 'site.created' | 'site.updated' | 'site.deleted'
-  /** The record as its operation answers it. */
+  /** The record, as the operations on such records answer it. */
   data: Site
 }
 
 export interface SiteOutcomes {
-  /** One outcome a row, in the order of the rows. */
+  /** One outcome for each row, in the order of the rows. */
   results: Array<SiteDone | SiteRefused>
 }
 
@@ -1643,13 +1643,13 @@ export type SitePage = Page & {
 }
 
 export interface SiteRefused {
-  /** Which row it is; null for a row that did not say. */
+  /** The value by which the row is known; null if the row has none. */
   siteName: string | null
   /** The code of a region. */
   code: RefusalCode
   /** For people: success, or why the row was refused. */
   msg: string
-  /** The faulty members of a row that is faulty; else null. */
+  /** The faulty members of the row; null if none is faulty. */
   data: FieldFaults | null
 }
 
@@ -1659,7 +1659,7 @@ export type SiteRegistration = SiteBatchRow & {
 
 export interface StateReport {
   deviceNo: string
-  /** When the device was in this state: RFC 3339, at most 60 seconds ahead. A report older than the newest known one changes nothing; left out, it is the newest. */
+  /** When the device was in this state: RFC 3339, at most 60 seconds ahead. A report older than the newest known one changes nothing; a report without this time counts as the newest. */
   reportTime?: string | null | undefined
   /** 1 normal, 2 fault. */
   status?: DeviceStatus | null | undefined
@@ -1667,13 +1667,13 @@ export interface StateReport {
   onlineStatus?: OnlineStatus | null | undefined
   /** 0 closed, 1 open, 2 stopped. */
   runStatus?: RunStatus | null | undefined
-  /** What the device says of its status. */
+  /** What the device says about its status. */
   statusRemark?: string | null | undefined
   /** The version of the device’s firmware. */
   version?: string | null | undefined
   /** The battery’s status, as the device numbers it. */
   batteryStatus?: number | null | undefined
-  /** a percentage, for example 87% */
+  /** the battery’s charge, as a percentage, for example 87% */
   batteryEnergy?: string | null | undefined
 }
 
@@ -1689,7 +1689,7 @@ export type TestCallback = Callback & {
   /** What happened. */
   type: 'test'
   data: {
-    /** Words that say that it is a test. */
+    /** A sentence which says that this is a test. */
     message: string
   }
 }
@@ -1704,15 +1704,15 @@ export interface ThirdPartyConfig {
   operatorName: string
   /** The company’s id: 9 letters or digits. */
   operatorId: string | null
-  /** its query whole or as `?…` */
+  /** the address of the callback; its query is shown in full, or as `?…` to callers that may not read it */
   callbackUrl: string | null
   /** The types of event that are sent. */
   callbackEvents: Array<EventType>
-  /** shown when it is made or rotated; null from then on */
+  /** shown once, when the secret is created or rotated; null from then on */
   callbackSecret: string | null
-  /** when the callback said that it is gone; saving the configuration lifts it */
+  /** when the callback answered 410, which stops it; saving the configuration starts it again */
   callbackStopTime: string | null
-  /** Why nothing is sent any more. */
+  /** Why no callbacks are sent any more. */
   callbackStopReason: string | null
   updateTime: string
 }
@@ -1726,29 +1726,29 @@ export type ThirdPartyConfigCallback = Callback & {
 export type ThirdPartyConfigEvent = EventHead & {
   /** What happened. */
   type: 'thirdPartyConfig.saved'
-  /** The record as its operation answers it. */
+  /** The record, as the operations on such records answer it. */
   data: ThirdPartyConfig
 }
 
 export interface TransferDeviceRequest {
   deviceNo: string
-  /** The application that it goes to. */
+  /** The application to which the move goes. */
   targetAppId: string
-  /** Why, in words. */
+  /** The reason, in words. */
   reason: string
 }
 
 export interface TransferDevicesRequest {
-  /** The serial numbers that are meant. */
+  /** The serial numbers of the devices. */
   deviceNos: Array<string>
-  /** The application that it goes to. */
+  /** The application to which the move goes. */
   targetAppId: string
-  /** Why, in words. */
+  /** The reason, in words. */
   reason: string
 }
 
 export type TransferredDevice = UnownedDevice & {
-  /** Its application. */
+  /** The id of the application. */
   appId: string | null
 }
 
@@ -1761,7 +1761,7 @@ export type TransferredDeviceCallback = Callback & {
 export type TransferredDeviceEvent = EventHead & {
   /** What happened. */
   type: 'device.transferred'
-  /** The record as its operation answers it. */
+  /** The record, as the operations on such records answer it. */
   data: TransferredDevice
 }
 
@@ -1771,11 +1771,11 @@ export interface Trouble {
   appName: string
   /** How many devices report a fault. */
   devicesFaulty: number
-  /** Deliveries that were given up. */
+  /** How many deliveries were given up. */
   callbacksDead: number
-  /** Whether its callback answered 410. */
+  /** Whether the application’s callback answered 410. */
   isCallbackStopped: boolean
-  /** since when each attempt at its callback has failed; null while it is sent to */
+  /** since when every attempt to reach the application’s callback has failed; null after fewer than 3 failures in a row, and while the callback is stopped */
   callbackFailingSince: string | null
   /** why the newest attempt failed */
   callbackFailingReason: string | null
@@ -1784,15 +1784,15 @@ export interface Trouble {
 export interface UnbindDeviceRequest {
   appId?: string | null | undefined
   deviceNo: string
-  /** Why, in words. */
+  /** The reason, in words. */
   reason?: string | null | undefined
 }
 
 export interface UnbindDevicesRequest {
   appId?: string | null | undefined
-  /** The serial numbers that are meant. */
+  /** The serial numbers of the devices. */
   deviceNos: Array<string>
-  /** Why, in words. */
+  /** The reason, in words. */
   reason?: string | null | undefined
 }
 
@@ -1802,21 +1802,21 @@ export interface UnfreezeApplicationRequest {
 
 export interface UnownedDevice {
   deviceNo: string
-  /** Free text of the integrator’s own. */
+  /** Free text for the integrator’s own use. */
   tag: string | null
   /** The device’s name. */
   deviceName: string
   /** The device’s model; null if unknown. */
   modelName: string | null
-  /** Where a picture of the model is. */
+  /** The address of a picture of the model. */
   productPictureUrl: string | null
-  /** The kind of device, as its model has it. */
+  /** The kind of device, taken from the device’s model. */
   deviceType: string | null
-  /** That kind’s name. */
+  /** The name of the kind of device. */
   deviceTypeName: string | null
   status: DeviceStatus
   onlineStatus: OnlineStatus
-  /** What the device says of its status. */
+  /** What the device says about its status. */
   statusRemark: string | null
   runStatus: RunStatus
   /** The version of the device’s firmware. */
@@ -1826,7 +1826,7 @@ export interface UnownedDevice {
   deviceBattery: DeviceAddress
   /** The device’s battery. */
   DeviceBatteryOutput: DeviceBattery
-  /** When it was made. */
+  /** When the record was created. */
   createTime: string
 }
 
@@ -1834,28 +1834,28 @@ export interface UpdateApplicationRequest {
   appId: string
   /** The application’s name, for people. */
   appName?: string | undefined
-  /** How long an access token lives; 7200 when left out. */
+  /** How many seconds an access token lives; 7200 by default. */
   tokenLifetimeSeconds?: number | null | undefined
-  /** requests a second that it may make, over all processes of a machine; default 1000, null for no limit */
+  /** how many requests the application may make per second, over all processes of a machine; default 1000, null for no limit */
   rateLimitPerSecond?: number | null | undefined
 }
 
 export interface UpdateBillingRuleRequest {
   appId?: string | null | undefined
-  /** Its id. */
+  /** The id of the record. */
   id: number
   /** The billing rule’s name. */
   ruleName?: string | undefined
   ruleType?: RuleType | undefined
-  /** Prices by the time of day, of types 1 and 2: ascending, the first at 00:00:00. */
+  /** For types 1 and 2: the prices by the time of day, in ascending order, the first at 00:00:00. */
   periods?: Array<Period> | null | undefined
-  /** Of type 3: minutes after charging that cost nothing. */
+  /** For type 3: how many minutes after charging cost nothing. */
   freeMinutes?: number | null | undefined
-  /** Of type 3: each period of this many minutes costs `unitPrice` as soon as it begins. */
+  /** For type 3: each period of this many minutes costs `unitPrice` as soon as the period begins. */
   unitMinutes?: number | null | undefined
-  /** Of type 3: yuan a unit. */
+  /** For type 3: the price of one unit, in yuan. */
   unitPrice?: string | null | undefined
-  /** Of type 3: the most yuan a day; null for no limit. */
+  /** For type 3: the most that a day can cost, in yuan; null for no limit. */
   dailyCap?: string | null | undefined
 }
 
@@ -1864,7 +1864,7 @@ export interface UpdateDeviceRequest {
   deviceNo: string
   /** The device’s name. */
   deviceName?: string | undefined
-  /** Free text of the integrator’s own. */
+  /** Free text for the integrator’s own use. */
   tag?: string | null | undefined
   /** The province’s code. */
   provinceCode?: string | null | undefined
@@ -1872,15 +1872,15 @@ export interface UpdateDeviceRequest {
   cityCode?: string | null | undefined
   /** The district’s code. */
   districtCode?: string | undefined
-  /** Street and number, below the district. */
+  /** The address below the district: street and number. */
   detailAddress?: string | null | undefined
   coordinates?: string | undefined
 }
 
 export interface UpdateOperatorRequest {
-  /** Its id. */
+  /** The id of the record. */
   id: number
-  /** Its name. */
+  /** The name of the account, key, region or check. */
   name?: string | undefined
   role?: Role | undefined
   /** 1 active, 2 disabled. */
@@ -1891,7 +1891,7 @@ export interface UpdateOperatorRequest {
 
 export interface UpdateSiteRequest {
   appId?: string | null | undefined
-  /** Its id. */
+  /** The id of the record. */
   id: number
   /** The site’s name. */
   siteName?: string | undefined
@@ -1901,21 +1901,21 @@ export interface UpdateSiteRequest {
   contactsPhone?: string | undefined
   /** The telephone that drivers call. */
   customerServicePhone?: string | undefined
-  /** The days on which it is open, in words. */
+  /** The days on which the site is open, in words. */
   businessWeekDay?: string | undefined
-  /** When it opens, HH:mm:ss. */
+  /** When the site opens, HH:mm:ss. */
   businessStartTime?: string | undefined
-  /** When the site closes, HH:mm:ss, also 24:00:00. Earlier than the opening time, it is past midnight. */
+  /** When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight. */
   businessClosingTime?: string | undefined
-  /** Where a picture of the site is. */
+  /** The addresses of pictures of the site, with commas between them. */
   sitePictureUrl?: string | null | undefined
-  /** The billing rule of fast charging: one of type 1. */
+  /** The id of the billing rule for fast charging, which has type 1. */
   fastChargeBillRuleId?: number | null | undefined
-  /** The billing rule of slow charging (“rushing”): one of type 2. */
+  /** The id of the billing rule for slow charging (“rushing”), which has type 2. */
   rushingBillRuleId?: number | null | undefined
-  /** The billing rule of occupancy (“placeholder”): one of type 3. */
+  /** The id of the billing rule for occupancy (“placeholder”), which has type 3. */
   placeholderBillRuleId?: number | null | undefined
-  /** The ids of the site’s network cameras (IPC). */
+  /** The ids of the site’s network cameras (IPC), with commas between them. */
   ipcIds?: string | null | undefined
   /** The province’s code. */
   provinceCode?: string | undefined
@@ -1929,9 +1929,9 @@ export interface UpdateSiteRequest {
   districtCode?: string | undefined
   /** The district’s name. */
   districtName?: string | undefined
-  /** Street and number, below the district. */
+  /** The address below the district: street and number. */
   detailAddress?: string | null | undefined
-  /** `longitude,latitude`, as it was sent. */
+  /** `longitude,latitude`, as the caller sent it. */
   coordinates?: string | null | undefined
 }
 
@@ -1940,125 +1940,125 @@ export type CallbackEvent = SiteCallback | DeviceCallback | TransferredDeviceCal
 
 /** One method for each operation. */
 export interface Methods {
-  /** Issues an access token: OAuth 2.0 client credentials (RFC 6749 §4.4), JSON or form, body or HTTP Basic. */
+  /** Issues an access token by OAuth 2.0 client credentials (RFC 6749 §4.4). The body is JSON or a form; the credentials are in the body or in HTTP Basic. */
   issueToken: Method<IssueTokenRequest, IssueTokenResult>
   /** Revokes an access token of the client (RFC 7009); it stops working within 1 second. */
   revokeToken: Method<RevokeTokenRequest, RevokeTokenResult>
-  /** Answers where and how tokens are obtained (RFC 8414), with the address that the caller used. */
+  /** Answers where and how tokens are obtained (RFC 8414). */
   getAuthorizationServer: Method<Record<never, never>, GetAuthorizationServerResult>
-  /** Creates a charging site under an application, always a new one; its third-party configuration must have been made. */
+  /** Creates a charging site under an application; each call creates another site. The application’s third-party configuration must have been made. */
   saveSite: Method<SiteRegistration, Site>
-  /** Creates up to 1000 sites; one outcome a row, in order; a refused row does not stop the others. */
+  /** Creates up to 1000 sites. Answers one outcome for each row, in order; a refused row does not stop the others. */
   saveSites: Method<SaveSitesRequest, SiteOutcomes>
-  /** Changes the members that are given; null clears an optional one. */
+  /** Changes the given members of a site; null clears an optional member. */
   updateSite: Method<UpdateSiteRequest, Site>
-  /** Deletes a site and answers it as it was. */
+  /** Deletes a site and answers its last record. */
   deleteSite: Method<DeleteSiteRequest, Site>
   /** Answers one site. */
   getSite: Method<GetSiteQuery, Site>
-  /** Pages through an application’s sites, newest first; over several applications, by application first. */
+  /** Pages through an application’s sites, newest first; those of several applications are sorted by `appId` first. */
   pageSites: PageMethod<PageSitesQuery, SitePage>
   /** Creates a billing rule. Types 1 and 2 take periods; type 3 takes minutes and prices. */
   saveBillingRule: Method<SaveBillingRuleRequest, BillingRule>
-  /** Changes the members that are given; null clears one. The type cannot be changed. */
+  /** Changes the given members of a billing rule; null clears a member. The type cannot be changed. */
   updateBillingRule: Method<UpdateBillingRuleRequest, BillingRule>
-  /** Deletes a billing rule that no site names, and answers it as it was. */
+  /** Deletes a billing rule that no site names, and answers its last record. */
   deleteBillingRule: Method<DeleteBillingRuleRequest, BillingRule>
   /** Answers one billing rule. */
   getBillingRule: Method<GetBillingRuleQuery, BillingRule>
-  /** Pages through an application’s billing rules, newest first; over several applications, by application first. */
+  /** Pages through an application’s billing rules, newest first; those of several applications are sorted by `appId` first. */
   pageBillingRules: PageMethod<PageBillingRulesQuery, BillingRulePage>
   /** Creates or replaces the third-party configuration of an application. */
   saveThirdPartyConfig: Method<SaveThirdPartyConfigRequest, ThirdPartyConfig>
   /** Answers the third-party configuration of an application. */
   getThirdPartyConfig: Method<GetThirdPartyConfigQuery, ThirdPartyConfig>
-  /** Replaces the callback secret and shows the new one once; callbacks are signed with both for 24 hours. */
+  /** Replaces the callback secret and shows the new secret once; for 24 hours callbacks are signed with both secrets. */
   rotateCallbackSecret: Method<RotateCallbackSecretRequest, ThirdPartyConfig>
-  /** Registers an entrance device by its serial number and binds it to an application. Left out, the province is 360000 and the city 360100. */
+  /** Registers an entrance device by its serial number and binds it to an application. The province is 360000 and the city 360100 by default. */
   createDevice: Method<DeviceRegistration, Device>
-  /** Registers up to 1000 devices; one outcome a row, in order; a refused row does not stop the others. */
+  /** Registers up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others. */
   createDevices: Method<CreateDevicesRequest, DeviceOutcomes>
-  /** Changes the members that are given; null clears an optional one, or sets a default again. */
+  /** Changes the given members of a device; null clears an optional member, or restores its default. */
   updateDevice: Method<UpdateDeviceRequest, Device>
-  /** Answers one device. What it reports of its state does not change the `ETag`. */
+  /** Answers one device. The state that the device reports does not change the `ETag`. */
   getDevice: Method<GetDeviceQuery, Device>
-  /** Pages through an application’s devices, the newest first; over several applications, by application first. */
+  /** Pages through an application’s devices, newest first; those of several applications are sorted by `appId` first. */
   pageDevices: PageMethod<PageDevicesQuery, DevicePage>
-  /** Reports a device’s state: the members that are given. Any report, also one without members, is a sign of life: it makes the device online unless it says that it is not. */
+  /** Reports the given members of a device’s state. Any report, even one without members, is a sign of life: the device becomes online, unless the report says that it is offline. */
   reportDeviceState: Method<ReportDeviceStateRequest, Device>
-  /** Reports the states of up to 1000 devices; one outcome a report, in order; a refused report does not stop the others. */
+  /** Reports the states of up to 1000 devices. Answers one outcome for each report, in order; a refused report does not stop the others. */
   reportDeviceStates: Method<ReportDeviceStatesRequest, DeviceOutcomes>
-  /** Answers what a device reported of its state, and when it reported last. */
+  /** Answers the state that a device reported, and when it reported last. */
   getDeviceState: Method<GetDeviceStateQuery, DeviceState>
-  /** Frees a serial number immediately; any application can then bind it. Its past owner stays in the history. Answers the last record. */
+  /** Frees a serial number immediately; any application can then bind it. The past owner stays in the history. Answers the device’s last record. */
   unbindDevice: Method<UnbindDeviceRequest, Device>
-  /** Frees up to 1000 serial numbers; one outcome a serial number, in order; a refused one does not stop the others. */
+  /** Frees up to 1000 serial numbers. Answers one outcome for each serial number, in order; a refusal does not stop the others. */
   unbindDevices: Method<UnbindDevicesRequest, DeviceOutcomes>
   /** Answers who held a serial number and when, newest first; an application sees its own bindings only. */
   getDeviceHistory: Method<GetDeviceHistoryQuery, GetDeviceHistoryResult>
   /** Frees a serial number of any application. */
   forceUnbindDevice: Method<ForceUnbindDeviceRequest, Device>
-  /** Moves a device whole to another application that is online, in one transaction. */
+  /** In one transaction, moves a device with all of its data to another application, which must be online. */
   transferDevice: Method<TransferDeviceRequest, Device>
-  /** Moves up to 1000 devices to another application; one outcome a device, in order; a refused device does not stop the others. */
+  /** Moves up to 1000 devices to another application. Answers one outcome for each device, in order; a refused device does not stop the others. */
   transferDevices: Method<TransferDevicesRequest, DeviceOutcomes>
-  /** The feed: an application’s events, oldest first. Ask again with `afterId` for what came since. */
+  /** The feed of an application’s events, oldest first. Ask again with the last event’s id as `afterId` to get newer events. */
   pageEvents: PageMethod<PageEventsQuery, EventPage>
   /** Answers one event of an application. */
   getEvent: Method<GetEventQuery, Event>
-  /** Pages through the deliveries of an application’s events to its callback, newest event first; over several applications, by application first. */
+  /** Pages through the deliveries of an application’s events to its callback, newest event first; those of several applications are sorted by `appId` first. */
   pageDeliveries: PageMethod<PageDeliveriesQuery, PageDeliveriesResult>
   /** Answers one delivery of an application. */
   getDelivery: Method<GetDeliveryQuery, Delivery>
-  /** Sends again: one delivery, or every event of a time range that the callback asks for, one replay at a time. */
+  /** Sends one delivery again, or every event of a time range that the callback asks for. One replay of an application runs at a time. */
   replayDeliveries: Method<ReplayDeliveriesRequest, ReplayDeliveriesResult>
   /** Sends a test event to the callback, once, and answers the outcome. */
   testDelivery: Method<TestDeliveryRequest, Delivery>
-  /** Pages through the writes that were refused, rows of batches too, newest first; over several applications, by application first. Of each application the newest 1000 are kept, and at most 300 a minute. */
+  /** Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first. The newest 1000 refusals of each application are kept, at most 300 a minute. */
   pageRefusals: PageMethod<PageRefusalsQuery, RefusedWritePage>
-  /** Accepts a file of rows, up to 1 GB, and imports it in the background, one file at a time for an application. A row that exists already with the same content counts as `existing`, so a file can be sent twice. */
+  /** Accepts a file of rows, up to 1 GB, and imports it in the background, one file of an application at a time. A row that exists already with the same content counts as `existing`, so a file can be sent twice. */
   createImport: FileMethod<CreateImportQuery, Import>
-  /** Answers one import, and how far it is. */
+  /** Answers one import and its progress. */
   getImport: Method<GetImportQuery, Import>
   /** Pages through the imports of the last 7 days, newest first. */
   pageImports: PageMethod<PageImportsQuery, ImportPage>
   /** Cancels an import that waits or runs; rows that it has written stay. */
   cancelImport: Method<CancelImportRequest, Import>
-  /** Answers one line of NDJSON for each row that has been looked at: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
+  /** Answers one line of NDJSON for each row that has an outcome: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`. */
   getImportResult: ExportMethod<GetImportResultQuery>
-  /** Answers all rows of a kind as a file, with the filters of its page operation. In CSV a quote is put before text that a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84. */
+  /** Answers all rows of one kind as a file; takes the filters of that kind’s page operation. In CSV a quote is put before text that a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84. */
   createExport: ExportMethod<CreateExportQuery>
   /** Answers an empty CSV file with the columns of an import. */
   getTemplate: ExportMethod<GetTemplateQuery>
-  /** Answers the national divisions as a tree: all of them or those below `code`, all levels or `depth` of them. */
+  /** Answers the national divisions as a tree: all divisions or those below `code`, in all levels or in `depth` levels. */
   getRegionTree: Method<GetRegionTreeQuery, GetRegionTreeResult>
   /** Answers one national division. */
   getRegion: Method<GetRegionQuery, Region>
   /** Creates an application, online and normal, and shows its secret once. */
   createApplication: Method<CreateApplicationRequest, CreateApplicationResult>
-  /** Changes the members that are given. */
+  /** Changes the given members of an application. */
   updateApplication: Method<UpdateApplicationRequest, Application>
   /** Takes an application online. */
   takeApplicationOnline: Method<TakeApplicationOnlineRequest, Application>
-  /** Takes an application offline. Once this has answered, none of its devices is created. */
+  /** Takes an application offline. Once this operation has answered, no device of the application is created. */
   takeApplicationOffline: Method<TakeApplicationOfflineRequest, Application>
   /** Freezes an application: its tokens stop working within 1 second. */
   freezeApplication: Method<FreezeApplicationRequest, Application>
   /** Lifts a freeze. */
   unfreezeApplication: Method<UnfreezeApplicationRequest, Application>
-  /** Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; still older ones end immediately. An application that rotates its own should name `overlapSeconds`: without it the request’s own token ends too, and a lost answer cannot be fetched again. */
+  /** Replaces the application’s secret and shows the new secret once. The old secret and its tokens stop working within 1 second, or after `overlapSeconds`; a still older secret ends immediately. An application that rotates its own secret should name `overlapSeconds`: otherwise the token of the request ends too, and a lost answer cannot be fetched again. */
   rotateApplicationSecret: Method<RotateApplicationSecretRequest, ApplicationWithSecret>
   /** Answers one application. An application may ask for itself, and also gets the service’s settings that concern it. */
   getApplication: Method<GetApplicationQuery, GetApplicationResult>
   /** Pages through the applications, newest first; a developer sees those that they are a member of. */
   pageApplications: PageMethod<PageApplicationsQuery, ApplicationPage>
-  /** Creates the device model of a serial prefix, or replaces it. */
+  /** Creates or replaces the device model of a serial prefix. */
   saveDeviceModel: Method<SaveDeviceModelRequest, DeviceModel>
-  /** Deletes the device model of a serial prefix; devices that have it keep it. */
+  /** Deletes the device model of a serial prefix; devices of this model keep it. */
   deleteDeviceModel: Method<DeleteDeviceModelRequest, DeviceModel>
   /** Pages through the device models by serial prefix. */
   pageDeviceModels: PageMethod<PageDeviceModelsQuery, DeviceModelPage>
-  /** Adds serial numbers to the inventory, or changes their models; all of the list or nothing. */
+  /** Adds serial numbers to the inventory, or changes their models; either the whole list is written, or nothing. */
   importDeviceInventory: Method<ImportDeviceInventoryRequest, ImportDeviceInventoryResult>
   /** Pages through the inventory by serial number. */
   pageDeviceInventory: PageMethod<PageDeviceInventoryQuery, InventoryEntryPage>
@@ -2074,15 +2074,15 @@ export interface Methods {
   pageSessions: PageMethod<PageSessionsQuery, SessionPage>
   /** Ends a session: one’s own, or, for an admin, any. */
   deleteSession: Method<DeleteSessionRequest, DeleteSessionResult>
-  /** Makes an account. Without a password, the answer holds a one-time link by which the person sets one. */
+  /** Creates an account. If no password is given, the answer holds a one-time link with which the person sets a password. */
   createOperator: Method<CreateOperatorRequest, OperatorWithSetUp>
-  /** Changes the members that are given; sessions feel it within 1 second. The last active admin stays one. */
+  /** Changes the given members of an account; its sessions follow within 1 second. The last active admin must stay an active admin. */
   updateOperator: Method<UpdateOperatorRequest, Operator>
-  /** Removes an account and ends its sessions. What it did stays in the events. */
+  /** Removes an account and ends its sessions. What the account did stays in the events. */
   deleteOperator: Method<DeleteOperatorRequest, Operator>
   /** Creates a new one-time link by which the person sets a password; the old password and sessions end immediately. */
   resetOperator: Method<ResetOperatorRequest, OperatorWithSetUp>
-  /** Sets the password of the account that a one-time link was made for, and signs in. */
+  /** Sets the password of the account that a one-time link was made for, and signs the person in. */
   setUpOperator: Method<SetUpOperatorRequest, Session>
   /** Changes one’s own password; one’s other sessions end. */
   changePassword: Method<ChangePasswordRequest, Operator>
@@ -2090,21 +2090,21 @@ export interface Methods {
   getOperator: Method<GetOperatorQuery, Operator>
   /** Pages through the accounts, newest first. */
   pageOperators: PageMethod<PageOperatorsQuery, OperatorPage>
-  /** Makes a key for a program, and shows it once. It belongs to the account that makes it, and goes with it. */
+  /** Creates a key for a program, and shows it once. The key belongs to the account that creates it, and is deleted with that account. */
   createOperatorKey: Method<CreateOperatorKeyRequest, CreateOperatorKeyResult>
-  /** Revokes a key: it and its sessions stop working within 1 second. */
+  /** Revokes a key: the key and its sessions stop working within 1 second. */
   deleteOperatorKey: Method<DeleteOperatorKeyRequest, OperatorKey>
-  /** Gives a key to another account, also from a disabled one. The key keeps working, within its new owner’s role. */
+  /** Gives a key to another account, even if its present owner is disabled. The key keeps working, within the new owner’s role. */
   handOverOperatorKey: Method<HandOverOperatorKeyRequest, OperatorKey>
   /** Pages through the keys, newest first. */
   pageOperatorKeys: PageMethod<PageOperatorKeysQuery, OperatorKeyPage>
-  /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, a minute where there is much to count. */
+  /** Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count. */
   getOverview: Method<Record<never, never>, GetOverviewResult>
-  /** What operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
+  /** Pages through what operators and their keys did, in all applications, and what happened on the platform itself, newest first. */
   pageAudit: PageMethod<PageAuditQuery, AuditEntryPage>
   /** Answers while the process is alive. */
   getHealth: Method<Record<never, never>, GetHealthResult>
-  /** Answers whether requests can be served: each check by name. 503 while one fails, except `nodes`. */
+  /** Answers whether requests can be served, with the result of each check. The status is 503 while a check other than `nodes` fails. */
   getReadiness: Method<Record<never, never>, GetReadinessResult>
   /** Answers the service’s metrics in the Prometheus text format. */
   getMetrics: Method<Record<never, never>, string>

@@ -30,7 +30,7 @@ export const mostRateLimitPerSecond = 1_000_000
 /** Null is a value here, "no limit", not an absent member. */
 const rateLimitPerSecond = Type.Optional(
   Type.Union([integer(1, mostRateLimitPerSecond), Type.Null()], {
-    description: `requests a second that it may make, over all processes of a machine; default ${defaultRateLimitPerSecond}, null for no limit`,
+    description: `how many requests the application may make per second, over all processes of a machine; default ${defaultRateLimitPerSecond}, null for no limit`,
     [reasonKey]: {
       en: `must be an integer from 1 to ${mostRateLimitPerSecond}, or null`,
       zh: `必须是 1 至 ${mostRateLimitPerSecond} 的整数或 null`,
@@ -59,7 +59,7 @@ export type ApplicationRecord = Static<typeof ApplicationRecord>
 const ApplicationWithSecret = named(
   'ApplicationWithSecret',
   extended(ApplicationRecord, {
-    appSecret: shownOnce('shown once; only its SHA-256 is kept, so the answer to a retry has null'),
+    appSecret: shownOnce('shown once: the service keeps only its SHA-256, so the answer to a retry has null'),
   }),
 )
 
@@ -92,7 +92,7 @@ const readByMembers = { roles: everyRole } as const
 export const updateApplication = operation({
   id: 'updateApplication',
   group: 'applications',
-  summary: 'Changes the members that are given.',
+  summary: 'Changes the given members of an application.',
   method: 'POST',
   path: `${folder}/update`,
   ...ofOne,
@@ -117,7 +117,7 @@ export const takeApplicationOnline = operation({
 export const takeApplicationOffline = operation({
   id: 'takeApplicationOffline',
   group: 'applications',
-  summary: 'Takes an application offline. Once this has answered, none of its devices is created.',
+  summary: 'Takes an application offline. Once this operation has answered, no device of the application is created.',
   method: 'POST',
   path: `${folder}/offline`,
   ...ofOne,
@@ -151,7 +151,7 @@ export const rotateApplicationSecret = operation({
   id: 'rotateApplicationSecret',
   group: 'applications',
   summary:
-    'Replaces the secret and shows the new one once. The old one and its tokens stop working within 1 second, or after `overlapSeconds`; still older ones end immediately. An application that rotates its own should name `overlapSeconds`: without it the request’s own token ends too, and a lost answer cannot be fetched again.',
+    'Replaces the application’s secret and shows the new secret once. The old secret and its tokens stop working within 1 second, or after `overlapSeconds`; a still older secret ends immediately. An application that rotates its own secret should name `overlapSeconds`: otherwise the token of the request ends too, and a lost answer cannot be fetched again.',
   method: 'POST',
   path: `${folder}/rotateSecret`,
   ...ofOne,

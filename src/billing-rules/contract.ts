@@ -25,7 +25,7 @@ export const ruleType = { fast: 1, slow: 2, occupancy: 3 } as const
 
 const RuleType = named(
   'RuleType',
-  described(oneOf(1, 2, 3), '1 fast charging, 2 slow charging, 3 occupancy. It cannot be changed.'),
+  described(oneOf(1, 2, 3), '1 fast charging, 2 slow charging, 3 occupancy. The type of a rule cannot be changed.'),
 )
 
 export const Period = named(
@@ -90,7 +90,7 @@ const ofOne = {
 export const updateBillingRule = operation({
   id: 'updateBillingRule',
   group: 'billingRules',
-  summary: 'Changes the members that are given; null clears one. The type cannot be changed.',
+  summary: 'Changes the given members of a billing rule; null clears a member. The type cannot be changed.',
   method: 'POST',
   path: `${folder}/update`,
   ...ofOne,
@@ -104,7 +104,7 @@ export const updateBillingRule = operation({
 export const deleteBillingRule = operation({
   id: 'deleteBillingRule',
   group: 'billingRules',
-  summary: 'Deletes a billing rule that no site names, and answers it as it was.',
+  summary: 'Deletes a billing rule that no site names, and answers its last record.',
   method: 'POST',
   path: `${folder}/delete`,
   ...ofOne,
@@ -130,7 +130,7 @@ export const pageBillingRules = operation({
   id: 'pageBillingRules',
   group: 'billingRules',
   summary:
-    'Pages through an application’s billing rules, newest first; over several applications, by application first.',
+    'Pages through an application’s billing rules, newest first; those of several applications are sorted by `appId` first.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['application', 'operator'],

@@ -31,7 +31,10 @@ export const importRows = { sites: SiteBatchRow, devices: DeviceBatchRow, invent
 >
 export type ImportKind = keyof typeof importRows
 
-const ImportKindName = named('ImportKind', textOneOf(Object.keys(importRows) as ImportKind[], 'What its rows are.'))
+const ImportKindName = named(
+  'ImportKind',
+  textOneOf(Object.keys(importRows) as ImportKind[], 'What the rows of the file are.'),
+)
 
 const mediaTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson', geojson: 'application/geo+json' } as const
 export type ImportFormat = 'csv' | 'ndjson'
@@ -51,21 +54,21 @@ export const ImportRecord = named(
   'Import',
   Type.Object({
     id: Type.Integer(),
-    appId: nullable(Type.String({ description: 'null for the inventory' })),
+    appId: nullable(Type.String({ description: 'the application of the rows; null for the inventory' })),
     kind: ImportKindName,
-    format: textOneOf(['csv', 'ndjson'], 'How the file was written.'),
-    dryRun: Type.Boolean({ description: 'True: its rows are looked at, and nothing is written.' }),
+    format: textOneOf(['csv', 'ndjson'], 'The format of the file.'),
+    dryRun: Type.Boolean({ description: 'True: the rows are only checked, and nothing is written.' }),
     status: ImportStatus,
     rows: Type.Integer({ description: 'How many rows the file has.' }),
     created: Type.Integer({ description: 'Rows that were created.' }),
     existing: Type.Integer({ description: 'Rows that were there already, with the same content.' }),
     refused: Type.Integer({ description: 'Rows that were refused.' }),
-    bytes: Type.Integer({ description: 'How large the file is.' }),
-    bytesRead: Type.Integer({ description: 'How much of it is done.' }),
+    bytes: Type.Integer({ description: 'The size of the file in bytes.' }),
+    bytesRead: Type.Integer({ description: 'How many bytes of the file have been processed.' }),
     actor: Type.String(),
     createTime: moment,
-    finishTime: nullable(Type.String({ description: 'When it came to its end; null before.' })),
-    error: nullable(Type.String({ description: 'Why it failed; null unless it did.' })),
+    finishTime: nullable(Type.String({ description: 'When the import ended; null before.' })),
+    error: nullable(Type.String({ description: 'Why the import failed; null if it did not fail.' })),
   }),
 )
 export type ImportRecord = Static<typeof ImportRecord>
@@ -78,15 +81,15 @@ export const createImport = operation({
   id: 'createImport',
   group: 'bulk',
   summary:
-    'Accepts a file of rows, up to 1 GB, and imports it in the background, one file at a time for an application. A row that exists already with the same content counts as `existing`, so a file can be sent twice.',
+    'Accepts a file of rows, up to 1 GB, and imports it in the background, one file of an application at a time. A row that exists already with the same content counts as `existing`, so a file can be sent twice.',
   method: 'POST',
   path: `${folder}/import/create`,
   callers,
   query: Type.Object({
     appId: ownAppId,
     kind: ImportKindName,
-    format: optional(textOneOf(['csv', 'ndjson'], 'As the media type says, when left out.')),
-    dryRun: optional(textOneOf(['true', 'false'], 'true: says what would happen, and writes nothing.')),
+    format: optional(textOneOf(['csv', 'ndjson'], 'The format of the file; by default the media type decides.')),
+    dryRun: optional(textOneOf(['true', 'false'], 'true: the import only says what would happen, and writes nothing.')),
   }),
   takes: [mediaTypes.csv, mediaTypes.ndjson],
   data: ImportRecord,
@@ -99,7 +102,7 @@ export const createImport = operation({
 export const getImport = operation({
   id: 'getImport',
   group: 'bulk',
-  summary: 'Answers one import, and how far it is.',
+  summary: 'Answers one import and its progress.',
   method: 'GET',
   path: `${folder}/import/detail`,
   callers,
@@ -146,14 +149,14 @@ export const getImportResult = operation({
   id: 'getImportResult',
   group: 'bulk',
   summary:
-    'Answers one line of NDJSON for each row that has been looked at: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`.',
+    'Answers one line of NDJSON for each row that has an outcome: `line`, `outcome`, `code`, `msg`, `errors`, and the `deviceNo` or the site’s `id`.',
   method: 'GET',
   path: `${folder}/import/result`,
   callers,
   query: Type.Object({
     appId: anyAppId,
     id,
-    outcome: optional(textOneOf(outcomes, 'Only rows that were created, existing or refused.')),
+    outcome: optional(textOneOf(outcomes, 'Only rows with this outcome.')),
   }),
   data: Type.Unknown(),
   answers: [mediaTypes.ndjson],
@@ -182,21 +185,21 @@ const kinds = Object.keys(exportPages) as ExportKind[]
 /** A filter's name means the same for every kind, but its values depend on the kind and are checked with it. */
 const everyFilter: Record<never, TSchema> = {
   ...Object.assign({}, ...kinds.map((kind) => exportFilters(kind).properties)),
-  status: optional(described(integer(), 'As the kind’s page operation has it.')),
-  type: optional(Type.String({ description: 'One type of event or several, with commas between them.' })),
+  status: optional(described(integer(), 'The status, as the page operation of the kind filters by it.')),
+  type: optional(Type.String({ description: 'One type of event or several, with commas between the types.' })),
 }
 
 export const createExport = operation({
   id: 'createExport',
   group: 'bulk',
   summary:
-    'Answers all rows of a kind as a file, with the filters of its page operation. In CSV a quote is put before text that a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84.',
+    'Answers all rows of one kind as a file; takes the filters of that kind’s page operation. In CSV a quote is put before text that a spreadsheet would take for a formula. GeoJSON, of sites and devices, is in WGS 84.',
   method: 'GET',
   path: `${folder}/export/create`,
   callers,
   query: Type.Object({
-    kind: textOneOf(kinds, 'What its rows are.'),
-    format: optional(textOneOf(Object.keys(mediaTypes) as ExportFormat[], 'csv when left out.')),
+    kind: textOneOf(kinds, 'What the rows of the file are.'),
+    format: optional(textOneOf(Object.keys(mediaTypes) as ExportFormat[], 'The format of the file; csv by default.')),
     ...everyFilter,
   }),
   data: Type.Unknown(),

@@ -33,19 +33,27 @@ const DeliveryStatus = named(
 const DeliveryRecord = named(
   'Delivery',
   Type.Object({
-    id: Type.Integer({ description: 'ascending within an application' }),
-    eventId: nullable(Type.Integer({ description: 'null for a test', examples: [1795422025367000] })),
+    id: Type.Integer({ description: 'the id, ascending within an application' }),
+    eventId: nullable(
+      Type.Integer({ description: 'the id of the event; null for a test', examples: [1795422025367000] }),
+    ),
     appId: Type.String(),
-    type: Type.String({ [shownKey]: DeliveryType, description: 'Of the event; test for a test.' }),
-    time: Type.String({ description: 'of the event; of a test, when it was sent' }),
+    type: Type.String({ [shownKey]: DeliveryType, description: 'The type of the event; `test` for a test.' }),
+    time: Type.String({ description: 'the time of the event; for a test, when it was sent' }),
     status: Type.Integer({ [shownKey]: DeliveryStatus }),
-    attempts: Type.Integer({ description: 'since it was made or replayed' }),
+    attempts: Type.Integer({
+      description: 'how many attempts there were since the delivery was created or last replayed',
+    }),
     createTime: moment,
     nextAttemptTime: nullable(
-      Type.String({ description: 'when it is due and its endpoint is not left alone; null when nothing is sent' }),
+      Type.String({
+        description: 'when the next attempt follows, after any pause of the endpoint; null if none follows',
+      }),
     ),
     finishTime: nullable(moment),
-    responseStatus: nullable(Type.Integer({ description: 'of the newest attempt' })),
+    responseStatus: nullable(
+      Type.Integer({ description: 'the HTTP status of the newest attempt; null without an answer' }),
+    ),
     error: nullable(Type.String({ description: 'why the newest attempt failed' })),
     response: nullable(Type.String({ description: 'the first 4 KiB of the newest answer' })),
     durationMs: nullable(Type.Integer()),
@@ -66,11 +74,14 @@ export type DeliveryRecord = Static<typeof DeliveryRecord>
 const Waiting = {
   waitingEvents: nullable(
     Type.Integer({
-      description: 'Of one application: events that are not taken yet and have no delivery, counted to 10000.',
+      description:
+        'How many events of the application wait and have no delivery yet, counted up to 10000; null for several applications.',
     }),
   ),
-  waitingSince: nullable(Type.String({ description: 'the time of the oldest of them' })),
-  heldUntil: nullable(Type.String({ description: 'until then the endpoint is left alone for its failures' })),
+  waitingSince: nullable(Type.String({ description: 'the time of the oldest waiting event' })),
+  heldUntil: nullable(
+    Type.String({ description: 'until when nothing is sent to the endpoint, because attempts have failed' }),
+  ),
   callbacks: callbacksSwitch,
 }
 
@@ -81,7 +92,7 @@ export const pageDeliveries = operation({
   id: 'pageDeliveries',
   group: 'deliveries',
   summary:
-    'Pages through the deliveries of an application’s events to its callback, newest event first; over several applications, by application first.',
+    'Pages through the deliveries of an application’s events to its callback, newest event first; those of several applications are sorted by `appId` first.',
   method: 'GET',
   path: `${folder}/page`,
   ...ofApplication,
@@ -113,7 +124,7 @@ export const replayDeliveries = operation({
   id: 'replayDeliveries',
   group: 'deliveries',
   summary:
-    'Sends again: one delivery, or every event of a time range that the callback asks for, one replay at a time.',
+    'Sends one delivery again, or every event of a time range that the callback asks for. One replay of an application runs at a time.',
   method: 'POST',
   path: `${folder}/replay`,
   ...ofApplication,
@@ -124,7 +135,7 @@ export const replayDeliveries = operation({
     ...timeRange,
     status,
   }),
-  data: Type.Object({ replayed: Type.Integer({ description: 'how many will be sent again' }) }),
+  data: Type.Object({ replayed: Type.Integer({ description: 'how many deliveries will be sent again' }) }),
   refusals: ['applicationNotFound', 'callbackMissing', 'deliveryNotFound', 'tooManyRequests'],
   idempotent: true,
 })

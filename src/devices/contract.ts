@@ -94,14 +94,14 @@ const unowned = named(
           provinceCode: Type.String(),
           provinceName: nullable(Type.String()),
         },
-        { description: 'The address, whatever its name says.' },
+        { description: 'The address of the device, although the member is called deviceBattery.' },
       ),
     ),
     DeviceBatteryOutput: named(
       'DeviceBattery',
       Type.Object({
         batteryStatus: nullable(Type.Integer()),
-        batteryEnergy: nullable(Type.String({ description: 'a percentage' })),
+        batteryEnergy: nullable(Type.String({ description: 'the battery’s charge, as a percentage' })),
       }),
     ),
     createTime: moment,
@@ -122,7 +122,7 @@ export const createDevice = operation({
   id: 'createDevice',
   group: 'devices',
   summary:
-    'Registers an entrance device by its serial number and binds it to an application. Left out, the province is 360000 and the city 360100.',
+    'Registers an entrance device by its serial number and binds it to an application. The province is 360000 and the city 360100 by default.',
   method: 'POST',
   path: '/api/device/entrance/guard/create',
   callers: ['application', 'operator'],
@@ -142,13 +142,14 @@ export const createDevice = operation({
 export const createDevices = operation({
   id: 'createDevices',
   group: 'devices',
-  summary: 'Registers up to 1000 devices; one outcome a row, in order; a refused row does not stop the others.',
+  summary:
+    'Registers up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/createBatch',
   callers: ['application', 'operator'],
   body: Type.Object({
     appId: ownAppId,
-    devices: batchOf(DeviceBatchRow, 'each as create takes it, without appId'),
+    devices: batchOf(DeviceBatchRow, 'devices, each as `createDevice` takes it but without `appId`'),
   }),
   data: outcomesOf('deviceNo', DeviceRecord),
   refusals: ['applicationNotFound'],
@@ -161,7 +162,7 @@ const ofOne = { callers: ['application', 'operator'], refusals: ['applicationNot
 export const updateDevice = operation({
   id: 'updateDevice',
   group: 'devices',
-  summary: 'Changes the members that are given; null clears an optional one, or sets a default again.',
+  summary: 'Changes the given members of a device; null clears an optional member, or restores its default.',
   method: 'POST',
   path: '/api/device/entrance/guard/update',
   ...ofOne,
@@ -175,7 +176,7 @@ export const updateDevice = operation({
 export const getDevice = operation({
   id: 'getDevice',
   group: 'devices',
-  summary: 'Answers one device. What it reports of its state does not change the `ETag`.',
+  summary: 'Answers one device. The state that the device reports does not change the `ETag`.',
   method: 'GET',
   path: '/api/device/entrance/guard/detail',
   ...ofOne,
@@ -187,7 +188,8 @@ export const getDevice = operation({
 export const pageDevices = operation({
   id: 'pageDevices',
   group: 'devices',
-  summary: 'Pages through an application’s devices, the newest first; over several applications, by application first.',
+  summary:
+    'Pages through an application’s devices, newest first; those of several applications are sorted by `appId` first.',
   method: 'GET',
   path: '/api/device/entrance/guard/page',
   callers: ['application', 'operator'],

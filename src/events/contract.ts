@@ -27,7 +27,7 @@ export function typeFilter(types: readonly string[]) {
   return Type.String({
     pattern: `^${one}(,${one})*$`,
     [shownKey]: { type: 'string', pattern: '^[A-Za-z.*]+(,[A-Za-z.*]+)*$' },
-    description: 'One type of event or several, with commas between them; all of a kind as device.*.',
+    description: 'One type of event or several, with commas between them; device.* means all types of that kind.',
     [reasonKey]: {
       en: `must be one or several, with commas, of ${names.join(', ')}`,
       zh: `必须是以下一项或多项（以逗号分隔）：${names.join('、')}`,
@@ -40,13 +40,19 @@ export const EventTypeName = named('EventType', textOneOf(eventTypes))
 const EventRecord = named(
   'Event',
   Type.Object({
-    id: Type.Integer({ description: 'ascending within an application', examples: [1795422025367000] }),
+    id: Type.Integer({ description: 'the id, ascending within an application', examples: [1795422025367000] }),
     type: Type.String({ [shownKey]: EventTypeName }),
     appId: Type.String(),
     time: moment,
-    occurredAt: Type.String({ format: 'date-time', description: 'The same instant, RFC 3339, to the millisecond.' }),
+    occurredAt: Type.String({
+      format: 'date-time',
+      description: 'The instant of `time` in RFC 3339, to the millisecond.',
+    }),
     actor: Type.String(),
-    data: Type.Unknown({ [shownKey]: Type.Object({}), description: 'The record as its operation answers it.' }),
+    data: Type.Unknown({
+      [shownKey]: Type.Object({}),
+      description: 'The record, as the operations on such records answer it.',
+    }),
   }),
 )
 export type EventRecord = Static<typeof EventRecord>
@@ -58,7 +64,8 @@ export const typesOf = (noun: 'device' | 'site' | 'billingRule') =>
 export const pageEvents = operation({
   id: 'pageEvents',
   group: 'events',
-  summary: 'The feed: an application’s events, oldest first. Ask again with `afterId` for what came since.',
+  summary:
+    'The feed of an application’s events, oldest first. Ask again with the last event’s id as `afterId` to get newer events.',
   method: 'GET',
   path: '/api/event/v1/event/page',
   callers: ['application', 'operator'],
@@ -101,9 +108,11 @@ export const AuditRecord = named(
   Type.Object({
     ...EventRecord.properties,
     type: Type.String({ [shownKey]: LoggedType }),
-    appId: nullable(Type.String({ description: 'null for what happened in no application' })),
-    actorId: nullable(Type.Integer({ description: 'of the account or key that did it; no renaming moves it' })),
-    subject: nullable(Type.String({ description: 'what it is about: a serial number or an id' })),
+    appId: nullable(Type.String({ description: 'the application; null for an event that is about none' })),
+    actorId: nullable(
+      Type.Integer({ description: 'the id of the account or key that acted, which stays the same when it is renamed' }),
+    ),
+    subject: nullable(Type.String({ description: 'what the event is about: a serial number or an id' })),
     address: nullable(Type.String({ description: 'the source address, for events that record it' })),
   }),
 )
@@ -113,14 +122,14 @@ export const pageAudit = operation({
   id: 'pageAudit',
   group: 'audit',
   summary:
-    'What operators and their keys did, in all applications, and what happened on the platform itself, newest first.',
+    'Pages through what operators and their keys did, in all applications, and what happened on the platform itself, newest first.',
   method: 'GET',
   path: '/api/platform/v1/audit/page',
   callers: ['operator'],
   query: Type.Object({
     ...pageQuery,
     appId: optional(appId),
-    actor: optional(text(128, 'operator:… or operatorKey:…, or the beginning of it')),
+    actor: optional(text(128, 'operator:… or operatorKey:…, or the beginning of such a name')),
     actorId: optional(integer()),
     type: optional(typeFilter(auditTypes)),
     subject: optional(text(64, 'a serial number or an id')),

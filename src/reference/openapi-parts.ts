@@ -17,8 +17,8 @@ export const envelopeSchemas = {
     required: ['type', 'timestamp', 'appId'],
     properties: {
       type: { type: 'string' },
-      timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
-      appId: { type: 'string', description: 'The application that it happened to.' },
+      timestamp: { type: 'string', format: 'date-time', description: 'When the event happened.' },
+      appId: { type: 'string', description: 'The application of the event.' },
     },
   },
   Refusal: {
@@ -27,15 +27,18 @@ export const envelopeSchemas = {
     properties: {
       code: { type: 'integer', description: 'What is wrong, for programs.' },
       msg: { type: 'string', description: 'What is wrong, for people: in English or Chinese.' },
-      data: { type: ['object', 'null'], description: 'Null, but where faulty members are named.' },
+      data: { type: ['object', 'null'], description: 'Null, unless the refusal names faulty members.' },
     },
   },
 }
 
 /** Responses that are no refusals. */
 export const fixedResponses = {
-  NotModified: { description: 'As the `ETag` in `If-None-Match` says it is.' },
-  Received: { description: 'Received. It must come within 15 s. 410 says that the callback is gone.' },
+  NotModified: { description: 'The content still has the `ETag` that `If-None-Match` names.' },
+  Received: {
+    description:
+      'The callback was received. This response must come within 15 s. 410 says that the callback is gone for good.',
+  },
 }
 
 const ascii = { type: 'string' }
@@ -44,7 +47,8 @@ const always = { required: true }
 
 export const headers = {
   'X-Request-Id': {
-    description: 'The request’s own, when it sent a sane one; else made by the service. Tell it when you ask for help.',
+    description:
+      'The id of the request: the one that the caller sent, if it is well-formed, else one that the service made. Give this id when you ask for help.',
     ...always,
     schema: ascii,
   },
@@ -58,7 +62,7 @@ export const headers = {
       'What is left of the limit, for example `"default";r=998;t=1`; an estimate when several processes serve.',
     schema: ascii,
   },
-  ETag: { description: 'Names this state of the record, for `If-Match`.', ...always, schema: ascii },
+  ETag: { description: 'Identifies this state of the record, for `If-Match`.', ...always, schema: ascii },
   Replayed: {
     description: 'True for the answer of an earlier request with the same `Idempotency-Key`; else absent.',
     schema: { type: 'string', enum: ['true'] },
@@ -76,21 +80,23 @@ export const headerParameters = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes a retry safe: the same key and body, byte for byte, get the first answer again, with null for a secret that is shown once. A key belongs to the application and the operation, and is kept 24 hours.',
+      'Makes a retry safe: a request with the same key and body, byte for byte, gets the first answer again, with null for a secret that is shown once. A key belongs to the application and the operation, and is kept for 24 hours.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description:
-      'An `ETag` that was answered before: the change is refused with 10009 when the record has changed since.',
+    description: 'The `ETag` of an earlier answer: the change is refused with 10009 if the record has changed since.',
     schema: { type: 'string' },
   },
-  WebhookId: webhookHeader('webhook-id', 'The same at every attempt of a callback: drop what you have seen.'),
-  WebhookTimestamp: webhookHeader('webhook-timestamp', 'Seconds since 1970, of this attempt.'),
+  WebhookId: webhookHeader(
+    'webhook-id',
+    'The id of the callback, the same at every attempt: ignore a callback whose id you have seen before.',
+  ),
+  WebhookTimestamp: webhookHeader('webhook-timestamp', 'The time of this attempt, in seconds since 1970.'),
   WebhookSignature: webhookHeader(
     'webhook-signature',
-    '`v1,` and the HMAC-SHA256 in base64 of `webhook-id.webhook-timestamp.body`. Its key is the callback secret behind `whsec_`, decoded from base64. During a rotation there are two, with a space between them.',
+    '`v1,` and the HMAC-SHA256 in base64 of `webhook-id.webhook-timestamp.body`. The key is what follows `whsec_` in the callback secret, decoded from base64. During a rotation there are two signatures, with a space between them.',
   ),
 }
 export const webhookParameters = ['WebhookId', 'WebhookTimestamp', 'WebhookSignature']

@@ -87,7 +87,7 @@ class DocumentWriter {
       },
       servers: [
         { url: '/', description: 'The service that this document was read from.' },
-        { url: 'http://127.0.0.1:8080', description: 'A service on this machine, as it starts by itself.' },
+        { url: 'http://127.0.0.1:8080', description: 'A service on this machine, at its default address.' },
       ],
       tags: listed.map(({ name, description }) => ({ name, description })),
       'x-tagGroups': groupsOf(listed),
@@ -120,7 +120,12 @@ class DocumentWriter {
         description: 'The appId and the appSecret, if they are not in the body.',
       },
       operatorKey: { type: 'http', scheme: 'bearer', description: 'An operator key: `Authorization: Bearer …`.' },
-      session: { type: 'apiKey', in: 'cookie', name: cookieNames.session, description: 'A session of the console.' },
+      session: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: cookieNames.session,
+        description: 'A session of the console, in its cookie.',
+      },
     }
   }
 
@@ -248,7 +253,7 @@ class DocumentWriter {
     const schema = { anyOf: [refTo('schemas', 'InvalidRequest'), refTo('schemas', 'OtherRefusal')] }
     this.responses.Rejected ??= {
       description:
-        'Any other refusal. 10001 invalidRequest has a status of its own for 405 the path has no such method, 408 the body did not arrive in time, 413 the body is too large, 415 it has another media type than this operation takes',
+        'Any other refusal. 10001 invalidRequest comes with 405 if the path has no such method, 408 if the body did not arrive in time, 413 if the body is too large, and 415 if the body has another media type than the operation takes.',
       ...headersOf(['Allow']),
       content: { 'application/json': { schema } },
     }
@@ -292,7 +297,10 @@ class DocumentWriter {
       const types = webhooks.filter((webhook) => webhook.record === record).map(({ type }) => type)
       const type = { type: 'string', enum: types, description: 'What happened.' }
       const data = this.schemas.publish(schema)
-      const told = data.$ref === undefined ? data : { ...data, description: 'The record as its operation answers it.' }
+      const told =
+        data.$ref === undefined
+          ? data
+          : { ...data, description: 'The record, as the operations on such records answer it.' }
       const own = { required: ['type', 'data'], properties: { type, data: told } }
       components[`${record}Event`] = { allOf: [refTo('schemas', 'EventHead'), own] }
       return refTo('schemas', `${record}Event`)
@@ -357,7 +365,7 @@ function dataOf(names: RefusalName[], faults: Json): Json {
   const isAboutSome = names.some((name) =>
     ['invalidRequest', 'billingRuleNotFound', 'billingRuleWrongType'].includes(name),
   )
-  const description = 'The faulty members, where the refusal is about some.'
+  const description = 'The faulty members, if the refusal is about members.'
   return isAboutSome ? { data: { anyOf: [faults, { type: 'null' }], description } } : {}
 }
 

@@ -35,9 +35,9 @@ const webhookOf = (type: EventType) => byType[type] ?? byNoun[type.split('.')[0]
 
 const test = {
   type: testType,
-  summary: 'A test that was asked for',
+  summary: 'A test was asked for',
   record: 'Test',
-  data: Type.Object({ message: Type.String({ description: 'Words that say that it is a test.' }) }),
+  data: Type.Object({ message: Type.String({ description: 'A sentence which says that this is a test.' }) }),
 }
 
 /** The messages that a callback gets, by their type. */

@@ -20,7 +20,7 @@ export const getRegionTree = operation({
   id: 'getRegionTree',
   group: 'regions',
   summary:
-    'Answers the national divisions as a tree: all of them or those below `code`, all levels or `depth` of them.',
+    'Answers the national divisions as a tree: all divisions or those below `code`, in all levels or in `depth` levels.',
   method: 'GET',
   path: `${folder}/tree`,
   callers: ['application', 'operator'],
@@ -40,7 +40,7 @@ const RegionRecord = named(
     name: Type.String({ examples: ['东湖区'] }),
     level,
     parentCode: nullable(Type.String()),
-    fullName: Type.String({ description: 'the names from the province down, as an address has them' }),
+    fullName: Type.String({ description: 'the names from the province down, as they stand in an address' }),
   }),
 )
 export type RegionRecord = Static<typeof RegionRecord>

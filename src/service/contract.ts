@@ -16,17 +16,20 @@ export const getHealth = operation({
 export const getReadiness = operation({
   id: 'getReadiness',
   group: 'service',
-  summary: 'Answers whether requests can be served: each check by name. 503 while one fails, except `nodes`.',
+  summary:
+    'Answers whether requests can be served, with the result of each check. The status is 503 while a check other than `nodes` fails.',
   path: '/readyz',
   ...anyone,
   data: Type.Object({
     ready: Type.Boolean(),
     checks: Type.Array(Type.Object({ name: Type.String({ examples: ['database'] }), ok: Type.Boolean() })),
-    distributed: Type.Boolean({ description: 'whether its database is spread over the nodes of a Citus cluster' }),
+    distributed: Type.Boolean({
+      description: 'whether the service’s database is spread over the nodes of a Citus cluster',
+    }),
     callbacks: callbacksSwitch,
     workers: Type.Object(
       { serving: Type.Integer(), wanted: Type.Integer() },
-      { description: 'processes that serve on this machine, and how many should (FORECOURT_WORKERS)' },
+      { description: 'how many processes serve on this machine, and how many should (FORECOURT_WORKERS)' },
     ),
   }),
   refusals: ['unavailable'],

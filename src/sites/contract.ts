@@ -99,7 +99,7 @@ export const saveSite = operation({
   id: 'saveSite',
   group: 'sites',
   summary:
-    'Creates a charging site under an application, always a new one; its third-party configuration must have been made.',
+    'Creates a charging site under an application; each call creates another site. The application’s third-party configuration must have been made.',
   method: 'POST',
   path: `${folder}/save`,
   callers: ['application', 'operator'],
@@ -113,11 +113,15 @@ export const saveSite = operation({
 export const saveSites = operation({
   id: 'saveSites',
   group: 'sites',
-  summary: 'Creates up to 1000 sites; one outcome a row, in order; a refused row does not stop the others.',
+  summary:
+    'Creates up to 1000 sites. Answers one outcome for each row, in order; a refused row does not stop the others.',
   method: 'POST',
   path: `${folder}/saveBatch`,
   callers: ['application', 'operator'],
-  body: Type.Object({ appId: ownAppId, sites: batchOf(SiteBatchRow, 'each as save takes it, without appId') }),
+  body: Type.Object({
+    appId: ownAppId,
+    sites: batchOf(SiteBatchRow, 'sites, each as `saveSite` takes it but without `appId`'),
+  }),
   data: outcomesOf('siteName', SiteRecord),
   refusals: ['applicationNotFound'],
   idempotent: true,
@@ -130,7 +134,7 @@ const ofOne = { callers: ['application', 'operator'], data: SiteRecord } as cons
 export const updateSite = operation({
   id: 'updateSite',
   group: 'sites',
-  summary: 'Changes the members that are given; null clears an optional one.',
+  summary: 'Changes the given members of a site; null clears an optional member.',
   method: 'POST',
   path: `${folder}/update`,
   ...ofOne,
@@ -145,7 +149,7 @@ export type SiteUpdate = Static<NonNullable<typeof updateSite.body>>
 export const deleteSite = operation({
   id: 'deleteSite',
   group: 'sites',
-  summary: 'Deletes a site and answers it as it was.',
+  summary: 'Deletes a site and answers its last record.',
   method: 'POST',
   path: `${folder}/delete`,
   ...ofOne,
@@ -170,7 +174,8 @@ export const getSite = operation({
 export const pageSites = operation({
   id: 'pageSites',
   group: 'sites',
-  summary: 'Pages through an application’s sites, newest first; over several applications, by application first.',
+  summary:
+    'Pages through an application’s sites, newest first; those of several applications are sorted by `appId` first.',
   method: 'GET',
   path: `${folder}/page`,
   callers: ['application', 'operator'],

@@ -26,11 +26,11 @@ const RefusalCode = named(
  * one of two records by `code`, the row that was carried out and the one that was refused.
  */
 export function outcomesOf<const Name extends string, Schema extends TSchema>(name: Name, schema: Schema) {
-  const key = Type.String({ description: 'Which row it is; null for a row that did not say.' })
+  const key = Type.String({ description: 'The value by which the row is known; null if the row has none.' })
   const member = { [name]: nullable(key) } as Record<Name, ReturnType<typeof nullable<TString>>>
   const msg = Type.String({ description: 'For people: success, or why the row was refused.' })
   const faults = Type.Union([FieldFaults, Type.Null()], {
-    description: 'The faulty members of a row that is faulty; else null.',
+    description: 'The faulty members of the row; null if none is faulty.',
   })
   // Several batches answer the same record.
   const title = `${nameOf(schema)}Outcomes`
@@ -42,7 +42,7 @@ export function outcomesOf<const Name extends string, Schema extends TSchema>(na
         ...member,
         code: Type.Literal(0, { description: '0: the row was carried out.' }),
         msg,
-        data: described(schema, 'The record, as the operation of one row answers it.'),
+        data: described(schema, 'The record, as the operation for a single row answers it.'),
       }),
     )
   const refused = () =>
@@ -52,7 +52,7 @@ export function outcomesOf<const Name extends string, Schema extends TSchema>(na
     known === undefined ? { [shownKey]: Type.Union([done(), refused()]) } : {},
   )
   const outcomes = Type.Object({
-    results: Type.Array(outcome, { description: 'One outcome a row, in the order of the rows.' }),
+    results: Type.Array(outcome, { description: 'One outcome for each row, in the order of the rows.' }),
   })
   return (known as typeof outcomes | undefined) ?? named(title, outcomes)
 }

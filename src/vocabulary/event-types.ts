@@ -18,7 +18,7 @@ export const eventWords = {
   'site.deleted': {
     en: 'Site deleted',
     zh: '删除站点',
-    happens: { en: 'A site was deleted; its record as it was', zh: '删除了站点；数据为删除前的记录' },
+    happens: { en: 'A site was deleted; the data is its last record', zh: '删除了站点；数据为删除前的记录' },
   },
   'device.bound': {
     en: 'Device bound',
@@ -29,7 +29,7 @@ export const eventWords = {
   'device.unbound': {
     en: 'Device unbound',
     zh: '解绑设备',
-    happens: { en: 'A device was freed; its record as it was', zh: '设备已解绑；数据为解绑前的记录' },
+    happens: { en: 'A device was freed; the data is its last record', zh: '设备已解绑；数据为解绑前的记录' },
   },
   'device.transferred': {
     en: 'Device transferred',
@@ -61,7 +61,10 @@ export const eventWords = {
   'billingRule.deleted': {
     en: 'Billing rule deleted',
     zh: '删除计费规则',
-    happens: { en: 'A billing rule was deleted; its record as it was', zh: '删除了计费规则；数据为删除前的记录' },
+    happens: {
+      en: 'A billing rule was deleted; the data is its last record',
+      zh: '删除了计费规则；数据为删除前的记录',
+    },
   },
   'application.online': {
     en: 'Application taken online',
@@ -72,7 +75,7 @@ export const eventWords = {
     en: 'Application taken offline',
     zh: '应用下线',
     happens: {
-      en: 'An operator took the application offline: it takes no new device',
+      en: 'An operator took the application offline: it can get no new device',
       zh: '运营方将应用下线：不再接受新设备',
     },
   },

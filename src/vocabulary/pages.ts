@@ -17,8 +17,8 @@ import {
 
 /** The time filters of page operations (contract §5). */
 export const timeRange = {
-  timeFrom: optional(described(momentText, `Not before this moment. ${momentWords}`)),
-  timeTo: optional(described(momentText, `Not after this moment, whose second counts whole. ${momentWords}`)),
+  timeFrom: optional(described(momentText, `Only rows from this moment on. ${momentWords}`)),
+  timeTo: optional(described(momentText, `Only rows up to this moment, including all of its second. ${momentWords}`)),
 }
 
 /** Query members of every page operation (contract §5). */
@@ -26,14 +26,14 @@ export const pageQuery = {
   pageNo: optional(
     described(
       integer(1, 1_000_000),
-      'The page, from 1. Left out, it is the first. `pageNo` × `pageSize` reaches to 100000; a cursor goes further.',
+      'The number of the page, from 1; by default the first page. `pageNo` × `pageSize` may be at most 100000; use a cursor to go further.',
     ),
   ),
-  pageSize: optional(described(integer(1, limits.pageRows), 'Rows on a page; 10 when left out.')),
+  pageSize: optional(described(integer(1, limits.pageRows), 'The number of rows on a page; 10 by default.')),
   cursor: optional(
     text(
       2048,
-      'The `nextCursor` of the page before, with the same filters and without `pageNo`. Any depth costs the same, and nothing that existed throughout is skipped.',
+      'The `nextCursor` of the page before; send it with the same filters and without `pageNo`. Any depth costs the same, and no row that existed throughout is skipped.',
     ),
   ),
 }
@@ -42,12 +42,12 @@ export const pageQuery = {
 const Page = named(
   'Page',
   Type.Object({
-    total: Type.Integer({ description: 'How many rows fit the filters, counted to 10000.' }),
+    total: Type.Integer({ description: 'How many rows fit the filters, counted up to 10000.' }),
     totalIsExact: Type.Boolean({ description: 'False when more than 10000 rows fit.' }),
     pageNo: nullable(Type.Integer({ description: 'The page’s number; null for a page by cursor.' })),
     pageSize: Type.Integer({ description: 'How many rows a page holds at most.' }),
-    pages: Type.Integer({ description: 'How many pages there are, as far as rows are counted.' }),
-    nextCursor: nullable(Type.String({ description: 'Leads to the next page; null on the last.' })),
+    pages: Type.Integer({ description: 'How many pages the counted rows fill.' }),
+    nextCursor: nullable(Type.String({ description: 'The cursor of the next page; null on the last page.' })),
   }),
 )
 

@@ -159,13 +159,18 @@ export const appId = named(
 /** An application may leave out its own, an operator names one. */
 export const ownAppId = named(
   'OwnAppId',
-  optional(described(appId, 'The application. An application may leave out its own; an operator must name one.')),
+  optional(
+    described(
+      appId,
+      'The application’s id. A caller that is an application may leave out its own id; an operator must name an application.',
+    ),
+  ),
 )
 /** The `appId` of pages that can also list all applications. */
 export const anyAppId = optional(
   described(
     appId,
-    'The application. An application may leave out its own. Left out by an operator, it means all applications; by a developer, those of which they are a member.',
+    'The application’s id. A caller that is an application may leave out its own id. If an operator leaves the id out, all applications are meant; if a developer does, those of which they are a member.',
   ),
 )
 export const name = named('Name', text(lengths.name, 'A name, as it was given.'))
@@ -180,9 +185,15 @@ export const address = named(
 )
 export const tag = named(
   'Tag',
-  withExample(freeText(lengths.tag, 'Free text of the integrator’s own, such as an id in their system.'), 'lane=1'),
+  withExample(
+    freeText(lengths.tag, 'Free text for the integrator’s own use, such as an id in their system.'),
+    'lane=1',
+  ),
 )
-export const reasonText = named('ReasonText', text(lengths.reason, 'Why it is done, in words; it stays in the events.'))
+export const reasonText = named(
+  'ReasonText',
+  text(lengths.reason, 'The reason for the action, in words; it is kept in the events.'),
+)
 
 /** Runs with the flag `u`. */
 export const serialPattern = String.raw`^[^\s\p{Cc}\p{Cs}]{1,${lengths.serial}}$`
@@ -191,7 +202,7 @@ export const serialPattern = String.raw`^[^\s\p{Cc}\p{Cs}]{1,${lengths.serial}}$
 const serial = Type.String({
   pattern: serialPattern,
   [shownKey]: { type: 'string', minLength: 1, maxLength: lengths.serial, pattern: String.raw`^\S+$` },
-  description: 'A device’s serial number, as printed on the device. It has one owner at a time.',
+  description: 'A device’s serial number, as printed on the device. A serial number has one owner at a time.',
   [reasonKey]: {
     en: `must be a string of 1 to ${lengths.serial} characters without white space, control characters or lone surrogates`,
     zh: `必须是 1 至 ${lengths.serial} 个字符的字符串，不含空白、控制字符或孤立代理项`,
@@ -217,7 +228,7 @@ export const timeOfDay = named('TimeOfDay', withExample(hourOfDay, '08:00:00'))
 /** A closing time: also 24:00:00; earlier than the opening time means past midnight. */
 export const closingTime = Type.String({
   pattern: `^(${hourMinuteSecond}|24:00:00)$`,
-  description: 'When the site closes, HH:mm:ss, also 24:00:00. Earlier than the opening time, it is past midnight.',
+  description: 'When the site closes, HH:mm:ss or 24:00:00. A time before the opening time is past midnight.',
   [reasonKey]: {
     en: 'must be a time of day, HH:mm:ss, from 00:00:00 to 24:00:00',
     zh: '必须是 HH:mm:ss 格式的时间，00:00:00 至 24:00:00',
@@ -302,7 +313,7 @@ export const moneyPattern = String.raw`^(0|[1-9]\d{0,8})(\.\d{1,4})?$`
 /** Money in yuan: a decimal string with up to 4 decimals, never a float. */
 const yuan = Type.String({
   pattern: moneyPattern,
-  description: 'Money in yuan: a decimal text with up to 4 decimals, never a float. It is kept as it was sent.',
+  description: 'Money in yuan: a decimal text with up to 4 decimals, never a float. The text is kept as it was sent.',
   [reasonKey]: {
     en: 'must be a decimal string from "0" to "999999999.9999" with up to 4 decimals',
     zh: '必须是十进制字符串，"0" 至 "999999999.9999"，最多 4 位小数',
@@ -368,7 +379,9 @@ export const FieldFaults = named(
         'FieldFault',
         Type.Object({
           field: Type.String({ description: 'The path of the faulty member, for example devices[2].coordinates.' }),
-          reason: Type.String({ description: 'Why, in the language that `Accept-Language` prefers.' }),
+          reason: Type.String({
+            description: 'Why the member is faulty, in the language that `Accept-Language` prefers.',
+          }),
         }),
       ),
       { description: 'Every faulty member, not only the first; at most 1000.' },

@@ -31,7 +31,7 @@ export const thirdPartyConfigMembers = {
   callbackUrl: optional(
     text(
       lengths.url,
-      'https; http only where the setting allows it. A query is kept sealed: the application and admins read it whole; others and events see `?…`, which keeps the stored query when it is sent back.',
+      'The address of the callback: https; http only if the settings allow it. The query is stored encrypted: the application and admins read it in full; other callers and events get `?…` in its place. Sent back with `?…`, the address keeps the stored query.',
     ),
   ),
   callbackEvents: optional(Type.Array(EventTypeName, { minItems: 1, maxItems: eventTypes.length })),
@@ -43,11 +43,18 @@ export const ThirdPartyConfigRecord = named(
     appId: Type.String(),
     operatorName: Type.String(),
     operatorId: nullable(Type.String()),
-    callbackUrl: nullable(Type.String({ description: 'its query whole or as `?…`' })),
+    callbackUrl: nullable(
+      Type.String({
+        description:
+          'the address of the callback; its query is shown in full, or as `?…` to callers that may not read it',
+      }),
+    ),
     callbackEvents: Type.Array(Type.String({ [shownKey]: EventTypeName })),
-    callbackSecret: shownOnce('shown when it is made or rotated; null from then on'),
+    callbackSecret: shownOnce('shown once, when the secret is created or rotated; null from then on'),
     callbackStopTime: nullable(
-      Type.String({ description: 'when the callback said that it is gone; saving the configuration lifts it' }),
+      Type.String({
+        description: 'when the callback answered 410, which stops it; saving the configuration starts it again',
+      }),
     ),
     callbackStopReason: nullable(Type.String()),
     updateTime: moment,
@@ -73,7 +80,8 @@ export const saveThirdPartyConfig = operation({
 export const rotateCallbackSecret = operation({
   id: 'rotateCallbackSecret',
   group: 'thirdPartyConfig',
-  summary: 'Replaces the callback secret and shows the new one once; callbacks are signed with both for 24 hours.',
+  summary:
+    'Replaces the callback secret and shows the new secret once; for 24 hours callbacks are signed with both secrets.',
   method: 'POST',
   path: `${folder}/rotateSecret`,
   callers: ['application', 'operator'],

@@ -17,13 +17,14 @@ const credentials = {
 /** RFC 6749 §5.2. */
 const OAuthError = Type.Object({
   error: Type.String({ description: 'The error as OAuth libraries read it, for example invalid_client.' }),
-  error_description: Type.String({ description: 'The same for people.' }),
+  error_description: Type.String({ description: 'The error in words, for people.' }),
 })
 
 export const issueToken = operation({
   id: 'issueToken',
   group: 'tokens',
-  summary: 'Issues an access token: OAuth 2.0 client credentials (RFC 6749 §4.4), JSON or form, body or HTTP Basic.',
+  summary:
+    'Issues an access token by OAuth 2.0 client credentials (RFC 6749 §4.4). The body is JSON or a form; the credentials are in the body or in HTTP Basic.',
   method: 'POST',
   path: `${folder}/token`,
   callers: [],
@@ -38,13 +39,13 @@ export const issueToken = operation({
   }),
   example: { grant_type: 'client_credentials', client_id: 'eb5ffaabb88d8c09f000', client_secret: 'the appSecret' },
   data: Type.Object({
-    accessToken: Type.String({ description: 'For `Authorization: Bearer …`.' }),
+    accessToken: Type.String({ description: 'The token, to be sent as `Authorization: Bearer …`.' }),
     tokenType: Type.String({ [shownKey]: Type.Literal('Bearer'), description: 'Always Bearer.' }),
     expiresIn: Type.Integer({ description: 'Seconds until the token ends.' }),
   }),
   beside: {
     answer: Type.Object({
-      access_token: Type.String({ description: 'The same token, under the names that OAuth libraries read.' }),
+      access_token: Type.String({ description: 'The access token again, under the name that OAuth libraries read.' }),
       token_type: Type.String({ [shownKey]: Type.Literal('Bearer'), description: 'Always Bearer.' }),
       expires_in: Type.Integer({ description: 'Seconds until the token ends.' }),
     }),
@@ -63,7 +64,7 @@ export const revokeToken = operation({
   callers: [],
   body: Type.Object({
     token: Type.Optional(
-      Type.Unknown({ [shownKey]: Type.String(), description: 'The access token that is to end; required.' }),
+      Type.Unknown({ [shownKey]: Type.String(), description: 'The access token to revoke; required.' }),
     ),
     ...credentials,
   }),
@@ -75,18 +76,20 @@ export const revokeToken = operation({
 })
 
 const authMethods = Type.Array(Type.String({ examples: ['client_secret_basic'] }), {
-  description: 'How a client shows its secret there.',
+  description: 'How a client sends its secret to the endpoint.',
 })
 
 export const getAuthorizationServer = operation({
   id: 'getAuthorizationServer',
   group: 'service',
-  summary: 'Answers where and how tokens are obtained (RFC 8414), with the address that the caller used.',
+  summary: 'Answers where and how tokens are obtained (RFC 8414).',
   method: 'GET',
   path: '/.well-known/oauth-authorization-server',
   callers: [],
   data: Type.Object({
-    issuer: Type.String({ description: 'The service’s address, as the caller used it.' }),
+    issuer: Type.String({
+      description: 'The service’s address: the one in its settings, else the one that the caller used.',
+    }),
     token_endpoint: Type.String({ description: 'Where tokens are issued.' }),
     token_endpoint_auth_methods_supported: authMethods,
     revocation_endpoint: Type.String({ description: 'Where tokens are revoked.' }),
@@ -96,7 +99,7 @@ export const getAuthorizationServer = operation({
     }),
     response_types_supported: Type.Array(Type.String(), {
       examples: [[]],
-      description: 'None: there is no sign-in by redirect.',
+      description: 'Always empty, because there is no sign-in by redirect.',
     }),
   }),
   refusals: [],

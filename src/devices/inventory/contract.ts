@@ -16,7 +16,8 @@ export type InventoryEntry = Static<typeof InventoryEntry>
 export const importDeviceInventory = operation({
   id: 'importDeviceInventory',
   group: 'deviceInventory',
-  summary: 'Adds serial numbers to the inventory, or changes their models; all of the list or nothing.',
+  summary:
+    'Adds serial numbers to the inventory, or changes their models; either the whole list is written, or nothing.',
   method: 'POST',
   path: `${folder}/import`,
   callers: ['operator'],

@@ -24,7 +24,7 @@ export type DeviceModelRecord = Static<typeof DeviceModelRecord>
 export const saveDeviceModel = operation({
   id: 'saveDeviceModel',
   group: 'deviceModels',
-  summary: 'Creates the device model of a serial prefix, or replaces it.',
+  summary: 'Creates or replaces the device model of a serial prefix.',
   method: 'POST',
   path: `${folder}/save`,
   callers: ['operator'],
@@ -43,7 +43,7 @@ export const saveDeviceModel = operation({
 export const deleteDeviceModel = operation({
   id: 'deleteDeviceModel',
   group: 'deviceModels',
-  summary: 'Deletes the device model of a serial prefix; devices that have it keep it.',
+  summary: 'Deletes the device model of a serial prefix; devices of this model keep it.',
   method: 'POST',
   path: `${folder}/delete`,
   callers: ['operator'],

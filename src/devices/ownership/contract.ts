@@ -19,7 +19,7 @@ export const unbindDevice = operation({
   id: 'unbindDevice',
   group: 'devices',
   summary:
-    'Frees a serial number immediately; any application can then bind it. Its past owner stays in the history. Answers the last record.',
+    'Frees a serial number immediately; any application can then bind it. The past owner stays in the history. Answers the device’s last record.',
   method: 'POST',
   path: '/api/device/entrance/guard/unbind',
   callers: ['application', 'operator'],
@@ -37,7 +37,7 @@ export const unbindDevices = operation({
   id: 'unbindDevices',
   group: 'devices',
   summary:
-    'Frees up to 1000 serial numbers; one outcome a serial number, in order; a refused one does not stop the others.',
+    'Frees up to 1000 serial numbers. Answers one outcome for each serial number, in order; a refusal does not stop the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/unbindBatch',
   callers: ['application', 'operator'],
@@ -54,7 +54,7 @@ const Binding = named(
   Type.Object({
     appId: Type.String(),
     boundAt: moment,
-    unboundAt: nullable(Type.String({ description: 'null while it lasts' })),
+    unboundAt: nullable(Type.String({ description: 'when the binding ended; null while the binding lasts' })),
     unboundBy: nullable(Type.String()),
     reason: nullable(Type.String()),
   }),
@@ -69,7 +69,7 @@ export const getDeviceHistory = operation({
   path: '/api/device/entrance/guard/history',
   callers: ['application', 'operator'],
   query: Type.Object({ appId: anyAppId, deviceNo }),
-  data: Type.Object({ list: Type.Array(Binding, { description: 'the newest 1000' }) }),
+  data: Type.Object({ list: Type.Array(Binding, { description: 'the newest 1000 bindings' }) }),
   refusals: ['applicationNotFound', 'deviceNotFound'],
 })
 
@@ -89,7 +89,7 @@ export const forceUnbindDevice = operation({
 export const transferDevice = operation({
   id: 'transferDevice',
   group: 'deviceOwnership',
-  summary: 'Moves a device whole to another application that is online, in one transaction.',
+  summary: 'In one transaction, moves a device with all of its data to another application, which must be online.',
   method: 'POST',
   path: '/api/platform/v1/device/transfer',
   callers: ['operator'],
@@ -103,7 +103,7 @@ export const transferDevices = operation({
   id: 'transferDevices',
   group: 'deviceOwnership',
   summary:
-    'Moves up to 1000 devices to another application; one outcome a device, in order; a refused device does not stop the others.',
+    'Moves up to 1000 devices to another application. Answers one outcome for each device, in order; a refused device does not stop the others.',
   method: 'POST',
   path: '/api/platform/v1/device/transferBatch',
   callers: ['operator'],

@@ -21,7 +21,7 @@ import { DeviceRecord, DeviceStatus, OnlineStatus, RunStatus } from '../contract
 /** A battery level as devices write it: 87%, 87.5%, 87. */
 const percentage = Type.String({
   pattern: String.raw`^(100(\.0{1,2})?|\d{1,2}(\.\d{1,2})?)%?$`,
-  description: 'a percentage, for example 87%',
+  description: 'the battery’s charge, as a percentage, for example 87%',
   [reasonKey]: { en: 'must be a percentage from "0%" to "100%"', zh: '必须是 "0%" 至 "100%" 的百分比' },
 })
 
@@ -34,7 +34,7 @@ export const StateReport = named(
     deviceNo,
     reportTime: optional({
       ...instantText,
-      description: `When the device was in this state: RFC 3339, at most ${clockAllowanceSeconds} seconds ahead. A report older than the newest known one changes nothing; left out, it is the newest.`,
+      description: `When the device was in this state: RFC 3339, at most ${clockAllowanceSeconds} seconds ahead. A report older than the newest known one changes nothing; a report without this time counts as the newest.`,
     }),
     status: optional(DeviceStatus),
     onlineStatus: optional(OnlineStatus),
@@ -54,7 +54,7 @@ const stateMembers = {
   statusRemark: nullable(Type.String()),
   version: nullable(Type.String()),
   batteryStatus: nullable(Type.Integer()),
-  batteryEnergy: nullable(Type.String({ description: 'a percentage' })),
+  batteryEnergy: nullable(Type.String({ description: 'the battery’s charge, as a percentage' })),
 }
 
 /** The members of a device that its reports change. */
@@ -75,7 +75,9 @@ export const StateChangeRecord = named(
   'DeviceStateChange',
   Type.Object({
     ...DeviceStateRecord.properties,
-    before: Type.Partial(Type.Object(stateMembers), { description: 'The members that changed, as they were.' }),
+    before: Type.Partial(Type.Object(stateMembers), {
+      description: 'The members that changed, with the values before the change.',
+    }),
   }),
 )
 
@@ -86,7 +88,7 @@ export const reportDeviceState = operation({
   id: 'reportDeviceState',
   group: 'devices',
   summary:
-    'Reports a device’s state: the members that are given. Any report, also one without members, is a sign of life: it makes the device online unless it says that it is not.',
+    'Reports the given members of a device’s state. Any report, even one without members, is a sign of life: the device becomes online, unless the report says that it is offline.',
   method: 'POST',
   path,
   callers,
@@ -100,11 +102,14 @@ export const reportDeviceStates = operation({
   id: 'reportDeviceStates',
   group: 'devices',
   summary:
-    'Reports the states of up to 1000 devices; one outcome a report, in order; a refused report does not stop the others.',
+    'Reports the states of up to 1000 devices. Answers one outcome for each report, in order; a refused report does not stop the others.',
   method: 'POST',
   path: '/api/device/entrance/guard/stateBatch',
   callers,
-  body: Type.Object({ appId: ownAppId, reports: batchOf(StateReport, 'each as state takes it, without appId') }),
+  body: Type.Object({
+    appId: ownAppId,
+    reports: batchOf(StateReport, 'reports, each as `reportDeviceState` takes it but without `appId`'),
+  }),
   data: outcomesOf('deviceNo', DeviceRecord),
   refusals: ['applicationNotFound'],
   idempotent: true,
@@ -114,7 +119,7 @@ export const reportDeviceStates = operation({
 export const getDeviceState = operation({
   id: 'getDeviceState',
   group: 'devices',
-  summary: 'Answers what a device reported of its state, and when it reported last.',
+  summary: 'Answers the state that a device reported, and when it reported last.',
   method: 'GET',
   path,
   callers,

@@ -33,7 +33,7 @@ interface StateEvent {
   actor: string
   /** The state after the change. */
   state: DeviceState
-  /** The members that changed, as they were. */
+  /** The members that changed, with the values before the change. */
   before: Partial<DeviceState>
   /** The time of the device's newest report after the change. */
   time: ReportTime

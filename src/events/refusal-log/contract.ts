@@ -24,11 +24,13 @@ export const RefusalRecord = named(
     time: moment,
     requestId: Type.String({ description: 'the `X-Request-Id` of the answer' }),
     appId: nullable(
-      Type.String({ description: 'null for an operator’s write that names no application; only operators see it' }),
+      Type.String({
+        description: 'null for an operator’s write that names no application; only operators see such refusals',
+      }),
     ),
-    operation: Type.String({ description: 'Its operation.' }),
+    operation: Type.String({ description: 'The id of the operation that was called.' }),
     code: Type.Integer({ description: 'The refusal’s code.' }),
-    name: textOneOf(names, 'the code’s name'),
+    name: textOneOf(names, 'the name of the refusal’s code'),
     errors: nullable(FieldFaults.properties.errors),
     subject: nullable(
       Type.String({
@@ -45,7 +47,7 @@ export const pageRefusals = operation({
   id: 'pageRefusals',
   group: 'refusals',
   summary:
-    'Pages through the writes that were refused, rows of batches too, newest first; over several applications, by application first. Of each application the newest 1000 are kept, and at most 300 a minute.',
+    'Pages through refused writes, including refused rows of batches, newest first; those of several applications are sorted by `appId` first. The newest 1000 refusals of each application are kept, at most 300 a minute.',
   method: 'GET',
   path: '/api/event/v1/refusal/page',
   callers: ['application', 'operator'],

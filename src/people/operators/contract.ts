@@ -60,7 +60,7 @@ const password = named(
   Type.String({
     pattern: String.raw`^[^\p{Cs}]{${passwordLengths.min},${passwordLengths.max}}$`,
     [shownKey]: { type: 'string', minLength: passwordLengths.min, maxLength: passwordLengths.max },
-    description: '12 to 256 characters, and none of the common ones; only its argon2id hash is kept',
+    description: '12 to 256 characters, and no common password; the service keeps only its argon2id hash',
     [reasonKey]: { en: 'must be 12 to 256 characters', zh: '必须是 12 至 256 个字符' },
   }),
 )
@@ -79,9 +79,9 @@ export const OperatorRecord = named(
     name: Type.String(),
     role: Type.String({ [shownKey]: role }),
     status: Type.Integer({ [shownKey]: oneOf(1, 2), description: '1 active, 2 disabled.' }),
-    isSetUp: Type.Boolean({ description: 'false until the set-up link was used' }),
+    isSetUp: Type.Boolean({ description: 'whether the account has a password: false until the set-up link is used' }),
     appIds: Type.Array(Type.String({ [shownKey]: appId }), {
-      description: 'of a developer; empty for the other roles',
+      description: 'the applications of a developer; empty for the other roles',
     }),
     createTime: moment,
     signInTime: nullable(moment),
@@ -90,7 +90,7 @@ export const OperatorRecord = named(
 export type OperatorRecord = Static<typeof OperatorRecord>
 
 const setUpMembers = {
-  setUpPath: shownOnce('where the person sets a password, beneath the service’s address; shown once'),
+  setUpPath: shownOnce('the path below the service’s address at which the person sets a password; shown once'),
   setUpExpireTime: nullable(moment),
 }
 const OperatorWithSetUp = named('OperatorWithSetUp', extended(OperatorRecord, setUpMembers))
@@ -98,7 +98,8 @@ const OperatorWithSetUp = named('OperatorWithSetUp', extended(OperatorRecord, se
 export const createOperator = operation({
   id: 'createOperator',
   group: 'operators',
-  summary: 'Makes an account. Without a password, the answer holds a one-time link by which the person sets one.',
+  summary:
+    'Creates an account. If no password is given, the answer holds a one-time link with which the person sets a password.',
   method: 'POST',
   path: `${folder}/create`,
   ...adminOnly,
@@ -112,7 +113,8 @@ export const createOperator = operation({
 export const updateOperator = operation({
   id: 'updateOperator',
   group: 'operators',
-  summary: 'Changes the members that are given; sessions feel it within 1 second. The last active admin stays one.',
+  summary:
+    'Changes the given members of an account; its sessions follow within 1 second. The last active admin must stay an active admin.',
   method: 'POST',
   path: `${folder}/update`,
   ...adminOnly,
@@ -133,7 +135,7 @@ export const updateOperator = operation({
 export const deleteOperator = operation({
   id: 'deleteOperator',
   group: 'operators',
-  summary: 'Removes an account and ends its sessions. What it did stays in the events.',
+  summary: 'Removes an account and ends its sessions. What the account did stays in the events.',
   method: 'POST',
   path: `${folder}/delete`,
   ...adminOnly,
@@ -160,7 +162,7 @@ export const resetOperator = operation({
 export const setUpOperator = operation({
   id: 'setUpOperator',
   group: 'operators',
-  summary: 'Sets the password of the account that a one-time link was made for, and signs in.',
+  summary: 'Sets the password of the account that a one-time link was made for, and signs the person in.',
   method: 'POST',
   path: `${folder}/setUp`,
   callers: [],
@@ -218,15 +220,17 @@ export const OperatorKeyRecord = named(
   Type.Object({
     id: Type.Integer(),
     name: Type.String(),
-    role: Type.String({ description: 'its present role: never more than its owner’s' }),
+    role: Type.String({ description: 'the key’s present role, which never exceeds its owner’s' }),
     status: Type.Integer({
       [shownKey]: oneOf(1, 2),
-      description: '1 works, 2 does not: it has expired, or its owner is disabled or a developer.',
+      description: '1: the key works. 2: it does not, because it has expired, or its owner is disabled or a developer.',
     }),
     operatorId: nullable(
-      Type.Integer({ description: 'the account that owns it; null for one made by the key of the service’s settings' }),
+      Type.Integer({
+        description: 'the account that owns the key; null for a key that the key of the service’s settings made',
+      }),
     ),
-    operatorName: nullable(Type.String({ description: 'That account’s name.' })),
+    operatorName: nullable(Type.String({ description: 'The name of the account that owns the key.' })),
     createdBy: Type.String(),
     createTime: moment,
     expireTime: moment,
@@ -241,19 +245,20 @@ export const mostKeyDays = 366
 
 const keyExpiry = {
   ...momentText,
-  description: `yyyy-MM-dd HH:mm:ss in the service’s time zone; in ${keyDays} days when left out, in ${mostKeyDays} at most`,
+  description: `when the key expires, as yyyy-MM-dd HH:mm:ss in the service’s time zone; by default in ${keyDays} days, at most in ${mostKeyDays}`,
 }
 
 export const createOperatorKey = operation({
   id: 'createOperatorKey',
   group: 'operatorKeys',
-  summary: 'Makes a key for a program, and shows it once. It belongs to the account that makes it, and goes with it.',
+  summary:
+    'Creates a key for a program, and shows it once. The key belongs to the account that creates it, and is deleted with that account.',
   method: 'POST',
   path: `${keyFolder}/create`,
   ...adminOnly,
   body: Type.Object({ name: newName, role: textOneOf(keyRoles), expireTime: optional(keyExpiry) }),
   data: extended(OperatorKeyRecord, {
-    operatorKey: shownOnce('shown once; only its SHA-256 is kept, so the answer to a retry has null'),
+    operatorKey: shownOnce('shown once: the service keeps only its SHA-256, so the answer to a retry has null'),
   }),
   refusals: ['operatorNameTaken'],
   idempotent: true,
@@ -262,7 +267,7 @@ export const createOperatorKey = operation({
 export const deleteOperatorKey = operation({
   id: 'deleteOperatorKey',
   group: 'operatorKeys',
-  summary: 'Revokes a key: it and its sessions stop working within 1 second.',
+  summary: 'Revokes a key: the key and its sessions stop working within 1 second.',
   method: 'POST',
   path: `${keyFolder}/delete`,
   ...adminOnly,
@@ -276,11 +281,11 @@ export const handOverOperatorKey = operation({
   id: 'handOverOperatorKey',
   group: 'operatorKeys',
   summary:
-    'Gives a key to another account, also from a disabled one. The key keeps working, within its new owner’s role.',
+    'Gives a key to another account, even if its present owner is disabled. The key keeps working, within the new owner’s role.',
   method: 'POST',
   path: `${keyFolder}/handOver`,
   ...adminOnly,
-  body: Type.Object({ id: integer(), operatorId: described(integer(), 'The account that is to own it.') }),
+  body: Type.Object({ id: integer(), operatorId: described(integer(), 'The account that is to own the key.') }),
   data: OperatorKeyRecord,
   refusals: ['operatorKeyNotFound', 'operatorNotFound'],
   idempotent: true,

@@ -31,17 +31,19 @@ export const triedPassword = Type.String({
 export const SessionRecord = named(
   'Session',
   Type.Object({
-    id: nullable(Type.Integer({ description: 'null for a caller with a key, who has no session' })),
-    operatorId: nullable(Type.Integer({ description: 'null for a key' })),
+    id: nullable(
+      Type.Integer({ description: 'the id of the session; null for a caller with a bearer key, who has no session' }),
+    ),
+    operatorId: nullable(Type.Integer({ description: 'the id of the account; null for a key' })),
     name: Type.String(),
     role: Type.String(),
     appIds: nullable(
       Type.Array(Type.String({ [shownKey]: appId }), {
-        description: 'of a developer; null where every application is meant',
+        description: 'the applications of a developer; null for callers that may act for every application',
       }),
     ),
     userAgent: nullable(Type.String()),
-    address: nullable(Type.String({ description: 'where the sign-in came from' })),
+    address: nullable(Type.String({ description: 'the address that the sign-in came from' })),
     createTime: nullable(moment),
     seenTime: nullable(moment),
     expireTime: nullable(moment),
@@ -85,7 +87,9 @@ export const getSettings = operation({
   query: Type.Object({}),
   data: Type.Object({
     timeZone: Type.String(),
-    mapTileUrl: nullable(Type.String({ description: 'with {z}, {x} and {y}; null for none' })),
+    mapTileUrl: nullable(
+      Type.String({ description: 'the address of the map’s tiles, with {z}, {x} and {y}; null for none' }),
+    ),
     inventoryPolicy: Type.String({ [shownKey]: textOneOf(['open', 'required']) }),
     presenceSeconds: Type.Integer(),
     coordinateSystem: Type.String({ [shownKey]: textOneOf(['gcj02', 'wgs84', 'bd09']) }),

@@ -10,19 +10,21 @@ const Counts = named(
   'PlatformCounts',
   Type.Object({
     sites: count,
-    devices: Type.Integer({ description: 'bound to an application' }),
+    devices: Type.Integer({ description: 'how many devices are bound to an application' }),
     devicesOnline: count,
     devicesFaulty: count,
     applications: count,
     applicationsOffline: count,
     applicationsFrozen: count,
-    callbacksWaiting: Type.Integer({ description: 'that wait for another attempt' }),
+    callbacksWaiting: Type.Integer({ description: 'how many deliveries wait for another attempt' }),
     callbacksDead: count,
-    callbacksHeld: Type.Integer({ description: 'applications whose callback is held after failures in a row' }),
-    eventsWaiting: Type.Integer({
-      description: 'that callbacks ask for and that wait for their first attempt, counted to 200000',
+    callbacksHeld: Type.Integer({
+      description: 'how many applications have a callback that pauses after failures in a row',
     }),
-    callbacksStopped: Type.Integer({ description: 'applications whose callback answered 410' }),
+    eventsWaiting: Type.Integer({
+      description: 'how many events that callbacks ask for wait for their first attempt, counted up to 200000',
+    }),
+    callbacksStopped: Type.Integer({ description: 'how many applications have a callback that answered 410' }),
   }),
 )
 export type Counts = Static<typeof Counts>
@@ -37,7 +39,8 @@ const Trouble = named(
     callbacksDead: count,
     isCallbackStopped: Type.Boolean(),
     callbackFailingSince: Type.Union([moment, Type.Null()], {
-      description: 'since when each attempt at its callback has failed; null while it is sent to',
+      description:
+        'since when every attempt to reach the application’s callback has failed; null after fewer than 3 failures in a row, and while the callback is stopped',
     }),
     callbackFailingReason: Type.Union([Type.String(), Type.Null()], { description: 'why the newest attempt failed' }),
   }),
@@ -48,21 +51,21 @@ export const getOverview = operation({
   id: 'getOverview',
   group: 'overview',
   summary:
-    'Answers the platform at a glance, as it was at `countTime`: some seconds ago, a minute where there is much to count.',
+    'Answers the platform at a glance, as it was at `countTime`: some seconds ago, or a minute ago if there is much to count.',
   method: 'GET',
   path: '/api/platform/v1/overview/detail',
   callers: ['operator'],
   query: Type.Object({}),
   data: Type.Object({
-    counts: Type.Union([Counts, Type.Null()], { description: 'null while they are made for the first time' }),
+    counts: Type.Union([Counts, Type.Null()], { description: 'null while everything is counted for the first time' }),
     callbacks: callbacksSwitch,
     countTime: Type.Union([moment, Type.Null()]),
-    troubles: Type.Array(Trouble, { description: 'the ten applications with the most' }),
+    troubles: Type.Array(Trouble, { description: 'the ten applications with the most troubles' }),
     minutes: Type.Array(Type.Object({ time: moment, creates: count, refusals: count }), {
       description:
-        'of the last 24 hours, oldest first; minutes without any are left out. Refusals are those of writes, as the refusal log takes them',
+        'the minutes of the last 24 hours, oldest first; minutes without creates and refusals are left out. As in the refusal log, only refused writes count',
     }),
-    events: Type.Array(AuditRecord, { description: 'the newest of all applications' }),
+    events: Type.Array(AuditRecord, { description: 'the newest events of all applications' }),
   }),
   refusals: [],
 })
