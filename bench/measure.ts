@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { stateType } from '../src/events/history/store.ts'
 import type { EventType } from '../src/vocabulary/event-types.ts'
 import type { Cluster } from './cluster.ts'
 import { databaseCpu, idleCpu, processCpu } from './cpu.ts'
@@ -80,8 +81,9 @@ async function hasStatements({ database }: Server): Promise<boolean> {
 /** The events of a server's application. The floor keeps nothing. */
 async function countEvents({ database, appId }: Server, type: EventType): Promise<number | undefined> {
   if (database === undefined) return undefined
-  const [row] = await database.sql<{ events: number }[]>`
-    select count(*)::int as events from event where app_id = ${appId} and type = ${type}`
+  const { sql } = database
+  const ofType = type === stateType ? sql`state_change where true` : sql`event where type = ${type}`
+  const [row] = await sql<{ events: number }[]>`select count(*)::int as events from ${ofType} and app_id = ${appId}`
   return row?.events
 }
 

@@ -134,7 +134,82 @@ begin
 end
 $routine$;
 
-create function change_states_5246ca04ccc0 (
+create function read_reported_8de00b3b27e3 (
+  p_serials text[],
+  p_refresh_ms integer,
+  p_callers integer,
+  p_caller_apps text[],
+  p_caller_tokens text[],
+  p_apps text[],
+  p_times timestamptz[],
+  p_status smallint[],
+  p_online smallint[],
+  p_run smallint[],
+  p_remarks text[],
+  p_versions text[],
+  p_batteries bigint[],
+  p_energies text[]
+) returns table (app_id text, device_no text, device_name text, tag text, province_code text, city_code text, district_code text, detail_address text, coordinates text, model_name text, product_picture_url text, device_type text, device_type_name text, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, bound_at timestamptz, row_version text, reported_at timestamptz, is_sign_old boolean, is_noted boolean)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
+#variable_conflict use_column
+declare
+  v_now timestamptz := now();
+  v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';
+  v_numbers integer[];
+  v_owners text[];
+  v_bounds timestamptz[];
+  v_app text;
+  v_revoked text[] := '{}';
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  if p_callers > 0 and (
+      select count(*) from unnest(p_caller_tokens) as c (token_hash) cross join lateral (
+        select 1 from access_token t where t.token_hash = c.token_hash and exists (
+          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp())) limit 1) as living) < p_callers then
+      v_revoked := array(
+      select c.app_id from unnest(p_caller_apps, p_caller_tokens) as c (app_id, token_hash)
+      where not exists (
+        select 1 from access_token t where t.token_hash = c.token_hash and exists (
+          select 1 from application a where a.app_id = t.app_id and a.status = 1 and t.expires_at > clock_timestamp() and (t.generation = a.token_generation
+    or t.generation = a.token_generation - 1 and a.previous_secret_until > clock_timestamp()))));
+    end if;
+  if v_revoked <> '{}' then
+    return query select r.app_id, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::timestamptz, false, false from unnest(v_revoked) as r (app_id);
+  end if;
+  select array_agg(array_position(p_serials, b.device_no) order by b.device_no), array_agg(b.app_id order by b.device_no),
+    array_agg(b.bound_at order by b.device_no)
+  into v_numbers, v_owners, v_bounds from device_binding b where b.device_no = any(p_serials);
+  -- In the order of every writer: applications first, then devices, each sorted.
+  foreach v_app in array array(select distinct owner from unnest(v_owners) as owner order by owner) loop
+    return query
+    with known as materialized (
+      -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
+      select d.*, p.*, b.n from unnest(v_numbers, v_owners, v_bounds) as b (n, app_id, bound_at)
+      cross join lateral (
+        select d.app_id, d.device_no, d.device_name, d.tag, d.province_code, d.city_code, d.district_code, d.detail_address, d.coordinates, d.model_name, d.product_picture_url, d.device_type, d.device_type_name, d.status, d.online_status, d.run_status, d.status_remark, d.version, d.battery_status, d.battery_energy, d.bound_at, d.xmin::text as row_version from device d
+        where d.app_id = v_app and d.bound_at = b.bound_at and d.device_no = p_serials[b.n] limit 1) d
+      left join lateral (
+        select reported_at, seen_at from device_presence p
+        where p.app_id = v_app and p.device_no = p_serials[b.n] limit 1) p on true
+      where b.app_id = v_app),
+    noted as (
+      update device_presence p set reported_at = greatest(p.reported_at, coalesce(p_times[k.n], v_now)),
+        seen_at = case when p.seen_at <= v_old then v_now else p.seen_at end
+      from known k
+      where p.app_id = v_app and p.device_no = k.device_no and p_apps[k.n] = v_app and v_app <> all(v_revoked)
+        and p.reported_at = k.reported_at and (p.seen_at is not null) = (k.online_status = 1)
+        and (p_times[k.n] is null or p_times[k.n] >= k.reported_at)
+        and (p_status[k.n] is null or p_status[k.n] = k.status) and (coalesce(p_online[k.n], 1) is null or coalesce(p_online[k.n], 1) = k.online_status) and (p_run[k.n] is null or p_run[k.n] = k.run_status) and (p_remarks[k.n] is null or p_remarks[k.n] = k.status_remark) and (p_versions[k.n] is null or p_versions[k.n] = k.version) and (p_batteries[k.n] is null or p_batteries[k.n] = k.battery_status) and (p_energies[k.n] is null or p_energies[k.n] = k.battery_energy)
+      returning p.device_no)
+    select k.app_id, k.device_no, k.device_name, k.tag, k.province_code, k.city_code, k.district_code, k.detail_address, k.coordinates, k.model_name, k.product_picture_url, k.device_type, k.device_type_name, k.status, k.online_status, k.run_status, k.status_remark, k.version, k.battery_status, k.battery_energy, k.bound_at, k.row_version, k.reported_at, k.seen_at <= v_old, false from known k
+    union all
+    select null::text, n.device_no, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::text, null::smallint, null::smallint, null::smallint, null::text, null::text, null::bigint, null::text, null::timestamptz, null::text, null::timestamptz, false, true from noted n;
+  end loop;
+end
+$routine$;
+
+create function change_states_2662d8d105a5 (
   p_now timestamptz,
   p_apps text[],
   p_count integer,
@@ -145,7 +220,20 @@ create function change_states_5246ca04ccc0 (
   p_callers integer,
   p_caller_apps text[],
   p_caller_tokens text[],
-  p_rows text,
+  p_bounds timestamptz[],
+  p_row_versions xid[],
+  p_reported timestamptz[],
+  p_is_now boolean[],
+  p_signs text[],
+  p_status smallint[],
+  p_online smallint[],
+  p_run smallint[],
+  p_remarks text[],
+  p_versions text[],
+  p_batteries bigint[],
+  p_energies text[],
+  p_actors text[],
+  p_befores text[],
   p_events text
 ) returns table (device_no text)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $routine$
@@ -154,7 +242,6 @@ declare
   v_app text;
   v_base bigint;
   v_bases bigint[] := '{}';
-  v_rows json := p_rows;
   v_changed text[];
   v_late text[] := '{}';
   v_revoked text[] := '{}';
@@ -200,7 +287,7 @@ begin
     update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
       status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
       battery_energy = i.battery_energy
-    from json_to_recordset(v_rows) as i (app_id text, device_no text, bound_at timestamptz, row_version xid, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text)
+    from unnest(p_owners, p_serials, p_bounds, p_row_versions, p_status, p_online, p_run, p_remarks, p_versions, p_batteries, p_energies) with ordinality as i (app_id, device_no, bound_at, row_version, status, online_status, run_status, status_remark, version, battery_status, battery_energy, n)
     where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
       and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
     returning d.device_no
@@ -212,14 +299,21 @@ begin
   insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
   select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n, p_now, greatest(i.reported_at, case when i.is_now then v_clock end), i.actor, i.device_no, i.before,
     i.status, i.online_status, i.run_status, i.status_remark, i.version, i.battery_status, i.battery_energy
-  from rows from (json_to_recordset(p_events::json) as (app_id text, device_no text, reported_at timestamptz, is_now boolean, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text, actor text, before text)) with ordinality as i (app_id, device_no, reported_at, is_now, status, online_status, run_status, status_remark, version, battery_status, battery_energy, actor, before, n)
-  where (v_is_complete or i.device_no = any(v_changed));
+  from unnest(p_owners, p_serials, p_reported, p_is_now, p_status, p_online, p_run, p_remarks, p_versions, p_batteries, p_energies, p_actors, p_befores) with ordinality as i (app_id, device_no, reported_at, is_now, status, online_status, run_status, status_remark, version, battery_status, battery_energy, actor, before, n)
+  where i.before is not null and (v_is_complete or i.device_no = any(v_changed));
+  if p_events <> '[]' then
+    insert into state_change (app_id, id, time, reported_at, actor, device_no, before, status, online_status, run_status, status_remark, version, battery_status, battery_energy)
+  select i.app_id, v_bases[array_position(p_apps, i.app_id)] + i.n + cardinality(p_serials), p_now, greatest(i.reported_at, case when i.is_now then v_clock end), i.actor, i.device_no, i.before,
+    i.status, i.online_status, i.run_status, i.status_remark, i.version, i.battery_status, i.battery_energy
+  from rows from (json_to_recordset(p_events::json) as (app_id text, device_no text, actor text, before text, reported_at timestamptz, is_now boolean, status smallint, online_status smallint, run_status smallint, status_remark text, version text, battery_status bigint, battery_energy text)) with ordinality as i (app_id, device_no, actor, before, reported_at, is_now, status, online_status, run_status, status_remark, version, battery_status, battery_energy, n)
+  where  (v_is_complete or i.device_no = any(v_changed));
+  end if;
 
   -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry changes.
   insert into device_presence (app_id, device_no, reported_at, seen_at)
   select i.app_id, i.device_no, coalesce(greatest(i.reported_at, case when i.is_now then v_clock end), '-infinity'),
     case i.sign when 'alive' then now() when 'gone' then null else '-infinity' end
-  from json_to_recordset(v_rows) as i (app_id text, device_no text, reported_at timestamptz, is_now boolean, sign text) where (v_is_complete or i.device_no = any(v_changed))
+  from unnest(p_owners, p_serials, p_reported, p_is_now, p_signs) with ordinality as i (app_id, device_no, reported_at, is_now, sign, n) where (v_is_complete or i.device_no = any(v_changed))
   on conflict (app_id, device_no) do update
     set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
       seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end;

@@ -37,7 +37,7 @@ import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/routine.ts'
 import { startPresence } from './devices/state/presence-watcher.ts'
 import { deviceStateRoutes } from './devices/state/routes.ts'
-import { changeStatesRoutine } from './devices/state/routine.ts'
+import { changeStatesRoutine, readReportedRoutine } from './devices/state/routine.ts'
 import { RefusalRecorder } from './events/refusal-log/recorder.ts'
 import { refusalRoutes } from './events/refusal-log/routes.ts'
 import { eventRoutes } from './events/routes.ts'
@@ -108,6 +108,7 @@ function requireAll(handlers: readonly Handler[]): void {
 /** The SQL functions that the database must hold before the first request. */
 export const routines: Routine[] = [
   registerDevicesRoutine,
+  readReportedRoutine,
   changeStatesRoutine,
   changeOwnersRoutine,
   saveSitesRoutine,

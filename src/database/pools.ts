@@ -7,7 +7,7 @@ export const poolSizes = {
   writes: 3,
   devices: 1,
   creates: 2,
-  states: 2,
+  states: 1,
   tokens: 1,
   callbacks: 3,
   bulk: 3,

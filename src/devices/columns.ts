@@ -31,6 +31,16 @@ const columns: Record<keyof Device, string> = {
 }
 const members = Object.entries(columns) as [keyof Device, string][]
 
+/** The types of the columns that a device is read from. */
+export const deviceTypes: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(members.map(([, column]) => [column, 'text'])),
+  status: 'smallint',
+  online_status: 'smallint',
+  run_status: 'smallint',
+  battery_status: 'bigint',
+  bound_at: 'timestamptz',
+}
+
 export const deviceColumns: readonly string[] = members.map(([, column]) => column)
 
 /** SQL: the list of a device's columns, each prefixed with the table's `alias` if one is given. */

@@ -1,6 +1,5 @@
 import type { CallerCache } from '../../callers/cache.ts'
 import type { Caller } from '../../callers/caller.ts'
-import { findRevokedApplications } from '../../callers/store.ts'
 import { type LaneOutcome, submitter } from '../../callers/submitter.ts'
 import type { Config } from '../../config.ts'
 import type { OpenLane } from '../../database/lanes.ts'
@@ -8,9 +7,9 @@ import type { Sql } from '../../database/open.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { type Device, deviceText, showDevice } from '../rules.ts'
-import { changeStates, type ReportTime, type StateChange } from './routine.ts'
-import { applyReport, changedMembers, presenceTimes, type ReportedState } from './rules.ts'
-import { findDevices, type KnownDevice, noteReports } from './store.ts'
+import { changeStates, type Repeated, type ReportTime, readReported, type StateChange } from './routine.ts'
+import { applyReport, changedMembers, presenceTimes, type ReportedState, repeatedState } from './rules.ts'
+import type { KnownDevice } from './store.ts'
 
 /** A report of a device's state. */
 interface Submission {
@@ -27,7 +26,7 @@ interface Submission {
 
 /** A device, to which the reports of a batch are applied one after the other. */
 interface ReportedDevice {
-  known: KnownDevice
+  known: KnownDevice & { isNoted: boolean }
   /** The device with the reports applied so far. */
   device: Device
   reportedAt: Date | null
@@ -55,36 +54,32 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
   const lane = openLane<Submission, LaneOutcome>('states', {
     // No claims: one write may hold several reports of a device, which it applies in order.
     claims: () => [],
+    atOnce: 2,
     async write(submissions) {
-      const serials = submissions.map(({ deviceNo }) => deviceNo)
       const callers = submissions.map(({ caller }) => caller)
-      const [known, revoked] = await Promise.all([
-        findDevices(writer, [...new Set(serials)], refreshMs),
-        // Checked here, because a mere sign of life is written without the application's lock.
-        findRevokedApplications(writer, callers),
-      ])
+      const serials = [...new Set(submissions.map(({ deviceNo }) => deviceNo))]
+      const { devices: known, revoked } = await readReported(
+        writer,
+        serials,
+        repeatedOf(submissions),
+        callers,
+        refreshMs,
+      )
       const devices = new Map([...known].map(([deviceNo, one]) => [deviceNo, withoutReports(one)]))
       const records = submissions.map((submission) =>
         revoked.has(submission.appId) ? undefined : apply(submission, devices.get(submission.deviceNo)),
       )
-      const reported = [...devices.values()].filter(({ hasReport }) => hasReport)
-      // A first report inserts a row. It takes the application's lock, under which the device cannot change its owner.
-      const needsLock = ({ events, known }: ReportedDevice) => events.length > 0 || known.reportedAt === null
-      const changes = reported.filter(needsLock).map(toChange)
-      const unchanged = reported.filter((device) => !needsLock(device))
-      const written = new Set<string>()
-      const write = async (count: number, statement: () => Promise<string[]>) => {
-        if (count > 0) for (const deviceNo of await statement()) written.add(deviceNo)
-      }
-      await Promise.all([
-        write(changes.length, () => changeStates(writer, changes, callers, new Date())),
-        write(unchanged.length, () => noteReports(writer, unchanged, refreshMs)),
-      ])
+      const changes = [...devices.values()].filter(({ hasReport, known }) => hasReport && !known.isNoted)
+      const written = new Set(
+        changes.length === 0 ? [] : await changeStates(writer, changes.map(toChange), callers, new Date()),
+      )
       return submissions.map(({ appId, deviceNo }, index) => {
         if (revoked.has(appId)) return { revoked: true }
         const record = records[index]
         if (record === undefined) return { refusal: new Refusal('deviceNotFound') }
-        return devices.get(deviceNo)?.hasReport === false || written.has(deviceNo) ? { record } : { again: true }
+        const device = devices.get(deviceNo)
+        const isDone = device?.hasReport === false || device?.known.isNoted || written.has(deviceNo)
+        return isDone ? { record } : { again: true }
       })
     },
   })
@@ -108,8 +103,7 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
     reported.reportedAt = later(reportedAt, at ?? new Date())
     if (before !== undefined) {
       reported.device = { ...device, ...state }
-      const newest = { ...reported.time, at: later(known.reportedAt, reported.time.at) }
-      reported.events.push({ actor, state, before, time: newest })
+      reported.events.push({ actor, state, before, time: newestTime(known, reported.time) })
     }
     return textOf(reported.device)
   }
@@ -117,7 +111,17 @@ export function stateLane(parts: StateLaneParts): (submission: Submission) => Pr
   return submitter(lane, callers)
 }
 
-function withoutReports(known: KnownDevice): ReportedDevice {
+/** The reports that the database can compare with the state by itself: each the only one of its device, clearing nothing. */
+function repeatedOf(submissions: readonly Submission[]): Repeated[] {
+  const counts = new Map<string, number>()
+  for (const { deviceNo } of submissions) counts.set(deviceNo, (counts.get(deviceNo) ?? 0) + 1)
+  return submissions.flatMap(({ appId, deviceNo, report, at }) => {
+    const state = counts.get(deviceNo) === 1 ? repeatedState(report) : undefined
+    return state === undefined ? [] : [{ appId, deviceNo, at, state }]
+  })
+}
+
+function withoutReports(known: ReportedDevice['known']): ReportedDevice {
   const { device, reportedAt } = known
   const time = { at: null, isNow: false }
   return { known, device, reportedAt, time, hasReport: false, isCompared: false, events: [] }
@@ -126,8 +130,14 @@ function withoutReports(known: KnownDevice): ReportedDevice {
 function toChange({ known, device, time, isCompared, events }: ReportedDevice): StateChange {
   const sign = device.onlineStatus === 2 ? 'gone' : known.isSignOld === false ? null : 'alive'
   const newestRead = isCompared ? known.reportedAt : undefined
-  return { ...device, rowVersion: known.rowVersion, time, newestRead, sign, events }
+  return { ...device, rowVersion: known.rowVersion, time: newestTime(known, time), newestRead, sign, events }
 }
+
+/** The time of the newest report: of these, or the one that is stored. */
+const newestTime = ({ reportedAt }: KnownDevice, { at, isNow }: ReportTime): ReportTime => ({
+  at: later(reportedAt, at),
+  isNow,
+})
 
 function later<Moment extends Date | null>(known: Date | null, at: Moment): Moment | Date {
   return known !== null && (at === null || known > at) ? known : at

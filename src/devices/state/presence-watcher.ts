@@ -21,8 +21,8 @@ interface Parts {
 
 function toOffline({ device, rowVersion, reportedAt }: KnownDevice): StateChange {
   const state = { ...device, onlineStatus: 2 }
-  const event = { actor, state, before: { onlineStatus: 1 }, time: { at: reportedAt, isNow: false } }
-  const time = { at: null, isNow: false }
+  const time = { at: reportedAt, isNow: false }
+  const event = { actor, state, before: { onlineStatus: 1 }, time }
   return { ...state, rowVersion, time, newestRead: undefined, sign: 'gone', events: [event] }
 }
 

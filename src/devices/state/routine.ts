@@ -1,11 +1,14 @@
+import type { Row } from 'postgres'
 import type { Caller } from '../../callers/caller.ts'
 import { callerParameters, callerValues, findRevokedSql } from '../../callers/store.ts'
 import { eventIdOfRow, lockAndNumberSql, lockAndNumberVariablesSql } from '../../database/application-lock.ts'
 import { noteEvents } from '../../database/commits.ts'
 import type { Statements } from '../../database/open.ts'
-import { callRoutine, jsonRows, numberedJsonRows, routine, textArray } from '../../database/routine.ts'
+import { arrayRows, callRoutine, numberedJsonRows, routine, textArray } from '../../database/routine.ts'
+import { deviceColumnsSql, deviceTypes } from '../columns.ts'
 import { lockPresenceSql } from '../routine.ts'
 import { type DeviceState, sortedByDevice } from '../rules.ts'
+import { type KnownDevice, toKnown } from './store.ts'
 
 /** The time of a device's newest report: the later of `at` and, with `isNow`, the database's now. */
 export interface ReportTime {
@@ -39,18 +42,14 @@ interface StateEvent {
   time: ReportTime
 }
 
-/** A row of a batch of changes for `state_change`, as sent to the database. */
-type StateEventRow = Omit<StateRow, 'bound_at' | 'row_version' | 'sign'> & { actor: string; before: string }
-
-/** A row of a batch, as sent to the database. */
-interface StateRow {
+/** A row of `state_change`, as sent to the database for a device that a batch changes more than once. */
+interface StateEventRow {
   app_id: string
   device_no: string
-  bound_at: string
-  row_version: string
+  actor: string
+  before: string
   reported_at: string | null
   is_now: boolean
-  sign: StateChange['sign']
   status: number
   online_status: number
   run_status: number
@@ -60,9 +59,13 @@ interface StateRow {
   battery_energy: string | null
 }
 
-const timeColumns = ({ at, isNow }: ReportTime) => ({ reported_at: at?.toISOString() ?? null, is_now: isNow })
-
-const stateColumns = (state: DeviceState) => ({
+const toEventRow = ({ appId, deviceNo }: StateChange, { actor, state, before, time }: StateEvent): StateEventRow => ({
+  app_id: appId,
+  device_no: deviceNo,
+  actor,
+  before: JSON.stringify(before),
+  reported_at: time.at?.toISOString() ?? null,
+  is_now: time.isNow,
   status: state.status,
   online_status: state.onlineStatus,
   run_status: state.runStatus,
@@ -72,27 +75,7 @@ const stateColumns = (state: DeviceState) => ({
   battery_energy: state.batteryEnergy,
 })
 
-const toRow = (change: StateChange): StateRow => ({
-  app_id: change.appId,
-  device_no: change.deviceNo,
-  bound_at: change.boundAt.toISOString(),
-  row_version: change.rowVersion,
-  ...timeColumns(change.time),
-  sign: change.sign,
-  ...stateColumns(change),
-})
-
-const toEventRow = ({ appId, deviceNo }: StateChange, { actor, state, before, time }: StateEvent): StateEventRow => ({
-  app_id: appId,
-  device_no: deviceNo,
-  actor,
-  before: JSON.stringify(before),
-  ...timeColumns(time),
-  ...stateColumns(state),
-})
-
 const text = 'text'
-const device = { app_id: text, device_no: text }
 const stateTypes = {
   status: 'smallint',
   online_status: 'smallint',
@@ -102,26 +85,191 @@ const stateTypes = {
   battery_status: 'bigint',
   battery_energy: text,
 }
-const timeTypes = { reported_at: 'timestamptz', is_now: 'boolean' }
-const rowColumns = { ...device, bound_at: 'timestamptz', row_version: 'xid', ...stateTypes }
-const rowsSql = (columns: Partial<Record<keyof StateRow, string>>) => jsonRows<StateRow>('v_rows', columns)
-
-const reportRowsSql = rowsSql({ ...device, ...timeTypes, sign: text })
+const stateColumns = Object.keys(stateTypes)
+/** The new state of each device: arrays, because every statement reads them, and to parse JSON costs more than a row. */
+const stateArrays = {
+  status: 'p_status',
+  online_status: 'p_online',
+  run_status: 'p_run',
+  status_remark: 'p_remarks',
+  version: 'p_versions',
+  battery_status: 'p_batteries',
+  battery_energy: 'p_energies',
+}
+const stateParameters = {
+  p_status: 'smallint[]',
+  p_online: 'smallint[]',
+  p_run: 'smallint[]',
+  p_remarks: 'text[]',
+  p_versions: 'text[]',
+  p_batteries: 'bigint[]',
+  p_energies: 'text[]',
+}
+const owned = { app_id: 'p_owners', device_no: 'p_serials' }
+const reported = { reported_at: 'p_reported', is_now: 'p_is_now' }
 const reportedAtSql = 'greatest(i.reported_at, case when i.is_now then v_clock end)'
 const eventRowsSql = numberedJsonRows<StateEventRow>('p_events::json', {
-  ...device,
-  ...timeTypes,
-  ...stateTypes,
+  app_id: text,
+  device_no: text,
   actor: text,
   before: text,
+  reported_at: 'timestamptz',
+  is_now: 'boolean',
+  ...stateTypes,
 })
-const stateColumnsSql = Object.keys(stateTypes)
 const isChangedSql = '(v_is_complete or i.device_no = any(v_changed))'
+const insertChangesSql = (rows: string, id: string, condition: string) =>
+  `insert into state_change (app_id, id, time, reported_at, actor, device_no, before, ${stateColumns.join(', ')})
+  select i.app_id, ${id}, p_now, ${reportedAtSql}, i.actor, i.device_no, i.before,
+    ${stateColumns.map((column) => `i.${column}`).join(', ')}
+  from ${rows}
+  where ${condition} ${isChangedSql};`
+
+type PartialState = { [Member in keyof DeviceState]: DeviceState[Member] | null }
+
+/** The values of `stateParameters`. */
+function stateValues(states: readonly (PartialState | undefined)[]): string[] {
+  const ofMember = (member: keyof DeviceState) => textArray(states.map((state) => state?.[member] ?? null))
+  return [
+    ofMember('status'),
+    ofMember('onlineStatus'),
+    ofMember('runStatus'),
+    ofMember('statusRemark'),
+    ofMember('version'),
+    ofMember('batteryStatus'),
+    ofMember('batteryEnergy'),
+  ]
+}
+
+/** A report that may say nothing new, as sent to the database: null for what it does not give. */
+export interface Repeated {
+  appId: string
+  deviceNo: string
+  /** The report's own time; null for now. */
+  at: Date | null
+  state: PartialState
+}
+
+const knownColumns = Object.entries({ ...deviceTypes, row_version: text, reported_at: 'timestamptz' })
+
+/** SQL: a row with the columns of a known device, of which it has one. */
+const knownRowSql = (column: string, alias: string) =>
+  knownColumns.map(([name, type]) => (name === column ? `${alias}.${name}` : `null::${type}`)).join(', ')
+
+/** What the report of device `k` gives; arrays are read by the device's number, because to join them costs more. */
+const givenSql: Record<keyof typeof stateTypes, string> = {
+  status: 'p_status[k.n]',
+  online_status: 'coalesce(p_online[k.n], 1)',
+  run_status: 'p_run[k.n]',
+  status_remark: 'p_remarks[k.n]',
+  version: 'p_versions[k.n]',
+  battery_status: 'p_batteries[k.n]',
+  battery_energy: 'p_energies[k.n]',
+}
+
+/**
+ * Reads the devices with these serials, and notes the reports that repeat the state their device is in (`Repeated`, at
+ * most one of a device): their time alone, and the sign of life once the stored one is old. Takes no application's lock.
+ * A noted report found the device as it is returned, with no report between: each report that changes a device changes
+ * its row of `device_presence` too. The commit does not wait for the disk: a database crash may lose half a second of
+ * these times, no more.
+ *
+ * Returns first a row without a serial for each application of which a caller has lost its access (nothing of it is
+ * noted), then a row for each device, then one with nothing but the serial for each device that was noted.
+ */
+export const readReportedRoutine = routine(
+  'read_reported',
+  {
+    p_serials: 'text[]',
+    p_refresh_ms: 'integer',
+    ...callerParameters,
+    p_apps: 'text[]',
+    p_times: 'timestamptz[]',
+    ...stateParameters,
+  },
+  `${knownColumns.map(([name, type]) => `${name} ${type}`).join(', ')}, is_sign_old boolean, is_noted boolean`,
+  `  v_now timestamptz := now();
+  v_old timestamptz := now() - p_refresh_ms * interval '1 millisecond';
+  v_numbers integer[];
+  v_owners text[];
+  v_bounds timestamptz[];
+  v_app text;
+  v_revoked text[] := '{}';`,
+  `  perform set_config('synchronous_commit', 'off', true);
+  ${findRevokedSql}
+  if v_revoked <> '{}' then
+    return query select ${knownRowSql('app_id', 'r')}, false, false from unnest(v_revoked) as r (app_id);
+  end if;
+  select array_agg(array_position(p_serials, b.device_no) order by b.device_no), array_agg(b.app_id order by b.device_no),
+    array_agg(b.bound_at order by b.device_no)
+  into v_numbers, v_owners, v_bounds from device_binding b where b.device_no = any(p_serials);
+  -- In the order of every writer: applications first, then devices, each sorted.
+  foreach v_app in array array(select distinct owner from unnest(v_owners) as owner order by owner) loop
+    return query
+    with known as materialized (
+      -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
+      select d.*, p.*, b.n from unnest(v_numbers, v_owners, v_bounds) as b (n, app_id, bound_at)
+      cross join lateral (
+        select ${deviceColumnsSql('d')}, d.xmin::text as row_version from device d
+        where d.app_id = v_app and d.bound_at = b.bound_at and d.device_no = p_serials[b.n] limit 1) d
+      left join lateral (
+        select reported_at, seen_at from device_presence p
+        where p.app_id = v_app and p.device_no = p_serials[b.n] limit 1) p on true
+      where b.app_id = v_app),
+    noted as (
+      update device_presence p set reported_at = greatest(p.reported_at, coalesce(p_times[k.n], v_now)),
+        seen_at = case when p.seen_at <= v_old then v_now else p.seen_at end
+      from known k
+      where p.app_id = v_app and p.device_no = k.device_no and p_apps[k.n] = v_app and v_app <> all(v_revoked)
+        and p.reported_at = k.reported_at and (p.seen_at is not null) = (k.online_status = 1)
+        and (p_times[k.n] is null or p_times[k.n] >= k.reported_at)
+        and ${Object.entries(givenSql)
+          .map(([column, given]) => `(${given} is null or ${given} = k.${column})`)
+          .join(' and ')}
+      returning p.device_no)
+    select ${knownColumns.map(([name]) => `k.${name}`).join(', ')}, k.seen_at <= v_old, false from known k
+    union all
+    select ${knownRowSql('device_no', 'n')}, false, true from noted n;
+  end loop;`,
+)
+
+/** The devices of a batch of reports, by serial, and the applications of which a caller has lost its access. */
+export interface Reported {
+  devices: Map<string, KnownDevice & { isNoted: boolean }>
+  revoked: Set<string>
+}
+
+export async function readReported(
+  sql: Statements,
+  serials: readonly string[],
+  repeated: readonly Repeated[],
+  callers: Iterable<Caller>,
+  refreshMs: number,
+): Promise<Reported> {
+  const bySerial = new Map(repeated.map((report) => [report.deviceNo, report]))
+  const sorted = serials.toSorted()
+  const reports = sorted.map((deviceNo) => bySerial.get(deviceNo))
+  const rows = await callRoutine<Row>(sql, readReportedRoutine, [
+    textArray(sorted),
+    refreshMs,
+    ...callerValues(callers),
+    textArray(reports.map((report) => report?.appId ?? null)),
+    textArray(reports.map((report) => report?.at?.toISOString() ?? null)),
+    ...stateValues(reports.map((report) => report?.state)),
+  ])
+  const noted = new Set(rows.filter((row) => row.is_noted).map((row) => row.device_no))
+  const found = rows.filter((row) => row.row_version !== null)
+  return {
+    devices: new Map(found.map((row) => [row.device_no, { ...toKnown(row), isNoted: noted.has(row.device_no) }])),
+    revoked: new Set(rows.filter((row) => row.device_no === null).map((row) => row.app_id)),
+  }
+}
 
 /**
  * Writes a batch of state changes: locks, rows, signs of life and events in one transaction. Returns the serials that it
  * changed. Skips a device whose row changed after it was read; one whose stored report is newer than was read, if
- * its reports carry times (`p_timed`, `p_times`); and one of an application of which a caller has lost its access.
+ * its reports carry times (`p_timed`, `p_times`); and one of an application of which a caller has lost its access. A
+ * device that changes once has its event in the arrays (`p_befores`), one that changes more often all of them in `p_events`.
  */
 export const changeStatesRoutine = routine(
   'change_states',
@@ -134,12 +282,18 @@ export const changeStatesRoutine = routine(
     p_timed: 'text[]',
     p_times: 'timestamptz[]',
     ...callerParameters,
-    p_rows: text,
+    p_bounds: 'timestamptz[]',
+    p_row_versions: 'xid[]',
+    p_reported: 'timestamptz[]',
+    p_is_now: 'boolean[]',
+    p_signs: 'text[]',
+    ...stateParameters,
+    p_actors: 'text[]',
+    p_befores: 'text[]',
     p_events: text,
   },
   'device_no text',
   `${lockAndNumberVariablesSql}
-  v_rows json := p_rows;
   v_changed text[];
   v_late text[] := '{}';
   v_revoked text[] := '{}';
@@ -164,7 +318,7 @@ export const changeStatesRoutine = routine(
     update device d set status = i.status, online_status = i.online_status, run_status = i.run_status,
       status_remark = i.status_remark, version = i.version, battery_status = i.battery_status,
       battery_energy = i.battery_energy
-    from ${rowsSql(rowColumns)}
+    from ${arrayRows({ ...owned, bound_at: 'p_bounds', row_version: 'p_row_versions', ...stateArrays })}
     where d.app_id = i.app_id and d.bound_at = i.bound_at and d.device_no = i.device_no and d.xmin = i.row_version
       and i.app_id <> all(v_revoked) and i.device_no <> all(v_late)
     returning d.device_no
@@ -173,17 +327,20 @@ export const changeStatesRoutine = routine(
   -- Nearly always true. To search for each row in v_changed would cost as much as to write it.
   v_is_complete := coalesce(cardinality(v_changed), 0) = cardinality(p_serials);
 
-  insert into state_change (app_id, id, time, reported_at, actor, device_no, before, ${stateColumnsSql.join(', ')})
-  select i.app_id, ${eventIdOfRow}, p_now, ${reportedAtSql}, i.actor, i.device_no, i.before,
-    ${stateColumnsSql.map((column) => `i.${column}`).join(', ')}
-  from ${eventRowsSql}
-  where ${isChangedSql};
+  ${insertChangesSql(
+    arrayRows({ ...owned, ...reported, ...stateArrays, actor: 'p_actors', before: 'p_befores' }),
+    eventIdOfRow,
+    'i.before is not null and',
+  )}
+  if p_events <> '[]' then
+    ${insertChangesSql(eventRowsSql, `${eventIdOfRow} + cardinality(p_serials)`, '')}
+  end if;
 
   -- One statement, in the order of the rows. A sign that stays is -infinity, below every other: no index entry changes.
   insert into device_presence (app_id, device_no, reported_at, seen_at)
   select i.app_id, i.device_no, coalesce(${reportedAtSql}, '-infinity'),
     case i.sign when 'alive' then now() when 'gone' then null else '-infinity' end
-  from ${reportRowsSql} where ${isChangedSql}
+  from ${arrayRows({ ...owned, ...reported, sign: 'p_signs' })} where ${isChangedSql}
   on conflict (app_id, device_no) do update
     set reported_at = greatest(device_presence.reported_at, excluded.reported_at),
       seen_at = case when excluded.seen_at is not null then greatest(device_presence.seen_at, excluded.seen_at) end;
@@ -201,18 +358,28 @@ export async function changeStates(
   const sorted = sortedByDevice(changes, (change) => change)
   const apps = [...new Set(changes.map((change) => change.appId))].sort()
   const timed = sorted.filter(({ newestRead }) => newestRead !== undefined)
-  const events = sorted.flatMap((change) => change.events.map((event) => toEventRow(change, event)))
+  const single = sorted.map(({ events }) => (events.length === 1 ? events[0] : undefined))
+  const several = sorted.flatMap((change) =>
+    change.events.length > 1 ? change.events.map((event) => toEventRow(change, event)) : [],
+  )
   const changed = await callRoutine<{ device_no: string }>(sql, changeStatesRoutine, [
     now.toISOString(),
     textArray(apps),
-    events.length,
+    sorted.length + several.length,
     textArray(sorted.map(({ appId }) => appId)),
     textArray(sorted.map(({ deviceNo }) => deviceNo)),
     textArray(timed.map(({ deviceNo }) => deviceNo)),
     textArray(timed.map(({ newestRead }) => newestRead?.toISOString() ?? '-infinity')),
     ...callerValues(callers),
-    JSON.stringify(sorted.map(toRow)),
-    JSON.stringify(events),
+    textArray(sorted.map(({ boundAt }) => boundAt.toISOString())),
+    textArray(sorted.map(({ rowVersion }) => rowVersion)),
+    textArray(sorted.map(({ time }) => time.at?.toISOString() ?? null)),
+    textArray(sorted.map(({ time }) => String(time.isNow))),
+    textArray(sorted.map(({ sign }) => sign)),
+    ...stateValues(sorted),
+    textArray(single.map((event) => event?.actor ?? null)),
+    textArray(single.map((event) => (event === undefined ? null : JSON.stringify(event.before)))),
+    JSON.stringify(several),
   ])
   noteEvents(sql, apps)
   return changed.map((row) => row.device_no)

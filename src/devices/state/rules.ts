@@ -23,6 +23,29 @@ export function applyReport(state: DeviceState, report: ReportedState): DeviceSt
   }
 }
 
+/**
+ * The members that a device must already have for the report to change nothing; null for what it does not give.
+ * Undefined for a report that clears a member: null stands for that, too.
+ */
+export function repeatedState(
+  report: ReportedState,
+): { [Member in keyof DeviceState]: DeviceState[Member] | null } | undefined {
+  const { statusRemark, version, batteryStatus, batteryEnergy } = report
+  const clears = [statusRemark, version, batteryStatus, batteryEnergy].some(
+    (value) => value !== undefined && given(value) === null,
+  )
+  if (clears) return undefined
+  return {
+    status: given(report.status),
+    onlineStatus: given(report.onlineStatus),
+    runStatus: given(report.runStatus),
+    statusRemark: given(statusRemark),
+    version: given(version),
+    batteryStatus: given(batteryStatus),
+    batteryEnergy: given(batteryEnergy),
+  }
+}
+
 /** The members that the new state changes, as they are now; undefined if it changes none, so the record stays the same. */
 export function changedMembers(device: DeviceState, state: DeviceState): Partial<DeviceState> | undefined {
   const changed = (Object.keys(state) as (keyof DeviceState)[]).filter((member) => device[member] !== state[member])

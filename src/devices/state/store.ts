@@ -3,9 +3,8 @@ import { lockApplication } from '../../database/application-lock.ts'
 import type { Statements } from '../../database/open.ts'
 import { textArray } from '../../database/routine.ts'
 import { deviceColumnsSql, toDevice } from '../columns.ts'
-import { type Device, sortedByDevice } from '../rules.ts'
+import type { Device } from '../rules.ts'
 import { requireDevice } from '../store.ts'
-import type { ReportTime } from './routine.ts'
 
 /** A device as read without a lock. */
 export interface KnownDevice {
@@ -24,71 +23,8 @@ const agoSql = (milliseconds: string) => `now() - ${milliseconds}::integer * int
 
 const knownColumnsSql = `${deviceColumnsSql('d')}, d.xmin::text as row_version, p.reported_at`
 
-function toKnown(row: Row): KnownDevice {
+export function toKnown(row: Row): KnownDevice {
   return { device: toDevice(row), rowVersion: row.row_version, reportedAt: row.reported_at, isSignOld: row.is_sign_old }
-}
-
-/** Reads the bound devices with these serials, by serial. Takes no lock. A sign of life is old after `refreshMs`. */
-export async function findDevices(
-  sql: Statements,
-  serials: readonly string[],
-  refreshMs: number,
-): Promise<Map<string, KnownDevice>> {
-  const rows = await sql.unsafe(
-    `with binding as materialized (select * from device_binding where device_no = any($1::text[]))
-    select ${knownColumnsSql}, ${isOlderSql('$2')} as is_sign_old
-    from binding b
-    join device d on d.app_id = b.app_id and d.bound_at = b.bound_at and d.device_no = b.device_no
-    left join device_presence p on p.app_id = d.app_id and p.device_no = d.device_no`,
-    [textArray(serials), refreshMs],
-    { prepare: true },
-  )
-  return new Map(rows.map((row) => [row.device_no, toKnown(row)]))
-}
-
-/** A report, not its device's first, that changes nothing but the time of the last report. */
-export interface UnchangedReport {
-  known: KnownDevice
-  time: ReportTime
-}
-
-/**
- * Stores the times of reports that change nothing else, and renews the signs of life of online devices. Returns the
- * serials that it wrote: it waits for, and then skips, a device that another report or the presence worker changes
- * meanwhile. The commit does not wait for the disk: a database crash may lose half a second of these times, no more.
- */
-export async function noteReports(
-  sql: Statements,
-  reports: readonly UnchangedReport[],
-  refreshMs: number,
-): Promise<string[]> {
-  const sorted = sortedByDevice(
-    reports.map(({ known, time }) => ({ ...known.device, reportedAt: known.reportedAt, ...time })),
-    (device) => device,
-  )
-  const isoOrNull = (moment: Date | null) => moment?.toISOString() ?? null
-  // Citus rejects `now()` within a `case` here, so the clock is a table of its own.
-  const noted = await sql.unsafe(
-    `update device_presence p set reported_at = greatest(p.reported_at, i.at, case when i.is_now then clock.now end),
-      seen_at = case when p.seen_at <= clock.old then clock.now else p.seen_at end
-    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::boolean[], $7::boolean[])
-      as i (app_id, device_no, known_at, at, is_online, is_now),
-      (select now() as now, ${agoSql('$6')} as old, set_config('synchronous_commit', 'off', true)) as clock
-    where p.app_id = i.app_id and p.device_no = i.device_no
-      and p.reported_at = i.known_at and (p.seen_at is not null) = i.is_online
-    returning p.device_no`,
-    [
-      textArray(sorted.map((device) => device.appId)),
-      textArray(sorted.map((device) => device.deviceNo)),
-      textArray(sorted.map((device) => isoOrNull(device.reportedAt))),
-      textArray(sorted.map((device) => isoOrNull(device.at))),
-      textArray(sorted.map((device) => String(device.onlineStatus === 1))),
-      refreshMs,
-      textArray(sorted.map((device) => String(device.isNow))),
-    ],
-    { prepare: true },
-  )
-  return noted.map((row) => row.device_no)
 }
 
 /** Reads an application's device and the time of its last report. Throws 20002, also for a serial of another one. */
