@@ -3,11 +3,11 @@ import { drawEventId, lockApplication, lowestEventId } from '../database/applica
 import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageKey, type PageQuery, readPage } from '../database/page.ts'
-import type { EventType, PlatformEventType } from '../vocabulary/event-types.ts'
+import { type EventType, eventTypes, type PlatformEventType } from '../vocabulary/event-types.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import { type AuditRecord, type EventRecord, pageAudit, pageEvents, typesOf } from './contract.ts'
-import { historySql, readData } from './history/store.ts'
+import { historyOfSql, historySql, readData } from './history/store.ts'
 import { readActor } from './rules.ts'
 
 export interface NewEvent {
@@ -83,7 +83,8 @@ export async function pageOfEvents(sql: Sql, filter: EventFilter, showMoment: Sh
     about(sql, 'site', filter.siteId),
     about(sql, 'billingRule', filter.billingRuleId),
   ]
-  const rows = sql`select ${sql.unsafe(eventColumnsSql)} from ${sql.unsafe(historySql)} where app_id = ${appId} ${conditions}`
+  const history = sql.unsafe(historyOfSql(askedTypes(filter)))
+  const rows = sql`select ${sql.unsafe(eventColumnsSql)} from ${history} where app_id = ${appId} ${conditions}`
   return readPage(sql, { operation: pageEvents.id, rows, key: byId, newestFirst: filter.newestFirst }, filter, (row) =>
     toEvent(row, showMoment),
   )
@@ -143,7 +144,7 @@ export function pageOfAudit(sql: Sql, filter: AuditFilter, showMoment: ShowMomen
     time.before === null ? sql`` : sql`and time < ${time.before}`,
   ]
   const rows = sql`
-    select id, type, app_id, time, actor, subject, address, data from ${sql.unsafe(historySql)}
+    select id, type, app_id, time, actor, subject, address, data from ${sql.unsafe(historyOfSql(types))}
     where (app_id = '' or starts_with(actor, 'operator')) ${conditions}`
   const source = { operation: pageAudit.id, rows, key: byIdInAnyLog, newestFirst: true }
   return readPage(sql, source, filter, (row): AuditRecord => toAudit(row, showMoment))
@@ -178,6 +179,13 @@ export async function newestEvents(sql: Sql, limit: number, showMoment: ShowMome
     const isOlder = newest.length === limit && logs.at(-1)?.last_event_id <= newest.at(-1)?.id
     if (isOlder || logs.length < limit) return newest.map((row) => toAudit(row, showMoment))
   }
+}
+
+/** The types that a filter asks for, by itself or by its record; null for all. */
+function askedTypes({ types, deviceNo, siteId, billingRuleId }: EventFilter): readonly string[] | null {
+  const asked = types ?? eventTypes
+  if (deviceNo !== null) return asked.filter((type) => type.startsWith('device.'))
+  return siteId === null && billingRuleId === null ? types : asked.filter((type) => !type.startsWith('device.'))
 }
 
 function about(sql: Sql, noun: 'device' | 'site' | 'billingRule', subject: string | number | null) {

@@ -66,6 +66,8 @@ const ofMany = [
   /from callback_endpoint (e )?where /,
   // When a service starts.
   /^select split_part\(callback_secret, ':', 1\) as key_id from|from third_party_config where app_id > |^update third_party_config c .* from json_to_recordset/,
+  // What no partition was made for in time, of all applications.
+  /^(select exists \(select 1|delete) from (event|state_change)_default /,
   // The audit trail.
   /where \(app_id = '' or starts_with\(actor, 'operator'\)\)/,
 ]

@@ -141,9 +141,9 @@ test('partitions are made ahead, and a row that has none is taken and moved late
   await insert(tomorrow + 1)
   await insert(tomorrow + 500 * dayIds)
   const places = async () =>
-    (await sql`select tableoid::regclass::text as name from event where actor = 'x' order by id`).map(
-      ({ name }) => name,
-    )
+    (
+      await sql`select regexp_replace(tableoid::regclass::text, '_\\d{6}$', '') as name from event where actor = 'x' order by id`
+    ).map(({ name }) => name)
   expect(await places()).toEqual(['event_default', 'event_default'])
   await installHistoryKeeping(sql, { eventDays: 30, stateEventDays: 9 })
   const day = new Date(today() / 1000).toISOString().slice(0, 10).replaceAll('-', '')

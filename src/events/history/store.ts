@@ -16,14 +16,23 @@ const changeColumnsSql = `app_id, id, '${stateType}' as type, time, actor, devic
         json_build_array(status, online_status, run_status, status_remark, version, battery_status, battery_energy,
           reported_at, before)::text as data`
 
+const eventsSql = 'select app_id, id, type, time, actor, subject, address, data from event'
+const changesSql = `select ${changeColumnsSql} from state_change`
+
 /**
  * SQL: both tables as one relation, `history`, with the columns of `event`. `data` of a change of state is a JSON list of
  * what `readData` needs. Ordered by id within an application, the planner merges the indexes of both.
  */
 export const historySql = `(
-      select app_id, id, type, time, actor, subject, address, data from event
+      ${eventsSql}
       union all
-      select ${changeColumnsSql} from state_change) as history`
+      ${changesSql}) as history`
+
+/** The same for events of these types, null for all: only of the tables that have some of them. */
+export function historyOfSql(types: readonly string[] | null): string {
+  if (types?.includes(stateType) === false) return `(${eventsSql}) as history`
+  return types?.every((type) => type === stateType) ? `(${changesSql}) as history` : historySql
+}
 
 /**
  * SQL: the first events of an application after an id, in order. Each table is read by its own index of ids, whatever
@@ -32,9 +41,9 @@ export const historySql = `(
 export const eventsAfterSql = (appId: string, id: string, limit: string): string => {
   const first = `where app_id = ${appId} and id > ${id} order by id limit ${limit}`
   return `(
-      (select app_id, id, type, time, actor, subject, address, data from event ${first})
+      (${eventsSql} ${first})
       union all
-      (select ${changeColumnsSql} from state_change ${first})
+      (${changesSql} ${first})
       order by id limit ${limit}) as history`
 }
 
