@@ -32,7 +32,7 @@ import { deviceInventoryRoutes } from './devices/inventory/routes.ts'
 import { Catalogue } from './devices/models/catalogue.ts'
 import { deviceModelRoutes } from './devices/models/routes.ts'
 import { deviceOwnershipRoutes } from './devices/ownership/routes.ts'
-import { changeOwnersRoutine } from './devices/ownership/routine.ts'
+import { changeOwnersRoutine, readOwnedRoutine } from './devices/ownership/routine.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { registerDevicesRoutine } from './devices/routine.ts'
 import { startPresence } from './devices/state/presence-watcher.ts'
@@ -110,6 +110,7 @@ export const routines: Routine[] = [
   registerDevicesRoutine,
   readReportedRoutine,
   changeStatesRoutine,
+  readOwnedRoutine,
   changeOwnersRoutine,
   saveSitesRoutine,
   issueTokensRoutine,

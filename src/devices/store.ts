@@ -33,13 +33,20 @@ export async function requireDeviceOf(
 ): Promise<Device> {
   const [only, ...others] = appIds ?? []
   if (only !== undefined && others.length === 0) return requireDevice(sql, only, deviceNo)
-  const [row] = await sql`
-    with binding as materialized (
-      select app_id, bound_at, device_no from device_binding
-      where device_no = ${deviceNo} and ${ofApplications(sql, appIds)})
-    select ${sql.unsafe(columnsSql)} from binding join device using (app_id, bound_at, device_no)`
-  if (row === undefined) throw new Refusal('deviceNotFound')
-  return toDevice(row)
+  // Two statements, because on a cluster binding and device lie on different nodes. Without a device the binding is looked
+  // up again: the device changed its owner between the two, and is with another one now.
+  for (let last: string | undefined; ; ) {
+    const [binding] = await sql`
+      select app_id, bound_at::text as bound_at from device_binding
+      where device_no = ${deviceNo} and ${ofApplications(sql, appIds)}`
+    const found = binding && `${binding.app_id} ${binding.bound_at}`
+    if (binding === undefined || found === last) throw new Refusal('deviceNotFound')
+    const [row] = await sql`
+      select ${sql.unsafe(columnsSql)} from device
+      where app_id = ${binding.app_id} and bound_at = ${binding.bound_at}::text::timestamptz and device_no = ${deviceNo}`
+    if (row !== undefined) return toDevice(row)
+    last = found
+  }
 }
 
 /** The application's device with this serial. Throws 20002, also for a serial of another application. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Finding } from '../../src/cli/doctor.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import { connectionsOfProcess } from '../../src/database/pools.ts'
 import { getMetrics, getReadiness } from '../../src/service/contract.ts'
 import { noteDatabaseSize, readDatabaseSize } from '../../src/service/store.ts'
 import { forecourt } from '../cli/support.ts'
@@ -52,7 +53,7 @@ onCluster(
     expect(refused.stderr.trim().split('\n')).toHaveLength(1)
     const [, , kept = ''] = /(\d+) sessions × (\d+), and 10 of Citus/.exec(refused.stderr) ?? []
     expect(Number(kept), 'connections that a session keeps').toBeGreaterThan(1)
-    const needed = 64 * 28 * Number(kept) + 10
+    const needed = 64 * connectionsOfProcess * Number(kept) + 10
     expect(refused.stderr).toContain(`up to ${needed} connections are opened to a node`)
     for (const { url: node } of cluster.nodes.slice(1)) expect(refused.stderr).toContain(new URL(node).host)
     await withNode(url, (sql) => sql.unsafe(`alter database "${nameOf(url)}" reset citus.max_cached_conns_per_worker`))

@@ -57,7 +57,7 @@ const isOfOne = (text: string) => /app_id = (\$\d+|v_\w+(\.app_id)?)\b/.test(tex
 /** What is about many applications, or about none: batches, looks for work, upkeep, and what operators see of all. */
 const ofMany = [
   /^(with \w+ as \( )?insert into \w+ .* from (json_to_recordset|rows from)/,
-  /^with (bound|changed|binding) as/,
+  /^with (bound|changed) as/,
   // Devices of several applications that change hands together.
   /^(v_changed := array\(\s*)?select d\.device_no from device d, |^delete from device d using /,
   /from (device_binding|past_binding|application_lock|event_head|device_presence)\b/,
@@ -85,6 +85,8 @@ test.if(coordinatorUrl !== undefined)(
     // As it ran, within functions too.
     expect(wide.filter(isOfOne)).toEqual([])
     expect(wide.filter((text) => !ofMany.some((known) => known.test(text)))).toEqual([])
+    // Bindings and devices lie on different nodes.
+    expect(wide.filter((text) => /\bdevice_binding\b/.test(text) && /\bdevice\b/.test(text))).toEqual([])
     // And as it is explained, which shows rows that come to the coordinator first.
     sql = openDatabase({ target: url, connections: 1, statementTimeoutMs: 10_000 })
     const ofOne = new Map(seen.filter(({ text }) => isOfOne(text)).map((statement) => [statement.text, statement]))
@@ -149,6 +151,7 @@ async function liveOneLife(client: Client): Promise<void> {
   await ask(createDevices, { appId, devices: [second, third] }, { headers: key() })
   await ask(updateDevice, { appId, deviceNo, tag: 'lane=2' })
   await ask(getDevice, { appId, deviceNo })
+  await operate(getDevice, { deviceNo })
   await ask(reportDeviceState, { appId, deviceNo, runStatus: 1 })
   await ask(reportDeviceState, { appId, deviceNo, runStatus: 1 })
   await ask(reportDeviceState, { appId, deviceNo, onlineStatus: 2 })

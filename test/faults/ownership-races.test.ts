@@ -124,7 +124,8 @@ test('creates, unbinds, transfers and forced unbinds of the same serials tell on
       .sort()
       .join(', '),
   )
-  for (const { type } of changes) expect(counts[`${type} 0`], `${said}: ${type}`).toBeGreaterThan(50)
+  // Enough of each kind; a transfer finds its serial bound less often where a round takes longer, as on a cluster.
+  for (const { type } of changes) expect(counts[`${type} 0`], `${said}: ${type}`).toBeGreaterThan(25)
 }, 120_000)
 
 test('a serial that is transferred to and fro is never free: every create of it is refused, at every look it is held', async () => {
@@ -154,6 +155,9 @@ test('a serial that is transferred to and fro is never free: every create of it 
     const { data } = await each(index).operate(getDeviceHistory, { deviceNo })
     if (data?.list[0]?.unboundAt !== null) wrong.push(`nobody holds ${deviceNo}`)
     if (data?.list.slice(1).some(({ unboundAt }) => unboundAt === null)) wrong.push(`two hold ${deviceNo}`)
+    const found = await each(index).operate(getDevice, { deviceNo })
+    // On a cluster a look can fall between the commits of two nodes.
+    if (found.code !== 0 && coordinatorUrl === undefined) wrong.push(`${deviceNo} is not found: ${found.text}`)
     counts.looks++
     await sleep(2)
   })
@@ -263,11 +267,13 @@ test('of several changes with one ETag exactly one is made, also when one of the
     await create(each(round), app, deviceNo)
     const etag = (await each(round).call(getDevice, { deviceNo }, { token })).headers.get('etag') ?? ''
     const options = { token, headers: { 'if-match': etag } }
-    const answers = await times(6, (index) =>
-      round % 2 === 1 && index === 3
+    const answers = await times(6, async (index) => {
+      // Where a request takes long, the first that is sent would win each time.
+      await sleep(random() * 3)
+      return round % 2 === 1 && index === 3
         ? each(index).call(unbindDevice, { deviceNo }, options)
-        : each(index).call(updateDevice, { deviceNo, deviceName: `change ${index}` }, options),
-    )
+        : each(index).call(updateDevice, { deviceNo, deviceName: `change ${index}` }, options)
+    })
     const codes = answers.map(({ code }) => code)
     const winner = codes.indexOf(0)
     winners.add(winner)

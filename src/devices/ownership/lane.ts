@@ -9,8 +9,8 @@ import { requireMatch } from '../../http/etag.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
 import { Refusal } from '../../vocabulary/refusals.ts'
 import { deviceTag, deviceText, showDevice } from '../rules.ts'
-import { changeOwners, type OwnerChange } from './routine.ts'
-import { findBound, findDevices, findOnlineStatus, type KnownDevice } from './store.ts'
+import { changeOwners, type Owned, type OwnerChange, readOwned } from './routine.ts'
+import { findOnlineStatus } from './store.ts'
 
 /** A request to unbind a device or to transfer it. */
 interface Submission {
@@ -35,10 +35,7 @@ export interface OwnershipLaneParts {
 }
 
 /** The rows that a batch is composed from, read without a lock. */
-interface Known {
-  devices: Map<string, KnownDevice>
-  /** Serials with a binding but no device row: it is moving from one node of a cluster to another. */
-  moving: Set<string>
+interface Known extends Owned {
   /** The `onlineStatus` of each target. */
   onlineStatus: Map<string, number>
   kept: Map<string, KeptAnswer>
@@ -77,8 +74,8 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
     const keyed = submissions.flatMap(({ keyOwner, idempotency }) =>
       idempotency === undefined ? [] : [{ owner: keyOwner, ...idempotency }],
     )
-    const [devices, onlineStatus] = await Promise.all([
-      findDevices(
+    const [owned, onlineStatus] = await Promise.all([
+      readOwned(
         sql,
         submissions.map(({ deviceNo }) => deviceNo),
       ),
@@ -87,10 +84,8 @@ export function ownershipLane(parts: OwnershipLaneParts): (submission: Submissio
         submissions.flatMap(({ target }) => target ?? []),
       ),
     ])
-    const missing = submissions.flatMap(({ deviceNo }) => (devices.has(deviceNo) ? [] : [deviceNo]))
-    const moving = await findBound(sql, missing)
     // Read after the devices: if a device is gone, the answer of the request that took it is visible by now.
-    return { devices, moving, onlineStatus, kept: await findKeptAnswers(sql, keyed) }
+    return { ...owned, onlineStatus, kept: await findKeptAnswers(sql, keyed) }
   }
 
   /** Returns the stored outcome of an earlier request with the same key. Throws 10008. */

@@ -1,11 +1,12 @@
+import type { Row } from 'postgres'
 import type { Caller } from '../../callers/caller.ts'
 import { callerParameters, callerValues, findRevokedSql } from '../../callers/store.ts'
 import { eventIdOfRow, lockAndNumberSql, lockAndNumberVariablesSql } from '../../database/application-lock.ts'
 import { noteEvents } from '../../database/commits.ts'
 import { keyName, type RequestKey } from '../../database/idempotency.ts'
-import type { Sql } from '../../database/open.ts'
+import type { Sql, Statements } from '../../database/open.ts'
 import { callRoutine, jsonRows, jsonRowsWithRecords, routine, textArray } from '../../database/routine.ts'
-import { deviceColumns } from '../columns.ts'
+import { deviceColumns, deviceTypes, toDevice } from '../columns.ts'
 import { lockPresenceSql } from '../routine.ts'
 import { sortedByDevice } from '../rules.ts'
 import type { KnownDevice } from './store.ts'
@@ -76,6 +77,51 @@ const forEachSql = (
   end loop;`
 const isRowSql = 'app_id = v_row.app_id and device_no = v_row.device_no'
 const copiedColumns = deviceColumns.filter((column) => !['app_id', 'bound_at'].includes(column))
+
+/**
+ * Reads the devices with these serials, whoever owns them, without a lock: the bindings, then the devices of each owner,
+ * so that on a cluster no statement joins tables that lie on different nodes. A row without `row_version` is of a
+ * binding whose device was not there: it changed its owner between the two reads.
+ */
+export const readOwnedRoutine = routine(
+  'read_owned',
+  { p_serials: 'text[]' },
+  `${deviceColumns.map((column) => `${column} ${deviceTypes[column]}`).join(', ')}, row_version text`,
+  `  v_serials text[];
+  v_owners text[];
+  v_bounds timestamptz[];
+  v_app text;`,
+  `  select array_agg(b.device_no), array_agg(b.app_id), array_agg(b.bound_at) into v_serials, v_owners, v_bounds
+  from device_binding b where b.device_no = any(p_serials);
+  foreach v_app in array array(select distinct owner from unnest(v_owners) as owner) loop
+    return query
+    -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
+    select ${deviceColumns.map((column) => (column === 'device_no' ? 'b.device_no' : `d.${column}`)).join(', ')}, d.row_version
+    from unnest(v_serials, v_owners, v_bounds) as b (device_no, app_id, bound_at)
+    left join lateral (
+      select ${deviceColumns.map((column) => `d.${column}`).join(', ')}, d.xmin::text as row_version from device d
+      where d.app_id = v_app and d.bound_at = b.bound_at and d.device_no = b.device_no limit 1) as d on true
+    where b.app_id = v_app;
+  end loop;`,
+)
+
+/** The devices with some serials, by serial, and the serials that are bound but change their owner just now. */
+export interface Owned {
+  devices: Map<string, KnownDevice>
+  moving: Set<string>
+}
+
+export async function readOwned(sql: Statements, serials: readonly string[]): Promise<Owned> {
+  const rows = await callRoutine<Row>(sql, readOwnedRoutine, [textArray(serials)])
+  const [there, moving] = [
+    rows.filter((row) => row.row_version !== null),
+    rows.filter((row) => row.row_version === null),
+  ]
+  return {
+    devices: new Map(there.map((row) => [row.device_no, { device: toDevice(row), rowVersion: row.row_version }])),
+    moving: new Set(moving.map((row) => row.device_no)),
+  }
+}
 
 /**
  * Unbinds devices or transfers them, in one transaction: the locks of old and new owners, bindings, devices, presence,

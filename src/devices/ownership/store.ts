@@ -4,7 +4,6 @@ import { ofApplications } from '../../database/page.ts'
 import { textArray } from '../../database/routine.ts'
 import { readActor } from '../../events/rules.ts'
 import type { ShowMoment } from '../../vocabulary/moments.ts'
-import { deviceColumnsSql, toDevice } from '../columns.ts'
 import type { Device } from '../rules.ts'
 import type { Binding } from './contract.ts'
 
@@ -13,26 +12,6 @@ export interface KnownDevice {
   device: Device
   /** Differs after every change of the row. Opaque. */
   rowVersion: string
-}
-
-/** Reads the bound devices with these serials, by serial. Takes no lock. */
-export async function findDevices(sql: Statements, serials: readonly string[]): Promise<Map<string, KnownDevice>> {
-  const rows = await sql.unsafe(
-    `with binding as materialized (select * from device_binding where device_no = any($1::text[]))
-    select ${deviceColumnsSql('d')}, d.xmin::text as row_version
-    from binding b
-    join device d on d.app_id = b.app_id and d.bound_at = b.bound_at and d.device_no = b.device_no`,
-    [textArray(serials)],
-    { prepare: true },
-  )
-  return new Map(rows.map((row) => [row.device_no, { device: toDevice(row), rowVersion: row.row_version }]))
-}
-
-export async function findBound(sql: Statements, serials: readonly string[]): Promise<Set<string>> {
-  if (serials.length === 0) return new Set()
-  const statement = 'select device_no from device_binding where device_no = any($1::text[])'
-  const rows = await sql.unsafe(statement, [textArray(serials)], { prepare: true })
-  return new Set(rows.map((row) => row.device_no))
 }
 
 /** Reads the `onlineStatus` of applications, by their ids. */
