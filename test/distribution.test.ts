@@ -6,7 +6,7 @@ import { openDatabase } from '../src/database/open.ts'
 import { type OwnDatabase, Workplace } from './faults/support.ts'
 import { projectFolder } from './harness.ts'
 
-// What can be said of distribution where there is no Citus.
+// The parts of `forecourt distribute` that can be tested without Citus.
 
 const place = new Workplace()
 let database: OwnDatabase

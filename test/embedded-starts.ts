@@ -8,20 +8,20 @@ import postgres from 'postgres'
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbeddedDatabase } from '../src/embedded/embedded.ts'
 import { goneWithin, postgresProcessesIn, signal } from '../src/embedded/processes.ts'
 
-/** What a process that started an embedded database, or was refused, said of it. */
+/** The result that a process reports after it tried to start an embedded database; `refused` is the error's text. */
 export type Started = Pick<EmbeddedDatabase, 'connection' | 'firstStart' | 'pid'> & { refused?: string }
 
 const starters: ChildProcess[] = []
 const sources = join(import.meta.dirname, '..', 'src', 'embedded')
 
-/** A fresh folder that every user can enter. */
+/** A new folder that every user of the machine can enter. */
 export function freshHome(): string {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'fc-')))
   chmodSync(home, 0o755)
   return home
 }
 
-/** Ends whatever was started below this folder, and removes it. */
+/** Kills every process that was started below this folder, and removes the folder. */
 export async function removeHome(home: string): Promise<void> {
   for (const starter of starters) starter.kill('SIGKILL')
   const versions = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((at) => at.endsWith('PG_VERSION'))
@@ -31,7 +31,7 @@ export async function removeHome(home: string): Promise<void> {
   rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
 }
 
-/** Starts the database in a process of its own, which can be killed. Closing its standard input stops both. */
+/** Starts the database in a separate process, which a test can kill. Closing its standard input stops both. */
 export async function startInProcess(
   dataDir: string,
   options: EmbeddedOptions = {},
@@ -68,7 +68,7 @@ export async function stop(child: ChildProcess): Promise<void> {
   await gone
 }
 
-/** The error of a start that is refused. */
+/** The error of a start that must fail, or 'it started'. */
 export async function refusal(dataDir: string, options: EmbeddedOptions = {}): Promise<string> {
   const outcome = await startEmbeddedDatabase(dataDir, () => {}, options).catch((fault: Error) => fault)
   if (outcome instanceof Error) return `${outcome.name}: ${outcome.message}`

@@ -8,7 +8,7 @@ import { pageSites } from '../src/sites/contract.ts'
 import { freePort } from './faults/replicated.ts'
 import { Client, type Ended, newApplication, projectFolder, type Service, startService } from './harness.ts'
 
-// The examples as their readers run them, against a service that may send to this machine.
+// Runs the examples as a reader would, against a service that may send callbacks to this machine.
 
 let service: Service
 let client: Client

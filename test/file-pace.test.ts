@@ -6,12 +6,12 @@ import type { HttpRequest } from '../src/http/message.ts'
 import { openLog } from '../src/runtime/log.ts'
 import { Refusal, unavailable } from '../src/vocabulary/refusals.ts'
 
-// How slowly a file may come, with times that a test can wait for.
+// The lowest speed at which a file may be uploaded, tested with short times.
 
 const pace: Pace = { patienceMs: 400, everyMs: 200, leastBytes: 1000 }
 const hears = { piece: () => {}, end: async () => {} }
 
-/** Takes a file and answers how many bytes came, or the status of what ended it. */
+/** Reads a file and responds with the number of its bytes, or with the status of the refusal that ended the upload. */
 async function take(request: HttpRequest) {
   const timeout: RequestTimeout = { at: 0, late: unavailable, expire: () => {} }
   const file = new FileBody(request, createImport, timeout, hears, { actor: 'test', appId: undefined }, pace)

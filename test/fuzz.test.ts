@@ -21,7 +21,8 @@ import { refusals } from '../src/vocabulary/refusals.ts'
 import { atScale } from './faults/support.ts'
 import { type Answer, Client, deviceBody, newApplication, newSerial, siteBody, startService } from './harness.ts'
 
-// Never a 5xx, always the envelope, stored equals sent. The seed stands in fast-check's message.
+// No request may cause a 5xx, every response has the envelope, and the stored values equal the sent ones. When a run
+// fails, fast-check prints its seed.
 
 const cases = atScale(700, 20_000)
 const sideBySide = 64
@@ -79,7 +80,7 @@ const anyText = fc.oneof(
   ),
 )
 
-/** Any JSON value; numbers are written as text, so that 2^53+1, 1e400 and −0 arrive as they are. */
+/** Any JSON value. Numbers are written as text, so that 2^53+1, 1e400 and −0 are sent unchanged. */
 const anyNumber = fc.constantFrom(
   '0',
   '-0',
@@ -105,7 +106,7 @@ const anyValue: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.json({ maxDepth: 3 }) },
 )
 
-/** A body that would fit, with some members replaced, left out or added; written as JSON text. */
+/** A valid body with some members replaced, removed or added, as JSON text. */
 function bodyFor(base: () => object, members: string[]): fc.Arbitrary<string> {
   const changes = fc.array(
     fc.tuple(
@@ -124,7 +125,10 @@ function bodyFor(base: () => object, members: string[]): fc.Arbitrary<string> {
   })
 }
 
-/** Runs `check` over generated bodies, many side by side: races between odd requests are part of it. */
+/**
+ * Calls `check` with generated bodies in groups that are sent at the same time, so that races between odd requests are
+ * tested too.
+ */
 async function fuzz(arbitrary: fc.Arbitrary<string>, runs: number, check: (bodies: string[]) => Promise<void>) {
   const batches = fc.array(arbitrary, { minLength: sideBySide, maxLength: sideBySide })
   await fc.assert(fc.asyncProperty(batches, check), { numRuns: Math.ceil(runs / sideBySide), endOnFailure: true })
@@ -220,7 +224,7 @@ test('saveSite stores and answers exactly what was sent, or refuses it', async (
   )
 })
 
-/** A device for each of the bodies that are sent side by side. */
+/** Creates one device for each of the bodies that are sent at the same time. */
 async function newDevices(): Promise<string[]> {
   const devices = Array.from({ length: sideBySide }, () => deviceBody(application.appId))
   const created = await client.call(createDevices, { devices }, { token: application.token })
@@ -229,8 +233,9 @@ async function newDevices(): Promise<string[]> {
 }
 
 /**
- * Sends generated changes of devices, one a device side by side: what is refused changes nothing, what is answered is
- * what is read afterwards, and `show` picks the members that must be as they were sent or else as they were.
+ * Sends generated changes of devices, one for each device, at the same time. A refused change must change nothing, and
+ * the response must equal what is read afterwards. The members that `show` picks must be as they were sent, or
+ * unchanged where they were not sent.
  */
 async function fuzzChanges(
   operation: typeof updateDevice | typeof reportDeviceState,
@@ -241,7 +246,7 @@ async function fuzzChanges(
   const members = Object.keys(operation.body?.properties ?? {}).filter((member) => member !== 'deviceNo')
   const read = async (deviceNo: string): Promise<DeviceRecord> => {
     const { code, data } = await client.call(getDevice, { deviceNo }, { token: application.token })
-    // An application has its share of reads at once.
+    // 10007: the application's share of concurrent reads is used up.
     return code === 10007 ? Bun.sleep(5).then(() => read(deviceNo)) : data
   }
   const readAll = () => Promise.all(serials.map(read))
@@ -264,10 +269,10 @@ async function fuzzChanges(
       }
       expect<unknown>(after[index]).toEqual(data)
       const given = JSON.parse(sent[index] as string)
-      // A device that reports is online, unless its report says otherwise.
+      // A report makes its device online, unless the report itself sets another state.
       const alive = operation === reportDeviceState ? { onlineStatus: 1 } : {}
       const kept = show({ ...(before[index] as DeviceRecord), ...alive })
-      // null and "" clear a member, or say nothing of one that always has a value.
+      // null and "" clear a member; a member that always has a value ignores them.
       const expected = Object.entries(kept).map(([member, value]) => {
         if (!Object.hasOwn(given, member)) return value
         return given[member] === '' || given[member] === null ? (alwaysGiven.has(member) ? value : null) : given[member]
@@ -308,7 +313,7 @@ test('reportDeviceState shows exactly what was sent and keeps the rest, or refus
   )
 })
 
-/** Everything else that takes input. An operator sends it, for an application and records that nothing else needs. */
+/** All other operations with input. An operator calls them, for an application and records that no other test uses. */
 const others = operations.filter(
   ({ id, body, query }) =>
     (body !== undefined || query !== undefined) && !['createDevice', 'saveSite', 'importDeviceInventory'].includes(id),

@@ -22,7 +22,7 @@ test.each(Object.entries(generatedFiles()))('%s is checked in as it is generated
   expect(readChecked(path), generate).toBe(text)
 })
 
-// A deployment may be of another version than the checkout.
+// Skipped for a deployment given by address: it may run another version than this checkout.
 test.skipIf(process.env.FORECOURT_BASE_URL !== undefined)(
   'the service serves openapi.json as it is checked in',
   async () => {

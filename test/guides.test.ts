@@ -11,12 +11,12 @@ import { freePort } from './faults/replicated.ts'
 import { becomesTrue } from './faults/support.ts'
 import { deviceBody, newApplication, projectFolder, target } from './harness.ts'
 
-// Runs the commands that the guides show, as they are printed. Both languages have the same code
-// (test/conformance/guides.test.ts).
+// Runs the commands of the guides exactly as they are printed. Only the English guides are run: another test checks
+// that the Chinese ones contain the same code (test/conformance/guides.test.ts).
 
 const client = await target()
 
-/** The code of a language in a guide, in order. */
+/** The blocks of code in this language in a guide, in order. */
 function codeOf(guide: string, language: string): string[] {
   const source = readFileSync(join(projectFolder, 'docs', 'guides', 'en', `${guide}.md`), 'utf8')
   return [...source.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, of, code = '']) =>
@@ -24,7 +24,7 @@ function codeOf(guide: string, language: string): string[] {
   )
 }
 
-/** Pastes commands into a shell, and reads the answers that they print, a line each. */
+/** Runs commands in a shell and returns the responses that they print, one on each line. */
 function paste(commands: string[], env: Record<string, string>) {
   const { stdout, stderr } = spawnSync('bash', ['-euc', commands.join('\n')], {
     env: { ...process.env, FORECOURT_URL: client.url, ...env },
@@ -83,7 +83,7 @@ describe('receivers of callbacks', () => {
   test.each([
     ['ts', 'receiver.ts', [process.execPath]],
     ['py', 'receiver.py', ['python3']],
-    // A machine without a compiler of Java runs the other two.
+    // Java is left out on a machine without its compiler.
     ...(Bun.which('javac') === null ? [] : [['java', 'Receiver.java', ['java']] as const]),
   ] as const)(
     'in %s admits what is signed, once, and nothing else',
@@ -109,7 +109,7 @@ describe('receivers of callbacks', () => {
           data: '{"deviceName":"东门"}',
         }
         const other = `whsec_${randomBytes(24).toString('base64')}`
-        // During a rotation both sign.
+        // During a rotation, a callback is signed with both secrets.
         const { headers, body } = composeRequest({ url, secrets: [other, secret] }, message)
         const post = async (changes: Record<string, string> = {}, sent = body) =>
           (await fetch(url, { method: 'POST', headers: { ...headers, ...changes }, body: sent })).status

@@ -19,21 +19,21 @@ const bun = join(projectFolder, 'node_modules', '.bin', 'bun')
 
 export interface ServiceOptions {
   /**
-   * `bun` runs the source, or what scripts/test.ts has made of it (FORECOURT_TEST_BUNDLE); `node` runs dist/. Default:
-   * FORECOURT_TEST_RUNTIME, else bun.
+   * `bun` runs the source, or the bundle that scripts/test.ts has built of it (FORECOURT_TEST_BUNDLE); `node` runs
+   * dist/. Default: FORECOURT_TEST_RUNTIME, else bun.
    */
   runtime?: 'bun' | 'node'
-  /** How many files it may open; else as many as this process. */
+  /** How many files the service may open. Default: the limit of this process. */
   openFiles?: number
-  /** Settings beside the port, the data folder and the operator key. */
+  /** Environment variables besides the port, the data folder and the operator key. */
   env?: Record<string, string>
   /** Runs the source on Bun, even where a build exists. */
   isFromSource?: boolean
-  /** Another checkout than this one, to compare with. */
+  /** Path of another checkout, to compare with this one. */
   checkout?: string
-  /** A folder to start on again; otherwise a fresh one that is removed at the end. */
+  /** An existing data folder. Default: a new folder that is removed at the end. */
   dataDir?: string
-  /** Receives what the service writes to standard error, also before it is ready. */
+  /** Called with everything that the service writes to standard error, also before it is ready. */
   onStderr?: (words: string) => void
 }
 
@@ -42,10 +42,10 @@ export interface Service {
   operatorKey: string
   dataDir: string
   process: ChildProcess
-  /** The output so far. */
+  /** Everything written to standard output so far. */
   stdout(): string
   stderr(): string
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>
   /** Sends a signal to the service's own process and waits for its end. */
   kill(signal: NodeJS.Signals): Promise<void>
@@ -57,7 +57,7 @@ export interface Ended {
   stderr: string
 }
 
-/** Starts a real service on a free port; rejects with its words when it ends before it is ready. */
+/** Starts a real service on a free port; rejects with its output when it ends before it is ready. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const started = spawnService(options)
   const { child, dataDir, operatorKey, output } = started
@@ -112,7 +112,7 @@ function spawnService(options: ServiceOptions) {
   const [command, ...args] = runtime === 'node' ? ['node', join(checkout, 'dist', 'main.js')] : [bun, bundle || source]
   const environment: Record<string, string | undefined> = {
     ...process.env,
-    // As `npm start` sets it.
+    // The same value as `npm start` sets.
     BUN_JSC_forceRAMSize: '536870912',
     FORECOURT_HOST: '127.0.0.1',
     FORECOURT_PORT: '0',
@@ -121,7 +121,7 @@ function spawnService(options: ServiceOptions) {
     FORECOURT_LOG_LEVEL: 'warn',
     FORECOURT_WORKERS: process.env.FORECOURT_TEST_WORKERS,
     DATABASE_URL: undefined,
-    // Services on one database share the key for its secrets, as they must.
+    // Services that share a database need the same key for its secrets: the caller passes it in `env`.
     ...options.env,
   }
   const limited = ['-c', `ulimit -n ${options.openFiles} && exec "$@"`, 'sh', command as string, ...args]
@@ -141,7 +141,7 @@ function spawnService(options: ServiceOptions) {
   return { child, dataDir, operatorKey, output }
 }
 
-/** Makes a data folder whose database has the schema and nothing else, for `prepareDatabase` to copy. */
+/** Creates a data folder whose database has the schema and no rows, for `prepareDatabase` to copy. */
 export async function makeTemplate(): Promise<string> {
   const dataDir = join(newDataDir(), 'database')
   const embedded = await startEmbeddedDatabase(dataDir)
@@ -160,8 +160,9 @@ export async function makeTemplate(): Promise<string> {
 }
 
 /**
- * Puts a copy of the database that scripts/test.ts has made into a new data folder: making one takes more processor
- * time than all else of a start. Tests of the first start itself do without, and so does a file that is run by itself.
+ * Copies the database that scripts/test.ts has created into a new data folder: creating a database takes more processor
+ * time than the rest of a start. Nothing is copied for a test file that is run by itself, and tests of the first start
+ * do without it.
  */
 export function prepareDatabase(dataDir: string): void {
   const template = process.env.FORECOURT_TEST_DATABASE
@@ -174,7 +175,7 @@ export function prepareDatabase(dataDir: string): void {
   writeFileSync(path, JSON.stringify({ ...record, socketDir: join(dataDir, record.cluster) }))
 }
 
-/** A fresh data folder that the user who runs the embedded database can reach. */
+/** A new data folder that the user who runs the embedded database can reach. */
 export function newDataDir(): string {
   const folder = mkdtempSync(join(tmpdir(), 'forecourt-test-'))
   chmodSync(folder, 0o755)
@@ -196,12 +197,12 @@ export interface CallOptions {
   headers?: Record<string, string>
 }
 
-/** A refusal's data, for tests that look into it. */
+/** The data of a refusal, for tests that check it. */
 export interface Faults {
   errors: { field: string; reason: string }[]
 }
 
-/** Calls operations by their contracts, as a program would. */
+/** Calls operations by their contracts, over HTTP. */
 export class Client {
   readonly url: string
   readonly operatorKey: string
@@ -212,8 +213,8 @@ export class Client {
   }
 
   /**
-   * Sends `input` as the body of a POST or as the query of a GET; its `file` as the body of what takes one. Answers
-   * whatever comes back.
+   * Sends `input` as the body of a POST or as the query of a GET; for an operation that uploads a file, sends
+   * `input.file` as the body. Returns the response, whatever its status.
    */
   async call<Body extends TObject, Query extends TObject, Data extends TSchema>(
     operation: Operation<Body, Query, Data>,
@@ -237,7 +238,7 @@ export class Client {
     return this.send(path, { method, headers, body: typeof input === 'string' ? input : JSON.stringify(input) })
   }
 
-  /** The same, as an operator. */
+  /** As `call`, with the operator key. */
   operate<Body extends TObject, Query extends TObject, Data extends TSchema>(
     operation: Operation<Body, Query, Data>,
     input: unknown,
@@ -246,13 +247,16 @@ export class Client {
     return this.call(operation, input, { token: this.operatorKey, ...options })
   }
 
-  /** Sends any request, and reads the envelope if there is one. Throws when openapi.json describes it differently. */
+  /**
+   * Sends any request and parses the response's envelope, if it has one. Throws when openapi.json describes the request
+   * or response differently.
+   */
   async send<Data>(path: string, request: RequestInit): Promise<Answer<Data>> {
     const response = await fetch(this.url + path, request)
     const text = await response.text()
     const { status, headers } = response
     const { method = 'GET', body } = request
-    // Only in tests: benchmarks use this client too, and its checks would cost time.
+    // Only in tests: the benchmarks use this client too, and the checks would distort their times.
     if (process.env.NODE_ENV === 'test')
       expectPublished({
         method,
@@ -274,7 +278,7 @@ export interface TestApplication {
   token: string
 }
 
-/** Makes an application of the test's own: configured, without a rate limit, with a token. */
+/** Creates an application for one test: configured, without a rate limit, with a token. */
 export async function newApplication(client: Client, members: Record<string, unknown> = {}): Promise<TestApplication> {
   const body = {
     appName: 'test',
@@ -289,7 +293,7 @@ export async function newApplication(client: Client, members: Record<string, unk
   return { appId, appSecret, token: await newToken(client, appId, appSecret) }
 }
 
-/** The secret of an application that was made by this very request. */
+/** The secret in the response that created the application; throws when it is null. */
 export function shownSecret(appSecret: string | null): string {
   if (appSecret === null) throw new Error('the secret is not shown')
   return appSecret
@@ -302,7 +306,7 @@ export async function newToken(client: Client, appId: string, appSecret: string)
   return issued.data.accessToken
 }
 
-/** Repeats a call that a busy machine answered with 50003, so that no test fails before it begins. */
+/** Repeats a call that an overloaded service refused with 50003, so that a busy machine fails no test in its setup. */
 async function despiteLoad<Data>(ask: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
   for (let tries = 1; ; tries++) {
     const answer = await ask()
@@ -316,12 +320,12 @@ export async function takeOffline(client: Client, appId: string): Promise<void> 
   if (answer.code !== 0) throw new Error(`not offline: ${answer.text}`)
 }
 
-/** A serial that no other test uses. */
+/** A serial number that no other test uses. */
 export function newSerial(prefix = 'SN'): string {
   return `${prefix}-${randomBytes(9).toString('hex')}`
 }
 
-/** Everything that create device takes. */
+/** A body with every member of createDevice. */
 export function deviceBody(appId: string, members: Record<string, unknown> = {}): DeviceRegistration {
   return {
     appId,
@@ -337,7 +341,7 @@ export function deviceBody(appId: string, members: Record<string, unknown> = {})
   }
 }
 
-/** Everything that create site requires, and a little more. */
+/** A body with every member that createSite requires, and some more. */
 export function siteBody(appId: string, members: Record<string, unknown> = {}): SiteRegistration {
   return {
     appId,
@@ -358,16 +362,16 @@ export function siteBody(appId: string, members: Record<string, unknown> = {}): 
   }
 }
 
-/** Whether Debian's oldest supported PostgreSQL is on this machine. */
+/** The programs of PostgreSQL 15, the oldest supported version, as Debian installs them. */
 export const oldestPostgres = '/usr/lib/postgresql/15/bin'
 export const hasOldestPostgres = existsSync(join(oldestPostgres, 'initdb'))
 
 let shared: Promise<Service> | undefined
 
 /**
- * The service that a test file talks to: FORECOURT_BASE_URL with FORECOURT_OPERATOR_KEY when they are given, so that
- * the same tests can hold any deployment to the contract; else the one that scripts/test.ts started for all files, or,
- * when a file is run by itself, one of its own.
+ * The service that a test file calls. It is the deployment at FORECOURT_BASE_URL with FORECOURT_OPERATOR_KEY, when both
+ * are set, so that these tests can check any deployment; else the service that scripts/test.ts started for all files;
+ * else, when a file is run by itself, one that this process starts.
  */
 export async function target(): Promise<Client> {
   const url = process.env.FORECOURT_BASE_URL
@@ -379,7 +383,7 @@ export async function target(): Promise<Client> {
   return new Client(await shared)
 }
 
-/** Stops the service that `target` started; the test runner's preload calls it when all files are done. */
+/** Stops the service that `target` started; the test runner's preload calls this after the last file. */
 export async function stopTarget(): Promise<void> {
   if (shared !== undefined) await (await shared).stop()
 }

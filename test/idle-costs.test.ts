@@ -12,7 +12,7 @@ import { hasOldestPostgres } from './harness.ts'
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
-/** Applications with all that looks for work could stumble over, none of which has any. */
+/** Creates applications with rows in each table that background work searches; no row has work to do. */
 async function fill(sql: postgres.Sql, from: number, to: number): Promise<void> {
   const all = sql`generate_series(${from}::int, ${to}::int) as i`
   const id = sql`((extract(epoch from now())::bigint - 3600) * 1000000 + i)`
@@ -31,7 +31,10 @@ async function fill(sql: postgres.Sql, from: number, to: number): Promise<void> 
   await ofEach('device_presence', 'device_no, reported_at, seen_at', sql`'x' || i, now(), now() + interval '1 day'`)
 }
 
-/** Blocks a second that the walk through endpoints may add: for each of its 100 an index entry, a row and a look-up. */
+/**
+ * The blocks per second that the walk through callback endpoints may add: for each of its 100 endpoints an index entry,
+ * a row and a look-up.
+ */
 const walkBlocks = 900
 const seconds = 6
 
@@ -46,7 +49,7 @@ test.if(hasOldestPostgres)(
     const upkeep = () =>
       runUpkeep(sql, pino({ enabled: false }), { deliveryDays: 30, refusalDays: 7, isDistributed: false }, [], rests)
     const look = async () => {
-      // The first round looks into every application, and is the last to do so for an hour.
+      // The first round examines every application; no later round does so within the hour.
       await upkeep()
       await sleep(1_500)
       const idle = await meter.statementsOf(() => sleep(seconds * 1000))

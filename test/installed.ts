@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { projectFolder } from './harness.ts'
 
-// The package as people have it: the tarball, and a folder into which npm has installed it.
+// The package as users get it: the tarball, and a folder in which npm has installed it.
 
-/** Makes the tarball of this checkout as it is built now, or of the workspace that is named, and returns its path. */
+/** Packs this checkout as it is built now, or the named workspace, and returns the tarball's path. */
 export function pack(folder: string, ...workspace: string[]): string {
   for (const built of ['dist/main.js', 'sdk/dist/index.js', 'console/dist/index.html']) {
     if (!existsSync(join(projectFolder, built))) throw new Error(`${built} is not there: run npm run build first`)
@@ -17,8 +17,8 @@ export function pack(folder: string, ...workspace: string[]): string {
 }
 
 /**
- * Installs a tarball into an empty folder, with no install script. False, said in a sentence, when the registry cannot
- * be reached; in CI that is a failure.
+ * Installs a tarball into an empty folder without running install scripts. Returns false, and prints why, when the
+ * registry cannot be reached; in CI that throws.
  */
 export function install(tarball: string, folder: string): boolean {
   mkdirSync(folder, { recursive: true })
@@ -32,7 +32,7 @@ export function install(tarball: string, folder: string): boolean {
   return false
 }
 
-/** The path of a machine without a development setup: the system’s programs, Node and npm. */
+/** A PATH for a machine without development tools: the system's programs, Node and npm. */
 export const barePath = [
   dirname(execFileSync('node', ['-p', 'process.execPath'], { encoding: 'utf8' }).trim()),
   '/usr/bin',
@@ -44,14 +44,14 @@ export interface InstalledService {
   operatorKey: string
   process: ChildProcess
   stderr(): string
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>
 }
 
 export interface StartOptions {
   dataDir: string
   env?: Record<string, string>
-  /** What stands before `serve`. */
+  /** The command line before `serve`. */
   command: readonly string[]
   user?: { uid: number; gid: number } | undefined
 }

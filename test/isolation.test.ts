@@ -14,7 +14,7 @@ import { type Client, deviceBody, newApplication, siteBody, type TestApplication
 import { admitted, inputsOf } from './operations.ts'
 import { newPerson, signIn } from './people.ts'
 
-// Generated from the operations list: an operation without a line here fails the test, so none can be forgotten.
+// Generated from the list of operations: an operation that is missing in test/operations.ts fails the test.
 
 const client = await target()
 const owner = await newApplication(client)
@@ -24,7 +24,7 @@ const device = await newDevice(client, owner)
 const site = await newSite(client, owner)
 const inputs = inputsOf({ owner, stranger, rule, device, site })
 
-/** Sessions of one person for each role; the developer is a member of the owner's application. */
+/** One session for each role; the developer is a member of the owner's application. */
 const sessions = Object.fromEntries(
   await Promise.all(
     everyRole.map(async (role) => {
@@ -35,7 +35,10 @@ const sessions = Object.fromEntries(
 )
 const foreignDeveloper = await signIn(client, await newPerson(client, 'developer', [stranger.appId]))
 
-/** Sends a body that no operation accepts, so that nothing happens: 10003 is not permitted, 10001 is permitted. */
+/**
+ * Sends a body that every operation refuses, so that nothing changes. Code 10003 means that the caller may not call the
+ * operation, 10001 that it may.
+ */
 function probe({ method, path }: Operation, headers: Record<string, string>) {
   if (method === 'GET') return client.send<unknown>(path, { headers })
   return client.send<unknown>(path, { method, headers: { ...headers, 'content-type': 'application/json' }, body: '[]' })
@@ -66,7 +69,7 @@ function inputOf(operation: Operation): unknown {
   return input
 }
 
-/** Applications may call it, and it is about none of them. */
+/** Whether applications may call the operation although it concerns no application in particular. */
 function isShared({ callers, body, query }: Operation): boolean {
   return callers.includes('application') && !Object.hasOwn((body ?? query)?.properties ?? {}, 'appId')
 }
@@ -200,7 +203,7 @@ describe('an id of another application', () => {
   })
 })
 
-/** Ways to name the owner's application beside, or instead of, the stranger's own. */
+/** Bodies that name the owner's application in odd spellings, beside the stranger's own id or instead of it. */
 const spelledBodies = (input: object): string[] => {
   const own = { ...input, appId: stranger.appId }
   const named = `"appId":${JSON.stringify(owner.appId)}`

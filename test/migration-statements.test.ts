@@ -8,10 +8,11 @@ import { hasOldestPostgres, projectFolder } from './harness.ts'
 import { longTest } from './long.ts'
 import { refuseHolds } from './migration-statements.ts'
 
-// No migration holds up the writers of a large table, unless it says so. What is refused does hold them up, and what is
-// allowed does not: the long run tries each on a million rows, while another connection writes.
+// No migration may block the writers of a large table, unless the head of its file says so. The long run executes each
+// example on a million rows while another connection writes: the refused ones block the writer, the allowed ones do
+// not.
 
-/** The tables of the examples. */
+/** The tables that the examples use. */
 const schema = `
   create table other (id integer primary key);
   insert into other select generate_series(0, 999);
@@ -21,13 +22,13 @@ const schema = `
 `
 
 interface Example {
-  /** The file whose statements are tried. */
+  /** The SQL of the migration that is tested. */
   text: string
-  /** The files before it, each of which has been applied. */
+  /** The SQL of earlier migrations, which are applied first. */
   before?: string[]
-  /** Part of what to write instead, where the file is refused. */
+  /** For a refused migration: part of the advice in its refusal. */
   instead?: string
-  /** What undoes the files before, and a file outside a transaction. */
+  /** SQL that undoes `before`, and a migration outside a transaction. */
   after?: string
 }
 
@@ -105,7 +106,7 @@ const refused: Example[] = [
   },
 ]
 
-/** They hold writers up only while they themselves wait for a lock, and that for longer than they may. */
+/** Each blocks writers only while it waits for a lock itself, but it may wait longer than is allowed. */
 const refusedForTheirWait: Example[] = [
   { text: 'alter table large add more int; alter table other add more int;', instead: 'file of its own' },
   { text: `${outside}alter table large add column more int;`, instead: 'gives up waiting for its lock' },
@@ -170,7 +171,7 @@ const allowed: Example[] = [
 
 const filesOf = ({ before = [], text }: Example) =>
   [...before, text].map((each, file) => ({ file: `${file}`, text: each }))
-/** What is refused of an example's last file. */
+/** The refusals of the example's last file. */
 const refusalsOf = (example: Example) =>
   refuseHolds(filesOf(example))
     .filter(({ file }) => file === String(example.before?.length ?? 0))
@@ -182,7 +183,7 @@ const titled = (examples: Example[]) => examples.map((example) => [inOneLine(exa
 describe('the migrations', () => {
   test('hold no writers of a large table, or say why they do', () => {
     const migrations = readMigrations(join(projectFolder, 'migrations'))
-    // The first makes an empty schema.
+    // The first migration is left out: it creates tables that are still empty.
     const bound = migrations.filter(({ version, holds }) => version > 1 && holds === undefined).map(({ file }) => file)
     expect(refuseHolds(migrations).filter(({ file }) => bound.includes(file))).toEqual([])
   })
@@ -199,7 +200,7 @@ describe('the migrations', () => {
 const place = new Workplace()
 afterAll(() => place.clear(), 120_000)
 
-/** PostgreSQL as the service brings it along, and the oldest that it works with. */
+/** The embedded PostgreSQL, and the oldest version that is supported. */
 const servers = {
   embedded: async () => {
     const server = await place.startDatabase()
@@ -246,9 +247,9 @@ describe.each(hasOldestPostgres ? (['embedded', 'oldest'] as const) : (['embedde
   )
 })
 
-/** Writes to the table all the time, to its first thousand rows and new ones, and measures each write. */
+/** Writes to the table without pause, to its first thousand rows and to new rows, and measures each write. */
 class Writer {
-  /** The longest since it was last set. */
+  /** The longest write in milliseconds since this was last set to 0. */
   longestMs = 0
   writes = 0
   private isEnding = false
@@ -256,7 +257,7 @@ class Writer {
 
   constructor(sql: postgres.Sql) {
     this.done = this.write(sql)
-    // The test fails by `end`, or as no more is written.
+    // A failed write is reported by `end`, or by the missing writes; this only prevents an unhandled rejection.
     this.done.catch(() => {})
   }
 
@@ -277,8 +278,8 @@ class Writer {
 }
 
 /**
- * The writer's longest pause in milliseconds while an example is run and rolled back. As the machine does other work
- * too, one that is not as expected is measured three times.
+ * The writer's longest pause in milliseconds while an example is executed. An unexpected result is measured up to three
+ * times, because other work on the machine can cause a pause.
  */
 async function pauseFor(
   example: Example,
@@ -306,7 +307,7 @@ async function pauseFor(
   return pauseMs
 }
 
-/** Each statement by itself: `concurrently` takes no other beside it. */
+/** Runs the statements one by one: PostgreSQL refuses `concurrently` together with other statements. */
 async function runOutside(sql: postgres.Sql, text: string): Promise<void> {
   for (const statement of text.split(/;[ \t]*$/m)) {
     if (statement.trim() !== '') await sql.unsafe(statement)

@@ -1,13 +1,16 @@
-/** What a statement does to the writers of a large table. */
+/** The harmless effects that a statement can have on the writers of a large table. */
 const harmless = {
   leaves: 'it leaves them alone',
   outside: 'it leaves them alone, and PostgreSQL takes it outside a transaction only',
   lasts: 'it leaves them alone, and the more rows there are, the longer it takes',
   locks: 'it is short, and from then on they wait until its transaction ends',
 }
-/** Any other text: it holds them the longer the more rows there are, and this is what to write in its place. */
+/**
+ * Any other text means that the statement blocks writers, for longer the more rows there are; the text says what to
+ * write instead.
+ */
 type Effect = keyof typeof harmless | (string & {})
-/** The first pattern that fits decides. */
+/** The first pattern that matches determines the effect. */
 type Known = readonly (readonly [RegExp, Effect])[]
 
 const outside = 'in a file that begins with `-- outside a transaction`'
@@ -31,12 +34,12 @@ const knownStatements: Known = [
   [/^(alter index \w+ rename|alter sequence|comment on|grant|revoke) /, 'leaves'],
 ]
 
-/** Of the actions of `alter table`, with `( )` for all in brackets. */
+/** The actions of `alter table`, with everything inside brackets removed. */
 const knownActions: Known = [
   [/^validate constraint /, 'lasts'],
   [/^add (constraint \w+ )?(check|foreign key) .*\bnot valid$/, 'locks'],
   [/^add (constraint \w+ )?(check|foreign key) /, 'add it `not valid`, and validate it in a later file'],
-  // `primary key` is short where the index's columns are `not null`, which this cannot know.
+  // `primary key` is fast only if the index's columns are `not null`, which this check cannot see.
   [/^add (constraint \w+ )?(unique|primary key) using index /, 'locks'],
   [
     /^add (constraint \w+ )?(unique|primary key) /,
@@ -66,9 +69,11 @@ const knownActions: Known = [
 const subject =
   /^(?:(create|alter|drop) table|create (?:unique )?index(?: \w+)? on|update|delete from|insert into|.*? trigger .*? on) (\w+) ?(.*)/
 
-/** The statements of a schema's files that would hold up the writers of a large table, and what to write instead. */
+/**
+ * Finds the statements in migrations that would block the writers of a large table, and what to write instead of each.
+ */
 export function refuseHolds(files: readonly { file: string; text: string }[]): { file: string; refusal: string }[] {
-  /** Checks that a column is not null, by table and constraint. */
+  /** The constraints that check a column for null, by table and constraint name. */
   const checks = new Map<string, { column: string; isValid: boolean }>()
 
   function effectOfAction(action: string, table: string): Effect {
@@ -84,7 +89,7 @@ export function refuseHolds(files: readonly { file: string; text: string }[]): {
   }
 
   function effectsOfActions(table: string, actions: string): Effect[] {
-    // Wherever it stands in the statement, PostgreSQL drops first.
+    // PostgreSQL drops constraints before its other actions, wherever `drop` is written in the statement.
     for (const [, name] of actions.matchAll(/\bdrop constraint (\w+)/g)) checks.delete(`${table} ${name}`)
     return split(actions, ',').map((action) => effectOfAction(action, table))
   }
@@ -99,7 +104,7 @@ export function refuseHolds(files: readonly { file: string; text: string }[]): {
       const effects = created.has(table) ? all.filter((effect) => effect === 'lasts') : all
       if (verb === 'create') created.add(table)
       const named = effects.includes('locks') ? [table] : []
-      // A foreign key locks both its tables.
+      // Adding a foreign key locks both tables.
       if (verb !== undefined) for (const [, other = ''] of statement.matchAll(/\breferences (\w+)/g)) named.push(other)
       const now = named.filter((name) => !created.has(name))
       const [held] = [...locked, ...now]
@@ -122,7 +127,7 @@ function effectIn(known: Known, text: string): Effect {
   return known.find(([pattern]) => pattern.test(text))?.[1] ?? unknown
 }
 
-/** SQL in small letters and single spaces, without comments, what is in quotes, and words that change nothing here. */
+/** SQL in lower case with single spaces, without comments, quoted text and words that have no effect here. */
 function readable(text: string): string {
   const opaque =
     /--[^\n]*|\/\*.*?\*\/|\be'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|\$([a-z_]\w*|)\$.*?\$\1\$|"(?:[^"]|"")*"/gis
@@ -136,7 +141,7 @@ function readable(text: string): string {
       .replaceAll(/[(),;]/g, ' $& ')
       .replaceAll(/\s+/g, ' ')
       .replaceAll(/\b(if exists|only|unlogged|or replace) |\bpublic\./g, '')
-      // Its value is the same for the whole statement; that of any other function may differ from row to row.
+      // `now()` returns the same value for the whole statement; any other function may return a new value for each row.
       .replaceAll(/\bnow \( \)/g, 'now')
   )
 }

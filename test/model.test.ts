@@ -14,15 +14,18 @@ import { readAllRecords, siteCommands } from './model/sites.ts'
 import { stateCommands } from './model/states.ts'
 import { type Asking, type AskingOfSerial, type Command, newWorld, type World } from './model/world.ts'
 
-// The whole interface against a model of it that is a few maps in memory: whatever is called in whatever order, every
-// answer is the model's. A failure is shrunk to the commands that matter, and prints how to run it again.
+// Compares the whole API with a model in memory: after any calls in any order, every response must equal the model's.
+// fast-check reduces a failure to the commands that matter and prints how to repeat it.
 
 const runs = atScale(8, 200)
 const maxCommands = 250
-/** Each has its own seed and its own share of the runs; all have one service. */
+/** Each worker has its own seed and its own share of the runs; all workers call one service. */
 const workers = 8
 const timeLimitMs = 240_000
-/** Part of the test's name too: a failure's summary may be all that is left of a run. */
+/**
+ * The seed is also in the test's name, because the summary of a failure may be the only part of the output that is
+ * kept.
+ */
 const seed = Number(process.env.FORECOURT_SEED ?? randomInt(2 ** 30))
 
 const service = await startService()
@@ -52,7 +55,7 @@ const anyCommand = fc.oneof(
   ...siteCommands(asking, key),
 )
 
-/** At the end of a run everything is read once more. */
+/** Reads every record once more, at the end of a run. */
 async function readEverything(world: World, client: Client): Promise<void> {
   for (const [app, application] of world.apps.entries()) {
     await readApplication(client, application)
@@ -63,7 +66,10 @@ async function readEverything(world: World, client: Client): Promise<void> {
   for (const deviceNo of world.serials) await readHistory(world, client, 'anyone', deviceNo)
 }
 
-/** The first worker that fails has the machine for itself while it looks for the smallest failure. */
+/**
+ * The number of the first worker that failed. The other workers stop, so that it can search for the smallest failure
+ * undisturbed.
+ */
 let failing: number | undefined
 
 function property(worker: number, replayPath: string | undefined) {
@@ -100,7 +106,7 @@ function check(worker: number, seed: number, numRuns: number, again: { path?: st
   })
 }
 
-/** What a failure printed: the seed, the path, which of its commands were run, and the worker. */
+/** Parses what a failure printed: the seed, the path, which commands were run, and the worker. */
 function readReplay() {
   const { FORECOURT_SEED: seed, FORECOURT_PATH: written } = process.env
   if (seed === undefined || written === undefined) return undefined

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { getMetrics } from '../src/service/contract.ts'
 import { projectFolder, target } from './harness.ts'
 
-// The rules and dashboards for Prometheus and Grafana name metrics that exist, and the guide describes every metric.
+// The Prometheus rules and Grafana dashboards name only metrics that exist, and the guide describes every metric.
 
 const client = await target()
 const deploy = (path: string) => join(projectFolder, 'deploy', path)
@@ -14,7 +14,7 @@ const alerts = read(deploy('prometheus/alerts.yaml'))
 const guide = read(join(projectFolder, 'docs/monitoring.md'))
 
 const metrics = async () => (await client.operate(getMetrics, {})).text
-/** The names of metrics that a text holds, without what a histogram adds to them. */
+/** The names of the metrics in a text, without the suffixes that a histogram adds. */
 const namesIn = (text: string) =>
   [...new Set(text.match(/\b(forecourt|process)_[a-z_]+\b/g))]
     .map((name) => name.replace(/_(bucket|sum|count)$/, ''))
@@ -44,7 +44,7 @@ test('every alert is tried, on what it is for and on a service in order', () => 
   for (const name of alertNames) expect(tests.split(`alertname: ${name}, exp_alerts: []`)).toHaveLength(2)
 })
 
-// Debian's package `prometheus` brings it.
+// promtool is part of Debian's package `prometheus`.
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0
 const promtool = (args: string[], input = '') => {
   const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' })

@@ -9,7 +9,7 @@ import { operations } from '../src/reference/operations.ts'
 import { type RefusalName, refusals } from '../src/vocabulary/refusals.ts'
 import { PublishedApi } from './published.ts'
 
-// What other people's tools and people need of the published description.
+// Checks of the published OpenAPI document: what client generators, other tools and human readers need from it.
 
 interface Schema {
   $ref?: string
@@ -55,7 +55,7 @@ const { schemas, responses, parameters } = document.components
 const described = Object.values(document.paths).flatMap((methods) => Object.values(methods))
 const nameOf = ($ref = '') => $ref.split('/').at(-1) ?? ''
 
-/** Every schema beneath one, with where it stands. */
+/** Every schema inside a schema, each with its path. */
 function* within(schema: Schema, at: string): Generator<[string, Schema]> {
   yield [at, schema]
   for (const [name, member] of Object.entries(schema.properties ?? {})) yield* within(member, `${at}.${name}`)
@@ -70,7 +70,8 @@ const everySchema = [
   ),
 ]
 
-// `npm run generate` writes the size, so that a change which makes the document larger shows it among its differences.
+// `npm run generate` writes the size into a file, so that a change which makes the document larger shows up in the
+// diff.
 test('it is as large as is checked in, and small enough to be read at once', () => {
   const { compressedKilobytes } = JSON.parse(readFileSync(join(import.meta.dirname, 'openapi-size.json'), 'utf8'))
   expect(gzipSync(text).byteLength).toBeLessThanOrEqual(compressedKilobytes * 1000)
@@ -85,7 +86,7 @@ test('every operation, parameter, tag and member of a record says what it means'
         silent.push(`${operationId} ${name}`)
     }
   }
-  // The envelope is documented once; its data is the record.
+  // The envelope's members are described once; the members of its data are described in the record.
   const envelope = new Set(['data', 'code', 'type'])
   const names = new Set(Object.keys(refusals))
   for (const [at, { properties = {} }] of everySchema) {
@@ -122,7 +123,7 @@ test('every integer that may pass 2^31 says int64: a client of 32 bits would fai
   const isSmall = ({ enum: values, maximum }: Schema) =>
     values !== undefined || (maximum !== undefined && maximum < 2 ** 31)
   const narrow = integers.filter(([, schema]) => !isSmall(schema) && schema.format !== 'int64').map(([at]) => at)
-  // The code of a refusal has five digits.
+  // A refusal's code has five digits.
   expect(narrow).toEqual(['Refusal.code'])
   for (const id of ['EventHead.id', 'Delivery.eventId', 'Site.id', 'Import.bytes', 'AuditEntry.id']) {
     expect(integers.filter(([at]) => at === id).map(([, { format }]) => format)).toContain('int64')
@@ -201,7 +202,10 @@ test('each operation’s answer has an example that fits: what tools make of the
   }
 })
 
-/** The first example of a schema, or what is made of its parts’; throws where a tool would have to invent a text. */
+/**
+ * The first example of a schema, or one composed of its parts' examples. Throws where a tool would have to invent a
+ * text.
+ */
 function exampleOf(schema: Schema, at: string): unknown {
   const { $ref, examples, enum: values, allOf, anyOf, properties, items } = schema
   if (examples !== undefined) return examples[0]

@@ -3,7 +3,7 @@ import { boundOf, manyInGate, measureOperations, mostOf } from './costs/walk.ts'
 import { atScale } from './faults/support.ts'
 import { hasOldestPostgres } from './harness.ts'
 
-// No operation reads more because more rows lie beside, whether the database has statistics or not.
+// No operation may read more because its tables have more rows, whether PostgreSQL has statistics or not.
 
 test.if(hasOldestPostgres)(
   'every operation reads as much beside many rows as beside few',
@@ -14,10 +14,10 @@ test.if(hasOldestPostgres)(
       `${name}: ${small.read} → ${large.read} without statistics (${large.dearest}), ${analysed.read} with (${analysed.dearest})`
     const grown = costs.filter((cost) => !cost.isOpen && mostOf(cost) > boundOf(cost, many))
     expect(grown.map(told)).toEqual([])
-    // What is known to grow, and is to be taken from here once it is mended.
+    // Operations marked as growing (`isOpen`) that no longer grow: their mark must be removed.
     const mended = costs.filter((cost) => cost.isOpen && mostOf(cost) <= boundOf(cost, many))
     expect(mended.map(told)).toEqual([])
-    // An allowance that nothing needs is one that hides something.
+    // An allowance (`allowed`) that the operation does not need could hide a later fault.
     expect(costs.filter(({ allowed, isOpen }) => allowed && isOpen)).toEqual([])
   },
   600_000,

@@ -13,13 +13,13 @@ import { becomesTrue } from './faults/support.ts'
 import { type Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from './harness.ts'
 import { newPassword, newPerson, signIn } from './people.ts'
 
-/** The rows that the measured operations are about; they stay the same while the tables grow. */
+/** The rows that the measured operations use; they stay the same while the tables grow. */
 export interface World {
   client: Client
   sql: postgres.Sql
   owner: TestApplication
   stranger: TestApplication
-  /** An application of its own, for what changes an application as a whole. */
+  /** A separate application, for operations that change an application as a whole. */
   spare: TestApplication
   device: string
   site: number
@@ -40,7 +40,7 @@ export async function makeWorld(client: Client, sql: postgres.Sql, callbackUrl: 
   const site = await newSite(world)
   const rule = await newRule(world)
   const importId = await newImport(world)
-  // The application's first event, behind which all others come, and a delivery of it.
+  // The application's first event, older than all others, and a delivery of that event.
   const [first] = await sql<[{ id: number }]>`select min(id) as id from event where app_id = ${owner.appId}`
   await sql`
     insert into delivery (app_id, id, type, status, attempts, event_time, created_at, finished_at, attempt_log)
@@ -76,13 +76,16 @@ async function newImport({ client, owner }: Makers): Promise<number> {
   return id
 }
 
-/** The worker's statements for the imports of other calls would count as the next operation's. */
+/**
+ * Waits until all imports have ended: the background worker's statements for them would be counted for the next
+ * operation.
+ */
 async function allImportsOver({ sql }: World): Promise<void> {
   const isOver = async () => (await sql`select 1 from import where status in (1, 2)`).length === 0
   if (!(await becomesTrue(isOver))) throw new Error('an import does not end')
 }
 
-/** An import that no worker takes. */
+/** Creates an import with an endless lease, so that no worker starts it. */
 async function waitingImport({ sql, owner }: World): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
     insert into import (app_id, kind, format, is_dry_run, status, actor, lease_until)
@@ -92,23 +95,25 @@ async function waitingImport({ sql, owner }: World): Promise<number> {
 
 const newOperatorId = async ({ client }: Makers) => (await newPerson(client, 'viewer')).id
 
-/** A call of an operation: its input, and as whom where that is not the owner. */
+/** One call of an operation: its input, and the caller where that is not the owner. */
 interface Call {
   input: unknown
   as?: { token?: string; headers?: Record<string, string> }
 }
 
-/** Why an operation may read more where there are more rows, and how much at most. */
+/** The reason why an operation may read more when tables have more rows, and the limit. */
 interface Allowance {
   blocks: number
   because: string
 }
 
 export interface Measured {
-  /** Makes what one call needs; not measured. */
+  /** Creates the rows that one call needs; these statements are not measured. */
   call: (world: World) => Call | Promise<Call>
   allowed?: Allowance
-  /** It grows, which is to be mended: the test fails once it does not. */
+  /**
+   * Why the cost grows although it should not. The test fails once it no longer grows, so that this mark is removed.
+   */
   isOpen?: string
 }
 
@@ -119,7 +124,7 @@ const asOperator = (input: (world: World) => object | Promise<object>): Measured
   call: async (world) => ({ input: await input(world), as: { token: world.client.operatorKey } }),
 })
 const none = () => ({})
-/** A page with a total reads as many rows as are counted, at most 10,000. */
+/** A page with a total counts up to 10,000 rows, and so reads as many. */
 const counting = (of: Measured, blocks = 2_500): Measured => ({
   ...of,
   allowed: { blocks, because: 'Its total counts up to 10,000 rows.' },
@@ -140,7 +145,7 @@ const inNdjson = ({ token }: TestApplication) => ({ token, headers: { 'content-t
 const credentials = ({ spare }: World) => ({ client_id: spare.appId, client_secret: spare.appSecret })
 const ofSpare = (more: object = {}) => asOperator(({ spare }) => ({ appId: spare.appId, ...more }))
 
-/** Every operation, by its id; an operation that is not here fails the test. */
+/** Every operation, by its id; a missing operation fails the test. */
 export const measured: Record<string, Measured> = {
   issueToken: { call: (world) => ({ input: { grant_type: 'client_credentials', ...credentials(world) }, as: {} }) },
   revokeToken: {
@@ -194,14 +199,14 @@ export const measured: Record<string, Measured> = {
   replayDeliveries: own(({ delivery }) => ({ id: delivery })),
   testDelivery: {
     call: async ({ client, callbackUrl }) => {
-      // One test in 3 s of each application: so each is of another one.
+      // An application may send one test every 3 s, so each call uses another application.
       const app = await newApplication(client, { thirdPartyConfig: { operatorName: 'Test operator', callbackUrl } })
       return { input: { appId: app.appId }, as: app }
     },
   },
   pageRefusals: counting(own(none)),
   createImport: ofEachApplication({
-    // One import of an application is under way at a time: so each is of another one.
+    // An application may run one import at a time, so each call uses another application.
     call: async ({ client }) => {
       const app = await newApplication(client)
       return {
@@ -301,7 +306,9 @@ async function otherApplication(client: Client): Promise<string> {
   return (await made(client.operate(createApplication, { appName: 'test' }))).appId
 }
 
-/** Questions that an operation answers by other statements than its plainest one: `operation: what is asked`. */
+/**
+ * Requests for which an operation runs other SQL than for its simplest request, named `operation: what is requested`.
+ */
 export const variants: Record<string, Measured> = {
   'pageEvents: of one device': own(({ device }) => ({ deviceNo: device })),
   'pageEvents: of one site': own(({ site }) => ({ siteId: site })),
@@ -326,16 +333,16 @@ const keyed = ({ token }: TestApplication, input: object): Call => ({
   as: { token, headers: { 'idempotency-key': newSerial('key') } },
 })
 
-/** Questions that are refused, and what it costs to find that out. */
+/** Codes of requests that are refused on purpose: the cost of finding the reason is measured. */
 const refusedOnPurpose = [20_017]
 
-/** Sends one call, which must succeed unless it is to be refused. */
+/** Sends one call and throws if it fails, except with a code that is expected. */
 export async function send(world: World, operation: Operation, { input, as = world.owner }: Call): Promise<void> {
   const { status, code, text } = await world.client.call(operation, input, as)
   if (status >= 400 && !refusedOnPurpose.includes(code)) throw new Error(`${operation.id}: ${text}`)
 }
 
-/** What each operation takes when it acts for the owner, of any of its records; `open`: it asks for no token. */
+/** The input of each operation for the owner and its records; `open` means that the operation needs no token. */
 export const inputsOf = ({
   owner,
   stranger,

@@ -6,9 +6,9 @@ import { becomesTrue, databaseProcesses, tell, Workplace } from './faults/suppor
 import { deviceBody, projectFolder, siteBody } from './harness.ts'
 import { barePath, type InstalledService, install, pack, type StartOptions, startInstalled } from './installed.ts'
 
-// The tarball of `npm pack`, installed where there is nothing but Node and npm, and used as its readers use it. As root
-// the service runs as another user, to whom what is installed is read-only. Half a minute, so not in `npm test`: it runs
-// in `npm run check`, after the build, and by FORECOURT_TEST_LONG=1.
+// Installs the tarball of `npm pack` on a machine with only Node and npm, and uses it as a reader of the README would.
+// When the tests run as root, the service runs as another user, who can only read the installed files. It takes half a
+// minute, so `npm test` leaves it out: it runs in `npm run check` after the build, and with FORECOURT_TEST_LONG=1.
 
 const mostMegabytes = 250
 const isRoot = process.getuid?.() === 0
@@ -27,7 +27,7 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
     isInstalled = install(pack(place.home), folder)
     mkdirSync(dataDir)
     if (user !== undefined) chownSync(dataDir, user.uid, user.gid)
-    // The files of the folder in which it is started are not the service's.
+    // The service must ignore these files in its working directory.
     writeFileSync(join(folder, '.env'), 'FORECOURT_PORT=1\nDATABASE_URL=postgres://nobody@127.0.0.1:1/none\n')
     writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./missing.ts"]\n')
   }, 300_000)
@@ -68,7 +68,7 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
     if (!isInstalled) return
     const service = await start()
     await works(service, folder, 'forecourt/sdk')
-    // The SDK's own package, alone in a folder.
+    // The SDK's own package, installed alone in a folder.
     const consumer = join(place.home, 'consumer')
     install(pack(place.home, '--workspace', 'sdk'), consumer)
     expect(readdirSync(join(consumer, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
@@ -76,7 +76,7 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
     ])
     await works(service, consumer, 'forecourt-sdk')
     expect(await service.stop()).toBe(0)
-    // All of it has arrived by now.
+    // The service has ended, so its output is complete.
     expect(service.stderr()).toMatch(/"runtime":"Bun /)
     expect(service.stderr()).not.toContain('patch')
   }, 120_000)
@@ -88,13 +88,13 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
       absolute: true,
     })
     renameSync(bun, `${bun}.aside`)
-    // As on a processor without the instructions that it was compiled for.
+    // This program ends like Bun on a processor that lacks the instructions Bun was compiled for.
     writeFileSync(bun, '#!/bin/sh\nkill -ILL $$\n', { mode: 0o755 })
     const service = await start()
     renameSync(`${bun}.aside`, bun)
     await works(service, folder, 'forecourt/sdk')
     expect(await service.stop()).toBe(0)
-    // All of it has arrived by now.
+    // The service has ended, so its output is complete.
     expect(service.stderr()).toMatch(/"runtime":"Node /)
     expect(service.stderr()).not.toContain('patch')
     const unwanted = await start({ env: { FORECOURT_RUNTIME: 'node' } })
@@ -118,7 +118,10 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('the package in a
     60_000,
   )
 
-  /** A site and a device by the SDK that a folder has installed, on Node, and the console's page with what it loads. */
+  /**
+   * Creates a site and a device with the SDK installed in a folder, on Node, and loads the console's page with its
+   * files.
+   */
   async function works({ url, operatorKey }: InstalledService, folder: string, sdk: string): Promise<void> {
     const { appId: _, ...site } = siteBody('')
     const { appId: __, ...device } = deviceBody('')

@@ -11,7 +11,7 @@ export interface Person {
 
 export const newPassword = () => randomBytes(12).toString('hex')
 
-/** An account of the test's own, with a password. */
+/** Creates an account for one test, with a password. */
 export async function newPerson(client: Client, role: string, appIds: string[] = []): Promise<Person> {
   const person = { name: `${role}-${randomBytes(6).toString('hex')}`, password: newPassword() }
   const created = await client.operate(createOperator, { ...person, role, appIds })
@@ -19,13 +19,13 @@ export async function newPerson(client: Client, role: string, appIds: string[] =
   return { ...person, id: created.data.id }
 }
 
-/** The session's cookie that an answer sets, as a browser sends it back. */
+/** The session's cookie from a response, as a browser sends it back. */
 export function cookieOf(answer: Answer<unknown>): string {
   const [pair = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
   return pair
 }
 
-/** Signs a person in; answers the headers that carry the session. */
+/** Signs a person in; returns the headers that identify the session. */
 export async function signIn(client: Client, { name, password }: Person): Promise<{ cookie: string }> {
   const answer = await client.call(createSession, { name, password })
   if (answer.code !== 0) throw new Error(`not signed in: ${answer.text}`)

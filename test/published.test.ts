@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Exchange, PublishedApi } from './published.ts'
 
-// The client of the tests holds every exchange to openapi.json; here it sees that it would notice.
+// The tests' client compares every exchange with openapi.json; these tests show that it notices differences.
 
 const published = new PublishedApi(readFileSync(join(import.meta.dirname, '..', 'openapi.json'), 'utf8'))
 

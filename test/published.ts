@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
-// Holds what is sent and answered to the published OpenAPI document, as a validating proxy would: each answer, and each
-// request that was accepted. Schemas are compiled when an exchange first needs them.
+// Compares requests and responses with the published OpenAPI document, as a validating proxy would: every response, and
+// every request that was accepted. A schema is compiled when an exchange first needs it.
 
 interface Schema {
   format?: string
@@ -42,25 +42,25 @@ export interface Exchange {
 }
 
 const documentId = 'openapi.json'
-/** The statuses that `default` stands for, and no others. */
+/** The statuses that the document's `default` response may have. */
 const ofDefault = new Set([405, 408, 413, 415])
 
-/** Checks exchanges against one document. */
+/** Checks exchanges against one OpenAPI document. */
 export class PublishedApi {
   private readonly document: { paths: Record<string, Record<string, Described>> }
   private readonly ajv = new Ajv2020({
     strict: false,
     validateSchema: false,
     meta: false,
-    // Less to compile: each component once, the first error only.
+    // Faster to compile: each component once, and only the first error is reported.
     inlineRefs: false,
     code: { optimize: false },
-    // As tools read patterns when they have no flag `u`.
+    // Patterns must also match without the flag `u`, because some tools do not set it.
     unicodeRegExp: false,
     formats: { int64: true, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i },
   })
   private readonly checks = new Map<string, ValidateFunction>()
-  /** Members that are numbers, moments, lists or records wherever they occur. */
+  /** The names of members that are never a text, wherever they occur. */
   private readonly notTexts: ReadonlySet<string>
 
   constructor(text: string) {
@@ -69,13 +69,16 @@ export class PublishedApi {
     this.ajv.addSchema(this.document, documentId)
   }
 
-  /** The differences between an exchange and the document, each with its place. None for paths of no operation. */
+  /**
+   * The differences between an exchange and the document, each with its place. Empty for a path that belongs to no
+   * operation.
+   */
   violations(exchange: Exchange): string[] {
     const ofRequest = exchange.status === 200 ? this.ofRequest(exchange) : []
     return [...this.ofAnswer(exchange), ...ofRequest]
   }
 
-  /** The same of the answer alone. */
+  /** As `violations`, but checks only the response. */
   ofAnswer(exchange: Exchange): string[] {
     return this.told(exchange, (operation, pointer) => this.inAnswer(operation, pointer, exchange))
   }
@@ -123,13 +126,13 @@ export class PublishedApi {
     )
     const query = new URLSearchParams(path.split('?')[1])
     const known = new Set(parameters.map(([{ name }]) => name))
-    // Outside the API an unknown query member is not the service's business.
+    // Outside /api/ the service ignores unknown query members.
     const found = [...(path.startsWith('/api/') ? query.keys() : [])]
       .filter((name) => !known.has(name))
       .map((name) => `the query member ${name} is not told`)
     for (const [{ name, in: place, required, schema }, at] of parameters) {
       const value = place === 'query' ? query.get(name) : requestHeaders.get(name)
-      // An empty one counts as none.
+      // An empty value counts as absent.
       if (value) found.push(...this.check(`${at}/schema`, this.typed(schema, value), name))
       else if (required) found.push(`${name} is accepted without a value`)
     }
@@ -164,7 +167,7 @@ export class PublishedApi {
     return new Set([...others].filter((name) => !texts.has(name)))
   }
 
-  /** A text of a query or a header as its schema's type. */
+  /** A text from the query or a header, converted to the type in its schema. */
   private typed(schema: Schema, value: string): unknown {
     const [{ type }] = this.resolve(schema, '')
     return [type].flat().some((name) => name === 'integer' || name === 'number') ? Number(value) : value
@@ -181,7 +184,7 @@ export class PublishedApi {
     return [`${what}: ${errors?.join('; ')}`]
   }
 
-  /** What a reference stands for, and where that is. */
+  /** The value that a reference points to, and its place in the document. */
   private resolve<Value>(value: Value, at: string): [Value, string] {
     const { $ref } = value as { $ref?: string }
     if ($ref === undefined) return [value, at]
@@ -191,17 +194,17 @@ export class PublishedApi {
   }
 }
 
-/** A body that is neither JSON nor a form. */
+/** Whether this media type is an uploaded file, which is neither JSON nor a form. */
 const isFile = (mediaType: string) => mediaType === 'text/csv' || mediaType === 'application/x-ndjson'
 
-/** A JSON pointer, fit for the fragment of an address. */
+/** A JSON pointer, escaped for the fragment of a URL. */
 function pointerTo(...steps: string[]): string {
   return steps.map((step) => `/${encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
 }
 
 /**
- * The document says once, in words, that `""` stands for null where null is allowed. The rules of texts allow it too;
- * those of other members don't, as they would have two types then.
+ * Replaces `""` by null in members that are not texts. The document says once, in words, that `""` means null wherever
+ * null is allowed. The schemas of texts also allow `""`; other schemas do not, because they would then have two types.
  */
 function withNulls(value: unknown, others: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) return value.map((item) => withNulls(item, others))
@@ -213,7 +216,7 @@ function withNulls(value: unknown, others: ReadonlySet<string>): unknown {
   return Object.fromEntries(members)
 }
 
-/** A batch without the rows that were refused, each by itself; undefined when there is no other. */
+/** The body of a batch without its refused rows; undefined when every row was refused. */
 function acceptedRows(body: unknown, results: { code: number }[] | undefined): unknown {
   const rows = Object.entries(body as object).find(([, member]) => Array.isArray(member))
   if (results === undefined || rows === undefined) return body

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newDataDir, projectFolder, startService } from './harness.ts'
 
-// The README is there in two languages, of which both say the same.
+// The README exists in English and in Chinese; both must have the same content.
 
 const read = (file: string) => readFileSync(join(projectFolder, file), 'utf8')
 const english = read('README.md')
@@ -36,7 +36,7 @@ test('every link leads to a file, and the Chinese ones to the Chinese guides', (
     expect(existsSync(join(projectFolder, link)), link).toBe(true)
   }
   const translated = (link: string) => link.replace('guides/en/', 'guides/zh/')
-  // Both name the index of both languages.
+  // Both READMEs link the list of guides in both languages, so equal links are counted once.
   const unique = (links: string[]) => [...new Set(links.map(translated))].sort()
   expect(unique(linksOf(chinese))).toEqual(unique(linksOf(english)))
   const wrong = linksOf(chinese).filter((link) => link.includes('guides/en/') && !link.endsWith('README.md'))
@@ -49,9 +49,9 @@ test('“A token again” works as it is pasted: a new service, a key, and a sec
   const port = await freePort()
   const dataDir = newDataDir()
   const env = { ...process.env, FORECOURT_PORT: String(port), FORECOURT_DATA_DIR: dataDir, NODE_ENV: undefined }
-  // The first terminal, which is gone.
+  // The service of an earlier terminal, which has ended.
   await (await startService({ dataDir })).stop()
-  // The service's output goes to standard error, and its process id is printed so that it can be ended.
+  // The service's output goes to standard error, apart from what the block prints. $! is the service's process id.
   const text = block.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`).replace('npm start &', 'npm start >&2 &')
   const shell = Bun.spawn(['bash', '-c', `${text}\nkill -TERM $!\nwait $!`], {
     cwd: projectFolder,

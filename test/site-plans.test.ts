@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 const total = 60_000
-/** One application has a sixth of all sites, two hundred others share the rest. */
+/** One application has a sixth of all sites; two hundred others share the rest. */
 beforeAll(async () => {
   await sql`
     insert into site (app_id, id, site_name, contacts, contacts_phone, customer_service_phone, business_week_day,
@@ -44,7 +44,10 @@ const anything: SiteFilter = {
   bbox: null,
 }
 const hours = (count: number) => new Date(Date.now() - count * 3_600_000)
-/** Every index that begins with the application can count its rows; a page takes the one in its own order. */
+/**
+ * PostgreSQL may count an application's rows with any index that begins with the application; a page needs the index in
+ * its own order.
+ */
 const ownRows = ['site_by_filter', 'site_pkey', 'site_by_content']
 const filters: { what: string; filter: Partial<SiteFilter>; indexes: string[] }[] = [
   { what: 'nothing', filter: {}, indexes: ownRows },
@@ -76,11 +79,11 @@ const filters: { what: string; filter: Partial<SiteFilter>; indexes: string[] }[
 describe('a page of sites reads an index', () => {
   test.each(filters)('by $what', async ({ filter, indexes }) => {
     statements.length = 0
-    // More than a page holds, so that the rows are counted too, and then the page that follows.
+    // More rows exist than one page holds, so the first request also counts rows; then the next page is read.
     const asking = { ...anything, ...filter, pageSize: 1 }
     const { nextCursor } = await pageOfSites(sql, asking, String)
     if (nextCursor !== null) await pageOfSites(sql, { ...asking, cursor: nextCursor }, String)
-    // Over all applications, the first 10,001 rows are counted in table order.
+    // Over all applications, the first 10,001 rows are counted in table order, so that statement may scan the table.
     const isTold = ({ text }: { text: string }) => filter.appIds !== null || text.includes('order by')
     const asked = statements.splice(0).filter(isTold)
     expect(asked.length).toBeGreaterThan(0)

@@ -5,7 +5,7 @@ import { projectFolder } from './harness.ts'
 
 const root = join(projectFolder, 'src')
 
-/** The folders that a folder of `src` imports from; what contracts give and take does not count. */
+/** The folders of `src` that a folder imports from. Imports from or by a contract.ts are not counted. */
 function importsOf(folder: string): Set<string> {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
   const sources = files.filter((file) => file.endsWith('.ts') && !/(^|\/)contract\.ts$|\.test\.ts$/.test(file))

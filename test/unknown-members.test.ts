@@ -33,8 +33,8 @@ import {
   type TestApplication,
 } from './harness.ts'
 
-// Members that a contract does not name are ignored, also those that the tables and the records do name: the same
-// write, once as it is and once with all of them added, leaves the same rows.
+// A member that a contract does not name is ignored, even when a table or record has one of that name. Each write is
+// sent unchanged for one subject and with all such members for another: both must leave the same rows.
 
 const service = await startService()
 const client = new Client(service)
@@ -54,7 +54,7 @@ interface Subject extends TestApplication {
   name: string
 }
 
-/** The body of a write about a subject of its own, made ready for it. */
+/** Prepares a subject for a write, and returns the write's body. */
 type Body = (subject: Subject) => unknown
 
 const withDevice =
@@ -133,7 +133,7 @@ const writes: [Operation, Body][] = [
   [createOperatorKey, ({ name }) => ({ name, role: 'viewer' })],
 ]
 
-/** What tables and records name, as callers would write it. */
+/** The names of all columns and record members, in the spellings that a caller could use. */
 async function namesWithin(): Promise<string[]> {
   const columns =
     await database`select distinct column_name from information_schema.columns where table_schema = 'public'`
@@ -164,9 +164,9 @@ interface Shape {
   [shownKey]?: Shape
 }
 
-/** The body as JSON text, with all names added wherever an object stands that does not declare them. */
+/** The body as JSON text, with all these names added to each object that does not declare them. */
 function loaded(body: unknown, schema: Shape, value: unknown): string {
-  // A batch's rows are checked one by one, by a schema of their own.
+  // The rows of a batch are checked one by one, by a separate schema.
   const whole = schema.properties === undefined ? (schema[shownKey] ?? schema) : schema
   const within = [whole, ...((whole.anyOf ?? []) as Shape[])]
   if (Array.isArray(body)) {
@@ -186,7 +186,7 @@ const tables = (
   await database`select table_name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`
 ).map((row) => row.table_name as string)
 
-/** Every row that names the subject, without what differs between any two of them. */
+/** Every row that names the subject, without the values that always differ between two rows. */
 async function rowsOf({ appId, serial, name }: Subject): Promise<string[]> {
   const found = await Promise.all(
     tables.map(async (table) => {

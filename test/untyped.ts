@@ -1,7 +1,7 @@
 import { operations } from '../src/reference/operations.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
 
-/** An operation without its types, for tests that treat all operations alike by their contracts. */
+/** An operation without its types, for tests that treat all operations alike. */
 export function untyped({ id }: { id: string }): Operation {
   const operation = operations.find((one) => one.id === id)
   if (operation === undefined) throw new Error(`no operation is called ${id}`)

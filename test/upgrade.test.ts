@@ -9,9 +9,10 @@ import { becomesTrue, type OwnDatabase, tell, Workplace } from './faults/support
 import { Client, deviceBody, newApplication, siteBody, type TestApplication } from './harness.ts'
 import { type InstalledService, install, pack, startInstalled } from './installed.ts'
 
-// Two versions of the program on one database, as in an upgrade, under load: FORECOURT_TEST_OLD and FORECOURT_TEST_NEW
-// are their tarballs. Without them the old one is this checkout’s, and the new one the same with what a release
-// changes in the database: a version, a migration, and other routines. Two installations, so only in the long run.
+// Two versions of the program on one database under load, as in an upgrade. FORECOURT_TEST_OLD and FORECOURT_TEST_NEW
+// name their tarballs. Without them, the old version is this checkout, and the new version is this checkout with
+// another version number, one more migration and other SQL routines. Only in the long run, because it installs two
+// packages.
 
 const clients = 16
 
@@ -86,7 +87,9 @@ describe.skipIf(process.env.FORECOURT_TEST_LONG === undefined)('an upgrade under
   }
 })
 
-/** Clients that keep creating, each on one connection until asked to close it, then on a new one. */
+/**
+ * Clients that create records without pause. Each uses one connection until the service closes it, then opens another.
+ */
 class Load {
   readonly errors: string[] = []
   devices = 0
@@ -109,7 +112,7 @@ class Load {
     return this.answered.get(service) ?? 0
   }
 
-  /** Whether each of them answers another few hundred. */
+  /** Whether each of these services responds to more than 500 further requests. */
   async serves(...services: InstalledService[]): Promise<boolean> {
     const before = services.map((service) => this.count(service))
     return becomesTrue(() => services.every((service, index) => this.count(service) > (before[index] ?? 0) + 500))
@@ -131,7 +134,8 @@ class Load {
   }
 
   private async use(connection: RawConnection, service: InstalledService, app: TestApplication): Promise<void> {
-    // So that both are in use, whichever connected first.
+    // Each connection is used for 50 requests, so that both services are used, whichever accepted the first
+    // connections.
     for (let left = 50; left > 0 && this.running; left--) {
       const isSite = left % 5 === 0
       const [path, body] = isSite ? [saveSite.path, siteBody(app.appId)] : [createDevice.path, deviceBody(app.appId)]
