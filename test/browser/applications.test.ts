@@ -26,7 +26,7 @@ import {
   visit,
 } from './support.ts'
 
-/** A name that resolves nowhere, so that what is sent to it fails. */
+/** A host name that no DNS server resolves, so that every callback to it fails. */
 const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
 const newName = () => newSerial('Partner')
 const pageOf = (appId: string, tab = '') => `/console/applications/${appId}${tab === '' ? '' : `/${tab}`}`
@@ -49,7 +49,7 @@ describe('applications', () => {
       await picture(page, 'application-create')
       await page.getByRole('button', { name: 'Create', exact: true }).click()
       await page.getByRole('alert').getByText('Code 10001').waitFor()
-      // The faulty field is marked, and what was entered is still there.
+      // The faulty field is marked, and the entered values are still in the form.
       expect(await page.getByLabel('Callback URL').getAttribute('aria-invalid')).toBe('true')
       expect(await page.getByLabel('Operator name').inputValue()).toBe('Harbour Energy')
       expect((await client.operate(pageApplications, { appName: name })).data.list).toEqual([])
@@ -135,7 +135,7 @@ describe('applications', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Once it is offline, none of its devices can be created').waitFor()
     await picture(page, 'application-offline')
-    // Nothing happens before the word is given.
+    // Nothing changes before the dialog is confirmed.
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     expect((await detail(appId)).onlineStatus).toBe(1)
     await main.getByRole('button', { name: 'Take offline' }).click()
@@ -219,7 +219,7 @@ describe('applications', () => {
     await page.getByRole('alert').getByText('Code 10001').waitFor()
     expect((await client.operate(getThirdPartyConfig, { appId })).code).toBe(30003)
     await page.getByLabel('Callback URL').fill(callbackUrl)
-    // A fault is gone with what it was found in.
+    // The field's error disappears when its value changes.
     await page.getByLabel('Callback URL').and(page.locator(':not([aria-invalid=true])')).waitFor()
     const events = page.getByLabel('Events sent')
     for (const type of ['site.created', 'site.deleted']) {
@@ -248,7 +248,8 @@ describe('applications', () => {
     await secret.getByText(/^whsec_/).waitFor()
     await secret.getByRole('button', { name: 'I have kept it' }).click()
 
-    // Wiping out the events chooses all of them again; what someone else saved meanwhile is not run over.
+    // An empty selection of events means all events. The settings that another person saved meanwhile are not
+    // overwritten.
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByLabel('Operator name').fill('Harbour Energy Group')
     await client.operate(saveThirdPartyConfig, { appId, operatorName: 'Harbour', operatorId: 'ABCDEFGHI', callbackUrl })
@@ -309,9 +310,9 @@ describe('applications', () => {
       await picture(page, `application-${part.toLowerCase().replace(' ', '-')}`)
     }
     await strip.getByRole('link', { name: 'Events' }).click()
-    // The newest stands first.
+    // The newest event is first.
     await page.getByRole('row').nth(1).getByText('Device bound').waitFor()
-    // The keyboard leads from part to part and keeps the focus.
+    // The keyboard moves between the parts of the page and keeps the focus.
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Enter')
     await page.waitForURL(`**${pageOf(appId, 'deliveries')}`)

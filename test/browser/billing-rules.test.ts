@@ -85,7 +85,7 @@ describe('billing rules', () => {
     await page.getByText('Nothing fits these filters.').waitFor()
     await page.getByRole('button', { name: 'Clear the filters' }).click()
     await page.getByText('Fast by day').waitFor()
-    // A viewer is offered no change.
+    // A viewer has no buttons that change anything.
     expect(await page.getByRole('button', { name: /New billing rule|Delete/ }).count()).toBe(0)
   })
 
@@ -153,7 +153,7 @@ describe('billing rules', () => {
     expect(await border.getAttribute('aria-valuetext')).toBe('12:15:00')
     await page.keyboard.press('Home')
     expect(await border.getAttribute('aria-valuetext')).toBe('00:15:00')
-    // By dragging: to 06:00, a quarter of the bar.
+    // Drag the border to 06:00, a quarter of the bar's width.
     const bar = (await page.locator('.day-bar-plot').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
     await border.hover({ force: true })
     await page.mouse.down()
@@ -161,7 +161,7 @@ describe('billing rules', () => {
     await page.mouse.move(bar.x + bar.width * 0.2501, bar.y + 60, { steps: 4 })
     await page.mouse.up()
     expect(await cell(page, 'Start', 2).inputValue()).toBe('06:00:00')
-    // A click inside a period splits it there.
+    // A click inside a period splits the period at that time.
     await page.mouse.click(bar.x + bar.width * (20 / 24), bar.y + 100)
     await page.getByRole('slider', { name: 'Start of period 6' }).waitFor()
     expect(await cell(page, 'Start', 5).inputValue()).toBe('20:00:00')
@@ -169,7 +169,7 @@ describe('billing rules', () => {
     await page.getByRole('button', { name: 'Remove period 3' }).click()
     await expectFramed(visited, 'Fast by day')
     await picture(page, 'rule')
-    // One's own change, whose answer was lost, is no conflict.
+    // If the response to the user's own change is lost, saving again reports no conflict.
     await page.route('**/billingRule/update', loseAnswer)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The service did not answer.').waitFor()

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-/** Chromium without windows of its own needs half of the processor time; both draw pages by the same engine. */
+/** The headless shell needs half the processor time of the full browser; both use the same rendering engine. */
 const known = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 
-/** FORECOURT_TEST_CHROMIUM, or what Debian installs; undefined where there is none. */
+/** FORECOURT_TEST_CHROMIUM, or the program that Debian installs; undefined without either. */
 export const chromiumPath = [process.env.FORECOURT_TEST_CHROMIUM ?? known].flat().find((path) => existsSync(path))
 
 export function launchChromium(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error(`no Chromium: not ${known.join(', nor ')}`)
-  // A page lives too short for code to be optimised, and the same code is loaded again and again. Threads beside a
-  // page's own would only take turns with it on a machine that is busy.
+  // A page is open too briefly to profit from optimised code, and the same code is loaded again and again. On a busy
+  // machine, more threads would only compete with the page's own thread.
   const args = [
     '--js-flags=--no-opt --single-threaded --no-flush-bytecode --min-semi-space-size=32',
     '--no-sandbox',

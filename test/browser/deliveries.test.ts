@@ -15,10 +15,10 @@ import {
   visit,
 } from './support.ts'
 
-/** A name that resolves nowhere, so that what is sent to it fails. */
+/** A host name that no DNS server resolves, so that every callback to it fails. */
 const callbackUrl = 'https://callbacks.forecourt-browser-test.net/events'
 
-/** An application with a few deliveries: of events, which wait for another attempt, and a dead one, of a test. */
+/** An application with deliveries: those of events are waiting for another attempt, that of a test is dead. */
 async function withDeliveries(sites = 2): Promise<TestApplication> {
   const app = await newApplication(client, { thirdPartyConfig: { operatorName: 'Test operator', callbackUrl } })
   for (let index = 0; index < sites; index++) {
@@ -38,7 +38,10 @@ const deliveries = async (appId: string, filter: Record<string, string> = {}) =>
 
 const address = (appId: string, rest = '') => `/console/deliveries?appId=${appId}${rest}`
 
-/** Fills a field that its picker has just moved on to: for some frames it takes back what comes faster than people type. */
+/**
+ * Fills a field that the date picker has just moved the focus to. For some frames the picker undoes input that is
+ * faster than a person types, so this repeats it.
+ */
 async function fillAndKeep(field: Locator, text: string): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt++) {
     await field.fill(text)
@@ -55,7 +58,7 @@ describe('deliveries', () => {
     const { page } = visited
     await page.getByText('Dead').first().waitFor()
     await expectSoundInBothShades(visited, 'Deliveries', 'deliveries')
-    // A viewer sends nothing.
+    // A viewer has no controls that send callbacks.
     expect(await page.getByRole('button', { name: 'Send a time range again' }).count()).toBe(0)
     expect(await page.getByRole('checkbox').count()).toBe(0)
     await page.getByRole('row', { name: 'Site created' }).first().getByRole('button').click()
@@ -94,7 +97,7 @@ describe('deliveries', () => {
     await range.getByText('Every event of this time').waitFor()
     await picture(page, 'deliveries-range')
     await range.getByRole('button', { name: 'Send again' }).click()
-    // The configuration's own event is one of them.
+    // The third delivery is that of the event which saving the configuration created.
     await range.getByText('3 will be sent again.').waitFor()
     await range.getByRole('button', { name: 'Close' }).last().click()
     expect(visited.faults).toEqual([])
@@ -116,12 +119,12 @@ describe('deliveries', () => {
     await fillAndKeep(range.getByPlaceholder('To'), '2026-02-01 00:00:00')
     await range.getByPlaceholder('To').press('Enter')
     await page.locator('.ant-picker-dropdown').waitFor({ state: 'hidden' })
-    // Enter took the moments over, and sent nothing.
+    // Enter accepted the dates and sent no request.
     expect(await range.getByText('Code 10042').count()).toBe(0)
     await range.getByRole('button', { name: 'Send again' }).click()
     await range.getByText('Code 10042').waitFor()
     await picture(page, 'deliveries-refused')
-    // What was entered is still there.
+    // The entered dates are still in the form.
     expect(await range.getByLabel('Time range').inputValue()).toBe('2026-01-01 00:00:00')
     await range.getByRole('link', { name: 'To the callback of this application' }).click()
     await page.waitForURL(`**/console/applications/${appId}/callback`)

@@ -19,7 +19,7 @@ import {
   visit,
 } from './support.ts'
 
-/** Registers a device of an application, through the API. */
+/** Creates a device of an application through the API. */
 async function newDevice(app: TestApplication, members: Record<string, unknown> = {}) {
   const device = deviceBody(app.appId, members)
   const made = await client.call(createDevice, device, { token: app.token })
@@ -27,7 +27,7 @@ async function newDevice(app: TestApplication, members: Record<string, unknown> 
   return made.data
 }
 
-/** Looks at a device through the API, as an operator. */
+/** Reads a device through the API, as an operator. */
 const look = (appId: string, deviceNo: string) => client.operate(getDevice, { appId, deviceNo })
 
 describe('list of devices', () => {
@@ -147,7 +147,7 @@ describe('a new device', () => {
     await page.getByText('Check the serial number.').waitFor()
     expect(await page.locator('main').textContent()).not.toContain(other.appId)
     await picture(page, 'device-new-refused')
-    // Nothing that was typed is lost.
+    // The entered values are still in the form.
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('North gate')
     const deviceNo = newSerial()
     await page.getByLabel('Serial number').fill(deviceNo)
@@ -245,7 +245,7 @@ describe('a new device', () => {
       await page.getByLabel('District code').fill('360102')
       await page.getByLabel('Coordinates').fill('115.899918,28.676493')
       await page.getByRole('button', { name: 'Show the table' }).click()
-      // The service does what it is asked, and its answer is lost.
+      // The service carries out the request, and the response is lost.
       const keys: (string | undefined)[] = []
       await page.route('**/guard/createBatch', (route) => {
         keys.push(route.request().headers()['idempotency-key'])
@@ -372,7 +372,7 @@ describe('the page of a device', () => {
     const { page } = visited
     await page.getByText('至今').waitFor()
     await page.getByRole('button', { name: /^解\s?绑$/ }).waitFor()
-    // The component library puts a space between two signs.
+    // The component library inserts a space between two Chinese characters.
     for (const name of [/^转\s?移$/, '强制解绑']) expect(await page.getByRole('button', { name }).count()).toBe(0)
     await expectFramed(visited, '东门道闸')
     await picture(page, 'device-phone')

@@ -19,7 +19,7 @@ import {
   visit,
 } from './support.ts'
 
-/** An application in which something of every kind has happened, by itself. */
+/** A new application with events of a device and of a site. */
 async function eventful() {
   const app = await newApplication(client)
   const { appId, token } = app
@@ -48,7 +48,7 @@ describe('events', () => {
       .getByText('Changed')
       .waitFor()
     await drawer.getByRole('cell', { name: 'Li Lei' }).waitFor()
-    // Only what changed is shown, until one asks for the rest.
+    // Only the changed members are shown, until the user chooses to see all.
     expect(await drawer.getByRole('cell', { name: 'contactsPhone' }).count()).toBe(0)
     await drawer.getByLabel('Only what changed').click()
     await drawer.getByRole('cell', { name: 'contactsPhone' }).waitFor()
@@ -62,7 +62,7 @@ describe('events', () => {
     await page.getByRole('button', { name: /^Device bound, / }).waitFor()
     await page.getByRole('button', { name: /^Device state changed, / }).click()
     await page.getByRole('dialog').getByRole('cell', { name: 'arm bent' }).waitFor()
-    // What one sees can be sent to a colleague.
+    // The page's URL shows the same event to a colleague.
     const colleague = await visit(page.url().replace(client.url, ''), { role: 'operator' })
     await colleague.page.getByRole('dialog').getByRole('cell', { name: 'arm bent' }).waitFor()
     await colleague.page.keyboard.press('Escape')
@@ -88,7 +88,7 @@ describe('events', () => {
     const { page } = visited
     await page.getByLabel('Who (operator:… or operatorKey:…)').fill(person.name)
     await page.waitForURL(`**actor=operator%3A${person.name}*`)
-    // Others act at the same time: theirs go from the table.
+    // Other tests create rows at the same time; the filter removes their rows from the table.
     await page.getByRole('cell', { name: person.name }).nth(4).waitFor()
     await page.getByRole('row').nth(6).waitFor({ state: 'detached' })
     const trail = await client.operate(pageAudit, { actor: `operator:${person.name}` })
@@ -111,7 +111,7 @@ describe('events', () => {
       await drawer.waitFor({ state: 'detached' })
     }
     await open(/^Application frozen, /)
-    // Compared with the earlier event of the application in the platform's own log.
+    // The event is compared with the application's earlier event in the platform's audit trail.
     await drawer.getByText(/Compared with event .* Application changed\./).waitFor()
     await drawer
       .getByRole('row', { name: /frozenReason/ })

@@ -8,7 +8,7 @@ import { deviceBody, newApplication } from '../harness.ts'
 import { newRule, newSite } from './site-support.ts'
 import { browserTest, client, leadTo, newSerial, visit, whatIsWider } from './support.ts'
 
-/** Text that a page which took it for markup would run, as long as a name can be, without a place to break it. */
+/** A name of the greatest length with no place to break it. A page that took it for HTML would run its script. */
 const text = (index: number) => `<img/src=x/onerror="document.title='run'">${index}`.padEnd(64, 'W')
 
 browserTest(
@@ -40,7 +40,7 @@ browserTest(
       void dialog.dismiss()
     })
     const serial = encodeURIComponent(deviceNo)
-    // Lists that all tests share are filtered for the test's own rows.
+    // Lists that all tests share are filtered for the rows of this test.
     const pages: [path: string, shown: string][] = [
       [`/applications?appName=${encodeURIComponent(text(11))}`, text(11)],
       [`/applications/${appId}`, text(11)],
@@ -65,7 +65,7 @@ browserTest(
       await page.getByText(shown.slice(0, 20)).first().waitFor({ state: 'attached' })
       const found = await page.evaluate(() => ({
         title: document.title,
-        // None of ours has such a source or such an attribute.
+        // The console itself uses no such source and no such attribute.
         elements: document.querySelectorAll('img[src="x"], [onerror], [onload]').length,
         links: [...document.querySelectorAll('a')].filter(({ protocol }) => !/^https?:$/.test(protocol)).length,
       }))

@@ -20,7 +20,7 @@ import {
   visit,
 } from './support.ts'
 
-/** Text as a spreadsheet on Chinese Windows saves it. */
+/** Encodes text in GB 18030, as a spreadsheet on Chinese Windows saves it. */
 function gb18030(text: string): Buffer {
   const decoder = new TextDecoder('gb18030')
   const codes = new Map<string, [number, number]>()
@@ -33,7 +33,7 @@ function gb18030(text: string): Buffer {
 const csv = (buffer: Buffer) => ({ name: '设备.csv', mimeType: 'text/csv', buffer })
 const chooseFile = (page: Page, buffer: Buffer) => page.locator('input[type=file]').setInputFiles(csv(buffer))
 
-/** Sends a file of devices through the API. */
+/** Imports a file of devices through the API. */
 async function send({ appId, token }: TestApplication, body: string): Promise<void> {
   const query = new URLSearchParams({ kind: 'devices', appId })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'text/csv' }
@@ -41,7 +41,7 @@ async function send({ appId, token }: TestApplication, body: string): Promise<vo
   expect(sent.status).toBe(200)
 }
 
-/** What a link has the browser save. */
+/** The text of the file that the browser saves when `run` follows a link. */
 async function saved(page: Page, run: () => Promise<void>): Promise<string> {
   const [download] = await Promise.all([page.waitForEvent('download'), run()])
   return readFile(await download.path(), 'utf8')
@@ -90,9 +90,9 @@ browserTest('a file is checked, tried, imported, and tells what became of each r
   await picture(page, 'import-tried')
 
   await page.getByRole('link', { name: 'Import it' }).click()
-  // The file and what was said of it are still there.
+  // The chosen file and the result of its check are still shown.
   await page.getByText('All columns are known').waitFor()
-  // It is on its way, and does not arrive.
+  // The upload starts and never ends.
   await page.route('**/import/create?*', () => {})
   await page.getByRole('button', { name: 'Import', exact: true }).click()
   await page.getByRole('button', { name: 'Cancel' }).waitFor()
@@ -214,7 +214,7 @@ browserTest('a list is exported with its filters, as the API answers its rows', 
   expect(sheet).toContain("'=1+1")
   const { features } = JSON.parse(await exported('GeoJSON')) as { features: { properties: { deviceNo: string } }[] }
   expect(features.map(({ properties }) => properties.deviceNo)).toEqual(list.map(({ deviceNo }) => deviceNo))
-  // Every other list's link is one that the service takes.
+  // The export link of each other list is accepted by the service.
   await client.operate(saveSite, siteBody(app.appId))
   const rule = {
     appId: app.appId,

@@ -17,7 +17,7 @@ import {
 
 const title = 'Models and inventory'
 
-/** A device model of the test's own, through the API. */
+/** Creates a device model for one test, through the API. */
 async function newModel(members: Record<string, unknown> = {}) {
   const model = { serialPrefix: newSerial('PRE'), modelName: newSerial('Gate'), ...members }
   expect((await client.operate(saveDeviceModel, model)).code).toBe(0)

@@ -6,7 +6,7 @@ import { Client, newApplication, projectFolder, type Service, siteBody, startSer
 import { newPassword } from '../people.ts'
 import { expectFramed, leadTo, longBrowserTest, newSerial, picture, visit } from './support.ts'
 
-// What the service that the tests share cannot show: another policy, and an only admin.
+// Tests that the shared service cannot run: they need other settings, or a single admin.
 
 const tilesAsked: string[] = []
 const tile = await Bun.file(join(projectFolder, 'docs', 'pictures', 'overview.png')).bytes()
@@ -25,7 +25,7 @@ afterAll(async () => {
   await tiles.stop(true)
 })
 
-/** A service with another policy, and with a base map. */
+/** A service with the inventory policy `required` and a base map. */
 let ofOtherSettings: Promise<Service> | undefined
 function startOfOtherSettings(): Promise<Service> {
   ofOtherSettings ??= startOwn({
@@ -46,7 +46,7 @@ describe('a service of its own', () => {
     'that cannot reach a receiver names it where something asks for attention, since when and why',
     async () => {
       const through = new Client(await startOwn({ FORECOURT_PRIVATE_CALLBACKS: 'allow' }))
-      // Nothing listens there.
+      // No process listens on this port.
       const thirdPartyConfig = { operatorName: 'Operator', callbackUrl: 'http://127.0.0.1:1/callback' }
       const { appId, token } = await newApplication(through, { thirdPartyConfig })
       for (let made = 0; made < 4; made++) await through.call(saveSite, siteBody(appId), { token })
@@ -96,7 +96,8 @@ describe('a service of its own', () => {
       await page.getByText(words).waitFor()
       await expectFramed(visited, title)
     }
-    // The first start creates an application and its billing rules. Pages show the only application without a choice.
+    // The first start creates one application and its billing rules. With a single application, the pages need no
+    // choice of application.
     await goes('Applications', 'demo')
     await goes('Sites', 'There is no site yet.')
     await goes('Devices', 'There is no device yet.')
@@ -107,7 +108,7 @@ describe('a service of its own', () => {
     await goes('Imports', 'No import in the last 7 days.')
     await goes('Deliveries', 'Nothing has been sent to a callback yet.')
     await goes('Refusals', 'Nothing was refused.')
-    // Whoever looks has an account, and that it was made is an event.
+    // The signed-in person's account exists, and its creation is an event.
     await goes('Events', 'Account created')
     await goes('People and keys', '1 in all')
     await page.getByRole('tab', { name: 'Keys' }).click()
@@ -148,7 +149,7 @@ describe('a service of its own', () => {
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByText('Code 10054').waitFor()
     await form.getByText('Make another admin who can sign in, then try again.').waitFor()
-    // Still an admin, and still signed in.
+    // The person is still an admin and still signed in.
     await page.goto(`${service.url}/console/people`)
     await page.getByRole('row').filter({ hasText: name }).getByText('Active').waitFor()
     expect(faults).toEqual([])

@@ -24,7 +24,7 @@ import {
 
 const accountOf = async (name: string) => (await client.operate(pageOperators, { name })).data.list[0]
 
-/** The table with one account only: the others are other tests'. */
+/** Filters the table to one account, because other tests have accounts in it too. */
 async function find(page: Page, name: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill(name)
   await page.getByRole('cell', { name, exact: true }).waitFor()
@@ -68,7 +68,7 @@ describe('people', () => {
     await page.getByRole('button', { name: `Edit ${person.name}` }).click()
     const form = openForm(page)
     await form.getByRole('radio', { name: /^Viewer/ }).check()
-    // Someone else is quicker.
+    // Another person changes the account first.
     await client.operate(updateOperator, { id: person.id, name: `${person.name}-x` })
     await form.getByRole('button', { name: 'Save' }).click()
     await form.getByText('Someone has changed this since you opened it.').waitFor()

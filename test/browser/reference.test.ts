@@ -38,7 +38,7 @@ browserTest('the documents are searched by the keyboard, and their code is copie
   await page.keyboard.press('ArrowUp')
   await picture(page, 'documents-search')
   await page.getByRole('link', { name: /Unbind devices/ }).click()
-  // What the result leads to is unfolded.
+  // The search result opens with its section unfolded.
   await page.getByText('unbindDevices', { exact: true }).waitFor()
   const command = page
     .locator('details')
@@ -90,7 +90,7 @@ longBrowserTest('opening either part of the reference costs the main thread less
       const { metrics } = await session.send('Performance.getMetrics')
       return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
     }
-    // What else the machine does counts as the page's own, so one of three openings has to do.
+    // The figure includes time lost to other work on the machine, so one of three attempts must succeed.
     const costs: number[] = []
     while (costs.length < 3 && !costs.some((cost) => cost < 1)) {
       const before = await spent()

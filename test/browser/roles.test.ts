@@ -17,13 +17,13 @@ import { atScale } from '../faults/support.ts'
 import { newApplication } from '../harness.ts'
 import { browserTest, client, expectFramed, expectSoundInBothShades, leadTo, visit } from './support.ts'
 
-// Every page as each role sees it, of an application that has nothing: what a role may do is what the contracts say.
+// Opens every page as each role, for an application without any rows. The contracts define what a role may do.
 
 interface PageOfConsole {
   title: string
   path: string
   reads: Operation
-  /** What is shown of applications that have nothing. */
+  /** The text that is shown for an application without rows. */
   empty?: string
   makes?: { button: string; by: Operation }
 }
@@ -86,7 +86,7 @@ const pages: PageOfConsole[] = [
   },
 ]
 
-/** Forms, which open only for roles that may send them. */
+/** Forms open only for the roles that may submit them. */
 const forms: PageOfConsole[] = [
   { path: 'sites/new', title: 'New site', reads: saveSite },
   { path: 'devices/new', title: 'New device', reads: createDevice },
@@ -94,16 +94,19 @@ const forms: PageOfConsole[] = [
   { path: 'imports/new', title: 'New import', reads: createImport },
 ]
 
-/** What leads to a form, as a button or as a link. */
+/** The button or link that opens a form. */
 function wayTo(page: Page, text: string) {
   const [main, name] = [page.getByRole('main'), new RegExp(`${text}$`)]
   return main.getByRole('button', { name }).or(main.getByRole('link', { name }))
 }
 
-/** In the gate, each page's own tests check keyboard and screen reader: they see more of the page. */
+/**
+ * In the short run only the page's frame is checked here: each page's own tests check keyboard and screen reader with
+ * more content.
+ */
 const isSound: typeof expectSoundInBothShades = atScale(expectFramed, expectSoundInBothShades)
 
-/** In the gate only the roles that may do the most and the least. */
+/** The short run checks only the roles with the most and the fewest rights. */
 describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the console of a role: %s', (role) => {
   browserTest('leads to every page that the role may see, with what it may do there, and to no other', async () => {
     const { appId } = await newApplication(client)
@@ -115,10 +118,10 @@ describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the 
     expect(await menu.getByRole('link').allInnerTexts()).toEqual([...seen.map(({ title }) => title), 'Guides and API'])
     for (const { title, empty, makes } of seen) {
       await menu.getByRole('link', { name: title }).click()
-      // What a page needs for a keyboard and a screen reader does not depend on who looks.
+      // Accessibility does not depend on the role, so one role is enough.
       if (role === 'admin') await isSound(visited, title, `empty-${title}`)
       else await expectFramed(visited, title)
-      // A role that sees all applications sees other tests' rows too.
+      // A role that may see all applications also sees the rows of other tests.
       if (empty !== undefined && role === 'developer') await page.getByText(empty).waitFor()
       if (makes === undefined) continue
       const mayMake = rolesOf(makes.by).includes(role)
@@ -126,7 +129,7 @@ describe.each(atScale<readonly Role[]>(['admin', 'developer'], everyRole))('the 
       else expect(await wayTo(page, makes.button).count()).toBe(0)
     }
     for (const { path, title } of [...pages, ...forms].filter(({ reads }) => !rolesOf(reads).includes(role))) {
-      // Whoever may not see the overview is led to the applications.
+      // A role that may not see the overview is redirected to the applications.
       if (path === '') continue
       await leadTo(page, `/console/${path}`)
       await page.getByText('Your role may not see this.').waitFor()

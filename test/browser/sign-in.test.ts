@@ -24,12 +24,12 @@ describe('sign-in', () => {
     await page.getByLabel('Password').fill('not the password')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('alert').getByText('Code 10031').waitFor()
-    // What was entered is still there.
+    // The entered name is still in the form.
     expect(await page.getByLabel('Name').inputValue()).toBe(person.name)
     await page.getByLabel('Password').fill(person.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.waitForURL('**/console/applications')
-    // A menu that opens while the page is still being put together may land beside it.
+    // A menu that opens before the page is complete may be placed wrongly.
     await page.getByRole('heading', { level: 1, name: 'Applications' }).waitFor()
     await page.getByRole('button', { name: 'Your account' }).click()
     await page.getByText('Sign out').click()

@@ -3,7 +3,7 @@ import { type SiteRecord, saveSite } from '../../src/sites/contract.ts'
 import { siteBody, type TestApplication } from '../harness.ts'
 import { client } from './support.ts'
 
-// What the tests of the list of sites and of the site forms begin with.
+// Shared setup for the tests of the list of sites and of the site forms.
 
 export async function newSite(app: TestApplication, members: Record<string, unknown> = {}): Promise<SiteRecord> {
   const made = await client.call(saveSite, siteBody(app.appId, members), { token: app.token })

@@ -16,7 +16,7 @@ import {
 
 const wideArea = { longitude: 115.899918, latitude: 28.676493 }
 
-/** Some sites round a town, two of them at the same place, and one of no place. */
+/** Creates sites around a town: two of them have equal coordinates, and one has none. */
 async function newTown(app: TestApplication): Promise<SiteRecord[]> {
   const { longitude, latitude } = wideArea
   const names = ['Riverside park', 'Station square', 'Opera house', 'Old harbour', 'Airport road']
@@ -91,10 +91,10 @@ describe('list of sites', () => {
     const visited = await visit(listOf(app.appId, '&view=map'), { role: 'viewer' })
     const { page } = visited
     await page.getByText('6 on the map. 1 without coordinates.').waitFor()
-    // All lie in one town, so that it is the district that is named.
+    // All sites are in one city, so the map names the district.
     await page.locator('.map-name').getByText('东湖区').waitFor()
     await expectSoundInBothShades(visited, 'Sites', 'sites-map')
-    // Once it is chosen it is kept for the next time.
+    // The choice of the map is kept for the next visit.
     await leadTo(page, listOf(app.appId))
     await page.getByText('Table and map').click()
     const menu = page.getByRole('navigation', { name: 'Menu' })
@@ -104,7 +104,7 @@ describe('list of sites', () => {
     await page.getByRole('region', { name: 'Map of the sites' }).waitFor()
     await leadTo(page, listOf(app.appId))
     await page.getByText('6 on the map. 1 without coordinates.').waitFor()
-    // These two are at one place, so no zoom separates them.
+    // The two sites have equal coordinates, so no zoom separates them.
     await page.locator('.map-group').getByText('2', { exact: true }).click()
     await page.getByText('2 sites here').waitFor()
     expect(visited.faults).toEqual([])
@@ -118,7 +118,7 @@ describe('list of sites', () => {
     await page.getByText('2 sites here').waitFor()
     await page.getByRole('status').getByRole('link', { name: 'Riverside park, upper deck' }).waitFor()
     await page.getByRole('button', { name: 'Search in this part of the map' }).click()
-    // What has no place is in no part of the map.
+    // A site without coordinates is in no part of the map.
     await page.getByText('6 in all').waitFor()
     const [minLng, minLat, maxLng, maxLat] = (new URL(page.url()).searchParams.get('bbox') ?? '').split(',').map(Number)
     expect(minLng).toBeLessThan(wideArea.longitude)

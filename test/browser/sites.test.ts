@@ -64,7 +64,7 @@ describe('new site', () => {
     expect(await page.getByLabel('Coordinates').inputValue()).toBe('115.899918,28.676493')
     await page.getByLabel('Fast charging rule').click()
     await page.locator('.ant-select-item-option').getByText('Fast by day').click()
-    // A field offers rules of its own type only.
+    // Each field offers only rules of its own type.
     await page.getByLabel('Occupancy rule').click()
     await page.locator('.ant-select-item-option').getByText('Stay short').click()
     await page.getByLabel('Picture addresses').fill('https://example.com/a.png, https://example.com/b.png')
@@ -123,7 +123,7 @@ describe('new site', () => {
       await page.getByLabel(`${level} name`).fill(`${level} of the moon`)
     }
     await page.getByText('The division table does not have exactly these codes and names.', { exact: false }).waitFor()
-    // A character that no stored text may hold.
+    // A control character, which the service refuses in every text.
     await page.getByLabel('Contact person').fill('Wang\u0085Fang')
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByText('Code 10001').waitFor()
@@ -141,7 +141,7 @@ describe('new site', () => {
     const app = await newApplication(client)
     const { page } = await visit(`/console/sites/new?appId=${app.appId}`, { role: 'operator' })
     await fillRequired(page, 'Only one')
-    // The table has no districts of this city.
+    // The table of regions contains no districts of this city.
     await chooseDistrict(page, '东莞市', '广东省 / 东莞市')
     await page.getByText('The division table has no district here.', { exact: false }).waitFor()
     await page.getByLabel('District code').fill('441900')
@@ -172,7 +172,7 @@ describe('new site', () => {
     expect(latitude).toBeLessThan(28.7)
     await expectFramed(visited, 'New site')
     await picture(page, 'site-pick')
-    // What is typed is where the map looks.
+    // The map moves to the coordinates that are typed.
     await page.getByLabel('Coordinates').fill('121.4737,31.2304')
     await page.getByText('121.47°E').waitFor()
   })
@@ -208,7 +208,7 @@ describe('a site', () => {
     const site = await newSite(app, { detailAddress: 'No. 1', districtCode: '360199', districtName: 'New district' })
     const visited = await visit(`/console/sites/${app.appId}/${site.id}/edit`, { role: 'operator' })
     const { page } = visited
-    // Codes that the table does not have are shown and kept.
+    // Codes that the table of regions does not contain are shown and kept.
     await page.getByText('They are kept as they are.', { exact: false }).waitFor()
     expect(await page.getByLabel('District code').inputValue()).toBe('360199')
     await expectFramed(visited, 'Edit Riverside charging park')
@@ -228,7 +228,7 @@ describe('a site', () => {
     expect(await page.getByLabel('Contact phone').inputValue()).toBe('13911111111')
     expect(await page.getByLabel('Contact person').inputValue()).toBe('Mine')
     await page.getByLabel('Site name').fill('My name')
-    // What is not saved is not left without a word.
+    // The page asks before the user leaves unsaved changes.
     await page.getByRole('link', { name: 'Devices' }).click()
     const question = page.getByRole('dialog', { name: 'Leave without saving?' })
     await question.waitFor()

@@ -8,14 +8,14 @@ import { type Client, newSerial, target } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 import { chromiumPath, launchChromium } from './chromium.ts'
 
-// Real pages in a real browser, against the real service.
+// Tests with a real browser against the real service.
 
 const isSkipped = chromiumPath === undefined && process.env.CI !== 'true'
 const pictures = process.env.FORECOURT_TEST_PICTURES
 
 /**
- * A test that needs a browser; skipped where there is none, while CI has one. A failed test is tried once more and
- * prints so: a click may come between two frames of a busy machine, and no promise depends on that.
+ * A test that needs a browser. It is skipped on a machine without Chromium, but never in CI. A failed test is repeated
+ * once and its pages are logged: on a busy machine a click may fall between two frames, which no contract forbids.
  */
 export function browserTest(name: string, run: () => Promise<void>, isLeftOut = isSkipped): void {
   const attempt = async () => {
@@ -23,7 +23,7 @@ export function browserTest(name: string, run: () => Promise<void>, isLeftOut = 
       await run()
     } catch (error) {
       await describePages(name)
-      // What the failed test has left may trouble others.
+      // The failed test's pages could disturb other tests.
       await Promise.all(taken.splice(0).map(({ context }) => context.close()))
       throw error
     }
@@ -32,14 +32,14 @@ export function browserTest(name: string, run: () => Promise<void>, isLeftOut = 
   test.skipIf(isLeftOut)(name, attempt, { timeout: 120_000, retry: 1 })
 }
 
-/** One of the long run only: in the gate another visit meets the same part of the console. */
+/** A test for the long run only; in the short run, another test covers the same part of the console. */
 export function longBrowserTest(name: string, run: () => Promise<void>): void {
   browserTest(name, run, isSkipped || !isLong)
 }
 
 if (isSkipped) process.stderr.write('no Chromium on this machine: the browser tests are skipped\n')
 
-/** The pages of a failed test, for the log. */
+/** Logs what the pages of a failed test show. */
 async function describePages(test: string): Promise<void> {
   for (const page of taken.flatMap(({ context }) => context.pages())) {
     const seen = await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String)
@@ -55,19 +55,22 @@ type Role = 'admin' | 'operator' | 'viewer' | 'developer'
 const wide = { width: 1280, height: 800 }
 export const narrow = { width: 390, height: 844 }
 
-/** It ends with the process. */
+/** The browser ends with this process. */
 let browser: Promise<Browser> | undefined
 
 type Language = 'en' | 'zh'
 
-/** A window with its own cookies and storage. It is used by one visit after the other: warm, it loads in half the time. */
+/**
+ * A browser window with its own cookies and storage. Tests use it one after the other, because a page loads in half the
+ * time when its files are cached.
+ */
 interface Seat {
   context: BrowserContext
   page: Page
   language: Language
   isKept: boolean
 }
-/** The seats that the running test uses. */
+/** The windows that the running test uses. */
 const taken: Seat[] = []
 const resting: Seat[] = []
 
@@ -90,7 +93,7 @@ async function newSeat(language: Language, isKept: boolean): Promise<Seat> {
   return { context, page: await context.newPage(), language, isKept }
 }
 
-/** Leaves nothing of a visit but what the browser has loaded. */
+/** Removes everything of a visit except the browser's cache, and keeps the window for another test. */
 async function rest(seat: Seat): Promise<void> {
   const { context, page, isKept } = seat
   if (!isKept) return context.close()
@@ -102,10 +105,10 @@ async function rest(seat: Seat): Promise<void> {
   resting.push(seat)
 }
 
-/** Sessions of people who only look around; a test that changes an account creates its own. */
+/** Sessions for tests that do not change the account; a test that changes an account creates its own. */
 const sessions = new Map<Role, Promise<{ cookie: string }>>()
 
-/** A session of a person of that role, made through the API. */
+/** The headers of a session of a person with that role, created through the API. */
 function sessionOf(role: Role, appIds: string[], through: Client): Promise<{ cookie: string }> {
   const make = async () => signIn(through, await newPerson(through, role, appIds))
   if (through !== client || role === 'developer') return make()
@@ -116,26 +119,29 @@ function sessionOf(role: Role, appIds: string[], through: Client): Promise<{ coo
 
 export interface Visit {
   role?: Role
-  /** The applications of a developer. */
+  /** The applications that a developer is a member of. */
   appIds?: string[]
   language?: Language
   viewport?: { width: number; height: number }
   isDark?: boolean
-  /** Another service than the one that the tests share. */
+  /** Client of another service than the shared one. */
   through?: Client
-  /** Whether time passes as `page.clock` says. */
+  /** Whether the test sets the page's time with `page.clock`. */
   hasOwnClock?: boolean
 }
 
 export interface Visited {
   page: Page
-  /** What the console has complained of since it was opened: nothing, or the test has to say why. */
+  /**
+   * Errors that the page wrote to the console or did not catch since it was opened. A test must expect this to be
+   * empty, or state the reason.
+   */
   faults: string[]
-  /** The session's headers, to look at the same through the API. */
+  /** The session's headers, for requests to the API by the same person. */
   headers: { cookie: string }
 }
 
-/** Opens a page of the console as a person of that role; without a role, signed out. */
+/** Opens a page of the console, signed in as a person with that role; without a role, signed out. */
 export async function visit(path: string, options: Visit = {}): Promise<Visited> {
   const { role, appIds = [], language = 'en', viewport = wide, isDark, through = client, hasOwnClock = false } = options
   const { context, page } = await takeSeat(language, !hasOwnClock)
@@ -150,7 +156,7 @@ export async function visit(path: string, options: Visit = {}): Promise<Visited>
   await showIn(page, isDark === true ? 'dark' : 'light')
   const faults: string[] = []
   page.on('console', (message) => {
-    // The browser itself writes each refused request to its console; the page's own words are what counts.
+    // The browser logs each 4xx response as an error itself; only the page's own errors count.
     const isRefusal = message.text().startsWith('Failed to load resource: the server responded with a status of 4')
     if (message.type() === 'error' && !isRefusal) faults.push(message.text())
   })
@@ -159,7 +165,7 @@ export async function visit(path: string, options: Visit = {}): Promise<Visited>
   return { page, faults, headers }
 }
 
-/** Goes on to another page of the console that is open, as one of its links would: by its address, without loading it. */
+/** Changes the URL of an open page without loading it, as a link inside the console does. */
 export function leadTo(page: Page, path: string): Promise<void> {
   return page.evaluate((to) => {
     history.pushState(null, '', to)
@@ -173,7 +179,7 @@ function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Waits until animations have ended; endless ones do not count. Rows that are being read again are pale. */
+/** Waits until tables have loaded and animations have ended, except endless animations. */
 async function settle(page: Page): Promise<void> {
   await page.locator('.rows-busy').first().waitFor({ state: 'detached' })
   await page.evaluate(async () => {
@@ -182,16 +188,13 @@ async function settle(page: Page): Promise<void> {
   })
 }
 
-/**
- * Holds a page to what a screen reader and a keyboard need: no serious or critical finding of axe, of all its rules or
- * of some.
- */
+/** Expects no serious or critical finding of axe, the accessibility checker, by all its rules or by the given ones. */
 async function expectAccessible(page: Page, runOnly?: string[]): Promise<void> {
-  // A text that is still fading in has too little contrast.
+  // Text that is still fading in has too little contrast.
   await settle(page)
-  // In the debugger's own world, because the page's policy allows no other script.
+  // axe is injected through the debugger, because the page's policy allows no other script.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
-  // Its preloading is for media, which no page plays.
+  // axe preloads media; the pages have none.
   const options = JSON.stringify({ resultTypes: ['violations'], preload: false, ...(runOnly && { runOnly }) })
   const findings = await page.evaluate<Violation[]>(`axe.run(${options}).then(({ violations }) => violations)`)
   const serious = findings.filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -209,15 +212,15 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[]
 }
 
-/** Holds a page to its frame, and to what a screen reader and a keyboard need. */
+/** Checks a page's frame and its accessibility. */
 export async function expectSound(visited: Visited, title: string | RegExp): Promise<void> {
   await expectFramed(visited, title)
   await expectAccessible(visited.page)
 }
 
 /**
- * The same in the light and in the dark, with a picture of each. In the gate the dark of two full pages stands for that
- * of all, which take their colours from the same theme.
+ * As `expectSound`, in the light and in the dark theme, with a picture of each. In the short run only two full pages
+ * are checked in the dark, because all pages take their colours from the same theme.
  */
 export async function expectSoundInBothShades(visited: Visited, title: string | RegExp, name: string): Promise<void> {
   await expectSound(visited, title)
@@ -225,7 +228,7 @@ export async function expectSoundInBothShades(visited: Visited, title: string | 
   if (!atScale(['overview', 'device'].includes(name), true)) return
   await showIn(visited.page, 'dark')
   await visited.page.locator('html[data-shade=dark]').waitFor()
-  // Nothing but the colours is another.
+  // Only the colours differ in the dark theme.
   await expectAccessible(visited.page, ['color-contrast', 'link-in-text-block'])
   expect(visited.faults).toEqual([])
   await picture(visited.page, `${name}-dark`)
@@ -233,7 +236,7 @@ export async function expectSoundInBothShades(visited: Visited, title: string | 
   await visited.page.locator('html[data-shade=light]').waitFor()
 }
 
-/** Holds a page to its frame: one `h1` with this text, nothing wider than the window, and no fault in the console. */
+/** Checks a page's frame: one `h1` with this text, nothing wider than the window, and no error in the console. */
 export async function expectFramed({ page, faults }: Visited, title: string | RegExp): Promise<void> {
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   expect(await page.locator('h1').count()).toBe(1)
@@ -241,7 +244,7 @@ export async function expectFramed({ page, faults }: Visited, title: string | Re
   expect(faults).toEqual([])
 }
 
-/** What of a page is wider than the window, or than its place. */
+/** Describes the elements that are wider than the window or than their container. */
 export function whatIsWider(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement
@@ -256,7 +259,7 @@ export function whatIsWider(page: Page): Promise<string[]> {
   })
 }
 
-/** Takes a picture, where FORECOURT_TEST_PICTURES names a folder for them. */
+/** Takes a screenshot if FORECOURT_TEST_PICTURES names a folder for it. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (pictures === undefined) return
   await settle(page)
@@ -264,9 +267,9 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(pictures, `${name}.png`) })
 }
 
-/** Lets the service carry a request out, and breaks the connection before its answer. */
+/** Lets the service carry out a request, and breaks the connection before the browser gets the response. */
 export async function loseAnswer(route: Route): Promise<void> {
-  // A connection that the service has closed for its long rest is tried again, as the browser itself does.
+  // The service may just have closed an idle connection; browsers repeat such a request too.
   await route.fetch({ maxRetries: 3 })
   await route.abort()
 }

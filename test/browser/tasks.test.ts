@@ -24,7 +24,7 @@ import {
   visit,
 } from './support.ts'
 
-/** What the day's tasks cost at most, from any page: clicks, and fields that are typed into. */
+/** The limits for common tasks, starting from any page: the number of clicks, and of fields that are typed into. */
 const tasks = {
   'find a device by a part of its serial number, its application unknown': { clicks: 1, fields: 1 },
   'see every faulty device': { clicks: 2, fields: 0 },
@@ -38,7 +38,7 @@ const tasks = {
   'see who changed the prices of a billing rule, from what to what': { clicks: 4, fields: 1 },
 }
 
-/** Does what a person does, and counts it. */
+/** Acts as a person does, and counts clicks and fields. */
 class Hand {
   readonly page: Page
   clicks = 0
@@ -66,11 +66,11 @@ class Hand {
     await locator.fill(text)
   }
 
-  /** Types a part of an option, and takes the first that is found by Enter. */
+  /** Types a part of an option, and chooses the first match with Enter. */
   async find(locator: Locator, text: string): Promise<void> {
     await this.type(locator, text)
     await this.page.locator('.ant-select-item-option, .ant-cascader-menu-item').getByText(text).first().waitFor()
-    // In a table of regions that loads after the input, no row is active yet.
+    // While the table of regions is still loading after the input, no row is active.
     const rows = this.page.locator('.ant-cascader-menu-item')
     const active = this.page.locator('.ant-cascader-menu-item-active')
     if ((await rows.count()) > 0 && (await active.count()) === 0) {
@@ -85,7 +85,7 @@ class Hand {
     await this.click(this.page.locator('.ant-select-item-option').getByText(option, { exact: true }))
   }
 
-  /** Holds what was done since the last task to what it may cost. */
+  /** Compares the clicks and fields since the last task with the limits of this task. */
   done(task: keyof typeof tasks): void {
     const { clicks, fields } = this
     expect({ task, clicks, fields }).toEqual({ task, ...tasks[task] })
@@ -93,7 +93,7 @@ class Hand {
   }
 }
 
-/** A task begins on any page: on one that costs little. */
+/** Opens the page that loads fastest, because a task may begin on any page. */
 async function begin(options: Visit): Promise<Visited & { hand: Hand }> {
   const visited = await visit('/console/account', { role: 'operator', ...options })
   return { ...visited, hand: new Hand(visited.page) }
@@ -130,7 +130,8 @@ describe('the day’s tasks', () => {
     await page.getByLabel('Serial number').fill(name)
     await page.getByText('1 in all').waitFor()
     await page.getByRole('cell', { name: `${name}-${two.appId}` }).waitFor()
-    // An application is one filter among others; within one, its name would be the same in each row.
+    // The application is one filter among others. With this filter, the column of applications would repeat one name,
+    // so it is hidden.
     await leadTo(page, `/console/devices?deviceNo=${name}&appId=${one.appId}`)
     await page.getByRole('cell', { name: `${name}-${one.appId}` }).waitFor()
     expect(await page.getByRole('columnheader', { name: 'Application' }).count()).toBe(0)
@@ -145,7 +146,7 @@ describe('the day’s tasks', () => {
     await hand.go('Sites')
     await hand.find(page.getByRole('combobox', { name: 'Province, city, district' }), '嘉峪关市')
     await hand.click(page.getByText('Table and map'))
-    // Others may have sites there too.
+    // Other tests may have sites there too.
     await page.getByText(/^\d+ on the map\.$/).waitFor()
     for (const part of ['one', 'two']) await page.getByRole('link', { name: `${name} ${part}` }).waitFor()
     hand.done('see a city’s sites of all applications on the map')
@@ -224,7 +225,7 @@ describe('the day’s tasks', () => {
     const verb = transfer.getByRole('button', { name: 'Transfer' })
     expect(await verb.isDisabled()).toBe(true)
     await hand.type(transfer.getByLabel('Reason'), 'One landlord')
-    // One of them has changed hands already by the time.
+    // Another person has transferred one of the devices meanwhile.
     await client.operate(transferDevice, { deviceNo: taken, targetAppId: goal.appId, reason: 'earlier' })
     await hand.click(verb)
     await transfer.getByText('49 of 50 done.').waitFor()
@@ -266,7 +267,7 @@ describe('the day’s tasks', () => {
     await hand.type(form.getByLabel('Name'), name)
     await hand.click(form.getByRole('radio', { name: /^Developer/ }))
     await hand.find(form.getByRole('combobox', { name: 'Applications' }), appName)
-    // The open list would lie over what comes beneath it.
+    // The open list would cover the controls below it.
     await hand.click(form.locator('.ant-modal-title, .ant-drawer-title').first())
     await expectSound(visited, 'People and keys')
     await picture(page, 'operator-new')
@@ -282,7 +283,7 @@ describe('the day’s tasks', () => {
     await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill(name)
     await page.getByRole('row').filter({ hasText: name }).getByText('Not set up yet').waitFor()
     await page.getByRole('link', { name: appName }).waitFor()
-    // The link is one that works.
+    // The link works.
     const person = await visit(link.replace(client.url, ''))
     const password = newPassword()
     await person.page.getByLabel('New password').fill(password)
@@ -304,14 +305,14 @@ describe('the day’s tasks', () => {
       apps.push(app)
     }
     const appIds = apps.map(({ appId }) => appId)
-    // An operator sees those of all other tests, which want to keep theirs.
+    // An operator would also see, and send again, the dead deliveries of other tests.
     const { page, hand, headers, faults } = await begin({ role: 'developer', appIds })
     const dead = async () => (await client.call(pageDeliveries, { status: '3' }, { headers })).data.list
     expect((await dead()).map(({ appId }) => appId).toSorted()).toEqual(appIds.toSorted())
     await hand.go('Deliveries')
     await hand.choose(page.getByRole('combobox', { name: 'State' }), 'Dead')
     await hand.click(page.getByLabel('Happened'))
-    // What has just failed has failed today.
+    // The deliveries failed just now, so today.
     await hand.click(page.locator('.ant-picker-presets').getByText('Today'))
     await page.getByText('2 in all').waitFor()
     await hand.click(page.getByRole('checkbox', { name: 'Select all' }))

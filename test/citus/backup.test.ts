@@ -9,7 +9,7 @@ import { type Create, contradictions, Writers } from '../faults/writers.ts'
 import { Client, newApplication } from '../harness.ts'
 import { Cluster, coordinatorUrl } from './cluster.ts'
 
-// Backups of a distributed database, and restores into one.
+// Backups of a distributed database, and restores into a distributed database.
 
 const onCluster = test.if(coordinatorUrl !== undefined)
 const place = new Workplace()
@@ -46,7 +46,7 @@ async function run(args: string[], env: Record<string, string>): Promise<void> {
   expect([code, stderr]).toEqual([0, ''])
 }
 
-/** Rows and digest of each table in a backup, but those that a restore changes. */
+/** The number of rows and the digest of each table in a backup, except tables that a restore changes. */
 function digestsIn(file: string): Map<string, string> {
   const [head = ''] = gunzipSync(readFileSync(file)).toString().split('\n')
   const changed = ['callback_pause', 'device_catalogue', 'third_party_config']
@@ -87,7 +87,7 @@ onCluster(
     expect(atWork.flatMap(({ wrong }) => wrong)).toEqual([])
     await service.stop()
 
-    // Into a distributed database, which then holds the same and serves.
+    // Restored into a distributed database, the backup must give the same rows, and a service must run on it.
     const target = (await cluster?.newDistributed()) ?? ''
     await run(['restore', file], settingsOf(target))
     const again = join(place.home, 'again')

@@ -4,23 +4,23 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { forecourt } from '../cli/support.ts'
 
-/** A database of a Citus coordinator, where one is named. Its user is a superuser on every node. */
+/** The URL of a database on a Citus coordinator, if there is one for tests. Its user is a superuser on every node. */
 export const coordinatorUrl = process.env.FORECOURT_TEST_DATABASE_URL
 
-/** A node of the cluster, by the URL of its database. */
+/** A node of the cluster. */
 export interface Node {
   url: string
-  /** The data folder of its server. */
+  /** The data folder of the node's PostgreSQL server. */
   dataDir: string
   programs: string
 }
 
-/** What a worker's session has of its server: unlike the coordinator's, wherever that could change an answer. */
+/** Settings of the workers that differ from the coordinator's wherever a difference could change a result. */
 const ofWorkers = { TimeZone: 'Asia/Shanghai', DateStyle: 'German, DMY', extra_float_digits: '-3' }
 
-/** The cluster of the coordinator that is named, and databases of our own on it. */
+/** The cluster at `coordinatorUrl`, and test databases on it. */
 export class Cluster {
-  /** The coordinator first. */
+  /** All nodes, the coordinator first. */
   readonly nodes: readonly Node[]
   private readonly made: string[] = []
 
@@ -46,7 +46,7 @@ export class Cluster {
     return new Cluster(await Promise.all(nodes))
   }
 
-  /** Makes a database on every node. Answers its URL at the coordinator. */
+  /** Creates a database on every node. Returns its URL at the coordinator. */
   async newDatabase(): Promise<string> {
     const name = `forecourt_${process.pid}_${Date.now()}_${this.made.length}`
     this.made.push(name)
@@ -68,7 +68,7 @@ export class Cluster {
     return coordinator.href
   }
 
-  /** Makes a database that is distributed, as an operator would. */
+  /** Creates a database and distributes it with the command, as an operator would. */
   async newDistributed(): Promise<string> {
     const url = await this.newDatabase()
     const { code, stderr } = await forecourt(['distribute'], { DATABASE_URL: url, FORECOURT_LOG_LEVEL: 'fatal' })
@@ -76,7 +76,7 @@ export class Cluster {
     return url
   }
 
-  /** Removes what was made. */
+  /** Drops the databases that were created here. */
   async clear(): Promise<void> {
     for (const name of this.made.splice(0)) {
       for (const { url } of this.nodes) {
@@ -86,7 +86,7 @@ export class Cluster {
   }
 }
 
-/** Undefined where the database is not of a Citus cluster. */
+/** The nodes of the cluster; undefined for a database without Citus. */
 async function findNodes(sql: postgres.Sql) {
   const [row] = await sql`select to_regclass('pg_dist_node') is not null as is_there`
   if (!row?.is_there) return undefined
@@ -99,7 +99,7 @@ function named(url: string, database: string): string {
   return other.href
 }
 
-/** Runs statements on a node, on a connection of their own. */
+/** Runs statements on a node, over a separate connection. */
 export async function withNode<T>(url: string, use: (sql: postgres.Sql) => Promise<T>): Promise<T> {
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   try {
@@ -109,11 +109,11 @@ export async function withNode<T>(url: string, use: (sql: postgres.Sql) => Promi
   }
 }
 
-/** Starts the server of a node again, which must run on this machine. */
+/** Starts the server of a node again; the node must run on this machine. */
 export function startNode({ dataDir, programs }: Node): void {
   const { uid, gid } = statSync(dataDir)
   const args = ['-D', dataDir, '-l', join(dataDir, 'again.log'), '-w', '-t', '60', 'start']
-  // Its user has another home than ours.
+  // The server's user has another home folder than this process.
   const options = { uid, gid, cwd: dataDir, encoding: 'utf8', env: {} } as const
   const { status, stderr } = spawnSync(join(programs, 'pg_ctl'), args, options)
   if (status !== 0) throw new Error(stderr)

@@ -9,7 +9,8 @@ import { becomesTrue, sleep, Workplace } from '../faults/support.ts'
 import { Client } from '../harness.ts'
 import { Cluster, coordinatorUrl, withNode } from './cluster.ts'
 
-// What the nodes lack is told before it stops operations: by `distribute`, the start, `doctor` and `/readyz`.
+// Faults in the setup of nodes are reported before operations fail: by `distribute`, by the start, by `doctor` and by
+// `/readyz`.
 
 const onCluster = test.if(coordinatorUrl !== undefined)
 const place = new Workplace()
@@ -25,7 +26,7 @@ afterAll(async () => {
 const quiet = { FORECOURT_LOG_LEVEL: 'fatal' }
 const nameOf = (url: string) => new URL(url).pathname.slice(1)
 
-/** Runs a statement, in which `%I` is the database, in the database of the same name on the first worker. */
+/** Runs a statement on the first worker, in the database of the same name; `%I` stands for that name. */
 function onWorker(url: string, statement: string) {
   const [, worker] = cluster.nodes
   if (worker === undefined) throw new Error('the cluster has no worker')
@@ -123,7 +124,7 @@ onCluster(
       })
       const told = () => service.stderr().split('the search for silent devices failed').length - 1
       expect(await becomesTrue(() => told() > 0)).toBe(true)
-      // Some looks more.
+      // The worker searches a few more times.
       await sleep(3_000)
       expect(told()).toBe(1)
     } finally {

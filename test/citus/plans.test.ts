@@ -33,8 +33,8 @@ import {
 import { Cluster, coordinatorUrl } from './cluster.ts'
 import { type SeenStatement, StatementWatch } from './statement-watch.ts'
 
-// On a Citus cluster a statement about one application is one task of the node where the application lies. A statement
-// that is not would be slow and without one snapshot, and no other test would notice.
+// On a Citus cluster, a statement about one application must be a single task on the node that stores the application.
+// Otherwise it would be slow and read several nodes without a common snapshot, and no other test would notice.
 
 if (coordinatorUrl === undefined) {
   console.log('The plans on Citus are not looked at: FORECOURT_TEST_DATABASE_URL names no coordinator.')
@@ -51,22 +51,22 @@ afterAll(async () => {
   await cluster?.clear()
 }, 60_000)
 
-/** Statements that are about one application by what they say, whichever variable holds it. */
+/** Whether a statement's text restricts it to one application, by a parameter or by a variable. */
 const isOfOne = (text: string) => /app_id = (\$\d+|v_\w+(\.app_id)?)\b/.test(text)
 
-/** What is about many applications, or about none: batches, looks for work, upkeep, and what operators see of all. */
+/** Statements about many applications or about none: batches, searches for work, maintenance, and operators' lists. */
 const ofMany = [
   /^(with \w+ as \( )?insert into \w+ .* from (json_to_recordset|rows from)/,
   /^with (bound|changed) as/,
-  // Devices of several applications that change hands together.
+  // Devices of several applications that are transferred together.
   /^(v_changed := array\(\s*)?select d\.device_no from device d, |^delete from device d using /,
   /from (device_binding|past_binding|application_lock|event_head|device_presence)\b/,
   /^update device_presence p /,
   /^(delete|select \S+) from idempotency_key/,
   /from callback_endpoint (e )?where /,
-  // When a service starts.
+  // Statements of a service's start.
   /^select split_part\(callback_secret, ':', 1\) as key_id from|from third_party_config where app_id > |^update third_party_config c .* from json_to_recordset/,
-  // What no partition was made for in time, of all applications.
+  // Rows of all applications that were written before their partition existed.
   /^(select exists \(select 1|delete) from (event|state_change)_default /,
   // The audit trail.
   /where \(app_id = '' or starts_with\(actor, 'operator'\)\)/,
@@ -82,12 +82,12 @@ test.if(coordinatorUrl !== undefined)(
     service = await startService({ env })
     await liveOneLife(new Client(service))
     const { seen, wide } = watch
-    // As it ran, within functions too.
+    // As PostgreSQL ran the statements, including those inside functions.
     expect(wide.filter(isOfOne)).toEqual([])
     expect(wide.filter((text) => !ofMany.some((known) => known.test(text)))).toEqual([])
-    // Bindings and devices lie on different nodes.
+    // A binding and its device may be stored on different nodes.
     expect(wide.filter((text) => /\bdevice_binding\b/.test(text) && /\bdevice\b/.test(text))).toEqual([])
-    // And as it is explained, which shows rows that come to the coordinator first.
+    // As EXPLAIN shows the statements, which also reveals rows that are first moved to the coordinator.
     sql = openDatabase({ target: url, connections: 1, statementTimeoutMs: 10_000 })
     const ofOne = new Map(seen.filter(({ text }) => isOfOne(text)).map((statement) => [statement.text, statement]))
     expect(ofOne.size, 'different statements').toBeGreaterThan(45)
@@ -108,7 +108,7 @@ async function explain(sql: Sql, { text, values }: SeenStatement): Promise<strin
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
-/** Everything that is done for one application, with and without filters. */
+/** Calls every operation about one application, with and without filters. */
 async function liveOneLife(client: Client): Promise<void> {
   const callbackUrl = 'http://127.0.0.1:9/'
   const app = await newApplication(client, { thirdPartyConfig: { operatorName: 'Test operator', callbackUrl } })
@@ -117,7 +117,7 @@ async function liveOneLife(client: Client): Promise<void> {
     expect(answer.code, answer.text).toBe(0)
     return answer.data
   }
-  // For the operations that an application may call itself.
+  // Calls an operation as the application itself.
   const ask: typeof client.call = async (operation, input, options) => {
     const answer = await client.call(operation, input, { token, ...options })
     succeeds(answer)

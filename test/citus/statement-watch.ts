@@ -1,18 +1,18 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A statement that went to the database, with the values it was run with, if it was prepared. */
+/** A statement that was sent to the database, with its values if it was a prepared statement. */
 export interface SeenStatement {
   text: string
   values: (string | null)[]
 }
 
 /**
- * A proxy to a database that sees every statement, and which of them go to several nodes: Citus sends notices of that,
- * for statements within functions too.
+ * A proxy in front of a database that records every statement, and which of them ran on several nodes. Citus reports
+ * the latter by notices, also for statements inside functions.
  */
 export class StatementWatch {
   readonly seen: SeenStatement[] = []
-  /** Statements that went to several nodes; of a function's, the one in it. */
+  /** Statements that ran on several nodes; for a function, the statement inside it. */
   readonly wide: string[] = []
   private readonly server
   private readonly open = new Set<Socket>()
@@ -35,7 +35,7 @@ export class StatementWatch {
     })
   }
 
-  /** Answers the URL of the same database through here. */
+  /** Returns a URL of the same database that leads through this proxy. */
   async start(url: string): Promise<string> {
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve))
     const through = new URL(url)
@@ -50,7 +50,7 @@ export class StatementWatch {
     for (const socket of this.open) socket.destroy()
   }
 
-  /** What is asked, and what is answered up to the next `ReadyForQuery`, belong together. */
+  /** Matches each statement with the notices that the server sends up to the next `ReadyForQuery`. */
   private watch(near: Socket, far: Socket): void {
     const prepared = new Map<string, string>()
     const asked: string[] = []
@@ -84,7 +84,7 @@ export class StatementWatch {
   }
 }
 
-/** The values of a `Bind`, all of them as text, behind its two names. */
+/** The values of a `Bind` message, all as text; its body here starts behind the two names. */
 function valuesOf(body: Buffer): (string | null)[] {
   let at = 2 + 2 * body.readInt16BE(0)
   const count = body.readInt16BE(at)
@@ -96,7 +96,7 @@ function valuesOf(body: Buffer): (string | null)[] {
   })
 }
 
-/** Reads the protocol's messages off a connection; a client's first has no type. */
+/** Splits a connection's bytes into protocol messages. A client's first message has no type byte. */
 function messages(handle: Record<string, (body: Buffer) => void>, isBegun: boolean): (chunk: Buffer) => void {
   let rest = Buffer.alloc(0)
   let typeBytes = isBegun ? 1 : 0

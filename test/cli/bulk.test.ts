@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Client, newApplication, newDataDir, newSerial, target } from '../harness.ts'
 import { forecourt, startForecourt } from './support.ts'
 
-// Imports and exports by the command line.
+// Imports and exports with the command line.
 
 let client: Client
 let settings: Record<string, string>
@@ -76,7 +76,7 @@ test('an export goes to standard output, or to a file that has its name when it 
   expect(readFileSync(output, 'utf8')).toMatch(/^\uFEFF(.*\r?\n){3}$/)
   expect(existsSync(`${output}.part`)).toBe(false)
   expect(statSync(output).mode & 0o777).toBe(0o600)
-  // What stands where it is made is not written through, nor is its mode kept.
+  // A symbolic link at the temporary file's path is not followed, and the mode of its target is not taken over.
   const elsewhere = join(folder, 'elsewhere.csv')
   writeFileSync(elsewhere, 'untouched', { mode: 0o644 })
   symlinkSync(elsewhere, `${output}.part`)
@@ -115,7 +115,7 @@ test('a file that cannot be read to its end is no service that does not answer',
 })
 
 test('Ctrl-C while a file is sent: nothing of it is imported', async () => {
-  // A proxy between the two shows when the first rows have been sent.
+  // A server between the command and the service shows when the first rows have been sent.
   let arrived = () => {}
   const hasArrived = new Promise<void>((resolve) => {
     arrived = resolve

@@ -6,7 +6,7 @@ import { becomesTrue } from '../faults/support.ts'
 import { type Client, target } from '../harness.ts'
 import { forecourt, startForecourt } from './support.ts'
 
-// The fleet that people look at first.
+// The demonstration fleet, which new users see first.
 
 let client: Client
 let settings: Record<string, string>
@@ -59,7 +59,7 @@ test('a fleet in real districts whose states move; a second run goes on with it,
     expect(deviceRows.list.some(({ onlineStatus }) => onlineStatus === 1)).toBe(true)
   }
   const failing = applications.at(-1)?.appId
-  // A delivery is listed once it has been tried.
+  // A delivery is listed after its first attempt.
   const told = async () => (await client.operate(pageDeliveries, { appId: failing })).data.list
   await becomesTrue(async () => (await told()).length > 0)
   expect((await told())[0]).toMatchObject({ type: 'site.created', responseStatus: null })

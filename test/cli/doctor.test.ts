@@ -7,7 +7,7 @@ import { type OwnDatabase, Workplace } from '../faults/support.ts'
 import { hasOldestPostgres } from '../harness.ts'
 import { forecourt } from './support.ts'
 
-// What `doctor` finds in a database that is in order, in one that is not, and in none.
+// The findings of `doctor` for a database in order, for one with faults, and without a database.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -88,7 +88,7 @@ test('what can lose data fails; what waits for somebody is a warning, with what 
   })
   expect(code).toBe(1)
   expect(names(not, 'fail')).toEqual(['durability', 'secrets key'])
-  // The owner of an embedded database is a superuser, which a service needs not be.
+  // The owner of an embedded database is a superuser, though the service does not need those rights.
   expect(names(not, 'warn')).toEqual(['settings', 'database', 'connections', 'callbacks'])
 })
 

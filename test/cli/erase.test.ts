@@ -5,7 +5,7 @@ import { type OwnDatabase, Workplace } from '../faults/support.ts'
 import { Client, newApplication, siteBody } from '../harness.ts'
 import { forecourt } from './support.ts'
 
-// Erasing what is known of people, beside the service that serves.
+// `erase` removes personal data from events while the service runs.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -29,7 +29,7 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
   await client.call(updateSite, { appId, id: gone.id, contacts: 'Li Na' }, { token })
   const one = ['--app', appId, '--site', String(gone.id)]
 
-  // A site that still exists cannot be erased.
+  // Nothing is erased for a site that still exists.
   expect(await erase(...one)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('delete it first') })
   await client.call(deleteSite, { appId, id: gone.id }, { token })
   const eventsOf = async (siteId: number) => (await client.call(pageEvents, { appId, siteId }, { token })).data.list
@@ -55,7 +55,7 @@ test('erase takes the people of deleted sites out of the log, and leaves those o
 
   const { data: audit } = await client.operate(pageAudit, { appId, type: 'site.erased' })
   expect(audit.list).toMatchObject([{ appId, actor: 'operator:command line', data: { siteIds: [gone.id], events: 3 } }])
-  // Nothing is left to erase.
+  // Repeated, the command finds nothing to erase.
   expect(JSON.parse((await erase(...one, '--json')).stdout)).toEqual({ sites: 0, events: 0 })
   expect((await client.operate(pageAudit, { appId, type: 'site.erased' })).data.list).toHaveLength(1)
 }, 60_000)

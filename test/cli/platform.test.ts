@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Client, newDataDir, newSerial, newToken, target } from '../harness.ts'
 import { commandLine, forecourt } from './support.ts'
 
-// The commands that work over the API, as a script and as a person use them.
+// The commands that call the API, as a script and as a person use them.
 
 let client: Client
 let settings: Record<string, string>
@@ -54,11 +54,12 @@ test('accounts and keys are made, listed and removed, and their secrets shown on
   const key = await forecourt(['key', 'create', name, '--role', 'viewer'], settings)
   const [, secret = ''] = /^key +(\S+)$/m.exec(key.stdout) ?? []
   expect(key).toMatchObject({ code: 0, stderr: 'The key is shown this once.\n' })
-  // A key may also come as an option, or in a file.
+  // The operator key can also be given as an option or in a file.
   const refused = await forecourt(['app', 'create', 'not a viewer’s', '--key', secret], { FORECOURT_URL: client.url })
   expect(refused.stderr).toContain('--key in the list of processes')
   expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^10003 notPermitted: /m) })
-  // Only an operator who sees some applications is given their ids.
+  // Only for a developer may applications be named, since the other roles see all of them; a developer needs at least
+  // one.
   for (const mistaken of [
     ['--role', 'developer'],
     ['--role', 'viewer', '--app', 'a'],

@@ -6,7 +6,7 @@ import { openBesideService } from '../../src/embedded/command-database.ts'
 import { newDataDir, prepareDatabase, projectFolder } from '../harness.ts'
 import { forecourt, startForecourt } from './support.ts'
 
-// The service as a command, and its schema beside it.
+// The command `serve`, and the commands for the schema.
 
 const dataDir = newDataDir()
 const settings = { FORECOURT_DATA_DIR: dataDir, FORECOURT_PORT: '0', FORECOURT_LOG_LEVEL: 'warn' }
@@ -62,7 +62,7 @@ test('serve is the service, until its signal; migrate looks at its database whil
     stderr: expect.stringMatching(/^The database is newer than this program.+\n$/),
   })
 
-  // Whoever started it may close its output; it goes on.
+  // The service goes on running after the process that started it has closed its output.
   child.stdout?.destroy()
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
   child.kill('SIGTERM')

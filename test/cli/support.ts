@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Ended, projectFolder } from '../harness.ts'
 
 const isNode = process.env.FORECOURT_TEST_RUNTIME === 'node'
-/** The command line as it is started: what comes before a command. */
+/** The program and arguments that precede a command. */
 export const commandLine = isNode
   ? ['node', join(projectFolder, 'dist', 'cli', 'main.js')]
   : [join(projectFolder, 'node_modules', '.bin', 'bun'), join(projectFolder, 'src', 'cli', 'main.ts')]
@@ -13,7 +13,7 @@ interface Started {
   ended: Promise<Ended>
 }
 
-/** Starts the command line as a process that has these settings only. */
+/** Starts the command line as a process with only these environment variables. */
 export function startForecourt(
   args: string[],
   env: Record<string, string | undefined> = {},
@@ -37,7 +37,7 @@ export function startForecourt(
   return { child, ended }
 }
 
-/** Runs the command line to its end, with what it reads from standard input. */
+/** Runs the command line to its end, with `input` as its standard input. */
 export function forecourt(args: string[], env: Record<string, string | undefined> = {}, input = ''): Promise<Ended> {
   const { child, ended } = startForecourt(args, env)
   child.stdin?.end(input)

@@ -57,7 +57,7 @@ test('openapi prints the document, whole also where it is read slowly', async ()
   expect(stdout).toBe(readFileSync(join(projectFolder, 'openapi.json'), 'utf8'))
 })
 
-/** What a shell answers, once it knows the commands, to each of these lines with the Tab key behind them. */
+/** The completions that a shell offers for each of these lines when Tab is pressed. */
 async function completed(shell: 'bash' | 'fish', lines: string[][]): Promise<string[]> {
   const file = join(newDataDir(), 'completion')
   await Bun.write(file, (await forecourt(['completion', shell])).stdout)

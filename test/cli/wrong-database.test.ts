@@ -6,7 +6,7 @@ import { type OwnDatabase, Workplace, withSql } from '../faults/support.ts'
 import { runServiceToItsEnd, startService } from '../harness.ts'
 import { forecourt } from './support.ts'
 
-// Commands that are given another database than the one that is meant: they say so, and make nothing.
+// Commands that are given the wrong database: each must say so and create nothing.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -21,7 +21,10 @@ beforeAll(async () => {
 afterAll(() => place.clear(), 60_000)
 
 const backups = join(place.home, 'backups')
-/** Each command that works on the settings' database, but those that make one: `serve`, `migrate up` and `restore`. */
+/**
+ * Each command that uses the database in the settings, except those that create one: `serve`, `migrate up` and
+ * `restore`.
+ */
 const commands = [
   ['erase', '--days', '0', '--dry-run'],
   ['erase', '--app', 'a', '--site', '1'],
