@@ -9,7 +9,8 @@ import { newPerson, signIn } from '../people.ts'
 import { untyped } from '../untyped.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, onePeriod, saveSiteOf } from './support.ts'
 
-// Contract §5: who names no application means all that they may see, by application and then newest first.
+// Contract §5: a caller who names no application gets the rows of all that it may see, sorted by application and then
+// newest first.
 
 const unique = newSerial('ACROSS')
 const applications = (await Promise.all([newApplication(client), newApplication(client), newApplication(client)])).sort(
@@ -23,7 +24,7 @@ const [first, second, third] = applications as [
 const developer = await signIn(client, await newPerson(client, 'developer', [first.appId, third.appId]))
 const stranger = await signIn(client, await newPerson(client, 'developer', []))
 
-/** Three of each, in turns, so that their times are no order of the applications. */
+/** Three records of each kind, created in turns, so that the order of creation is not the order of the applications. */
 for (let index = 0; index < 3; index++) {
   for (const application of applications.toReversed()) {
     const { token } = application

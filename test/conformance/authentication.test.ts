@@ -136,7 +136,8 @@ for (const { id, method, path, callers } of guarded) {
   test(`${id} ${callers.includes('application') ? 'admits' : 'does not admit'} applications`, async () => {
     const { token } = await newApplication(client)
     const answer = await send({ authorization: `Bearer ${token}` })
-    // What takes nothing but the application needs nothing, because an application may leave out its own.
+    // Operations whose only input is the application succeed with an empty body: an application's token names it
+    // already.
     if (callers.includes('application')) expect([200, 400, 409]).toContain(answer.status)
     else expectRefusal(answer, 'notPermitted')
   })

@@ -18,7 +18,7 @@ import {
   newRule,
 } from './support.ts'
 
-// What a batch answers and does is what its rows would, sent one after another (contract §5).
+// A batch responds and acts as single requests for its rows would, sent one after another (contract §5).
 
 interface Outcome {
   code: number
@@ -26,21 +26,24 @@ interface Outcome {
   data: unknown
 }
 
-/** One application's rows, ready to be sent. */
+/** One operation with its batch, and rows to send to both. */
 interface Case {
   single: Operation
   batch: Operation
-  /** The list's name in the body of the batch, and the member that names a row in its outcome. */
+  /** `list` names the rows in the batch's body; `name` is the member that identifies a row in its outcome. */
   list: string
   name: string
   by?: 'operator'
-  /** Rows of every fate for an application, and whatever they need. The same for every application, but for serials. */
+  /**
+   * Creates what the rows need and returns rows with every possible outcome: the same rows for each application, apart
+   * from serial numbers.
+   */
   rows(application: TestApplication): Promise<Record<string, unknown>[]>
-  /** A row that is no object, as the batch receives it, and the field of its fault. */
+  /** A row that is not an object, and the field that the batch names in its refusal. */
   faulty: { row: unknown; field: string }
-  /** Whether the batch holds rows as the operation of one takes them, or their names alone. */
+  /** Set when the batch's rows are bare identifiers; otherwise they are bodies of the single operation. */
   isBare?: true
-  /** What the batch takes beside the list. */
+  /** Members of the batch's body beside the list. */
   beside?(application: TestApplication): Promise<Record<string, unknown>>
 }
 
@@ -126,7 +129,7 @@ const cases: Case[] = [
   },
 ]
 
-/** An answer's or an event's data without what no two applications share. */
+/** The data of a response or event, without values that differ between applications. */
 function neutral(data: unknown, { appId }: TestApplication): unknown {
   const text = JSON.stringify(data, (member, value) => {
     if (member === 'id' || /BillRuleId$/.test(member)) return value === null ? null : 'number'
@@ -135,7 +138,10 @@ function neutral(data: unknown, { appId }: TestApplication): unknown {
   return JSON.parse(text.replaceAll(appId, 'app').replace(/SN-\w+/g, 'serial'))
 }
 
-/** Events in their order; those of different devices of a batch have none. */
+/**
+ * The application's events, oldest first. Events of different devices of one batch have no fixed order, so these are
+ * sorted by row.
+ */
 async function eventsOf({ appId }: TestApplication, rows: Record<string, unknown>[] = []) {
   const { list } = expectSuccess(await client.operate(pageEvents, { appId, pageSize: '100' }))
   const placeOf = ({ data }: { data: unknown }) =>

@@ -240,7 +240,8 @@ describe('If-Match', () => {
     const read = (await detail(owner, id)).headers.get('etag') ?? ''
     const first = await update(owner, { id, ruleName: 'first' }, { 'if-match': read })
     expectSuccess(first)
-    // Also when the change itself would be refused: the caller has not seen the current rule.
+    // The precondition is checked first, because the caller has not seen the current rule; here some changes are
+    // invalid too.
     for (const change of [{ ruleName: 'second' }, { ruleType: 2 }, { periods: null }]) {
       expectRefusal(await update(owner, { id, ...change }, { 'if-match': read }), 'preconditionFailed')
     }

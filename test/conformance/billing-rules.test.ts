@@ -36,7 +36,7 @@ async function detail({ appId, token }: TestApplication, id: number) {
   return expectSuccess(await client.call(getBillingRule, { appId, id }, { token }))
 }
 
-/** A period from an hour on, at the usual prices. */
+/** A period from this time on, with prices that suit any test. */
 function from(startTime: unknown, members: Record<string, unknown> = {}) {
   return { startTime, electricityPrice: '0.65', servicePrice: '0.8', ...members }
 }

@@ -9,7 +9,7 @@ import { pageSites } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial } from '../harness.ts'
 import { client, expectFaults, expectSuccess, newRule, occupancyTerms, saveSiteOf } from './support.ts'
 
-// Exports (contract §8): the rows of a page operation, all of them, as files.
+// Exports (contract §8): all rows of a page operation, as a file.
 
 const application = await newApplication(client)
 const { appId, token } = application
@@ -25,7 +25,7 @@ expectSuccess(await client.call(createDevices, { appId, devices }, { token }))
 await newRule(application, 1)
 expectSuccess(await client.call(saveBillingRule, { appId, ruleName: '-x', ruleType: 3, ...occupancyTerms }, { token }))
 
-/** An export of the application: its rows as the format has them. */
+/** Exports records of the application and returns the file's text in this format, and its type. */
 async function exported(kind: ExportKind, format: string, filters: object = {}) {
   const { status, text, headers } = await client.call(createExport, { kind, format, ...filters }, { token })
   expect(status).toBe(200)

@@ -17,12 +17,12 @@ import { pageSites } from '../../src/sites/contract.ts'
 import { deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, newBareApplication } from './support.ts'
 
-// Files of rows (contract §8): what they may look like, and what becomes of their rows.
+// Imports (contract §8): which files are accepted, and the outcome of their rows.
 
 const ndjson = 'application/x-ndjson'
 type File = string | Uint8Array<ArrayBuffer>
 
-/** Sends a file; answers what the operation does. */
+/** Sends a file and returns the response. */
 function send(
   { token }: { token: string },
   kind: string,
@@ -63,7 +63,7 @@ async function resultOf(id: number, query: object = {}): Promise<Line[]> {
     .map((line) => JSON.parse(line))
 }
 
-/** Sends a file of an application and waits for its end. Answers the import and its result. */
+/** Imports a file of an application and waits for the end. Returns the import with the lines of its result. */
 async function imported(caller: { token: string }, kind: string, file: File, type?: string, more?: object) {
   const { id } = expectSuccess(await send(caller, kind, file, type, more))
   return { ...(await ended(id)), lines: await resultOf(id) }
@@ -129,7 +129,7 @@ test('cells are RFC 4180’s: quotes, commas, line breaks, any order of columns,
   ].join('\n')
   const { lines, ...told } = await imported(application, 'devices', file)
   expect(told).toMatchObject({ rows: 3, created: 2, refused: 1 })
-  // By the lines of the file: one is empty, and one row takes two.
+  // Results are numbered by the lines of the file: here one line is empty, and one row spans two lines.
   expect(lines.map(({ line, code }) => [line, code])).toEqual([
     [2, 0],
     [4, 10001],
@@ -139,7 +139,7 @@ test('cells are RFC 4180’s: quotes, commas, line breaks, any order of columns,
   expect(expectSuccess(await client.call(getDevice, { deviceNo: plain }, application)).tag).toBe('lane=1')
 })
 
-/** 东门闸机, 设备 in GB18030. */
+/** The text 东门闸机, 设备 in GB 18030. */
 const inGb18030 = Uint8Array.of(0xb6, 0xab, 0xc3, 0xc5, 0xd5, 0xa2, 0xbb, 0xfa, 0xa3, 0xac, 0xc9, 0xe8, 0xb1, 0xb8)
 
 test.each([
@@ -215,7 +215,7 @@ test('a row of cells without end is refused, and one cell too many is told', asy
 
 test('columns that are unknown, missing or twice are named at once', async () => {
   const application = await newApplication(client)
-  // Control characters must not reach a terminal.
+  // The refusal must not pass control characters on, as it may be shown in a terminal.
   const hostile = `${columns},\u001b[31mred`
   expectFaults(await send(application, 'devices', hostile), ['column 5'])
   const file = 'deviceNo,Name,deviceNo,coordinates\n'
@@ -329,7 +329,7 @@ test('one import of an application at a time; it can be cancelled, once, and the
     ['import.cancelled', `application:${application.appId}`],
     ['import.created', `application:${application.appId}`],
   ])
-  // Nothing is counted after the answer.
+  // Rows are no longer counted after the response to the cancellation.
   await Bun.sleep(300)
   expect(expectSuccess(await client.call(getImport, { id }, application)).refused).toBe(cancelled.refused)
   expect(await imported(application, 'devices', '', ndjson)).toMatchObject({ status: 3, rows: 0 })
@@ -383,14 +383,14 @@ test('a file that is sent again under its key makes one import, and answers the 
   const [first] = answers.map(expectSuccess) as [ImportRecord]
   expect(answers.map(({ data }) => data)).toEqual([first, first, first])
   expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(2)
-  // The same while it runs and when it has ended.
+  // The response is the same while the import runs and after its end.
   await ended(first.id)
   const again = await under('once')
   expect([again.headers.get('idempotency-replayed'), expectSuccess(again)]).toEqual(['true', first])
   const { list } = expectSuccess(await client.call(pageImports, {}, { token: application.token }))
   expect(list.map(({ id }) => id)).toEqual([first.id])
 
-  // Another file, another address, and a file of which less has come.
+  // Another file, other parameters, and the same file cut short.
   for (const answer of [
     await under('once', csvOf(rowOf(newSerial('KEY')))),
     await under('once', file, { dryRun: 'true' }),
@@ -399,7 +399,7 @@ test('a file that is sent again under its key makes one import, and answers the 
     expectRefusal(answer, 'idempotencyKeyReused')
   }
   for (const key of ['', 'a b', 'x'.repeat(256)]) expectFaults(await under(key), ['Idempotency-Key'])
-  // Another application's key with the same text is another key; a refused request's key is not kept.
+  // The same key of another application is a different key, and the key of a refused request is not stored.
   expectFaults(await under('once', 'serial\n', {}, other), [
     'coordinates',
     'deviceName',

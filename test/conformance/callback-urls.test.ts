@@ -66,7 +66,7 @@ const notUrls = [
   'https://user:password@example.com/',
 ]
 
-/** Loopback, private, link-local and metadata addresses, in every spelling that a URL parser understands. */
+/** Loopback, private, link-local and metadata addresses, in every spelling that a URL parser accepts. */
 const privateUrls = [
   'https://127.0.0.1/',
   'https://127.0.0.1:8080/',

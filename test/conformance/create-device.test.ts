@@ -13,7 +13,7 @@ import {
   post,
 } from './support.ts'
 
-/** Document §2.3 beside contract §4.2: what a fresh device without a model answers. */
+/** Document §2.3 with contract §4.2: the members of a new device without a model, and their types. */
 const freshTypes: Record<string, string> = {
   appId: 'string',
   deviceNo: 'string',

@@ -15,7 +15,7 @@ import {
   saveSiteOf,
 } from './support.ts'
 
-/** Document §2.2, every field with its type. */
+/** Document §2.2: every member with its type. */
 const documentedTypes: Record<string, string> = {
   id: 'number',
   appId: 'string',

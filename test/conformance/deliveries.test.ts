@@ -15,8 +15,8 @@ import {
   newIdleApplication,
 } from './support.ts'
 
-// What needs a receiver of callbacks is in test/faults/callback*.test.ts: by default the service sends nothing to this
-// machine. Here nothing listens at the callbacks' addresses, which is enough for the operations themselves.
+// Tests with a receiver of callbacks are in test/faults/callback*.test.ts, because by default the service sends no
+// callbacks to its own machine. Here no server receives the callbacks, which is enough to test these operations.
 
 const always = { timeFrom: '2000-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
 
@@ -50,7 +50,7 @@ async function listOf(application: TestApplication, query: Record<string, unknow
   return expectSuccess(await page(application, query)).list
 }
 
-/** An application whose callbacks arrive nowhere, with deliveries of a configuration and two devices. */
+/** An application whose callbacks all fail, with three deliveries: of its configuration and of two devices. */
 async function newUnheard(): Promise<TestApplication> {
   const application = await newApplication(client, {
     thirdPartyConfig: { operatorName: 'Operator', callbackUrl: 'https://nowhere.example.com/callback' },
@@ -107,7 +107,7 @@ describe('pageDeliveries', () => {
     expect([await count({ type: 'site.created' }), await count({ type: 'test' })]).toEqual([0, 0])
     expect((await listOf(unheard, { eventId: newest?.eventId })).map(({ id }) => id)).toEqual([Number(newest?.id)])
     expect(await count({ eventId: 0 })).toBe(0)
-    // The time is the event's, not that of the attempt.
+    // A delivery's time is that of its event, not that of an attempt.
     const { list: events } = expectSuccess(await client.call(pageEvents, { order: 'desc' }, { token: unheard.token }))
     expect(newest?.time).toBe(String(events[0]?.time))
     expect(await count({ timeFrom: newest?.time, timeTo: newest?.time })).toBeGreaterThan(0)

@@ -130,7 +130,7 @@ test('a batch that is sent again with its key has one effect and the first answe
   const [first, second] = [await createBatch(owner, rows, headers), await createBatch(owner, rows, headers)]
   expectSuccess(first)
   expect(second.text).toBe(first.text)
-  // Without the key, the rows' serials are taken.
+  // Sent without the key, each row is refused because its serial number is in use.
   const { results } = expectSuccess(await createBatch(owner, rows))
   expect(results.map(({ code }) => code)).toEqual([20017, 20017, 20017])
 })

@@ -124,7 +124,7 @@ describe('If-Match', () => {
     const second = await update(owner, { deviceNo, deviceName: 'second' }, { 'if-match': read })
     expectRefusal(second, 'preconditionFailed')
     expect(expectSuccess(await detail(owner, deviceNo)).deviceName).toBe('first')
-    // What an update answers is good for the next one.
+    // The ETag of an update's response is valid for the next update.
     const next = first.headers.get('etag') ?? ''
     expect(next).not.toBe(read)
     expectSuccess(await update(owner, { deviceNo, deviceName: 'second' }, { 'if-match': next }))

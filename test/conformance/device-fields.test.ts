@@ -10,7 +10,7 @@ interface DeviceText extends TextRule {
   shown: (device: DeviceRecord) => unknown
 }
 
-/** Contract §2's limits, and where the record shows each field. */
+/** The limits of contract §2, and the member of the record that shows each field. */
 const textFields: Record<string, DeviceText> = {
   deviceName: { max: 64, required: true, shown: (device) => device.deviceName },
   tag: { max: 512, required: false, shown: (device) => device.tag },
@@ -88,7 +88,7 @@ test('createDevice tells every faulty field at once, whatever is wrong with each
   expectFaults(await createDeviceOf(application, faulty), Object.keys(faulty))
 })
 
-/** Coordinates with the numbers that they mean. */
+/** Valid coordinates, and the longitude and latitude that they mean. */
 const goodCoordinates: [string, number, number][] = [
   ['115.899918,28.676493', 115.899918, 28.676493],
   ['-180,-90', -180, -90],

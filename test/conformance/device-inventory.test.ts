@@ -10,7 +10,7 @@ import { astral, client, createDeviceOf, expectFaults, expectNow, expectRefusal,
 import { neverText, notGiven } from './texts.ts'
 
 const unique = crypto.randomUUID()
-/** Two models of this run, and one whose name is as long as names may be. */
+/** Three models of this run; the name of the third, `long`, has the greatest allowed length. */
 const barrier = {
   serialPrefix: newSerial('I'),
   modelName: `Barrier ${unique}`,

@@ -18,7 +18,7 @@ async function remove(serialPrefix: string): Promise<void> {
   expectSuccess(await client.operate(deleteDeviceModel, { serialPrefix }))
 }
 
-/** The models whose prefix begins so, as the page shows them. */
+/** The models whose serial prefix begins with this text, as the page shows them. */
 async function modelsFrom(serialPrefix: string) {
   return expectSuccess(await client.operate(pageDeviceModels, { serialPrefix, pageSize: 100 })).list
 }

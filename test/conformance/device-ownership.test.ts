@@ -113,7 +113,7 @@ describe('unbindDevice', () => {
     const made = await createDeviceOf(first)
     const { deviceNo } = expectSuccess(made)
     const etag = made.headers.get('etag') ?? ''
-    // Several times, as the clock may come to its next second once.
+    // Repeated, because the clock may reach its next second during a round.
     for (const _ of [1, 2, 3]) {
       for (const { appId } of [second, first]) {
         expectSuccess(await client.operate(transferDevice, { deviceNo, targetAppId: appId, reason: 'sold' }))

@@ -47,7 +47,7 @@ beforeAll(async () => {
   for (const model of models) expectSuccess(await client.operate(saveDeviceModel, model))
   for (const prefix of prefixes) {
     serials.push(...(await createMotley(owner, 100, prefix)))
-    // Creates of different seconds, so that a time can part them.
+    // The prefixes are created in different seconds, so that a filter by time can separate them.
     await Bun.sleep(1100)
   }
   for (const { serialPrefix } of models) expectSuccess(await client.operate(deleteDeviceModel, { serialPrefix }))
@@ -122,7 +122,7 @@ test('pageDevices skips nothing that is there throughout, while others create an
       else expectSuccess(await createDeviceOf(application, { deviceNo }))
     }
   })()
-  // All that last fit each of these.
+  // The devices that existed throughout fit each of these filters.
   for (const filter of [{}, { onlineStatus: 2 }, { bbox: '-180,-90,180,90' }, { timeFrom: '2000-01-01 00:00:00' }]) {
     const walked = (await walk(askFor(application), filter, 4)).map(({ deviceNo }) => deviceNo)
     expect(walked.filter((deviceNo) => deviceNo.startsWith('L')).sort()).toEqual(lasting.toSorted())

@@ -194,7 +194,7 @@ describe('reportTime', () => {
     expect(late).toMatchObject({ version: '2', status: 1, onlineStatus: 2 })
     expect(expectSuccess(await client.call(getDeviceState, { deviceNo }, { token }))).toEqual(known)
     expect(await stateEvents(deviceNo)).toHaveLength(1)
-    // Newer, although the first was made by the same clock a long time ago; and in any zone.
+    // This report is newer than the last one, although it is 30 s old and its time is written in another time zone.
     const inZone = `${new Date(Date.now() - 30_000 + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`
     expect(expectSuccess(await report(deviceNo, { version: '3', reportTime: inZone })).version).toBe('3')
   })
@@ -204,7 +204,7 @@ describe('reportTime', () => {
     expectSuccess(await report(deviceNo, { version: '1', reportTime: secondsAhead(50) }))
     expect(expectSuccess(await report(deviceNo, { version: '2' })).version).toBe('2')
     expect(expectSuccess(await report(deviceNo, { version: '3', reportTime: secondsAhead(20) })).version).toBe('2')
-    // The report changes no member, but it is the last sign of life.
+    // Unchanged members do not matter: this report is still the device's last sign of life.
     expectSuccess(await report(deviceNo, { version: '2', reportTime: null }))
   })
 

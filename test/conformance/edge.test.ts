@@ -15,7 +15,7 @@ import { bearer, client, expectFaults, expectRefusal, expectSuccess, onePeriod, 
 const application = await newApplication(client)
 const { appId, token } = application
 
-/** The response as it was sent: `fetch` unpacks a compressed body, but leaves the headers. */
+/** The response with its headers as they were sent: `fetch` would decompress a body but keep the headers. */
 function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(client.url + path, { headers: { 'accept-encoding': 'identity', ...headers } })
 }
@@ -38,11 +38,11 @@ test('an answer of the API, refused or not, lets a browser load nothing for it',
       "default-src 'none'; frame-ancestors 'none'",
     ])
   }
-  // A page keeps its own.
+  // An HTML page has another policy.
   expect((await get('/docs')).headers.get('content-security-policy') ?? '').not.toContain("default-src 'none'; frame")
 })
 
-// Bun answers them itself, with a bare status.
+// Skipped on Bun, whose server refuses malformed requests itself, with a status and no body.
 test.skipIf(process.env.FORECOURT_TEST_RUNTIME !== 'node')(
   'bytes that are no HTTP have an answer of that kind too',
   async () => {
@@ -105,7 +105,7 @@ test('a length that is given twice is refused, also with equal values, however l
     const head = `POST ${createDevice.path} HTTP/1.1\r\nHost: forecourt\r\nAuthorization: Bearer ${token}\r\n`
     connection.write(`${head}${lines.join('\r\n')}\r\n\r\n${' '.repeat(length)}`)
     const answer = await connection.answer()
-    // Node does not say which part of a request is malformed.
+    // Node does not report which part of a request is malformed.
     const field = answer.text.includes('"field":"request"') ? 'request' : 'Content-Length'
     expectFaults(answer, [field])
     connection.close()

@@ -52,7 +52,7 @@ test('every kind of operation answers success as HTTP 200 and exactly code 0, ms
 
 type Provoke = (headers: Record<string, string>) => Promise<Answer<unknown>>
 
-/** A way to each refusal that a caller can bring about. */
+/** For each refusal that a caller can cause, a request that causes it. */
 const provocations: Record<string, Provoke> = {
   invalidRequest: async (headers) => {
     const { token } = await newApplication(client)

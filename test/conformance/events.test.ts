@@ -112,7 +112,7 @@ describe('pageEvents', () => {
     const rule = await newRule(application, 3)
     const site = expectSuccess(await saveSiteOf(application))
     const device = expectSuccess(await createDeviceOf(application))
-    // A serial that looks like the site's id is no site.
+    // A device whose serial number equals the site's id must not appear among the site's events.
     expectSuccess(await createDeviceOf(application, { deviceNo: `${site.id}` }))
     expect(types(await list(application, { type: 'site.created' }))).toEqual(['site.created'])
     expect(types(await list(application, { type: 'device.bound' }))).toEqual(['device.bound', 'device.bound'])
@@ -225,7 +225,8 @@ test('the audit trail skips nothing of one moment in several logs, page by page'
   const trail = { type: 'thirdPartyConfig.saved', timeFrom }
   const keys = (events: { id: number; appId: string | null }[]) => events.map(({ id, appId }) => `${id} ${appId}`)
   let written: string[] = []
-  // Ids begin with their moment, so that what comes in one millisecond has one id in several logs.
+  // An event's id begins with its time, so events of different applications can have the same id if they happen at the
+  // same time.
   for (let round = 0; new Set(written.map((key) => Number.parseInt(key, 10))).size === written.length; round++) {
     if (round === 40) throw new Error('No two events had one id.')
     await Promise.all(

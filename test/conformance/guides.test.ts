@@ -15,7 +15,7 @@ const addresses = languages.flatMap((language) => [
 ])
 const references = Object.values(referenceParts)
 
-/** Every page that was read, once. */
+/** The pages that have been read so far, by path, so that each is read once. */
 const pages = new Map<string, Promise<string>>()
 function pageAt(path: string): Promise<string> {
   const read = async () => {
@@ -34,7 +34,7 @@ test.each([...addresses, ...references])('%s is answered, and every link on it l
   const page = await pageAt(path)
   expect(page).toContain(`<html lang="${path.startsWith('/docs/zh') ? 'zh-CN' : 'en'}">`)
   expect(page.match(/<h1/g)).toHaveLength(1)
-  // Nothing comes from elsewhere, and nothing needs a script to be read.
+  // A page loads nothing from other hosts and can be read without a script.
   expect(page).not.toMatch(/src="https?:|<link[^>]*href="https?:|<script(?![^>]*\bsrc=)/)
   for (const [, href = ''] of page.matchAll(/href="([^"]*)"/g)) {
     if (/^https:\/\//.test(href)) continue

@@ -40,14 +40,14 @@ import {
   saveSiteOf,
 } from './support.ts'
 
-/** A write that succeeds only once. */
+/** A write that would fail, or have another effect, if it were carried out twice. */
 interface Case {
   operation: { id: string; path: string; idempotent?: boolean }
-  /** Makes what it needs; answers the body. */
+  /** Creates the records that the operation needs; returns its body. */
   prepare(): Promise<object>
-  /** Paths of the secrets that its response shows once. */
+  /** Paths of the secrets that the response shows only once. */
   secrets?: string[]
-  /** Whether a running one may refuse another (contract §6). */
+  /** Whether the operation, while it runs, may refuse the same operation from another request (contract §6). */
   runsAlone?: true
 }
 
@@ -186,7 +186,7 @@ const cases: Case[] = [
 
 type Json = Record<string, unknown>
 
-/** The secrets at some places of an answer. */
+/** The secrets at these paths of a response's data. */
 function secretsOf(data: unknown, places: string[]): unknown[] {
   return places.map((place) => place.split('.').reduce((value, member) => (value as Json)[member], data as unknown))
 }
@@ -203,7 +203,7 @@ function withoutSecrets(data: unknown, places: string[]): unknown {
 }
 
 test('every operation that takes an Idempotency-Key is looked at here', () => {
-  // Those that take a file are looked at with files.
+  // Operations that take a file are tested together with files.
   const declared = operations.filter(({ idempotent, takes }) => idempotent && !takes).map(({ id }) => id)
   expect(cases.map(({ operation }) => operation.id).sort()).toEqual(declared.sort())
 })
@@ -224,7 +224,7 @@ for (const { operation, prepare, secrets = [], runsAlone } of cases) {
     const again = await send(key)
     expect(again.headers.get('idempotency-replayed')).toBe('true')
     for (const replayed of [again, ...done.filter((answer) => answer !== first)]) {
-      // Two concurrent requests with one key share a batch's rows: each row is done once, by one of them.
+      // Two concurrent requests with one key may share the rows of a batch: each row is written once, by one of them.
       if (replayed.headers.has('idempotency-replayed')) expect(JSON.parse(replayed.text)).toEqual(kept)
       if (secrets.length === 0) expect(replayed.text).toBe(first.text)
     }

@@ -14,14 +14,15 @@ import {
   post,
 } from './support.ts'
 
-// Creates that arrive together are written together. Each must still get its own answer, whatever happens to the rest.
+// The service writes creates that arrive at the same time in one transaction. Each must still get its own response,
+// whatever happens to the others.
 
 interface Request {
   send: () => Promise<Answer<unknown>>
   expectOwn: (answer: Answer<unknown>) => void
 }
 
-/** Sends several of each kind at once, in an order that mixes the kinds, and holds every answer to its request. */
+/** Sends several requests of each kind at once, with the kinds mixed, and checks each response. */
 async function mix(kinds: (() => Request | Promise<Request>)[], times: number): Promise<void> {
   const requests: Request[] = []
   for (let index = 0; index < times * kinds.length; index++) {

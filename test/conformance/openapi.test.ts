@@ -13,8 +13,8 @@ import { deviceBody, newApplication, newSerial, newToken, siteBody } from '../ha
 import { signIn } from '../people.ts'
 import { client, expectSuccess, newIdleApplication, occupancyTerms } from './support.ts'
 
-// Every example that the service publishes is sent to it, with what it has to be about in the place of what stands for
-// that: an application, a record's id, a free serial number, a secret.
+// Sends every example of the published document to the service. Placeholders in an example are replaced first: its
+// application, record ids, free serial numbers and secrets.
 
 interface Described {
   operationId: string
@@ -63,7 +63,7 @@ const made = {
     return { setUpToken: setUpPath?.split('#')[1] }
   },
   delivery: async () => ({ id: expectSuccess(await client.call(testDelivery, {}, { token: calledBack.token })).id }),
-  // So many rows that it is under way when it is cancelled.
+  // The file has so many rows that the import is still running when it is cancelled.
   import: async () => {
     const { appId } = await newIdleApplication()
     const taken = await client.operate(
@@ -96,7 +96,7 @@ const model = (async () => {
   return { modelName }
 })()
 
-/** Somebody who has the password of the examples. */
+/** Creates a person with the password that the examples show. */
 async function withPassword() {
   const person = { name: newSerial('example'), password: 'a password of 12 or more' }
   const { id } = expectSuccess(await client.operate(createOperator, { ...person, role: 'viewer' }))
@@ -106,7 +106,7 @@ async function withPassword() {
 const fresh = () => ({ deviceNo: newSerial('FC-GATE') })
 const secrets = { client_id: appId, client_secret: appSecret }
 
-/** The record that an example names, by the operation’s group and the member that names it. */
+/** Creates the record that an example names, by the operation's tag and the member that names the record. */
 const namedRecords: Record<string, () => Promise<object>> = {
   'Sites id': made.site,
   'Billing rules id': made.rule,
@@ -121,7 +121,7 @@ const namedRecords: Record<string, () => Promise<object>> = {
   'Operator keys id': made.key,
 }
 
-/** What an example stands for otherwise, by operation. */
+/** Values for the other placeholders of an example, by operation. */
 const substitutes: Record<string, () => Promise<object> | object> = {
   issueToken: () => secrets,
   revokeToken: async () => ({ ...secrets, token: await newToken(client, appId, appSecret) }),
@@ -143,13 +143,13 @@ const substitutes: Record<string, () => Promise<object> | object> = {
 const ofCalledBack = { authorization: `Bearer ${calledBack.token}` }
 const ofSession = async () => signIn(client, await withPassword())
 
-/** The callers of examples that only some may send. */
+/** The callers for examples that only certain callers may send. */
 const senders: Record<string, () => Promise<Record<string, string>> | Record<string, string>> = {
   getDelivery: () => ofCalledBack,
   getImport: () => operator,
   cancelImport: () => operator,
   getImportResult: () => operator,
-  // One a few seconds, of each application.
+  // An application may send one test every 3 s, so each call uses another application.
   testDelivery: async () => ({ authorization: `Bearer ${(await newCalledBack()).token}` }),
   replayDeliveries: () => ofCalledBack,
   rotateCallbackSecret: () => ofCalledBack,
@@ -157,7 +157,7 @@ const senders: Record<string, () => Promise<Record<string, string>> | Record<str
   deleteSession: ofSession,
 }
 
-/** Those that need no token get none. */
+/** Headers for an operation; those that need no token get none. */
 function senderOf(path: string): Record<string, string> {
   if (path.startsWith('/api/auth/')) return {}
   return path.startsWith('/api/platform/') || path === '/metrics' ? operator : { authorization: `Bearer ${token}` }

@@ -118,7 +118,7 @@ describe('createOperator', () => {
     expectFaults(await setUp({ password: name }), ['password'])
     expectFaults(await setUp({ password: 'P@ssw0rd2026!', name: 'platform' }), ['name', 'password'])
     expectSuccess(await setUp({ password: newPassword() }))
-    // One that looks the same is the same.
+    // A name that differs only by full-width letters is the same name.
     expectRefusal(await create(name.replace('person', 'ｐｅｒｓｏｎ')), 'operatorNameTaken')
   })
 
@@ -247,11 +247,11 @@ describe('an operator key', () => {
     const made = expectSuccess(await client.call(createOperatorKey, { name: newName(), role: 'admin' }, { headers }))
     const owned = { operatorId: person.id, operatorName: person.name, role: 'admin', status: 1 }
     expect(made).toMatchObject(owned)
-    // What a key makes is its owner's.
+    // A key that was created with a key belongs to the same person.
     const first = shownSecret(made.operatorKey)
     const second = await client.call(createOperatorKey, { name: newName(), role: 'admin' }, { token: first })
     expect(expectSuccess(second)).toMatchObject(owned)
-    // A key that the key of the settings created has no owner.
+    // A key that was created with the key of the settings has no owner.
     const bare = expectSuccess(await client.operate(createOperatorKey, { name: newName(), role: 'viewer' }))
     expect([bare.operatorId, bare.operatorName]).toEqual([null, null])
 
@@ -321,13 +321,13 @@ describe('an operator key', () => {
     expect(again.text).toBe(handed.text)
     await withinOneSecond(reads, 0)
     expectRefusal(await writes(), 'notPermitted')
-    // The account that it came from takes nothing with it any more.
+    // Deleting the former owner's account does not end the key.
     expectSuccess(await client.operate(deleteOperator, { id: leaver.id }))
     expectSuccess(await reads())
     expectSuccess(await client.operate(updateOperator, { id: heir.id, role: 'operator' }))
     await withinOneSecond(writes, 0)
 
-    // To the same owner again: nothing changes, and no event is written.
+    // Handed over to its owner again, the key stays unchanged and no event is written.
     expectSuccess(await client.operate(handOverOperatorKey, handOver))
     const trail = await client.operate(pageAudit, { subject: String(made.id), type: 'operatorKey.handedOver' })
     expect(expectSuccess(trail).list.map(({ data }) => data)).toEqual([handed.data])
@@ -363,7 +363,7 @@ describe('the audit trail', () => {
     const app = await newApplication(client)
     expectSuccess(await client.call(createDevice, deviceBody(app.appId), { token: app.token }))
     const ofApp = expectSuccess(await client.operate(pageAudit, { appId: app.appId }))
-    // Acts on the application itself are in no feed, but in the audit trail. Both came in one moment.
+    // Changes of the application itself are in the audit trail but not in its feed. Both events may have the same time.
     expect(ofApp.list.map(({ type }) => type).sort()).toEqual(['application.created', 'thirdPartyConfig.saved'])
     const beforeThat = expectSuccess(await client.operate(pageAudit, { actor, beforeId: list[0]?.id }))
     expect(beforeThat.list.map(({ type }) => type)).toEqual(['application.created', 'session.created'])

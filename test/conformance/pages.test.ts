@@ -25,15 +25,17 @@ interface Page {
   nextCursor: string | null
 }
 
-/** A page operation with rows of the test's own, found by a filter. */
+/** A page operation, and rows of this test that a filter finds. */
 interface Paged {
   id: string
   /** The member that names a row. */
   name: string
   newestFirst: boolean
-  /** Filters that `make` doesn’t use. */
+  /** Filters that `make` does not use. */
   other: Record<string, string | number>
-  /** Makes some rows; answers their names in order of making, and how to find them. */
+  /**
+   * Creates rows. Returns their names in order of creation, a filter that finds them, and how to add and remove rows.
+   */
   make(
     count: number,
   ): Promise<{ names: string[]; filter: Record<string, string>; add(): Promise<string>; clear(): Promise<void> }>
@@ -110,7 +112,7 @@ const paged: Paged[] = [
       const add = async () => {
         const deviceNo = newSerial()
         expectSuccess(await client.operate(createDevice, deviceBody(appId, { deviceNo })))
-        // The order of devices that are made in the same millisecond is that of their serials.
+        // Devices of the same millisecond are sorted by serial number, so each create gets its own millisecond.
         await Bun.sleep(2)
         return deviceNo
       }
@@ -297,7 +299,7 @@ for (const { id, name, newestFirst, other, make, ask } of paged) {
   })
 }
 
-/** What a cursor holds: what it belongs to, and the key of a row. */
+/** Decodes a cursor: the list it belongs to, and the key of a row. */
 const opened = (cursor: string | null) => JSON.parse(Buffer.from(String(cursor), 'base64url').toString()) as string[]
 const sealed = (values: unknown) => Buffer.from(JSON.stringify(values)).toString('base64url')
 

@@ -3,7 +3,7 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { createSession } from '../../src/people/sessions/contract.ts'
 import { Client, runServiceToItsEnd, type Service, startService } from '../harness.ts'
 
-// What a service believes of the address by which it is reached.
+// How the service determines the public address by which its clients reach it.
 
 const metadataPath = '/.well-known/oauth-authorization-server'
 

@@ -5,7 +5,7 @@ import { getRegion } from '../../src/regions/contract.ts'
 import { type Answer, deviceBody, newApplication, type TestApplication } from '../harness.ts'
 import { client, createDeviceOf, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
-/** Many requests at once that cost no device. */
+/** Sends many requests at once that create no device. */
 function burst({ token }: Pick<TestApplication, 'token'>, requests: number): Promise<Answer<unknown>[]> {
   return Promise.all(Array.from({ length: requests }, () => client.call(createDevice, {}, { token })))
 }

@@ -27,7 +27,7 @@ test('the log tells of failed client secrets and of what callers may not do, wit
   const viewer = await newPerson(client, 'viewer')
   const grant = (client_id: string, client_secret: string) =>
     client.call(issueToken, { grant_type: 'client_credentials', client_id, client_secret })
-  /** The lines with these words, once there are as many: a line may arrive after the response. */
+  /** The log lines with this message, once `count` lines exist: a line may be written after the response. */
   async function linesOf(msg: string, count: number): Promise<Line[]> {
     const lines = () => {
       const whole = service.stderr().split('\n').slice(0, -1)
@@ -66,7 +66,7 @@ test('the log tells of failed client secrets and of what callers may not do, wit
 
   for (let index = 0; index < 3 * limits.refusalLinesAMinute; index++)
     expectRefusal(await grant('x', 'y'), 'clientInvalid', oauth)
-  // One kind's flood hides no other kind.
+  // The limit of lines holds for each kind of refusal alone, so other kinds are still logged.
   expectRefusal(await client.call(getDevice, asked, { token: stranger.token }), 'notPermitted')
   expect(await linesOf('a request was not permitted', 3)).toHaveLength(3)
   const most = limits.refusalLinesAMinute

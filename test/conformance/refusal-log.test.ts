@@ -34,7 +34,7 @@ import {
   post,
 } from './support.ts'
 
-/** The log is written beside requests, so the test reads it until it has the expected rows. */
+/** Refusals are written after their responses, so this reads until all expected rows exist. */
 async function refusalsOf(
   { token }: Pick<TestApplication, 'token'>,
   count: number,
@@ -209,7 +209,7 @@ describe('pageRefusals', () => {
     const requestId = newSerial('req')
     const headers = { 'x-request-id': requestId }
     for (const app of [mine, other]) await client.call(updateSite, { id: 1 }, { token: app.token, headers })
-    // An operator's own refused write appears under the application that it names.
+    // A refused write of an operator is listed under the application that it names.
     await client.operate(createDevice, { appId: mine.appId }, { headers })
     await Promise.all([refusalsOf(mine, 2), refusalsOf(other, 1)])
     const apps = async (query: Record<string, unknown>, options = {}) =>
@@ -220,7 +220,7 @@ describe('pageRefusals', () => {
     expect(await apps({ appId: other.appId })).toEqual([other.appId])
     const developer = await signIn(client, await newPerson(client, 'developer', [mine.appId]))
     expect(await apps({}, { token: undefined, headers: developer })).toEqual([mine.appId, mine.appId])
-    // Nobody writes into another's log by naming it.
+    // A caller cannot add rows to the log of another application by naming it.
     await client.call(createDevice, { appId: other.appId }, { headers: { ...developer, ...headers } })
     await client.call(createDevice, deviceBody(other.appId), { token: mine.token, headers })
     expect((await refusalsOf(mine, 3)).map((row) => row.code)).toContain(10003)
@@ -228,7 +228,8 @@ describe('pageRefusals', () => {
   })
 
   test('tells operators alone of their own writes that name no application', async () => {
-    // A service of its own: those of all tests together are more than its log keeps of one minute.
+    // A separate service: the shared one logs only part of the refusals when all tests together cause too many in a
+    // minute.
     const service = await startService()
     try {
       const own = new Client(service)
@@ -255,7 +256,7 @@ describe('pageRefusals', () => {
         ['createApplication', 10001, ''],
         ['freezeApplication', 10004, null],
       ])
-      // A person's id, which stands behind the name in the log, is the audit trail's business.
+      // This log shows the person's name; the id, which the audit trail shows, is left out.
       const actor = `operator:${person.name}`
       expect(new Set((await seen(headers)).map((row) => [row.appId, row.actor].join()))).toEqual(new Set([`,${actor}`]))
       expect(await seen(await signIn(own, await newPerson(own, 'viewer')))).toHaveLength(sent.length)

@@ -1,4 +1,4 @@
-/** Contract §1's table as it stands there, so that a change in the source is a failing test. */
+/** A copy of the table in contract §1, so that a change in the source fails a test. */
 export const contractRefusals = {
   invalidRequest: { code: 10001, status: 400 },
   tokenInvalid: { code: 10002, status: 401 },

@@ -54,7 +54,8 @@ describe('getRegionTree', () => {
     expect(new Set(codes).size).toBe(codes.length)
     expect(codes).toEqual(codes.toSorted())
     expect(codes.length).toBeGreaterThan(3000)
-    // A district of a municipality, of its counties, of a province without a city between, of a city without any.
+    // Districts of a municipality, of a municipality's county, of a province without a city between, and of a city
+    // without districts; a province without any.
     for (const code of ['110101', '500229', '429004', '659001', '441900', '710000']) expect(codes).toContain(code)
   })
 

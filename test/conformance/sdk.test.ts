@@ -24,7 +24,7 @@ async function newSdk(members?: Record<string, unknown>) {
   return { ...app, forecourt: new Forecourt({ baseUrl, appId: app.appId, appSecret: app.appSecret }) }
 }
 
-/** A service that answers what a test wants, before the real one or in its place. */
+/** A server whose responses a test determines, instead of the real service or before passing requests on. */
 function standIn(answer: (request: Request, nth: number) => Response | undefined | Promise<Response | undefined>) {
   const requests: { path: string; headers: Headers; body: string }[] = []
   const server = Bun.serve({
@@ -43,7 +43,7 @@ function standIn(answer: (request: Request, nth: number) => Response | undefined
   return { url: `http://127.0.0.1:${server.port}`, requests, stop: () => server.stop(true) }
 }
 
-/** The body as a program writes it: no empty texts. */
+/** A site's body as a program would write it. */
 const newSite = (appId: string) => siteBody(appId) as SiteRegistration
 
 const refused = (status: number, headers = {}) =>
@@ -115,7 +115,7 @@ describe('the SDK', () => {
     const device = deviceBody(appId)
     const { results } = await forecourt.createDevices({ appId, devices: [device, { ...device, coordinates: 'x' }] })
     const [done, refusedRow] = results
-    // What does not narrow does not compile.
+    // The types are tested too: without narrowing by `code`, this would not compile.
     expect(done?.code === 0 ? done.data.deviceNo : undefined).toBe(device.deviceNo)
     expect(refusedRow?.code === 0 ? [] : refusedRow?.data?.errors.map(({ field }) => field)).toEqual(['coordinates'])
     const serials: string[] = []
@@ -203,7 +203,7 @@ describe('the SDK', () => {
     const place = standIn(async (request, nth) => {
       if (nth === 1) return refused(503, { 'retry-after': '0' })
       if (nth > 2) return undefined
-      // Carried out, but its answer is lost.
+      // The request is carried out, but its response is lost.
       const { body, headers } = place.requests.at(-1) ?? { body: '', headers: new Headers() }
       await fetch(baseUrl + new URL(request.url).pathname, { method: 'POST', headers, body })
       return new Response('<html>', { status: 408 })
@@ -227,7 +227,7 @@ describe('the SDK', () => {
     expect((await errorOf(forecourt.pageSites())).status).toBe(429)
     expect(place.requests).toHaveLength(5)
     await place.stop()
-    // A date, as a proxy may write it, is in whole seconds; of two at least one is left.
+    // A proxy may write Retry-After as a date, in whole seconds: of two seconds, at least one is left.
     for (const retryAfter of [() => '1', () => new Date(Date.now() + 2000).toUTCString()]) {
       const slow = standIn((_, nth) =>
         nth === 1 ? refused(503, { 'retry-after': retryAfter() }) : Response.json({ code: 0 }),
@@ -387,7 +387,7 @@ describe('a callback', () => {
     }
   }
 
-  /** Signed truly, whatever the id and the time look like. */
+  /** Headers with a valid signature for any id and time, even malformed ones. */
   async function signedAs(id: string, timestamp: string) {
     const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
     const signature = new Bun.CryptoHasher('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')

@@ -7,7 +7,7 @@ import { newApplication, newToken, shownSecret } from '../harness.ts'
 import { client, expectFaults, expectRefusal, expectSuccess, newIdleApplication, withinOneSecond } from './support.ts'
 
 const tryToken = (token: string) => client.call(createDevice, {}, { token })
-/** The body is refused for other reasons, so that only the token decides what is answered. */
+/** Code 10001 means that the token was accepted: the request's body is invalid, so nothing is created. */
 const tokenWorks = 10001
 
 const issue = (appId: string, appSecret: string) =>
@@ -142,7 +142,7 @@ test('an application rotates its own secret, and may not rotate another’s', as
   const trail = await client.operate(pageAudit, { subject: app.appId, type: 'application.secretRotated' })
   expect(expectSuccess(trail).list.map(({ actor }) => actor)).toEqual([`application:${app.appId}`])
 
-  // Without an overlap, the token that rotated ends too and can rotate nothing more.
+  // Without an overlap, the token that called the rotation becomes invalid too.
   const token = await newToken(client, app.appId, fresh)
   const last = shownSecret(expectSuccess(await client.call(rotateApplicationSecret, {}, { token })).appSecret)
   expectRefusal(await withinOneSecond(() => tryToken(token), 10002), 'tokenInvalid')

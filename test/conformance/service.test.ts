@@ -38,7 +38,7 @@ async function metrics(): Promise<string> {
   return answer.text
 }
 
-/** The value of a sample whose name and labels hold all of these. */
+/** The value of the first sample whose name and labels contain all of these texts. */
 function sample(text: string, ...parts: string[]): number {
   const line = text.split('\n').find((line) => !line.startsWith('#') && parts.every((part) => line.includes(part)))
   return Number(line?.split(' ').at(-1) ?? 0)
@@ -178,7 +178,7 @@ async function openApi(): Promise<OpenApi> {
   return JSON.parse(answer.text)
 }
 
-/** A part of the document as text, with its components in the places where they are named. */
+/** A part of the document as text, with each reference replaced by its component. */
 function unfolded(document: object, part: unknown): string {
   return JSON.stringify(part).replaceAll(/\{"\$ref":"#\/([^"]+)"/g, (_, path: string) => {
     const named = path.split('/').reduce((at, name) => (at as Record<string, unknown>)[name], document as unknown)

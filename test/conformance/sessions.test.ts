@@ -25,7 +25,7 @@ describe('createSession', () => {
     const signIn = (headers: Record<string, string>) =>
       client.call(createSession, { name: person.name, password: person.password }, { headers })
     expect((await signIn({ origin: 'https://forecourt.example' })).headers.get('set-cookie')).toEndWith('; Secure')
-    // The header of a client that is no trusted proxy has no effect.
+    // The header has no effect, because the client is not a trusted proxy.
     expect((await signIn({ 'x-forwarded-proto': 'https' })).headers.get('set-cookie')).not.toContain('Secure')
   })
 
@@ -76,7 +76,7 @@ describe('createSession', () => {
       expectRefusal(answer, 'tooManyRequests')
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(800)
     }
-    // Not even the right one, or it could be guessed on.
+    // Even the right password is refused now; otherwise guessing could go on.
     expectRefusal(await client.call(createSession, { name: person.name, password: person.password }), 'tooManyRequests')
     await signIn(client, other)
   })
@@ -136,7 +136,7 @@ describe('a session', () => {
     const [person, other] = await Promise.all([newPerson(client, 'viewer'), newPerson(client, 'viewer')])
     const [headers, elsewhere] = [await signIn(client, person), await signIn(client, person)]
     const former = expectSuccess(await sessionOf(headers)).id
-    // Also when another operator signs in with the same browser.
+    // A sign-in ends the session that the browser had, also when it was another person's.
     const again = await client.call(createSession, { name: other.name, password: other.password }, { headers })
     expectSuccess(again)
     await withinOneSecond(() => sessionOf(headers), 10002)
@@ -145,7 +145,7 @@ describe('a session', () => {
     const left = expectSuccess(await client.operate(pageSessions, { operatorId: person.id })).list
     expect(left).toHaveLength(1)
     expect(left.map(({ id }) => id)).not.toContain(former)
-    // A sign-in that is refused ends nothing.
+    // A refused sign-in ends no session.
     expectRefusal(
       await client.call(createSession, { name: person.name, password: 'wrong' }, { headers: elsewhere }),
       'signInFailed',
@@ -174,7 +174,7 @@ describe('a session', () => {
     const own = expectSuccess(await client.call(pageSessions, {}, { headers }))
     expect(own.list.map(({ name }) => name)).toEqual([person.name, person.name])
     const [newest] = own.list
-    // Not someone else's, though its id is known.
+    // A person cannot end another person's session by its id.
     expectRefusal(await client.call(deleteSession, { id: newest?.id }, { headers: others }), 'sessionNotFound')
     const seen = expectSuccess(await client.operate(pageSessions, { operatorId: person.id }))
     expect(seen.list.map(({ id }) => id)).toEqual(own.list.map(({ id }) => id))

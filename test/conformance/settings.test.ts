@@ -19,7 +19,7 @@ import { expectFaults, expectNow, expectRefusal, expectSuccess } from './support
 
 const timeZone = 'America/St_Johns'
 
-// A deployment that is given by its address has the settings that it has.
+// Skipped for a deployment given by address, because its settings cannot be chosen.
 describe.skipIf(process.env.FORECOURT_BASE_URL !== undefined)('a service of other settings', () => {
   let service: Service
   let client: Client

@@ -4,7 +4,7 @@ import { newApplication, siteBody } from '../harness.ts'
 import { client, expectFaults, expectSuccess, raw, saveSiteOf, withRaw } from './support.ts'
 import { neverIntegers, neverText, notGiven, storedAsSent, type TextRule } from './texts.ts'
 
-/** Contract §2's limits. */
+/** The limits of contract §2. */
 const textFields: Record<string, TextRule & { required: boolean }> = {
   siteName: { max: 64, required: true },
   contacts: { max: 64, required: true },

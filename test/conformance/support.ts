@@ -18,17 +18,20 @@ import { contractRefusals, type RefusalName } from './refusals.ts'
 
 export const client = await target()
 
-/** Words that only the inside of the service uses; contract §1: no answer ever carries them. */
+/** Words of the implementation. Contract §1: no response contains them. */
 const innerWords =
   /postgres|sqlstate|duplicate key|violates|constraint|relation "|syntax error|unterminated|unexpected token|node_modules|\.[tj]s:\d|\bat \w+ \(|(Type|Syntax|Range)Error/i
 
 interface RefusalOptions {
   status?: number
-  /** Members that a standard adds to the envelope, as at the token operations. */
+  /** Members that a standard adds to the envelope, as OAuth does in responses of the token operations. */
   beside?: string[]
 }
 
-/** Holds an answer to contract §1's form of a refusal: its status, its code, exactly the envelope, no inner words. */
+/**
+ * Expects a refusal in the form of contract §1: its status, its code, exactly the envelope, and no word of the
+ * implementation.
+ */
 export function expectRefusal(answer: Answer<unknown>, refusal: RefusalName, options: RefusalOptions = {}): void {
   const { code, status } = { ...contractRefusals[refusal], ...options }
   expect(`${answer.status} ${answer.text}`).toStartWith(`${status} {"code":${code},"msg":"`)
@@ -40,7 +43,7 @@ export function expectRefusal(answer: Answer<unknown>, refusal: RefusalName, opt
   if (answer.data !== null) expect(Object.keys(answer.data as object)).toEqual(['errors'])
 }
 
-/** The same for a refusal that names fields: exactly these, in any order. Answers the reasons by field. */
+/** Expects a refusal that names exactly these fields, in any order. Returns the reasons by field. */
 export function expectFaults(
   answer: Answer<unknown>,
   fields: string[],
@@ -57,7 +60,7 @@ export function expectFaults(
   return Object.fromEntries(errors.map(({ field, reason }) => [String(field), String(reason)]))
 }
 
-/** Holds an answer to the document's success envelope (§2.1) and answers its data. */
+/** Expects the document's success envelope (§2.1) and returns its data. */
 export function expectSuccess<Data>(answer: Answer<Data>): Data {
   expect(`${answer.status} ${answer.text}`).toStartWith('200 {"code":0,"msg":"success","data":')
   expect(Object.keys(JSON.parse(answer.text))).toEqual(['code', 'msg', 'data'])
@@ -79,7 +82,7 @@ export function newBareApplication(members: Record<string, unknown> = {}): Promi
   return newApplication(client, { thirdPartyConfig: null, ...members })
 }
 
-/** An application that an operator made, without spending a token on it. */
+/** An application for which no token was issued. */
 export async function newIdleApplication(members: Record<string, unknown> = {}) {
   const made = expectSuccess(await client.operate(createApplication, { appName: 'idle', ...members }))
   return { ...made, appSecret: shownSecret(made.appSecret) }
@@ -88,17 +91,17 @@ export async function newIdleApplication(members: Record<string, unknown> = {}) 
 export const onePeriod = [{ startTime: '00:00:00', electricityPrice: '0.65', servicePrice: '0.8' }]
 export const occupancyTerms = { freeMinutes: 15, unitMinutes: 30, unitPrice: '1.50' }
 
-/** Makes a billing rule of a type and answers its id. */
+/** Creates a billing rule of a type and returns its id. */
 export async function newRule({ appId, token }: TestApplication, ruleType: 1 | 2 | 3): Promise<number> {
   const terms = ruleType === 3 ? occupancyTerms : { periods: onePeriod }
   const saved = await client.call(saveBillingRule, { appId, ruleName: 'rule', ruleType, ...terms }, { token })
   return expectSuccess(saved).id
 }
 
-/** A member's value that `withRaw` replaces. */
+/** The value of the member that `withRaw` replaces. */
 export const raw = '@@raw@@'
 
-/** The body's JSON text with something in the place of `raw` that JSON.stringify cannot write. */
+/** The body's JSON text with `written` in place of `raw`, for values that JSON.stringify cannot write. */
 export function withRaw(body: unknown, written: string): string {
   const parts = JSON.stringify(body).split(JSON.stringify(raw))
   if (parts.length !== 2) throw new Error('the body must hold the value `raw` once')
@@ -111,12 +114,12 @@ export function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}`, ...jsonHeaders }
 }
 
-/** Posts bytes or text as they are. */
+/** Posts bytes or text unchanged. */
 export function post(path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) {
   return client.send<unknown>(path, { method: 'POST', headers, body })
 }
 
-/** Two UTF-16 units, four bytes, one character. */
+/** One character: two UTF-16 units, four bytes in UTF-8. */
 export const astral = '𠮷'
 
 /** A date and time as the service shows it: yyyy-MM-dd HH:mm:ss in its time zone. */
@@ -124,14 +127,14 @@ function shownMoment(instant: Date, timeZone = process.env.FORECOURT_TIME_ZONE ?
   return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(instant)
 }
 
-/** Holds a shown moment to the documented format and to now, give or take a minute of two machines' clocks. */
+/** Expects a time in the documented format, at most a minute away from this machine's clock. */
 export function expectNow(moment: string, timeZone?: string): void {
   expect(moment).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   expect(moment >= shownMoment(new Date(Date.now() - 60_000), timeZone)).toBe(true)
   expect(moment <= shownMoment(new Date(Date.now() + 60_000), timeZone)).toBe(true)
 }
 
-/** Asks until the answer has this code, and fails when it has not within the contract's one second. */
+/** Repeats a request until its response has this code, and fails after the one second that the contract allows. */
 export async function withinOneSecond(ask: () => Promise<Answer<unknown>>, code: number): Promise<Answer<unknown>> {
   const deadline = performance.now() + 1000
   for (;;) {
@@ -163,7 +166,7 @@ export class RawConnection {
       this.received = Buffer.concat([this.received, piece])
       this.wake()
     })
-    // A server may cut a connection that it has refused; what was received before counts.
+    // The server may reset the connection after a refusal; what was received before still counts.
     this.socket.on('error', () => {})
     this.socket.on('close', () => {
       this.ended = true
@@ -175,7 +178,7 @@ export class RawConnection {
     this.socket.write(bytes)
   }
 
-  /** The head of a POST; the body is the caller's business. */
+  /** Writes the head of a POST; the caller writes the body. */
   writeHead(path: string, headers: Record<string, string>): void {
     const lines = Object.entries({ host: new URL(client.url).host, ...headers }).map(
       ([name, value]) => `${name}: ${value}`,
@@ -183,7 +186,7 @@ export class RawConnection {
     this.write(`POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
   }
 
-  /** Reads one answer. */
+  /** Reads one response. */
   async answer(): Promise<Answer<unknown>> {
     for (;;) {
       const answer = readAnswer(this.received)
@@ -195,7 +198,7 @@ export class RawConnection {
     }
   }
 
-  /** Drops what was received, so that the next answer on the connection can be read. */
+  /** Drops the received bytes, so that the connection's next response can be read. */
   forget(): void {
     this.received = Buffer.alloc(0)
   }

@@ -3,12 +3,12 @@ import { astral } from './support.ts'
 /** The kinds of text that contract §2 distinguishes. */
 export interface TextRule {
   max: number
-  /** The field takes no white space at all: serial numbers. */
+  /** White space is refused everywhere in the text, as in serial numbers. */
   withoutWhiteSpace?: boolean
 }
 
-const twoCharactersOneLetter = 'e\u0301' // what normalising would make one character
-const compatibility = '\u212b\ufb01' // what normalising would replace
+const twoCharactersOneLetter = 'e\u0301' // normalising would combine these two into one character
+const compatibility = '\u212b\ufb01' // normalising would replace these characters
 const invisible = 'a\u200b\u200db'
 
 /** Texts that must be stored and shown exactly as they are sent. */
@@ -36,7 +36,10 @@ const loneSurrogates = ['\ud800', '\udbff', '\udc00', '\udfff']
 const otherTypes = [12, 1.5, 0, true, false, {}, [], ['x']]
 const whiteSpaces = [' ', '\u3000', '\u00a0', '\u2003', '\u2028']
 
-/** Values that a member of this kind never takes, required or not. JSON.stringify writes lone surrogates as escapes. */
+/**
+ * Values that a member of this kind always refuses, whether it is required or not. JSON.stringify writes lone
+ * surrogates as escapes.
+ */
 export function neverText({ max, withoutWhiteSpace = false }: TextRule): unknown[] {
   return [
     'x'.repeat(max + 1),
@@ -52,10 +55,10 @@ export function neverText({ max, withoutWhiteSpace = false }: TextRule): unknown
   ]
 }
 
-/** What a required text must not be beside that: absent, empty, or only white space. */
+/** Values that a required text also refuses: absent, empty, or only white space. */
 export const notGiven: unknown[] = [undefined, null, '', ...whiteSpaces, '  \u3000 ']
 
-/** Not an integer of contract §2, as JSON is written. */
+/** JSON texts that are not an integer in the sense of contract §2. */
 export const neverIntegers = [
   '-1',
   '1.5',

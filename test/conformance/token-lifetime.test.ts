@@ -6,7 +6,7 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { deviceBody, newApplication, newToken, shownSecret, type TestApplication } from '../harness.ts'
 import { client, createDeviceOf, expectFaults, expectRefusal, expectSuccess, withinOneSecond } from './support.ts'
 
-/** Asks with a body that is refused for other reasons, so that only the token decides what is answered. */
+/** Sends an invalid body: code 10001 means that the token was accepted, and nothing is created. */
 function tryToken(token: string) {
   return client.call(createDevice, {}, { token })
 }

@@ -28,7 +28,7 @@ function form(members: Record<string, unknown>): string {
   return new URLSearchParams(members as Record<string, string>).toString()
 }
 
-/** Contract §3: the envelope's members and a stock OAuth library's, at once. Answers the token. */
+/** Expects contract §3's response, which has both the envelope's members and those of OAuth. Returns the token. */
 function expectToken(answer: Answer<unknown>, expiresIn = 7200): string {
   expect(answer.status).toBe(200)
   const body = JSON.parse(answer.text)
@@ -290,6 +290,6 @@ test('the metadata of RFC 8414 leads a stock client to a token, and a scope is i
   const other = await client.send<never>('/.well-known/oauth-authorization-server', {
     headers: { 'x-forwarded-proto': 'https' },
   })
-  // Anybody can write it.
+  // The header is ignored, because any client can send it.
   expect(JSON.parse(other.text).issuer).toBe(client.url)
 })

@@ -8,7 +8,7 @@ import { bearer, client, createDeviceOf, expectFaults, expectSuccess, post, RawC
 const path = createDevice.path
 const limit = 64 * 1024
 
-/** A good body of exactly this many bytes; white space after the JSON makes up the rest. */
+/** A valid body of exactly this size, filled up with white space after the JSON. */
 function bodyOfSize(appId: string, bytes: number): string {
   const text = JSON.stringify(deviceBody(appId))
   return text + ' '.repeat(bytes - Buffer.byteLength(text))

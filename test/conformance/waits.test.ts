@@ -16,9 +16,9 @@ import {
   RawConnection,
 } from './support.ts'
 
-// Whatever the features, these tests wait for clocks; so they wait together.
+// Tests of all features that wait for time to pass; they are in one file so that they wait at the same time.
 
-/** Asks with a body that is refused for other reasons, so that only the token decides what is answered. */
+/** Sends an invalid body: code 10001 means that the token was accepted, and nothing is created. */
 function tryToken(token: string) {
   return client.call(createDevice, {}, { token })
 }
