@@ -27,21 +27,21 @@ import {
 import { newPerson, signIn } from '../people.ts'
 import { becomesTrue, sleep, staysTrue, Workplace } from './support.ts'
 
-// Long operations end within a second of their caller's access: an upload, a running import and an export.
+// An upload, a running import and an export each end within a second after their caller has lost access.
 
 const place = new Workplace()
 let service: Service
 let client: Client
-/** An application of many devices, and the import that made them. */
+/** An application with many devices; `filledBy` is the id of an import with a long result. */
 let full: TestApplication
 let filledBy = 0
 afterAll(() => place.clear(), 120_000)
 
-/** More rows than the buffers of a connection hold. */
+/** More rows than fit into the buffers of a connection. */
 const manyRows = 20_000
 const ndjson = { 'content-type': 'application/x-ndjson' }
 
-/** Somebody who may write for an application, and what takes that away. */
+/** A caller who may write for an application; `lose` takes that right away. */
 interface Holder {
   appId: string
   headers: Record<string, string>
@@ -74,7 +74,7 @@ const ofKey = async (
   return { appId, headers: { authorization }, lose: () => lose(made.data.id, owner.id) }
 }
 
-/** Ways to lose access: each gives an application a holder; the last ones change the application itself. */
+/** The ways to lose access: each creates a caller for an application. The last two change the application itself. */
 const losses: Record<string, (app: TestApplication) => Promise<Holder>> = {
   'the membership of a developer': (app) =>
     ofPerson(app, 'developer', (id) => client.operate(updateOperator, { id, appIds: [] })),
@@ -117,7 +117,7 @@ async function importRows({ appId, headers }: Omit<Holder, 'lose'>, count: numbe
   return answer.data.id
 }
 
-/** Begins to take what an operation sends, and stands still. */
+/** Requests a response, reads none of it and waits, so that the service cannot send all of it. */
 async function standStill(path: string, headers: Record<string, string>) {
   const { hostname: host, port } = new URL(service.url)
   const socket = createConnection({ host, port: Number(port) })
@@ -141,9 +141,9 @@ async function standStill(path: string, headers: Record<string, string>) {
   })
   const isOpen = isEstablished(Number(port), socket.localPort ?? 0)
   return {
-    /** Whether the service keeps the connection, though nothing is taken. */
+    /** Whether the service keeps the connection open although the client reads nothing. */
     isOpen,
-    /** Takes the rest. */
+    /** Reads the rest; returns whether the response is complete. */
     async isWhole() {
       socket.resume()
       await ended
@@ -152,17 +152,23 @@ async function standStill(path: string, headers: Record<string, string>) {
   }
 }
 
-/** Linux lists both ends; the service's end is the one with the service's own port. State 01 is an open connection. */
+/**
+ * Linux lists both ends of a connection; this finds the service's end by its local port. State 01 is an open
+ * connection.
+ */
 const isEstablished = (port: number, peer: number) => {
   const ofPort = (value: number) => `0100007F:${value.toString(16).toUpperCase().padStart(4, '0')}`
   const line = `${ofPort(port)} ${ofPort(peer)} 01 `
   return () => readFileSync('/proc/net/tcp', 'utf8').includes(line)
 }
 
-/** Starts a long operation by a holder who then loses access; a new streaming operation needs an entry here. */
+/**
+ * Starts a long operation as a caller, and returns a check for after the loss of access. A new operation with a stream
+ * needs an entry here.
+ */
 const begin: Record<string, (holder: Holder) => Promise<() => Promise<void>>> = {
   [createImport.id]: async (holder) => {
-    // A file that never ends of itself.
+    // A file whose upload does not end by itself.
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()
     const deviceNo = newSerial('HALF')
@@ -177,7 +183,7 @@ const begin: Record<string, (holder: Holder) => Promise<() => Promise<void>>> = 
     }
   },
   [createExport.id]: async (holder) => {
-    // With and without the application's name.
+    // One request names the application, the other does not.
     const path = `${createExport.path}?kind=devices&format=ndjson`
     const ends = [await beginToTake(`${path}&appId=${holder.appId}`, holder), await beginToTake(path, holder)]
     return async () => {
@@ -191,13 +197,16 @@ async function beginToTake(path: string, { headers }: Holder): Promise<() => Pro
   const read = await standStill(path, headers)
   expect(read.isOpen()).toBe(true)
   return async () => {
-    // Nothing of it was read since.
+    // The client has read nothing since, so only the service can have closed the connection.
     expect(await becomesTrue(() => !read.isOpen(), 5_000)).toBe(true)
     expect(await read.isWhole()).toBe(false)
   }
 }
 
-/** Operations that take a file, or send one that is made meanwhile; a template is a line. */
+/**
+ * Operations that receive a file, or respond with a file that is created meanwhile. A template is a single line, so it
+ * is left out.
+ */
 const lasting = operations.filter(
   ({ id, takes, answers }: Operation) =>
     takes !== undefined || (Array.isArray(answers) && id !== 'getTemplate' && !id.startsWith('getOpenApi')),
@@ -237,7 +246,7 @@ test('the connection of a reader who has stood still for long closes as well', a
   )
   const path = `${createExport.path}?kind=devices&format=ndjson&appId=${full.appId}`
   const read = await standStill(path, headers)
-  // By then the buffers are full, and no further page is read.
+  // After this time the buffers are full, and the service reads no further page.
   expect(await staysTrue(() => read.isOpen(), 1_500)).toBe(true)
   await lose()
   expect(await becomesTrue(() => !read.isOpen(), 20_000)).toBe(true)

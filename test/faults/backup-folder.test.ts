@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { forecourt } from '../cli/support.ts'
 import { type OwnDatabase, Workplace } from './support.ts'
 
-// `forecourt backup --to FOLDER --keep N`, as a timer runs it each night.
+// `forecourt backup --to FOLDER --keep N`, which a timer runs each night.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -58,7 +58,7 @@ describe('a folder of backups', () => {
     const damaged = file.slice(folder.length + 1)
     damage(damaged)
     const { kept, removed, said, damaged: told } = await backup('--keep', '2')
-    // The new one and the newest whole one before it.
+    // The new backup, and the newest undamaged backup before it.
     expect(kept).toEqual([files().at(-1), before[1]])
     expect([removed, told]).toEqual([[before[0]], [damaged]])
     expect(said).toContain(`${damaged} is damaged, and counts for nothing`)
@@ -66,7 +66,7 @@ describe('a folder of backups', () => {
     const next = await backup('--keep', '2')
     expect(next.kept).toEqual([files().at(-1), before[1]])
     expect(next.removed).toEqual([])
-    // Once enough whole ones are newer, what is damaged goes with the rest.
+    // A damaged backup is removed with the old ones, once enough newer backups are undamaged.
     await backup('--keep', '2')
     expect((await backup('--keep', '2')).damaged).toEqual([])
     expect(files()).toHaveLength(2)
@@ -134,7 +134,7 @@ test('a backup that names other tables or columns than its schema has is refused
   expect((await forecourt(['restore', file], other)).code).toBe(0)
 }, 60_000)
 
-/** A piece of a backup, with its length in gzip's extra field. */
+/** A piece of a backup file: a gzip member with its length in the extra field. */
 function packed(content: string | Buffer): Buffer {
   const bytes = gzipSync(content).subarray(10)
   const length = Buffer.alloc(4)

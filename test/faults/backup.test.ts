@@ -51,7 +51,7 @@ import {
 } from './support.ts'
 import { type Create, contradictions, Writers } from './writers.ts'
 
-// Backup and restore by the command line, as an operator runs it.
+// Backup and restore with the command line, as an operator runs them.
 
 const place = new Workplace()
 const said = `seed ${seed}`
@@ -63,7 +63,7 @@ let atWork: Writers | undefined
 
 beforeAll(async () => {
   server = await place.startDatabase()
-  // Databases are made after it.
+  // Databases are copied from this one, so it needs the schema.
   expect((await forecourt(['migrate', 'up'], { DATABASE_URL: server.url() })).code).toBe(0)
   receiver = await Receiver.start()
 }, 120_000)
@@ -74,7 +74,10 @@ afterAll(async () => {
   await place.clear()
 }, 120_000)
 
-/** A database of the server's without a schema: its settings, and how to look into it. */
+/**
+ * Creates a database without a schema on the server. Returns environment variables for it, and a function that runs SQL
+ * in it.
+ */
 async function newDatabase(template = 'template1') {
   const name = `restored_${++databases}`
   await server.run((sql) => sql.unsafe(`create database ${name} template ${template}`))
@@ -87,7 +90,7 @@ function expectDone(ended: Ended): void {
   expect([ended.code, ended.stderr]).toEqual([0, ''])
 }
 
-/** It was refused in one sentence. */
+/** Expects that the command ended with one sentence on standard error, and with exit code 1. */
 function expectRefused({ code, stdout, stderr }: Ended, words: RegExp | string): void {
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toMatch(words)
@@ -103,7 +106,7 @@ test(`under load, ${atScale(2, 20)} times: all that was acknowledged before a ba
   const acknowledged: Create[] = []
   let last: { env: Record<string, string>; before: Create[]; rows: number } | undefined
   for (let round = 0; round < atScale(2, 20); round++) {
-    // The writers rest while a backup is restored, so that a test on a busy machine has no more rows to compare.
+    // The writers pause during a restore, so that a slow machine has no more rows to compare.
     const writers = new Writers(app, source)
     atWork = writers
     expect(await becomesTrue(() => writers.settled.length > 50)).toBe(true)
@@ -141,7 +144,7 @@ describe('a small backup', () => {
     file = newFile()
     await newApplication(new Client(service))
     await service.stop()
-    // No service is running.
+    // The backup is taken while no service is running.
     const ended = await forecourt(['backup', file, '--json'], { FORECOURT_DATA_DIR: dataDir })
     expect(ended.code, ended.stderr).toBe(0)
     expect(JSON.parse(ended.stdout)).toMatchObject({ file, bytes: statSync(file).size })
@@ -182,7 +185,7 @@ describe('a small backup', () => {
     for (let at = 0; at < whole.length; at += atScale(7, 1)) {
       const other = Buffer.from(whole)
       other.writeUInt8(whole.readUInt8(at) ^ (1 << (at % 8)), at)
-      // A few bits between gzip's members have no meaning.
+      // A few bits of gzip's headers have no meaning, so changing them changes nothing.
       if (!isSame(other)) await expectUnfit(other, `byte ${at} of ${whole.length}`)
       await expectUnfit(whole.subarray(0, at), `cut at ${at} of ${whole.length}`)
     }
@@ -285,7 +288,7 @@ describe('killed', () => {
     await once(killer, 'exit')
   }, 60_000)
 
-  /** Lets the outside process kill a command at a random moment. Answers whether it was still at it. */
+  /** Has the killer process kill a command at a random moment. Returns whether the command was still running. */
   async function killWithin(args: string[], env: Record<string, string>, withinMs: number): Promise<boolean> {
     const { child, ended } = startForecourt(args, env)
     const order: KillOrder = { pids: [child.pid as number], withinMs }
@@ -294,7 +297,7 @@ describe('killed', () => {
     return (await ended).code === null
   }
 
-  /** How long a command takes when it is not killed. */
+  /** The duration of a command that is not killed, in milliseconds. */
   async function timed(args: string[], env: Record<string, string>): Promise<number> {
     const began = performance.now()
     expectDone(await forecourt(args, env))
@@ -328,7 +331,7 @@ describe('killed', () => {
       if (!(await killWithin(['restore', file], env, takes))) continue
       killed++
       const again = await forecourt(['restore', file], env)
-      // It had just been committed.
+      // A restore that was killed just after its commit is complete, so a second one is refused.
       if (again.code !== 0) expectRefused(again, 'The database holds data already')
       const [events] = await look((sql) => sql`select count(*)::int as count from event where app_id = 'many'`)
       expect(events?.count).toBe(20_000)
@@ -339,9 +342,9 @@ describe('killed', () => {
 
 const allow = { FORECOURT_PRIVATE_CALLBACKS: 'allow' }
 
-/** Sends a test and holds its signature to the secret that the application was shown. */
+/** Sends a test callback and verifies its signature with the secret that the application got. */
 async function expectSigned(client: Client, appId: string, path: string, secret: string): Promise<void> {
-  // Tests have a rate, and those that were sent are restored too.
+  // Test callbacks have a rate limit, and the times of earlier ones are restored too.
   const sent = await untilAdmitted(() => client.operate(testDelivery, { appId }), 200)
   expect(sent.data?.status, sent.text).toBe(2)
   const received = receiver.at(path).at(-1)
@@ -349,7 +352,7 @@ async function expectSigned(client: Client, appId: string, path: string, secret:
   verify(received, secret)
 }
 
-/** An application with a callback of its own. */
+/** Creates an application with a separate callback URL. */
 async function newEndpoint(client: Client) {
   const app = await newApplication(client, { thirdPartyConfig: null })
   const path = `/${app.appId}`
@@ -366,14 +369,14 @@ test.skipIf(!hasOldestPostgres)(
     const { appId, token, path, secret } = await newEndpoint(before)
     await before.call(createDevice, deviceBody(appId), { token })
     await receiver.waitFor(path, 2)
-    // Through a pipe, which no file needs to wait for.
+    // The backup is written to a pipe, so the command needs no file.
     const file = newFile()
     const taking = startForecourt(['backup', '-', '--quiet'], { FORECOURT_DATA_DIR: embedded.dataDir })
     await finished((taking.child.stdout as NodeJS.ReadableStream).pipe(createWriteStream(file)))
     expect((await taking.ended).code).toBe(0)
     await embedded.stop()
 
-    // Into the database of a service that has just been started for it.
+    // The backup is restored into the database of a service that has just been started for it.
     oldest = await OldestServer.start(place.newFolder())
     const env = { DATABASE_URL: oldest.url, FORECOURT_DATA_DIR: place.newFolder() }
     const service = await place.startService({ env: { ...env, ...allow } })
@@ -434,7 +437,7 @@ test('a key that was in a file of its own is not in the backup, and is asked for
   const to = await newDatabase()
   expectRefused(await forecourt(['restore', file], to.env), /FORECOURT_SECRETS_KEY_FILE\. Nothing was written\.$/m)
   expect(await to.look((sql) => sql`select 1 from pg_class where relname = 'application'`)).toHaveLength(0)
-  // A new key seals, and the one of the backup still opens.
+  // The file's first key seals new secrets; its second, the backup's key, still opens the restored ones.
   writeFileSync(key, `${newKey()}\n${readFileSync(key, 'utf8')}`)
   expectDone(await forecourt(['restore', file], { ...to.env, ...named }))
   writeFileSync(key, `${readFileSync(key, 'utf8').split('\n')[0]}\n`)
@@ -459,7 +462,7 @@ test('a backup of an older schema is restored into it, and brought up to date wi
   const file = newFile()
   expectDone(await forecourt(['backup', file], from.env))
 
-  /** Copies the application's configuration, as a program that knows both services would. */
+  /** Restores the backup with the program's functions, because the command cannot use another folder of migrations. */
   const restore = async ({ env }: typeof from) => {
     const handle = await open(file)
     const place = {
@@ -498,7 +501,7 @@ test('a backup of an older schema is restored into it, and brought up to date wi
   await restore(newer)
   await expectBoth(newer)
 
-  // The other way round there is no way.
+  // The program refuses to back up a database with a newer schema.
   await from.look(
     (sql) =>
       sql`insert into schema_migration (version, file, checksum) values (${next.version}, ${next.file}, ${checksum})`,

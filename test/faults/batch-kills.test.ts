@@ -32,7 +32,7 @@ afterAll(async () => {
   await place.clear()
 }, 120_000)
 
-/** Which of the serials are there, each with the record that its event carries; a serial has one event or none. */
+/** The devices of these serials that exist, each with the record in its event. A serial has one event or none. */
 function readRecords(serials: string[]): Promise<Map<string, string>> {
   return database.run(async (sql) => {
     const found = await sql`
@@ -45,8 +45,8 @@ function readRecords(serials: string[]): Promise<Map<string, string>> {
 }
 
 /**
- * Kills the process that has been sent a batch: soon after its first rows are there, or at any moment. Answers how many
- * rows had been committed by then.
+ * Kills the process that is handling a batch: soon after its first rows are committed, or at a random moment. Returns
+ * how many rows were committed.
  */
 async function killMidBatch(app: TestApplication, body: string, key: string, serials: string[], isSoon: boolean) {
   const victim = await place.startService({ env: { DATABASE_URL: database.url() } })
@@ -67,7 +67,7 @@ test(`a batch with a key whose process is killed, ${kills} times, is there once 
   const survivor = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
   const found: number[] = []
   const isInMiddle = (count: number) => count > 0 && count < rows
-  // More only where none of them came in the middle.
+  // Repeats the kills if none of them has interrupted a batch in the middle.
   for (let kill = 0; kill < kills || (!found.some(isInMiddle) && kill < kills * 5); kill++) {
     const app = await newApplication(survivor)
     const serials = Array.from({ length: rows }, () => newSerial())
@@ -83,7 +83,7 @@ test(`a batch with a key whose process is killed, ${kills} times, is there once 
       results.filter((row, index) => row.code !== 0 || row.deviceNo !== serials[index]),
       said,
     ).toEqual([])
-    // What the first attempt wrote is answered as it was written then, and every row is there once.
+    // Rows of the first attempt are returned as they were written then, and every row exists once.
     const after = await readRecords(serials)
     expect(after.size, said).toBe(rows)
     for (const [deviceNo, record] of before) expect(after.get(deviceNo), said).toBe(record)
@@ -112,7 +112,7 @@ test('a batch’s key is new a day after it began, also for rows that a retry wr
   const newSites = () => [siteBody(''), siteBody('')].map((site) => ({ ...site, appId: undefined }))
   const [body, other] = [newSites(), newSites()]
   const countSites = () => database.run(async (sql) => (await sql`select from site where app_id = ${appId}`).length)
-  /** When the batch began; its rows stay as young as they are. */
+  /** Sets how long ago the batch's key was first used; its rows keep their times. */
   const begin = (hoursAgo: number) =>
     database.run(
       (sql) => sql`
@@ -125,7 +125,7 @@ test('a batch’s key is new a day after it began, also for rows that a retry wr
   await begin(25)
   const second = await send(body)
   expect(await countSites()).toBe(4)
-  // The state that a process leaves when it dies before the response is stored.
+  // The state that a killed process leaves: the key exists, but its response is not stored.
   await database.run((sql) => sql`update idempotency_key set answer = '' where app_id = ${appId} and key = 'late'`)
   expect(await send(body)).toBe(second)
   expect(await countSites()).toBe(4)

@@ -8,14 +8,14 @@ import { CallbackBed } from './callback-bed.ts'
 import { answerWith } from './receiver.ts'
 import { becomesTrue, embeddedConnection, staysTrue, withSql } from './support.ts'
 
-// What operators are shown of callbacks that fail: in the overview, in the metrics and by the doctor.
+// The reports of failing callbacks for operators: in the overview, in the metrics and by `forecourt doctor`.
 
 const bed = await CallbackBed.start()
 const { client, service } = bed
 afterAll(() => bed.stop(), 120_000)
 
 const overview = async () => (await client.operate(getOverview, {})).data
-/** The next request counts again. */
+/** Makes the stored counts look old, so that the next request counts again. */
 const forgetCount = () =>
   withSql(
     embeddedConnection(service.dataDir),
@@ -33,7 +33,7 @@ test('events wait only where a callback asks for them, and a receiver that fails
   const isHeld = async () => (await sample('forecourt_callback_endpoints{state="held"}')) === 1
   expect(await becomesTrue(isHeld)).toBe(true)
 
-  // Nothing of these is ever sent.
+  // The callback does not ask for events of devices, so these are never sent.
   await bed.createDevicesOf(app, 12)
   expect((await save()).code).toBe(0)
   const waiting = async () =>
@@ -43,14 +43,15 @@ test('events wait only where a callback asks for them, and a receiver that fails
 
   await forgetCount()
   const { counts, troubles } = await overview()
-  // The counts are current, not those from before the pause.
+  // The counts are new: before them, fewer sites and no devices existed.
   expect(counts).toMatchObject({ sites: 5, devices: 12 })
   expect(counts?.eventsWaiting).toBeLessThanOrEqual(5)
   const [trouble] = troubles.filter(({ appId }: { appId: string }) => appId === app.appId)
   expect(trouble).toMatchObject({ isCallbackStopped: false, callbacksDead: 0, callbackFailingReason: 'answered 500' })
   expect(trouble?.callbackFailingSince).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
 
-  // Only devices wait behind what has been taken: nothing of that is owed, and nothing is late.
+  // Only events of devices follow the last one that was sent. The callback does not ask for them, so no event is
+  // waiting and none is late.
   await withSql(
     embeddedConnection(service.dataDir),
     (sql) => sql`
@@ -58,7 +59,7 @@ test('events wait only where a callback asks for them, and a receiver that fails
         through_event_id = (select max(id) from event v where v.app_id = e.app_id)`,
   )
   await bed.createDevicesOf(app, 12)
-  // A scrape may show the counts of a moment ago.
+  // The metrics may show a slightly older count at first.
   expect(await becomesTrue(async () => (await waiting()) === 0)).toBe(true)
   expect(await staysTrue(async () => (await waiting()) === 0, 1_000)).toBe(true)
   expect(await sample('forecourt_callback_lag_seconds')).toBe(0)
@@ -95,7 +96,7 @@ test('the chart counts the refused writes that the refusal log has, and nothing 
   const before = await refused()
   const { token } = app
   expect((await client.call(createDevice, { ...deviceBody(app.appId), deviceNo: '' }, { token })).code).toBe(10001)
-  // Neither a read nor a caller who is unknown is in the log.
+  // The log contains no refused reads, and no requests of unknown callers.
   expect((await client.call(getDevice, { deviceNo: 'NONE0001' }, { token })).code).not.toBe(0)
   expect((await client.call(createDevice, deviceBody(app.appId), { token: 'wrong' })).code).not.toBe(0)
   expect(await becomesTrue(async () => (await refused()) > before, 20_000)).toBe(true)

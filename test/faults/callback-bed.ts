@@ -14,7 +14,10 @@ export interface Endpoint extends TestApplication {
 
 export const serialOf = (received: { body: { data: Record<string, unknown> } }) => received.body.data.deviceNo
 
-/** Nothing listens there: a callback that took the environment's proxy, past the check of its address, would not arrive. */
+/**
+ * A proxy address at which no process listens. A callback that used a proxy from the environment would skip the check
+ * of its address; here it would fail.
+ */
 const proxies = Object.fromEntries(
   ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) =>
     [name, name.toUpperCase()].map((each) => [each, 'http://127.0.0.1:1']),
@@ -23,7 +26,7 @@ const proxies = Object.fromEntries(
 
 let paths = 0
 
-/** A service of its own, a receiver on loopback, and what tests of callbacks do with both. */
+/** A separate service, a receiver of callbacks on this machine, and helpers for tests with both. */
 export class CallbackBed {
   readonly place: Workplace
   readonly service: Service
@@ -48,7 +51,7 @@ export class CallbackBed {
     await this.place.clear()
   }
 
-  /** An application with a callback of its own, whose first event has arrived. */
+  /** Creates an application with its own callback URL, and waits until the first event has been received. */
   async newEndpoint(
     answer?: Answer,
     members: Record<string, unknown> = {},
@@ -77,8 +80,8 @@ export class CallbackBed {
   }
 
   /**
-   * Creates one more device, and returns what its application's endpoint received before that device's callback.
-   * Callbacks come in order, so nothing of what happened before is still to come.
+   * Creates one more device, and returns the callbacks that were received before this device's. Callbacks are sent in
+   * order, so no earlier event can still be on its way.
    */
   async receivedBeforeNext(app: TestApplication, path: string): Promise<Received[]> {
     const deviceNo = await this.createDeviceOf(app)
@@ -97,7 +100,7 @@ export class CallbackBed {
     return (await this.pageOf(app, filter)).list
   }
 
-  /** The delivery of the newest device once it has this status. */
+  /** The delivery of the application's newest device, once the delivery has this status. */
   async deliveryOf(app: TestApplication, status: number) {
     const find = async () => (await this.deliveriesOf(app, { type: 'device.bound', status }))[0]
     await becomesTrue(async () => (await find()) !== undefined)
@@ -106,7 +109,7 @@ export class CallbackBed {
     return newest
   }
 
-  /** The metrics as operators see them. */
+  /** The metrics, read with the operator key. */
   async metrics(): Promise<string> {
     const headers = { authorization: `Bearer ${this.service.operatorKey}` }
     return (await this.client.send<unknown>(getMetrics.path, { headers })).text

@@ -19,7 +19,7 @@ describe.concurrent('a slow endpoint', () => {
     await receiver.waitFor(silent.path, 2)
     for (const app of fast) await bed.createDevicesOf(app, 10)
     for (const app of fast) expect(await receiver.waitFor(app.path, 11)).toHaveLength(11)
-    // One at a time: its second event still waits for the end of the first.
+    // An endpoint gets one callback at a time: the second event is still waiting for a response.
     expect(receiver.at(silent.path)).toHaveLength(2)
     const third = (await receiver.waitFor(silent.path, 3))[2]
     expect((third?.at ?? 0) - (receiver.at(silent.path)[1]?.at ?? 0)).toBeGreaterThan(14_500)
@@ -45,7 +45,7 @@ describe.concurrent('a slow endpoint', () => {
     expect(delivery).toMatchObject({ responseStatus: 200, error: null, response: 'é'.repeat(2048) })
     expect(delivery.durationMs).toBeLessThan(5_000)
     expect(await becomesTrue(() => closed.length === 1), 'the connection was dropped').toBe(true)
-    // A success is a success, and the next event follows on another connection.
+    // The status 200 counts although the body never ends; the next event is sent over another connection.
     receiver.url(app.path)
     await bed.createDeviceOf(app)
     const received = await receiver.waitFor(app.path, 3)
@@ -64,7 +64,7 @@ describe.concurrent('a slow endpoint', () => {
   }, 120_000)
 
   test('keeps its connection for the next callback, and one that it has closed is replaced at once', async () => {
-    // A receiver of its own, because endpoints at one address share their connections.
+    // A separate receiver, because endpoints of one host share their connections.
     const own = await Receiver.start()
     const app = await bed.newEndpoint(undefined, {}, own)
     await bed.createDevicesOf(app, 5)
@@ -116,7 +116,7 @@ test('an event that was written by a process which was killed before it looked i
   const app = await bed.newEndpoint()
   await becomesTrue(async () => (await bed.deliveriesOf(app)).length === 1)
   await withSql(embeddedConnection(service.dataDir), async (sql) => {
-    // No process of the service knows of it.
+    // The event is written past the service, so none of its processes was notified.
     await sql`
       with head as (update event_head set last_event_id = last_event_id + 1 where app_id = ${app.appId} returning *)
       insert into event (app_id, id, type, time, actor, data)
@@ -133,7 +133,7 @@ describe.concurrent('an endpoint that fails again and again', () => {
     )
     const serials = await bed.createDevicesOf(app, 30)
     await sleep(6_000)
-    // Three at once, then one after 2 s and one after 4 s more; retries count as attempts.
+    // At most three events fail at once, then one after 2 s and one after 4 s more. Retries count as attempts too.
     const attempts = (await receiver.waitFor(app.path, 5)).slice(1)
     expect(attempts.length).toBeGreaterThanOrEqual(4)
     expect(attempts.filter(({ at }) => at - (attempts[0]?.at ?? 0) < 6_000).length).toBeLessThanOrEqual(6)

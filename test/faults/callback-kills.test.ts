@@ -23,10 +23,12 @@ import {
   Workplace,
 } from './support.ts'
 
-/** At least: it goes on until one of them has taken an outcome. */
+/**
+ * The least number of kills. The test goes on until a kill has kept an outcome from being stored, up to `mostKills`.
+ */
 const kills = atScale(2, 12)
 const mostKills = 20
-/** A lease lasts 30 s; what a killed process held is free when it ends. */
+/** A lease lasts 30 s; afterwards another process can use what a killed process had leased. */
 const leaseMs = 30_000
 const place = new Workplace(onDisk)
 const random = randomNumbers(seed)
@@ -50,7 +52,7 @@ afterAll(async () => {
   await place.clear()
 }, 120_000)
 
-/** Lets the outside process kill a service at a random moment, and waits until it is gone. */
+/** Has the killer process kill a service at a random moment, and waits until the service has ended. */
 async function killSoon({ process: { pid = 0 } }: Service, withinMs: number): Promise<void> {
   const order: KillOrder = { pids: [pid], withinMs }
   killer.stdin?.write(`${JSON.stringify(order)}\n`)
@@ -65,7 +67,7 @@ interface Endpoint extends TestApplication {
   secret: string
 }
 
-/** An application whose callback is slow, so that a kill nearly always interrupts one. */
+/** An application with a slow callback, so that a kill nearly always interrupts one. */
 async function newEndpoint(client: Client, path: string): Promise<Endpoint> {
   const app = await newApplication(client, { thirdPartyConfig: null })
   const callbackUrl = receiver.url(path, (...arrived) => void setTimeout(() => answerWith(200)(...arrived), 20))
@@ -74,13 +76,13 @@ async function newEndpoint(client: Client, path: string): Promise<Endpoint> {
   return { ...app, path, secret: String(saved.data.callbackSecret) }
 }
 
-/** Creates devices until it is stopped, through every kill of the service. */
+/** Creates devices until it is stopped, and continues after each kill of the service. */
 function createAlong(client: Client, { appId, token }: Endpoint): () => Promise<void> {
   let isRunning = true
   const creating = (async () => {
     while (isRunning) {
       await client.call(createDevice, deviceBody(appId), { token }).catch(() => {})
-      // As fast as the callback receives them: a backlog would have to be waited for.
+      // No faster than callbacks are sent, so that no backlog builds up.
       await sleep(20)
     }
   })()
@@ -90,7 +92,7 @@ function createAlong(client: Client, { appId, token }: Endpoint): () => Promise<
   }
 }
 
-/** The ids of an application's events since it has its callback, as the receiver knows them. */
+/** The ids of an application's events since it has a callback, as the receiver gets them. */
 async function expectedOf(database: OwnDatabase, { appId }: Endpoint): Promise<string[]> {
   const rows = await database.run((sql) => sql`select id from event where app_id = ${appId} order by id`)
   return rows.map((row) => `evt_${row.id}`)
@@ -101,7 +103,7 @@ function hasAll(path: string, expected: string[]): boolean {
   return expected.every((id) => ids.has(id))
 }
 
-/** Each id once, in the order in which it came first. */
+/** Each id once, in the order of its first arrival. */
 const firsts = (ids: string[]) => [...new Set(ids)]
 
 describe.concurrent('callbacks', () => {
@@ -112,7 +114,7 @@ describe.concurrent('callbacks', () => {
     let killed = 0
     for (let hasTaken = false; killed < kills || (!hasTaken && killed < mostKills); killed++) {
       const client = new Client(service)
-      // New endpoints each time: those of before wait for the end of their leases, and are sent to among the rest.
+      // New endpoints for each kill: the earlier ones wait for their leases to end, and are checked at the end.
       const fresh = await Promise.all([0, 1, 2].map((n) => newEndpoint(client, `/kills-${killed}-${n}`)))
       endpoints.push(...fresh)
       const stops = fresh.map((endpoint) => createAlong(client, endpoint))
@@ -135,7 +137,7 @@ describe.concurrent('callbacks', () => {
       await becomesTrue(() => hasAll(endpoint.path, expected), deadline - performance.now())
       const received = receiver.at(endpoint.path)
       const ids = received.map(({ id }) => id)
-      // Nothing lost, nothing that is no event, and what came first came in order.
+      // No event is lost, no other event was sent, and first arrivals are in order.
       expect(firsts(ids), `${said}: ${endpoint.path}`).toEqual(expected)
       doubles += ids.length - expected.length
       for (const id of firsts(ids)) {
@@ -158,7 +160,7 @@ describe.concurrent('callbacks', () => {
     tell(`${killed} kills: ${events} events to ${endpoints.length} endpoints, ${doubles} of them twice`)
     const areTaken = () => countAll().then((count) => count?.delivered === count?.events)
     expect(await becomesTrue(areTaken), JSON.stringify(await countAll())).toBe(true)
-    // Else the kills came between the callbacks.
+    // Zero would mean that no kill interrupted a callback.
     expect(doubles, `${said}: callbacks whose outcome a kill took`).toBeGreaterThan(0)
     expect(await service.stop()).toBe(0)
     await database.stop()
@@ -174,11 +176,12 @@ describe.concurrent('callbacks', () => {
       const endpoints = await Promise.all(
         Array.from({ length: 20 }, (_, n) => newEndpoint(clients[n % 2 === 0 ? 0 : 1], `/two-${n}`)),
       )
-      // Which process looks first is chance; both must have had their share before anything is said of doubles.
+      // Chance decides which process leases an endpoint first. Both must have sent some callbacks, or the test shows
+      // nothing.
       const hasBoth = async () => (await Promise.all(clients.map(deliveredBy))).every((share) => share > 0)
       for (let round = 0; round < 30 || (round < 300 && !(await hasBoth())); round++) {
-        // Whoever has an endpoint keeps it while there is work. After a rest, longer than any between two looks, either
-        // may be first again.
+        // A process keeps an endpoint's lease while there are events. A pause longer than the interval of their
+        // searches lets either process lease it next.
         if (round >= 30 && round % 15 === 0) await sleep(5_000)
         const some = endpoints.filter(() => random() < 0.5)
         await Promise.all(
@@ -272,7 +275,8 @@ describe('callbacks', () => {
     expect(await other.stop()).toBe(0)
     const rows = await database.run((sql) => sql`select lease_owner, through_event_id from callback_endpoint`)
     expect(rows.map((row) => row.lease_owner)).toEqual(silent.map(() => null))
-    // What was abandoned has not been taken: the next process sends it, under the same id, without waiting for a lease.
+    // The abandoned callback was not stored as sent: the next process sends it with the same id, without waiting for a
+    // lease.
     const next = await place.startService({ env: env(database) })
     expect(await becomesTrue(() => silent.every(({ path }) => receiver.at(path).length === 3))).toBe(true)
     for (const { path } of silent) {
@@ -284,7 +288,7 @@ describe('callbacks', () => {
   }, 120_000)
 })
 
-/** The number of callbacks that a process says it has delivered. */
+/** The number of callbacks that a process counts as delivered. */
 async function deliveredBy(client: Client): Promise<number> {
   const headers = { authorization: `Bearer ${client.operatorKey}` }
   const { text } = await client.send<unknown>(getMetrics.path, { headers })

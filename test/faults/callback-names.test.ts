@@ -40,8 +40,8 @@ test('name servers that say nothing delay nobody but their own', () => {
   expect(probed.localhost.responseStatus).toBe(200)
   expect(new Set(probed.silent.map(({ error }) => error))).toEqual(new Set(['the name server did not answer']))
   expect(probed.honest.map(({ responseStatus }) => responseStatus)).toEqual(Array(30).fill(200))
-  // A look-up takes a few milliseconds; behind a silent name server it would take seconds. The median, because on a
-  // busy machine some take longer by chance, whereas behind the server all would.
+  // A look-up takes a few milliseconds; queued behind a silent name server it would take seconds. The median is
+  // compared, because on a busy machine a few look-ups are slow by chance.
   const median = (all: number[]) => all.toSorted((a, b) => a - b)[all.length >> 1] as number
   const longest = (all: number[]) => Math.max(...all)
   expect(median(probed.honest.map(({ ms }) => ms))).toBeLessThan(1_500)

@@ -71,7 +71,7 @@ describe('a long replay', () => {
   const always = { timeFrom: '2000-01-01 00:00:00', timeTo: '2999-12-31 23:59:59' }
   const events = atScale(2_000, 5_000)
 
-  /** Events of an application, as if they had been sent long ago. */
+  /** Creates events of an application that look as if they had been sent long ago. */
   async function makeEvents({ service }: CallbackBed, appId: string): Promise<void> {
     await withSql(embeddedConnection(service.dataDir), async (sql) => {
       const hasEnded = async () => {
@@ -79,7 +79,7 @@ describe('a long replay', () => {
         return row?.lease_owner === null
       }
       expect(await becomesTrue(hasEnded), 'the turn before has ended').toBe(true)
-      // Together, or a turn between the two would send them for the first time.
+      // In one transaction: otherwise the service could send the events for the first time in between.
       await sql.begin(async (tx) => {
         await tx`
           insert into event (app_id, id, type, time, actor, subject, data)
@@ -112,7 +112,7 @@ describe('a long replay', () => {
       expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
     }
     expect((await call(always, 'first')).data).toEqual(first.data)
-    // A replay leaves another application's events alone.
+    // A replay sends no event of another application.
     expect((await client.call(replayDeliveries, always, { token: other.token })).data).toEqual({ replayed: 1 })
     const arrived = () =>
       new Set(
@@ -178,7 +178,7 @@ describe.concurrent('a test', () => {
     const { list: audited } = (await client.operate(pageAudit, { type: 'delivery.tested', pageSize: 100 })).data
     const told = audited.find(({ subject }) => subject === app.appId)
     expect(told).toMatchObject({ address: '127.0.0.1', data: { id: answer.data.id, status: 2, error: null } })
-    // It is no event of the application's.
+    // The test callback is not an event of the application.
     const { list } = (await client.call(pageEvents, {}, { token: app.token })).data
     expect(list.map(({ id }) => id)).not.toContain(answer.data.id)
     const replayed = await client.call(replayDeliveries, { id: answer.data.id }, { token: app.token })

@@ -5,9 +5,9 @@ import { CallbackBed } from './callback-bed.ts'
 import { answerWith } from './receiver.ts'
 import { becomesTrue, sleep } from './support.ts'
 
-// An endpoint that fails while new events keep coming.
+// An endpoint that fails while new events are created.
 
-/** Three days become 14 seconds, and 5 minutes 15 ms. */
+/** With this scale, three days become 14 seconds and 5 minutes become 15 ms. */
 const bed = await CallbackBed.start({ FORECOURT_CALLBACK_RETRY_SCALE: '0.00005' })
 const unhurried = await CallbackBed.start()
 afterAll(() => Promise.all([bed.stop(), unhurried.stop()]), 120_000)
@@ -45,14 +45,14 @@ test('with Retry-After, which leaves one attempt a visit, retries and new events
 test('what waits is counted and shown, with a next attempt that is not past, and is sent when the endpoint is back', async () => {
   const app = await unhurried.newEndpoint(answerWith(500))
   await unhurried.createDevicesOf(app, 20)
-  // Held after its third failure, and then from visit to visit.
+  // After three failures the endpoint is held: it gets single attempts with pauses between them.
   const isHeld = async () => (await unhurried.pageOf(app)).heldUntil !== null
   for (let looks = 0; looks < 3; looks++) {
     expect(await becomesTrue(isHeld)).toBe(true)
     const before = new Date(Math.floor(Date.now() / 1000) * 1000)
     const page = await unhurried.pageOf(app, { status: 1 })
     expect(page.waitingEvents).toBeGreaterThan(5)
-    // What waits and what is listed are read one after the other, and a visit may come between.
+    // The waiting events and the list are read one after the other, and an attempt may happen in between.
     const counted = async () =>
       unhurried.pageOf(app, { status: 1 }).then((now) => Number(now.waitingEvents) + now.total)
     expect(await becomesTrue(async () => (await counted()) === 20)).toBe(true)
@@ -72,7 +72,7 @@ test('what waits is counted and shown, with a next attempt that is not past, and
   const { data } = await unhurried.client.operate(getOverview, {})
   expect(data.callbacks).toBe('on')
   expect(data.counts?.eventsWaiting).toBeGreaterThan(5)
-  // A configuration that is saved again is tried at once.
+  // Saving the configuration again causes an attempt at once.
   const config = { appId: app.appId, operatorName: 'Operator', callbackUrl: unhurried.receiver.url(app.path) }
   await unhurried.client.call(saveThirdPartyConfig, config, { token: app.token })
   const isDone = async () => {
@@ -89,7 +89,7 @@ test('operators see attempts, waiting and dead deliveries in the metrics, and lo
   await unhurried.createDeviceOf(app)
   await unhurried.deliveryOf(app, 1)
   expect(await becomesTrue(() => bed.service.stderr().includes('"msg":"delivery is dead'))).toBe(true)
-  // The outcome of an attempt is stored a little after its metric.
+  // The outcome of an attempt is stored shortly after its metric is counted.
   const shows = (of: CallbackBed, line: RegExp) => becomesTrue(async () => line.test(await of.metrics()))
   for (const line of [
     /^forecourt_callback_attempt_duration_seconds_count{outcome="delivered"} [1-9]/m,

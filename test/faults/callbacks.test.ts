@@ -78,12 +78,13 @@ describe.concurrent('a callback', () => {
     await client.operate(takeApplicationOffline, { appId })
     await client.operate(takeApplicationOnline, { appId })
     const asked = ['application.offline', 'application.online']
-    // The second pair comes behind all that could come of the devices.
+    // The second pair of events follows all events of the devices, so an event of a device would have been received
+    // before.
     await client.operate(takeApplicationOffline, { appId })
     await client.operate(takeApplicationOnline, { appId })
     const received = await receiver.waitFor(app.path, 4)
     expect(received.map(({ body }) => body.type)).toEqual([...asked, ...asked])
-    // Types that are asked for later: from then on.
+    // Event types that are added later are sent from then on.
     const body = { appId, operatorName: 'Operator', callbackUrl: receiver.url(app.path) }
     await client.call(saveThirdPartyConfig, body, { token: app.token })
     const deviceNo = await bed.createDeviceOf(app)
@@ -205,7 +206,7 @@ describe.concurrent('a callback that fails', () => {
     await receiver.waitFor(app.path, 4)
     const since = (await bed.receivedBeforeNext(app, app.path)).slice(2)
     expect(since.map(serialOf)).toEqual([undefined, deviceNo])
-    // What it missed is sent when it asks for it.
+    // A replay sends the events that it missed.
     const range = { timeFrom: '2020-01-01 00:00:00', timeTo: '2999-01-01 00:00:00' }
     const replayed = await client.call(replayDeliveries, range, { token })
     expect(replayed.data.replayed).toBe(8)
@@ -235,7 +236,7 @@ describe.concurrent('a rotation', () => {
       verify({ ...one, headers: { ...one.headers, 'webhook-signature': signatures[1] ?? '' } }, app.secret)
       expect(one.text).not.toContain('whsec_')
     }
-    // After several rotations, the two newest secrets.
+    // After several rotations, callbacks are signed with the two newest secrets.
     const newest = String((await client.call(rotateCallbackSecret, { appId }, { token })).data.callbackSecret)
     await bed.createDeviceOf(app)
     const last = (await receiver.waitFor(app.path, 3))[2]

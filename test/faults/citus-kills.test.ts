@@ -19,14 +19,16 @@ import {
 } from './support.ts'
 import { contradictions, stored, totals, Writers } from './writers.ts'
 
-// The nodes of a Citus cluster, and the service, are killed while two applications create. It runs by itself: whatever
-// else is on the cluster dies with it.
+// Kills nodes of a Citus cluster and the service while two applications create records. Nothing else may use the
+// cluster meanwhile, because its servers are killed.
 
 const kills = atScale(8, 40)
 const place = new Workplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
-/** A change that one node has and another is still to hear of is finished by Citus, which looks once a minute. */
+/**
+ * Citus completes a transaction that only some nodes have committed; it searches for such transactions once a minute.
+ */
 const finishedMs = 150_000
 let nodes: readonly Node[] = []
 let database: OwnDatabase
@@ -46,11 +48,11 @@ async function kill({ dataDir }: Node): Promise<void> {
   const processes = postgresProcessesIn(dataDir)
   for (const one of processes) signal(one, 'SIGKILL')
   await Promise.all(processes.map((one) => goneWithin(one, 10_000)))
-  // A zombie's number would look as if the server were running.
+  // A zombie process with this id would make the start believe that the server is still running.
   rmSync(join(dataDir, 'postmaster.pid'), { force: true })
 }
 
-/** Devices and bindings that are not each other's, on whichever nodes they lie. */
+/** Devices without their binding and bindings without their device, on whichever nodes they are stored. */
 async function halves(sql: postgres.Sql): Promise<string[]> {
   const read = async (table: string) => {
     const rows = await sql.unsafe(
@@ -62,7 +64,9 @@ async function halves(sql: postgres.Sql): Promise<string[]> {
   return [...[...devices].filter((row) => !bindings.has(row)), ...[...bindings].filter((row) => !devices.has(row))]
 }
 
-/** Changes of ours that are prepared on a node and neither committed nor undone. */
+/**
+ * The number of transactions in the test's database that are prepared on a node, but neither committed nor rolled back.
+ */
 async function inDoubt(): Promise<number> {
   const counts = nodes.map(({ url }) =>
     withSql(connectionOf(url), async (sql) => {
@@ -73,7 +77,7 @@ async function inDoubt(): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
 }
 
-/** Our database on a node. */
+/** The test's database on a node. */
 function connectionOf(nodeUrl: string) {
   const { hostname, port } = new URL(nodeUrl)
   return { ...database.connection, host: hostname, port: Number(port) }
@@ -120,7 +124,7 @@ test.if(coordinatorUrl !== undefined)(
         `${said}: after kill ${killed + 1}`,
       ).toEqual([])
       backAfter.push(performance.now() - (victim === undefined ? began : up))
-      // What was acknowledged until now, and what was lost: whole.
+      // Every create that was acknowledged so far exists completely, and so do those whose response was lost.
       const settled = writers.map((one, index) => one.settled.slice(checked[index]))
       const wrong = () =>
         withSql(database.connection, async (sql) => {

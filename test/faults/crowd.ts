@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net'
 import { becomesTrue } from './support.ts'
 
-/** Connections opened at once; more would only wait in the listener's queue. */
+/** The number of connections that are opened at once; more would only wait in the listener's queue. */
 const wave = 250
 
-/** Very many connections that each say the same, by hand, and then nothing. */
+/** Very many connections that each send the same text and then nothing. */
 export class Crowd {
   private readonly sockets = new Set<Socket>()
-  /** Counts of the responses so far, by status line. */
+  /** The number of responses so far, by status line. */
   readonly answers = new Map<string, number>()
-  /** Connections that could not be opened. */
+  /** The number of connections that could not be opened. */
   refused = 0
 
   /** Opens the connections from another address of this machine, so that no run uses up the ports of the next. */
@@ -24,12 +24,12 @@ export class Crowd {
     return crowd
   }
 
-  /** Connections that are still open. */
+  /** The number of connections that are still open. */
   get size(): number {
     return this.sockets.size
   }
 
-  /** Waits until the service has ended them all; answers whether it has. */
+  /** Returns whether the service closes all connections in this time. */
   isGoneWithin(milliseconds: number): Promise<boolean> {
     return becomesTrue(() => this.size === 0, milliseconds)
   }

@@ -23,7 +23,7 @@ import { contradictions, totals, Writers } from './writers.ts'
 const place = new Workplace(onDisk)
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
-/** What a test that has failed leaves at work. */
+/** Functions that stop what a failed test has left running. */
 const stops: (() => void)[] = []
 afterEach(() => {
   for (const stop of stops.splice(0)) stop()
@@ -31,7 +31,7 @@ afterEach(() => {
 afterAll(() => place.clear(), 60_000)
 
 const statementTimeoutMs = 1000
-/** A statement that the connection's loss left hanging is given up after its timeout, and then all must go on. */
+/** A statement that was interrupted with its connection ends at its timeout; after that, every operation must work. */
 const healsWithinMs = 60_000
 
 /** A service with callers of every kind of operation: reads, changes of several statements, creates. */
@@ -82,7 +82,8 @@ async function busyService(database: OwnDatabase) {
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
         if (answer !== undefined && answer.status !== 200 && answer.status !== 503)
           wrong.push(`${name}: ${answer.text}`)
-        // Every change of a model has all creates composed again, so models change as seldom as they do in life.
+        // A change of a model makes the service prepare all waiting creates again, so models change rarely here, as in
+        // practice.
         if (answer?.status !== 200 || name === 'saveDeviceModel') await sleep(10 + random() * 100)
       }
     }),
@@ -109,7 +110,7 @@ async function busyService(database: OwnDatabase) {
 
 type Busy = Awaited<ReturnType<typeof busyService>>
 
-/** Every kind of operation answers 200 again, each tried until it does. Answers how long that took. */
+/** Repeats each kind of operation until it responds with 200. Returns how long the slowest took. */
 async function heals({ service, operations }: Busy, after: string): Promise<number> {
   const began = performance.now()
   const asleep = await Promise.all(
@@ -138,7 +139,7 @@ function expectAlive(service: Service, after: string): void {
   expect([exitCode, signalCode], `${said}: ${after}, the server has ended: ${lastWords}`).toEqual([null, null])
 }
 
-/** No change is there in part: what one transaction writes is all there or not at all. */
+/** Expects that no change was stored in part: all writes of a transaction exist, or none. */
 async function expectWholeChanges(
   database: OwnDatabase,
   { service, toggled, writers, wrong, outcomes }: Busy,
@@ -209,7 +210,8 @@ test('a server whose connections are cut one by one under every kind of operatio
   await database.run(async (sql) => {
     for (const end = performance.now() + atScale(1500, 6000); performance.now() < end; ) {
       await sleep(random() * 30)
-      // What an administrator, a failover and a proxy's restart do: a random connection of the service ends.
+      // An administrator, a failover or the restart of a proxy has the same effect: a random connection of the service
+      // ends.
       const ended = await sql`
         select pg_terminate_backend(pid) from pg_stat_activity
         where application_name like 'forecourt%' order by random() limit 1`

@@ -1,11 +1,14 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A way to the database that can fall silent, as a link or a firewall does: nothing is closed, and nothing arrives. */
+/**
+ * A proxy to the database that can fall silent like a broken network or a firewall: connections stay open, but no data
+ * passes.
+ */
 export class DatabaseLink {
   private readonly server
   private readonly open = new Set<Socket>()
 
-  /** Leads to a socket folder's server, or to a port. */
+  /** `to`: the path of the server's socket, or its port. */
   constructor(to: { path: string } | { port: number }) {
     this.server = createServer((near) => {
       const far = connect(to)
@@ -25,13 +28,15 @@ export class DatabaseLink {
     })
   }
 
-  /** Answers the port. */
+  /** Starts the proxy and returns its port. */
   async start(): Promise<number> {
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve))
     return (this.server.address() as { port: number }).port
   }
 
-  /** From now on nothing passes on open connections; new ones work. Returns how many connections that were. */
+  /**
+   * From now on, no data passes on open connections; new connections work. Returns the number of silenced connections.
+   */
   silence(): number {
     const open = [...this.open]
     for (const socket of open) {

@@ -6,12 +6,12 @@ import { Client, newApplication, type Service, type ServiceOptions } from '../ha
 import { longTest } from '../long.ts'
 import { becomesTrue, embeddedConnection, type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// Starts with a database that is not up yet, or may not be used.
+// Starts of the service with a database that is not running yet, or that it may not use.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 120_000)
 
-/** Starts a service; its words, if it is refused instead of becoming ready. */
+/** Starts a service. Returns its output as text if it ends instead of becoming ready. */
 function start(env: Record<string, string>, options: ServiceOptions = {}): Promise<Service | string> {
   return place.startService({ ...options, env }).catch((error: Error) => error.message)
 }
@@ -19,7 +19,7 @@ function start(env: Record<string, string>, options: ServiceOptions = {}): Promi
 /** The line that a start logs once, when it begins to wait. */
 const waits = '"msg":"waiting for the database, which cannot be used yet"'
 
-/** Starts a service, and goes on when it waits for its database: what becomes of it. */
+/** Starts a service and returns while it waits for its database; `starting` resolves with the result of the start. */
 async function startToWait(env: Record<string, string>): Promise<{ starting: Promise<Service | string> }> {
   let words = ''
   const starting = start(env, { onStderr: (all) => (words = all) })
@@ -31,7 +31,7 @@ async function startToWait(env: Record<string, string>): Promise<{ starting: Pro
 async function expectWorks(started: Service | string): Promise<void> {
   if (typeof started === 'string') throw new Error(started)
   await newApplication(new Client(started))
-  // Once, however often it has looked.
+  // The line is logged once, however often the start has tried.
   expect(started.stderr().split(waits)).toHaveLength(2)
   expect(await started.stop()).toBe(0)
 }
@@ -83,7 +83,7 @@ describe('a start waits', () => {
       const starting = start(env, { onStderr: (all) => (words = all) })
       expect(await becomesTrue(() => isAsked || words.includes(waits))).toBe(true)
       for (const { pid } of place.services()) process.kill(pid, 'SIGTERM')
-      // What has not ended after 9.5 s ends with 1.
+      // A service that has not ended 9.5 s after the signal exits with 1.
       expect(await starting).toMatch(/^the service ended with 0: /)
       server.close()
     },
@@ -108,7 +108,7 @@ describe('a user without rights is told which right on what:', () => {
     const words = await start({ DATABASE_URL: database.url(name).replace(`${user}:${password}`, `${name}:secret`) })
     if (typeof words !== 'string') throw new Error('it started')
     expect(words).not.toContain('secret')
-    // A slow database is logged before.
+    // Log lines before the error, as of a slow database, are removed.
     return words.replace(/^the service ended with 1: (\{.+\}\n)*/, '').replaceAll(name, 'x')
   }
 

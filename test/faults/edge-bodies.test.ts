@@ -27,7 +27,7 @@ const hostile: [what: string, text: string][] = [
   ['20,000 faulty entries', JSON.stringify({ entries: rows(20_000, { deviceNo: 'a b', modelName: '' }) })],
 ]
 
-/** One look at the clock of the service's event loop takes milliseconds; what held it up was seconds. */
+/** A health request usually takes milliseconds; a body that blocks the event loop delays it by seconds. */
 const heldAtMostMs = 1000
 
 longTest(
@@ -60,7 +60,7 @@ test('of a thousand faults and more a thousand are told', async () => {
 }, 120_000)
 
 const bodies = atScale(50, 100)
-/** A list of its pieces would be some hundred bytes for each of a body. */
+/** A list of the received pieces would need some hundred bytes for each byte of a body. */
 const grownAtMostMegabytes = 1.6 * bodies
 
 test('bodies in chunks of one byte take no more memory than others', async () => {
@@ -91,7 +91,7 @@ test('bodies in chunks of one byte take no more memory than others', async () =>
   expect(await service.stop()).toBe(0)
 }, 120_000)
 
-/** Asks others' questions until there is the answer. */
+/** Sends health requests until the response has arrived, and checks that none of them waited long. */
 async function holdsNobodyUp<Answer extends { status: number }>(
   client: Client,
   what: string,

@@ -12,19 +12,21 @@ import { atScale, becomesTrue, sleep, tell, Workplace } from './support.ts'
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
-/** Each is a file for the service and one for this process, and both need some more. */
+/** Each connection is an open file of the service and one of this process, and both need some more. */
 const wanted = atScale(2500, 10_000)
 const openFiles = Number(
   /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? wanted,
 )
 const count = Math.min(wanted, openFiles - 500)
 if (count < wanted) tell(`only ${count} of ${wanted} connections: this machine lets a process open ${openFiles} files`)
-/** The number for the cheaper kinds of connections. */
+/** The number for the kinds of connections that cost the service less. */
 const fewer = Math.min(atScale(1000, wanted), count)
 
-/** What an ordinary request may take right after a crowd has gone: within a second, and some more on a busy machine. */
+/**
+ * The time limit for an ordinary request right after a crowd has gone: a second on an idle machine, more on a busy one.
+ */
 const answeredWithinMs = 10_000
-/** What a connection may cost, beside what the runtime keeps of its own accord. */
+/** The memory that a connection may cost, apart from what the runtime itself retains. */
 const mostMegabytesEach = 0.05
 
 const head = (path: string, lines: string[]) =>
@@ -32,7 +34,7 @@ const head = (path: string, lines: string[]) =>
 
 type Said = (application: TestApplication) => string
 
-/** A body may take 5 s. */
+/** The service waits 5 s for a body. */
 const bodyEndsMs = 5500
 
 const crowds: [count: number, kind: string, said: Said, endsWithinMs: number, haveBodies: boolean][] = [
@@ -50,7 +52,7 @@ const crowds: [count: number, kind: string, said: Said, endsWithinMs: number, ha
     30_000,
     true,
   ],
-  // Of callers without a token some hundred bodies are read at once; of an application thousands can time out at the
+  // Of callers without a token, some hundred bodies are read at once; of one application, thousands can time out at the
   // same moment.
   [
     count,
@@ -67,7 +69,9 @@ function residentMegabytes({ process: { pid } }: Service): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }
 
-/** A probe, a token and a create, each on a connection of its own. Answers the slowest one's time. */
+/**
+ * Sends a probe, a token request and a create, each on a separate connection. Returns the longest time in milliseconds.
+ */
 async function honestRequests(client: Client, application: TestApplication): Promise<number> {
   const { appId, appSecret, token } = application
   const credentials = { grant_type: 'client_credentials', client_id: appId, client_secret: appSecret } as const
@@ -97,7 +101,10 @@ function expectAlive({ process: { exitCode, signalCode }, stderr }: Service): vo
 }
 
 describe('the service lives, stays small and goes on answering beside', () => {
-  /** The gate runs those that take different paths: bodies without an end, with and without a token, and heads. */
+  /**
+   * The short run tests three kinds, which the service handles differently: bodies without an end, with and without a
+   * token, and heads without an end.
+   */
   test.each(
     atScale(
       crowds.filter((_, index) => [1, 2, 4].includes(index)),
@@ -118,11 +125,11 @@ describe('the service lives, stays small and goes on answering beside', () => {
       for (let look = 0; look < atScale(2, 10); look++) {
         beside.push(await honestRequests(client, application))
         most = Math.max(most, residentMegabytes(service))
-        // As on a busy machine: every body's time is over when the service continues.
+        // The service is stopped, as on a busy machine: when it continues, the time of every body is over.
         if (look === 0 && haveBodies) await standStill(service, Math.max(0, opened + bodyEndsMs - performance.now()))
         else await sleep(1000)
       }
-      // The service ends them all by itself; that takes the longer, the less they have said.
+      // The service closes all of them by itself; the less a connection has sent, the longer it takes.
       if (endsWithinMs <= atScale(30_000, endsWithinMs)) expect(await crowd.isGoneWithin(endsWithinMs)).toBe(true)
       else crowd.leave()
       expectAlive(service)
@@ -135,14 +142,14 @@ describe('the service lives, stays small and goes on answering beside', () => {
       expect(crowd.refused).toBe(0)
       expect(after).toBeLessThan(answeredWithinMs)
       expect(most - before).toBeLessThan(mostMegabytesEach * size)
-      // Warnings it may have, of how it was started.
+      // Warnings about the way in which the service was started are allowed.
       expect(service.stderr().replaceAll(/^\{"level":40,.*\n/gm, '')).toBe('')
       expect(await service.stop()).toBe(0)
     },
     240_000,
   )
 
-  // Bun closes the idle ones by itself, and has no such bound.
+  // Bun closes idle connections by itself and has no such limit.
   test.skipIf(process.env.FORECOURT_TEST_RUNTIME !== 'node')(
     'more idle connections than it takes: the oldest of them are closed, and no honest request is refused',
     async () => {
@@ -150,7 +157,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
       const client = new Client(service)
       const application = await newApplication(client)
       await honestRequests(client, application)
-      // A request whose body is on its way is no idle connection, however old it is.
+      // A connection with an unfinished body is not idle, however old it is.
       const slow = (await RawConnection.open(service.url)) as RawConnection
       const [slowHead, slowBody] = rawPost(createDevice.path, application.token, deviceBody(application.appId))
       slow.send(slowHead + slowBody.slice(0, 9))
@@ -183,7 +190,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
     await honestRequests(client, application)
     const most = residentMegabytes(service)
     tell(`${before.toFixed(0)} MB before, ${most.toFixed(0)} MB with ${sockets.length} slow readers`)
-    // A copy of the answer for each of them would be four times as much.
+    // A copy of the response for each reader would take four times as much.
     expect(most - before).toBeLessThan(100)
     for (const socket of sockets) socket.destroy()
     expect(await service.stop()).toBe(0)
@@ -198,7 +205,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
     const chunked = lines.replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked')
     const requests = [lines + text, `${chunked}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`]
     for (const request of requests) {
-      // In the gate at every fourth byte, with another offset at each run.
+      // The short run resets after every fourth byte, with a random offset in each run.
       const step = atScale(4, 1)
       for (let bytes = 1 + Math.floor(Math.random() * step); bytes < request.length; bytes += step) {
         const connection = await RawConnection.open(service.url)
@@ -208,7 +215,7 @@ describe('the service lives, stays small and goes on answering beside', () => {
       }
     }
     expectAlive(service)
-    // None of them has kept a place among the 50 that may be under way.
+    // No reset request still counts among the 50 that may run at once.
     expect(await becomesTrue(async () => (await client.call(getReadiness, {})).status === 200)).toBe(true)
     expect(await honestRequests(client, application)).toBeLessThan(answeredWithinMs)
     expect(await service.stop()).toBe(0)

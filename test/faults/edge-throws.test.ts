@@ -11,7 +11,7 @@ afterAll(() => place.clear(), 60_000)
 const isNode = process.env.FORECOURT_TEST_RUNTIME === 'node'
 const listener = join(projectFolder, isNode ? 'dist/http/listen.js' : 'src/http/listen.ts')
 
-/** The real listener before handlers that go wrong in every way that a handler can. */
+/** A program with the real HTTP listener and handlers that fail in every possible way. */
 const program = `
 import { listen } from ${JSON.stringify(listener)}
 const log = { error: (fields) => console.error(JSON.stringify({ id: fields.requestId, message: fields.err.message })) }
@@ -48,7 +48,7 @@ test('whatever a handler throws is answered 49999 in the envelope, and the proce
       expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 500, 'application/json'])
       expect(JSON.parse(text)).toEqual({ code: 49999, msg: expect.any(String), data: null })
       expect(text).not.toContain('inner words')
-      // Its id is how the fault is found in the log.
+      // The log line of the error has the request's id.
       const id = String(answer.headers.get('x-request-id'))
       expect(await becomesTrue(() => errors.includes(id)), `${path}: ${errors}`).toBe(true)
       expect(await (await fetch(`${url}/fine`)).text()).toBe('fine')
@@ -83,7 +83,7 @@ test('files of the console that go away beside a running service change none of 
 }, 120_000)
 
 describe('outside of every request', () => {
-  /** Loads a file into the service's own process; SIGUSR2 makes it throw. */
+  /** Loads a file into the service's own process; the signal SIGUSR2 makes it throw. */
   function harm(name: string, statement: string): Record<string, string> {
     const file = join(place.home, name)
     writeFileSync(file, `process.on('SIGUSR2', () => { ${statement} })\n`)

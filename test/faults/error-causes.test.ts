@@ -14,7 +14,7 @@ import { projectFolder } from '../harness.ts'
 import { freePort } from './replicated.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// Errors keep their cause: an error of the disk within a transaction is neither a lost connection nor an outage.
+// Errors keep their cause: a disk error within a transaction is reported neither as a lost connection nor as an outage.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const openTo = (target: string) => openDatabase({ target, connections: 1, statementTimeoutMs: 5_000 })
 
-/** Far less than the minute after which the database ends a transaction in which nothing happens. */
+/** Far less than the minute after which PostgreSQL ends an idle transaction. */
 const atOnceMs = 5_000
 const atOnce = <Answer>(promise: Promise<Answer>) =>
   Promise.race([promise, sleep(atOnceMs).then(() => Promise.reject(new Error('nothing was told')))])
@@ -48,7 +48,7 @@ describe('in a transaction', () => {
       throw fault
     })
     expect(await atOnce(failing.catch((error) => error))).toBe(fault)
-    // The connection goes on, and nothing of the transaction is there.
+    // The connection still works, and nothing of the transaction was committed.
     expect(await sql`select to_regclass('left_behind') as found`).toMatchObject([{ found: null }])
   })
 
@@ -112,7 +112,7 @@ describe('a disk that fails', () => {
     const into = { ...backupPlace(), target: empty.url() }
     const handle = await open(path)
     const verified = await requireRestorable(handle, into, () => {})
-    // It was there a moment ago.
+    // The file was open during the check and is closed before the restore.
     await handle.close()
     const failing = restoreBackup({ ...into, file: handle, verified, onProgress: () => {} })
     expect(await atOnce(failing.catch(({ code }) => code))).toBe('EBADF')

@@ -1,12 +1,12 @@
 import { expect } from 'bun:test'
 import { type OwnDatabase, seed, sleep } from './support.ts'
 
-/** How far behind the newest event one is still looked for. */
+/** How far below the newest id the watch still searches for late events. */
 const tail = 3000
 
 /**
- * Reads an application's events over and over while they are being written, as a poller of the feed does: an event
- * whose id is below one that was visible earlier would have been skipped.
+ * Reads an application's events repeatedly while they are written, as a client that polls the feed does. An event that
+ * becomes visible after one with a higher id would be skipped by such a client.
  */
 export class EventWatch {
   private readonly seen = new Map<string, number[]>()
@@ -19,7 +19,7 @@ export class EventWatch {
     for (const appId of appIds) this.seen.set(appId, [])
     this.watching = database.run(async (sql) => {
       for (let last = false; !last; ) {
-        // Once more after the end, so that everything is seen.
+        // Reads once more after the end, so that no event is missed.
         last = !this.running
         for (const appId of appIds) {
           const from = this.newest(appId) - tail
@@ -32,22 +32,22 @@ export class EventWatch {
           )
         }
         this.looks++
-        // Polls often enough to see the log between two batches now and then, without using up a processor.
+        // Often enough to read between two batches now and then, without using up a processor.
         await sleep(5)
       }
     })
-    // A test that has failed before does not stop its watch.
+    // A test that has failed earlier does not wait for its watch.
     this.watching.catch(() => {})
   }
 
-  /** Resolves when the first look is done. */
+  /** Resolves after the first read. */
   static async start(database: OwnDatabase, appIds: string[]): Promise<EventWatch> {
     const watch = new EventWatch(database, appIds)
     while (watch.looks === 0) await new Promise(setImmediate)
     return watch
   }
 
-  /** Fails the test when an event became visible after a later one. */
+  /** Fails the test if an event became visible after one with a higher id. */
   async stop(): Promise<void> {
     this.running = false
     await this.watching

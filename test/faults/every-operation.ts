@@ -14,7 +14,7 @@ import { sleep } from './support.ts'
 
 export type Operations = Record<string, () => Promise<Answer<unknown>>>
 
-/** One operation of each kind, by what of the database it uses. Each can be called again and again. */
+/** One operation for each way in which operations use the database. Each can be called repeatedly. */
 export async function everyOperation(
   client: Client,
   { operatorKey }: Service,
@@ -51,8 +51,8 @@ export async function everyOperation(
 }
 
 /**
- * Calls each operation until it succeeds, and answers how long after `began` each did, the last first. What does not
- * in half a minute counts as that; any refusal but 50003 fails.
+ * Calls each operation until it succeeds. Returns the time from `began` to each success, the longest first; an
+ * operation that does not succeed counts as 30 s. Any refusal but 50003 throws.
  */
 export async function backAfter(operations: Operations, began: number): Promise<{ name: string; ms: number }[]> {
   const back = await Promise.all(

@@ -5,13 +5,13 @@ import { pageDevices } from '../../src/devices/contract.ts'
 import { Client, deviceBody, newApplication } from '../harness.ts'
 import { atScale, becomesTrue, staysTrue, Workplace } from './support.ts'
 
-// Whoever reads an export slowly, or not at all, holds nothing that others need: no connection of the database, and no
-// turn of those that read.
+// A client that reads an export slowly, or not at all, keeps no resource that others need: no connection to the
+// database, and no turn among the readers.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 120_000)
 
-/** More than the buffers of a connection hold. */
+/** More rows than fit into the buffers of a connection. */
 const rows = 12_000
 const readers = atScale(9, 60)
 
@@ -43,7 +43,7 @@ test(`${readers} readers of exports that stand still hold no connection of the d
   for (const { taken } of standing) expect(taken().length).toBeLessThan(whole.text.length)
   expect((await client.call(pageDevices, { deviceName: 'gate' }, { token })).data.totalIsExact).toBe(false)
 
-  // Who goes on has the whole of it; who goes away leaves nothing behind.
+  // A reader that continues gets the whole file; a reader that disconnects leaves no work behind.
   const [goesOn, ...others] = standing
   for (const { socket } of others) socket.destroy()
   goesOn?.socket.resume()
@@ -73,7 +73,7 @@ test.each(['identity', 'gzip', 'br'])(
     const answer = await fetch(path, { headers, signal: reading.signal })
     await answer.body?.getReader().read()
     reading.abort()
-    // Twice as long as it takes to read everything.
+    // Twice the time that reading everything takes.
     const rowsRead = () =>
       database.run(async (sql) => {
         const [read] = await sql`select idx_tup_fetch as rows from pg_stat_user_tables where relname = 'device'`
@@ -87,7 +87,7 @@ test.each(['identity', 'gzip', 'br'])(
 
 const linesOf = (text: string) => text.split('\n').filter((line) => line !== '').length
 
-/** Asks for an export and takes its beginning. */
+/** Requests an export, and stops reading after the beginning. */
 async function beginToRead(url: string, path: string, token: string): Promise<{ socket: Socket; taken: () => string }> {
   const { hostname: host, port } = new URL(url)
   const socket = createConnection({ host, port: Number(port) })
