@@ -19,7 +19,7 @@ const rounds = [
   ...Array<'freeze'>(atScale(1, 5)).fill('freeze'),
 ]
 
-/** Every operation is back this soon after the promotion, or after the restart where there was none. */
+/** The limit until every operation works again after the promotion, or after the restart if no standby is promoted. */
 const backWithinMs = 10_000
 
 /** How long the outage lasts before the test ends it. */
@@ -30,7 +30,7 @@ test.skipIf(!hasOldestPostgres)(
   async () => {
     let { primary, standby } = await startPair(place.newFolder())
     hosts.push(primary, standby)
-    // The standby first, and an attribute that a hot standby seems to have.
+    // The URL names the standby first; `target_session_attrs` must make the service choose the primary.
     const url = `postgres://forecourt@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres?target_session_attrs=read-write`
     const service = await place.startService({ env: { DATABASE_URL: url } })
     const client = new Client(service)
@@ -106,7 +106,9 @@ test.skipIf(!hasOldestPostgres)(
   60_000,
 )
 
-/** A former primary that wakes up and has not heard of its successor is neither written to nor read from. */
+/**
+ * Expects that a former primary, which continues without knowing of its successor, is neither written to nor read from.
+ */
 async function staysOff(former: Host, operations: Operations, writers: Writers): Promise<void> {
   former.signalAll('SIGCONT')
   const before = writers.settled.length

@@ -13,7 +13,7 @@ import { atScale, becomesTrue, type OwnDatabase, sleep, tell, Workplace } from '
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
-/** Long enough that a read which ends before was cancelled. */
+/** So long that a read which ends earlier must have been cancelled. */
 const statementTimeoutMs = 20_000
 
 async function start(env: Record<string, string>): Promise<{ database: OwnDatabase; service: Service }> {
@@ -51,7 +51,7 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
     expect(await becomesTrue(() => refused.length === 6), '130 of 136 are taken').toBe(true)
     expect(refused).toEqual(refused.map(() => '429 10007 1'))
     expect(await becomesTrue(async () => (await readsUnderWay(database)) === 2), 'two are read').toBe(true)
-    // Others read all the same, also what the operators see of it.
+    // Meanwhile other applications, operators and probes are still served.
     expect((await client.call(pageBillingRules, {}, { token: other.token })).status).toBe(200)
     expect((await client.operate(pageAudit, {})).status).toBe(200)
     expect((await client.call(getReadiness, {})).status).toBe(200)
@@ -78,7 +78,7 @@ test('an application reads twice at once, 128 more wait, and what nobody waits f
 
 test('however many ask whether the service is ready, the database is asked by few of them', async () => {
   const { database, service } = await start({})
-  // Many more than the service's own statements of the seconds that this takes.
+  // Many more than the service's own statements in this time.
   const probes = 2_000
   const commits = () =>
     database.run(async (sql) => {
@@ -148,7 +148,7 @@ async function lockSites(sql: Sql): Promise<() => Promise<unknown>> {
   }
 }
 
-/** A request for sites that its caller can hang up on. */
+/** Requests sites on a socket that a test can close early. */
 function hangingRead(service: Service, path: string, token: string): Socket {
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)
@@ -156,7 +156,7 @@ function hangingRead(service: Service, path: string, token: string): Socket {
   return socket
 }
 
-/** Reads of sites that the database has not answered yet. */
+/** The number of reads of sites that the database is still executing. */
 async function readsUnderWay(database: OwnDatabase): Promise<number> {
   const [row] = await database.run(
     (sql) => sql`

@@ -9,8 +9,8 @@ import { saveSite } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
 import { atScale, type OwnDatabase, randomNumbers, seed, sleep, tell, Workplace } from './support.ts'
 
-// A sequence's ids are drawn in order and become visible in the order of the commits. A follower who remembers the last
-// id that it saw would miss what commits behind it, unless one lock orders both.
+// Ids of a sequence are drawn in order, but become visible in the order of the commits. A follower who remembers the
+// last id would miss an event with a lower id that commits later, unless one lock orders both.
 
 const place = new Workplace()
 const random = randomNumbers(seed)
@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => place.clear(), 60_000)
 
-/** The service processes in turn. */
+/** Uses the service processes in turn. */
 const each = (index: number) => both[index % both.length] as Client
 
 interface Page {
@@ -52,7 +52,7 @@ async function readPage(client: Client, { token }: TestApplication, query: Recor
 
 const afterLast = (seen: number[]) => ({ afterId: String(seen.at(-1) ?? 0) })
 
-/** The ways to follow a feed: by the last id, and page by page until there is none, then from the last id on. */
+/** The ways to follow a feed: by the last id, or by cursor until the last page and then again from the last id. */
 const ways: Record<string, Step> = {
   'by afterId': (client, app, { seen }) => readPage(client, app, { ...afterLast(seen), pageSize: '100' }),
   'by afterId, few at a time': (client, app, { seen }) => readPage(client, app, { ...afterLast(seen), pageSize: '7' }),
@@ -91,7 +91,10 @@ function follow(app: TestApplication): { stop(lastId: number): Promise<Followed[
   }
 }
 
-/** Every kind of write path: lanes of devices, states and sites, batches, and transactions of one change. */
+/**
+ * Writes events in every way that the service has: grouped creates and reports, batches, and transactions of a single
+ * change.
+ */
 async function write(client: Client, app: TestApplication): Promise<void> {
   const { appId, token } = app
   const deviceNo = newSerial()
@@ -109,8 +112,8 @@ async function write(client: Client, app: TestApplication): Promise<void> {
 }
 
 /**
- * Draws an event's id in a transaction that commits a second later; with the lock, as every writer does. The event
- * repeats an earlier one's content.
+ * Draws an event's id in a transaction that commits a second later. With `isLocked` it takes the lock first, as every
+ * writer does. The event copies the data of an earlier one.
  */
 function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLocked: boolean): Promise<number> {
   return connection.begin(async (tx) => {
@@ -127,20 +130,24 @@ function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLoc
   }) as Promise<number>
 }
 
-/** Follows the feed of an application with slow transactions, and that of a neighbour, while both are written fast. */
+/**
+ * Follows the feed of an application with slow transactions, and that of another application, while both are written
+ * to.
+ */
 async function followWhileWritten(isLocked: boolean) {
   const [app, neighbour] = (await Promise.all([newApplication(each(0)), newApplication(each(1))])) as [
     TestApplication,
     TestApplication,
   ]
-  // What the slow ones say again.
+  // The event that the slow transactions copy.
   await write(each(0), app)
   const following = [app, neighbour].map((one) => ({ one, feed: follow(one) }))
   let running = true
   const writers = Array.from({ length: 8 }, async (_, index) => {
     while (running) {
       await write(each(index), index % 4 === 3 ? neighbour : app)
-      // No more than the slowest follower reads, who would otherwise be behind what he is to miss.
+      // No faster than the slowest follower reads: one that lags behind reads an event only after it has become
+      // visible, and so cannot miss it.
       await sleep(20 + random() * 20)
     }
   })
@@ -175,7 +182,7 @@ test('followers of the feed skip nothing that commits late and see nothing twice
     for (const { name, seen } of followed) expect(seen, `${said}: ${name}`).toEqual(all)
     expect(all.length, said).toBeGreaterThan(4)
   }
-  // The slow ones were in the middle of the others.
+  // Other events were written after each slow one.
   for (const id of slow) expect(slowFeed.all.filter((other) => other > id).length, said).toBeGreaterThan(0)
   tell(`${slowFeed.all.length} and ${neighbourFeed.all.length} events followed in ${slowFeed.followed.length} ways`)
 }, 120_000)

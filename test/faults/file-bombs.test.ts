@@ -6,22 +6,23 @@ import { Client, deviceBody, newApplication } from '../harness.ts'
 import { heldAtMostMs, heldMs, watchedEnvironment } from './held-loop.ts'
 import { atScale, tell, Workplace } from './support.ts'
 
-// A file may hold anything. Whatever it is, other tenants are served beside it, and the event loop is never held for long.
+// Whatever an uploaded file contains, other applications are served meanwhile, and the event loop is never blocked for
+// long.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
 const runtime = process.env.FORECOURT_TEST_RUNTIME === 'node' ? 'node' : 'bun'
 const megabytes = atScale(4, 40)
-/** Rows that each have an outcome, which is kept. */
+/** The size of files whose rows each have an outcome, which is stored. */
 const rowMegabytes = atScale(0.2, 6)
-/** Rows after which an import has shown what it does. */
+/** The number of rows after which an import is stopped, because its effect is measured by then. */
 const workedOff = atScale(5_000, 100_000)
 const header = 'deviceNo,deviceName,districtCode,coordinates\n'
 const csv = 'text/csv'
 const ndjson = 'application/x-ndjson'
 
-/** A head, and one text again and again behind it. */
+/** A file that begins with `head` and repeats one text after it. */
 const filled = (head: string, text: string | Uint8Array, size = megabytes): Uint8Array => {
   const first = Buffer.from(head)
   return Buffer.concat([first, Buffer.alloc(Math.round(size * 1e6), text as string)])
@@ -79,7 +80,7 @@ test('whatever a file holds, the event loop is not held, and another tenant is s
     ),
     beside('probes', async () => (await fetch(`${service.url}/healthz`)).status),
   ])
-  /** Sends a file and works it off, or a part of it. Answers how long that held the event loop at most. */
+  /** Uploads a file and runs its import, or a part of it. Returns how long both blocked the event loop at most. */
   async function heldBy(
     type: string,
     file: Uint8Array,
@@ -87,7 +88,7 @@ test('whatever a file holds, the event loop is not held, and another tenant is s
     const ask = { token: sender.token }
     const headers = { 'content-type': type, 'idempotency-key': randomUUID() }
     await heldMs(service)
-    // One that is refused may be broken off while it is sent.
+    // The service may end the upload of a file that it refuses.
     const sent = await client
       .call(createImport, { kind: 'devices', file }, { ...ask, headers })
       .catch(() => ({ status: undefined, data: undefined }))
@@ -105,7 +106,7 @@ test('whatever a file holds, the event loop is not held, and another tenant is s
   for (const [what, type, make] of bombs) {
     const file = make()
     let [longest, tries] = [Number.POSITIVE_INFINITY, 0]
-    // What holds it does so each time; a runtime compiles what it meets the first times.
+    // A real fault blocks the event loop each time; a first attempt is also slow because the runtime still compiles.
     while (longest >= heldAtMostMs && tries < 3) {
       const [taking, work, status] = await heldBy(type, file)
       longest = Math.max(taking, work)
@@ -121,7 +122,7 @@ test('whatever a file holds, the event loop is not held, and another tenant is s
   await others
   tell(`beside them ${served.creates} creates and ${served.probes} probes, each within ${longestWaitMs.toFixed(0)} ms`)
   expect(Math.min(served.creates, served.probes)).toBeGreaterThan(bombs.length)
-  // A generous bound: other programs use the machine too.
+  // A generous limit, because other programs use the machine too.
   expect(longestWaitMs).toBeLessThan(3_000)
   expect(await service.stop()).toBe(0)
 }, 600_000)

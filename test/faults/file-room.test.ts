@@ -7,11 +7,11 @@ import { deleteOldImports } from '../../src/bulk/store.ts'
 import { Client, deviceBody, newApplication, newSerial, prepareDatabase, type TestApplication } from '../harness.ts'
 import { becomesTrue, type OwnDatabase, Workplace } from './support.ts'
 
-// The room that files may take: a bound for each application, over all processes.
+// The storage limit for uploaded files: it holds for each application, over all processes together.
 
 const place = new Workplace()
 let database: OwnDatabase
-/** Two processes on one database. */
+/** Clients of two processes with one database. */
 let client: Client
 let beside: Client
 const most = 2_000_000
@@ -61,7 +61,7 @@ test.skipIf(process.getuid?.() !== 0)(
   async () => {
     const disk = place.newFolder()
     mkdirSync(disk)
-    // Without the right to mount there is no small disk to fill.
+    // Without the right to mount, the test cannot create a small disk and ends here.
     if (tool('mount', ['-t', 'tmpfs', '-o', 'size=300m,mode=755', 'tmpfs', disk]).status !== 0) return
     try {
       const dataDir = join(disk, 'data')

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { Client, runServiceToItsEnd } from '../harness.ts'
 import { atScale, becomesTrue, Workplace } from './support.ts'
 
-// Settings that are secret, read from files.
+// Settings with secrets, read from files.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 120_000)
@@ -29,7 +29,7 @@ test.each(atScale(['', ' \r\n\n'], ['', '\n', '\r\n', ' \n\n']))(
     const client = new Client({ url: service.url, operatorKey })
     expect((await client.operate(pageApplications, {})).code).toBe(0)
     expect((await client.operate(pageApplications, {}, { token: `${operatorKey}x` })).code).toBe(10002)
-    // With a key there is no set-up link.
+    // With an operator key, no set-up link is printed.
     expect(service.stdout()).not.toContain('Set up the first operator')
     expect(service.stderr()).not.toContain(operatorKey)
     await service.stop()
@@ -63,7 +63,7 @@ test.each(['FORECOURT_OPERATOR_KEY', 'DATABASE_URL'])(
     ]
     const envOf = (beside: string, file: string) => ({ [name]: beside, [`${name}_FILE`]: file })
     for (const [file, beside, words] of cases) expect(() => readConfig(envOf(beside, file))).toThrow(words)
-    // In the gate one of the files ends a start.
+    // The short run starts the service with one of the files only.
     for (const [file, beside, words] of cases.slice(0, atScale(1, cases.length))) {
       const dataDir = place.newFolder()
       const ended = await runServiceToItsEnd({ dataDir, env: envOf(beside, file) })
@@ -96,7 +96,7 @@ test.skipIf(process.getuid?.() !== 0)(
       .filter((line) => line.includes('runs as root'))
     expect(said).toHaveLength(1)
     expect(JSON.parse(said[0] ?? '')).toMatchObject({ level: 40, msg: expect.stringContaining('a user of its own') })
-    // Beyond this machine, and no proxy named.
+    // The service listens beyond this machine, and no trusted proxy is set.
     expect(service.stderr()).toContain('FORECOURT_TRUSTED_PROXIES')
     await service.stop()
   },

@@ -5,7 +5,7 @@ import { Client, deviceBody, hasOldestPostgres, newApplication } from '../harnes
 import { type Host, startPair } from './replicated.ts'
 import { becomesTrue, sleep, tell, Workplace } from './support.ts'
 
-// A former primary that nothing fences, and a process that only reads.
+// A former primary that still runs, and a service process that only reads.
 
 const place = new Workplace()
 const hosts: Host[] = []
@@ -14,7 +14,7 @@ afterAll(async () => {
   await place.clear()
 }, 60_000)
 
-/** docs/high-availability.md promises a second; the machine may be busy. */
+/** docs/high-availability.md promises a second; the limit is longer, because the machine may be busy. */
 const oldReadsEndWithinMs = 3_000
 const readingMs = 1_200
 
@@ -46,7 +46,7 @@ test.skipIf(!hasOldestPostgres)(
       const { deviceNo } = body
       expect((await writer.call(createDevice, body, { token })).code).toBe(0)
       const read = () => reader.call(getDevice, { deviceNo }, { token })
-      // So that the connections are open on which it is asked afterwards.
+      // Opens the connections that are used afterwards.
       await Promise.all(Array.from({ length: 8 }, async () => expect((await read()).code).toBe(0)))
       before(primary)
       const beganAt = performance.now()

@@ -16,7 +16,7 @@ import { type Answer, Client, deviceBody, newApplication, siteBody, type TestApp
 import { atScale, becomesTrue, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
 
 const place = new Workplace()
-/** The code of a request that was waited for in vain. */
+/** The code of a request that timed out, so that its outcome is unknown. */
 const unknown = 50003
 let database: OwnDatabase
 let a: Client
@@ -33,7 +33,7 @@ afterAll(() => place.clear(), 60_000)
 interface Change {
   what: string
   refused: number
-  /** Whether the change itself waits for those who write for the application. */
+  /** Whether the change waits for running writes of the application. */
   isOrdered: boolean
   change: (app: TestApplication) => Promise<Answer<unknown>>
 }
@@ -65,7 +65,7 @@ const rule = {
   periods: [{ startTime: '00:00:00', electricityPrice: '0.65', servicePrice: '0.8' }],
 }
 
-/** Holds the application's lock for as long as `use` takes, as a writer on another process would. */
+/** Holds the application's lock while `use` runs, as a writer in another process would. */
 function holdingLock<T>(appId: string, use: (waiting: () => Promise<number>) => Promise<T>): Promise<T> {
   return database.run((holder) =>
     database.run(async (watcher) => {
@@ -83,7 +83,7 @@ function holdingLock<T>(appId: string, use: (waiting: () => Promise<number>) => 
   )
 }
 
-/** Everything that an application has, as one text. */
+/** Every row of an application, as one text. */
 function belongings(appId: string): Promise<string> {
   return database.run(async (sql) => {
     const rows = await sql`
@@ -135,7 +135,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
       [saveThirdPartyConfig, { operatorName: 'other' }],
       [rotateCallbackSecret, {}],
     ]
-    // Both know the token, so that the requests are admitted from memory.
+    // Both processes have the token in memory now, so that they admit the next requests without a query.
     expect((await call(b, updateDevice, { deviceNo, deviceName: device.deviceName })).code).toBe(0)
     const before = await belongings(appId)
 
@@ -146,7 +146,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
         expect(await becomesTrue(async () => (await waiting()) === 1)).toBe(true)
       }
       const sent = writes.map(([operation, body, key], index) => call(index % 2 === 0 ? a : b, operation, body, key))
-      // At least the lanes of two processes and several others; how many at once is the pools' business.
+      // At least the writers of both processes and several other requests; the size of the pools limits their number.
       expect(await becomesTrue(async () => (await waiting()) >= 6)).toBe(true)
       await sleep(100)
       changed ??= change(app)
@@ -177,7 +177,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
       expect(await becomesTrue(async () => (await waiting()) === ahead)).toBe(true)
       const [lone, first] = [send('lone'), send('shared')]
       expect(await becomesTrue(async () => (await claims()).length === 2 && (await waiting()) === ahead + 1)).toBe(true)
-      // An operator carries on, at the other process, what the application has begun.
+      // An operator repeats, at the other process, the request that the application has begun.
       const second = send('shared', bodies[0], b, b.operatorKey)
       expect(await becomesTrue(async () => (await waiting()) === ahead + 2)).toBe(true)
       changed ??= change(app)
@@ -252,7 +252,7 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     expect(await becomesTrue(async () => (await count()) > 200)).toBe(true)
     const answer = await change(app)
     expect(answer.code).toBe(0)
-    // A freeze and a rotation are in one order with the writers, a revocation is heard of within a second.
+    // Writers are ordered with a freeze or a rotation. They notice a revocation within a second.
     if (!isOrdered) await sleep(1000)
     const after = await count()
     const answers = await Promise.all(sent)
@@ -268,7 +268,8 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
     expect(after, 'no more than were told so').toBeLessThanOrEqual(told(0) + told(unknown))
     expect(new Set(outcomes.filter((code) => ![0, unknown].includes(code)))).toEqual(new Set([refused]))
     if (refused !== 10005) return
-    // What was not decided about its rows is not kept under its key.
+    // The stored response for the key has no outcome for rows that were not decided, so repeating the request creates
+    // them.
     expect((await a.operate(unfreezeApplication, { appId })).code).toBe(0)
     expect(await becomesTrue(async () => (await b.call(pageSites, { appId }, { token })).code === 0, 1000)).toBe(true)
     for (const index of [0, 1]) {
@@ -296,7 +297,7 @@ test.skipIf(atScale(true, false))(
       answers.push((await read()).code)
       await sleep(100)
     }
-    // Connections may have ended meanwhile.
+    // Connections may have ended meanwhile, which gives 50003.
     expect(new Set(answers.filter((code) => code !== 50003))).toEqual(new Set([10002]))
   },
   300_000,

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import type { Service } from '../harness.ts'
 import { sleep } from './support.ts'
 
-/** Processor time: other processes' use of a busy machine does not count. */
+/** The limit of processor time in milliseconds; other processes on a busy machine do not add to it. */
 export const heldAtMostMs = 50
 
 /**
- * Runs in the service's own process. At SIGUSR2 it prints the longest time that the event loop was held since the last
- * signal: the processor time that its thread used between two ticks of a timer that is always due.
+ * Runs inside the service's process. At SIGUSR2 it prints the longest time that the event loop was blocked since the
+ * last signal, measured as the thread's processor time between two ticks of a timer that is always due.
  */
 const probe = `
 import { readFileSync } from 'node:fs'
@@ -26,14 +26,14 @@ process.on('SIGUSR2', () => {
 })
 `
 
-/** The environment in which a service of a runtime is watched; the probe's file is put into a folder. */
+/** The environment variables that load the measurement into a service; its file is written to `folder`. */
 export function watchedEnvironment(folder: string, runtime: 'bun' | 'node'): Record<string, string> {
   const file = join(folder, 'held.mjs')
   writeFileSync(file, probe)
   return runtime === 'node' ? { NODE_OPTIONS: `--import ${file}` } : { BUN_OPTIONS: `--preload ${file}` }
 }
 
-/** How long the event loop of a watched service was held at most since the last time that this was asked. */
+/** The longest time in milliseconds that the event loop was blocked since the last call. */
 export async function heldMs(service: Service): Promise<number> {
   const from = service.stderr().length
   service.process.kill('SIGUSR2')

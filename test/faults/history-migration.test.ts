@@ -8,8 +8,8 @@ import { momentFormat } from '../../src/vocabulary/moments.ts'
 import { projectFolder } from '../harness.ts'
 import { atScale, type OwnDatabase, tell, Workplace } from './support.ts'
 
-// The migration that carries the event log over to partitions, on a database that the version before has filled. In the
-// long run, a million devices.
+// The migration that moves the event log into partitions, in a database with rows of the previous version. In the long
+// run it has a million devices.
 
 const devices = atScale(5_000, 1_000_000)
 const folder = join(projectFolder, 'migrations')
@@ -29,7 +29,7 @@ afterAll(async () => {
   await place.clear()
 }, 120_000)
 
-/** Every device is bound 40 days ago at the earliest, and every second one reports twice. */
+/** Binds every device within the last 40 days; each second device reports its state twice. */
 async function fill(): Promise<void> {
   const micros = `(extract(epoch from now())::bigint - 40 * 86400 + i::bigint * 3400000 / ${devices}) * 1000000 + i`
   const record = (run: string, battery: string) =>
@@ -71,7 +71,7 @@ test('history is carried over to its partitions within a minute for a million de
   expect(after).toEqual(before)
   const misplaced = await sql`
       select (select count(*)::int from event_default) as events, (select count(*)::int from state_change_default) as changes`
-  // The platform's event of 1970 has no day.
+  // The platform's event of 1970 belongs to no day's partition.
   expect(misplaced[0]).toEqual({ events: 1, changes: 0 })
 
   const filter = { types: null, afterId: null, beforeId: null, time: { from: null, before: null }, siteId: null }
@@ -90,7 +90,7 @@ test('history is carried over to its partitions within a minute for a million de
       before: { runStatus: 1, batteryEnergy: null },
     },
   ])
-  // Changes of state have 30 days, and what was carried over is no exception.
+  // Changes of state are kept for 30 days, and so are the migrated ones.
   await installHistoryKeeping(sql, { eventDays: 400, stateEventDays: 30 })
   const [oldest] = await sql`select min(id) / 1000000 as first from state_change`
   const ageDays = (Date.now() / 1000 - oldest?.first) / 86_400

@@ -28,15 +28,15 @@ import {
   Workplace,
 } from './support.ts'
 
-// An import whose process ends, or stands still, at any moment: another process carries it on, and every row has taken
-// effect once and is counted once.
+// A process that runs an import is killed or stopped at any moment. Another process continues the import, and every row
+// takes effect once and is counted once.
 
 const rounds = atScale(1, 20)
 const deviceRows = 4_000
 const siteRows = 1_500
-/** Longer than a lease: a process that comes back finds its import in other hands. */
+/** Longer than a lease: when the process continues, another process has its import. */
 const stillMs = 8_000
-/** Longer than a write makes imports give way. */
+/** After this time without other writes, an import writes large portions again. */
 const quietMs = 1_000
 const place = new Workplace(onDisk)
 const said = `seed ${seed}`
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 const linesOf = (rows: object[]) => rows.map((row) => JSON.stringify(row)).join('\n')
 
-/** Sends a file whose every tenth row stands in it twice. Answers the import's id. */
+/** Uploads a file that contains every tenth row twice. Returns the import's id. */
 async function sendTo(
   victim: Client,
   { token }: TestApplication,
@@ -94,7 +94,7 @@ async function strike(victim: Service, isStill: boolean): Promise<void> {
   if (victim.process.exitCode === null && victim.process.signalCode === null) await once(victim.process, 'exit')
 }
 
-/** What the database holds of an application. */
+/** The number of an application's rows in each table. */
 function countsOf(appId: string) {
   return database.run(async (sql) => {
     const [row] = await sql`
@@ -190,7 +190,7 @@ test('an import gives way to what is written beside it, by another process and f
   }
   for (const one of [app, await newApplication(survivor)]) {
     const portions = await portionsOf(await sendTo(survivor, one, 'devices', 1_000))
-    // The first may come before it has looked.
+    // The import may have written its first portion before it noticed the other writes.
     expect(Math.max(...portions.slice(1)), String(portions)).toBe(100)
   }
   isOver = true

@@ -10,7 +10,7 @@ afterAll(() => place.clear(), 60_000)
 
 const mostMegabytes = 250
 
-/** A file of about 1 GB, made while it is sent. */
+/** A file of about 1 GB, generated while it is uploaded. */
 function* rows(): Generator<Uint8Array> {
   const encoder = new TextEncoder()
   yield encoder.encode('deviceNo,deviceName,districtCode,coordinates,detailAddress\n')

@@ -3,7 +3,7 @@ import { createImport, getImport } from '../../src/bulk/contract.ts'
 import { Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
 import { atScale, becomesTrue, type OwnDatabase, tell, Workplace } from './support.ts'
 
-// Imports into a database without statistics, and with autovacuum off.
+// Imports into a database without statistics, with autovacuum off.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -21,7 +21,7 @@ afterAll(() => place.clear(), 60_000)
 
 const count = atScale(8_000, 60_000)
 
-/** Imports rows in two files, one after the other. Answers how many rows a second each had. */
+/** Imports rows in two files, one after the other. Returns the rows per second of each file. */
 async function rates({ token }: TestApplication, kind: 'sites' | 'devices', rowOf: (row: number) => object) {
   const rates: number[] = []
   for (const half of [0, 1]) {
@@ -38,7 +38,10 @@ async function rates({ token }: TestApplication, kind: 'sites' | 'devices', rowO
   return rates as [number, number]
 }
 
-/** Alike but for their names; or, worse, but for what is hardly ever looked for. */
+/**
+ * Sites that differ only in their names, and sites that differ only in a column that queries rarely use, which is the
+ * harder case.
+ */
 const sites = {
   'distinct names': (row: number) => ({
     ...siteBody(''),
@@ -53,7 +56,7 @@ test.each(Object.entries(sites))(
   'the second half of many sites (%s) is imported as quickly as the first',
   async (_, rowOf) => {
     const [first, second] = await rates(await newApplication(client), 'sites', rowOf)
-    // Were it quadratic, the second would have a third of the first.
+    // If the time were quadratic, the second half would have a third of the first half's rate.
     expect(second).toBeGreaterThan(first / 2)
   },
   600_000,

@@ -12,7 +12,7 @@ import { runUpkeep } from '../../src/service/upkeep.ts'
 import { coordinatorUrl } from '../citus/cluster.ts'
 import { type OwnDatabase, Workplace } from './support.ts'
 
-// What is removed after its days, and what is not. Upkeep calls these steps again and again.
+// Which rows are removed after their days, and which are kept. The service repeats these steps regularly.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -36,7 +36,7 @@ afterAll(async () => {
   await place.clear()
 }, 120_000)
 
-/** Calls a step until it has nothing left to do; answers what each call removed. */
+/** Repeats a step until it removes nothing; returns how many rows each call removed. */
 async function removeAll(step: () => Promise<number>): Promise<number[]> {
   const removed: number[] = []
   do removed.push(await step())
@@ -47,7 +47,7 @@ async function removeAll(step: () => Promise<number>): Promise<number[]> {
 const dayIds = 86_400_000_000
 const today = () => Math.floor((Date.now() * 1000) / dayIds) * dayIds
 
-/** Fills a partition of a day each with one row of each application, `days` days ago. */
+/** Adds a partition for each of these days, with one row of each application. */
 async function fillDays(table: 'event' | 'state_change', days: readonly number[], apps: readonly string[]) {
   for (const ago of days) {
     const first = today() - ago * dayIds
@@ -65,7 +65,7 @@ async function fillDays(table: 'event' | 'state_change', days: readonly number[]
   }
 }
 
-/** How many days ago the rows of a table were written, the newest first. */
+/** How many days ago the rows of a table were written, newest first. */
 async function daysKept(table: 'event' | 'state_change', appId = 'silent'): Promise<number[]> {
   const rows = await sql.unsafe<{ id: number }[]>(
     `select id from ${table} where app_id = $1 and actor = 'x' order by id desc`,
@@ -107,11 +107,11 @@ test('what a callback has not taken, or will try again, is kept for a week longe
   const isBehind = (days: number) =>
     sql`update callback_endpoint set through_event_id = ${today() - days * dayIds} where app_id = 'behind'`
   await fillDays('event', [39, 35, 34, 33, 32], ['follows', 'behind', 'stopped', 'silent'])
-  // The callback has taken what is 34 days old.
+  // The callback has sent the events that are 34 days old or older.
   await isBehind(33)
   expect(outcomesOf(await keepHistory(sql))).toEqual(['dropped', 'dropped', 'dropped', 'held', 'held'])
   expect(await daysKept('event', 'behind')).toEqual([32, 33])
-  // A stopped endpoint gets nothing more, so it keeps nothing.
+  // A stopped endpoint gets no more callbacks, so its events are not kept.
   await isBehind(0)
   await sql`
     insert into delivery (app_id, id, type, status, attempts, next_attempt_at, event_time, created_at, attempt_log)
@@ -122,7 +122,7 @@ test('what a callback has not taken, or will try again, is kept for a week longe
   expect(outcomesOf(await keepHistory(sql))).toEqual(['dropped'])
   expect(await daysKept('event', 'follows')).toEqual([])
 
-  // While callbacks are paused, say.
+  // An endpoint can be this far behind after a pause of all callbacks, for example.
   await fillDays('event', [39, 37, 36], ['behind'])
   await isBehind(100)
   expect(outcomesOf(await keepHistory(sql))).toEqual(['dropped although needed', 'held', 'held'])
@@ -151,7 +151,7 @@ test('partitions are made ahead, and a row that has none is taken and moved late
   const ends = await sql`select parent, max(end_id) as end from history_partition group by 1 order by 1`
   for (const { end } of ends) expect(end).toBeGreaterThan(tomorrow)
   expect(ends.map(({ parent }) => parent)).toEqual(['event', 'state_change'])
-  // Nothing more to do until a day has gone.
+  // Nothing to do until the next day.
   expect(await keepHistory(sql)).toEqual([])
   await emptyHistory()
 })
@@ -224,14 +224,14 @@ test('refusals of an application are bounded by its minute and its thousand, and
     const rows = await sql`select request_id from refusal where app_id = ${appId} order by id`
     return rows.map((row) => row.request_id)
   }
-  // As two processes do at the same time: the second has room for 100.
+  // Two processes write at the same time: room for 100 refusals is left for the second.
   await Promise.all([keep(refusalsAt(1, 200)), keep(refusalsAt(1, 200))])
   expect(await kept('follows')).toHaveLength(300)
   await keep(refusalsAt(1, 1))
   expect(await kept('follows')).toHaveLength(300)
   await keep([...refusalsAt(2, 3, 'behind'), ...refusalsAt(2, 3, 'no-such-application')])
   expect(await kept('behind')).toHaveLength(3)
-  // They are an operator's, and about no application.
+  // Refusals that name an unknown application are stored as an operator's, without an application.
   expect(await kept('no-such-application')).toEqual([])
   expect(await kept('')).toHaveLength(3)
   for (const minute of [2, 3, 4]) await keep(refusalsAt(minute, 300))
@@ -262,7 +262,7 @@ test('upkeep notes the size of the database, which tells how much it grows in a 
   expect(Date.now() - (notedAt?.getTime() ?? 0)).toBeLessThan(60_000)
   const counted = await findCount(sql)
   expect(counted?.counts.applications).toBe(4)
-  // Four days ago it was 4 MB smaller; what was a month ago is known no more.
+  // Four days ago it was 4 MB smaller; the size of 40 days ago is removed.
   await sql`
     insert into database_size (day, bytes, noted_at)
     select current_date - days, bytes - 1000000 * days, noted_at - days * interval '1 day'
@@ -271,7 +271,7 @@ test('upkeep notes the size of the database, which tells how much it grows in a 
   expect((await readDatabaseSize(sql, isDistributed)).bytesPerDay).toBeWithin(990_000, 1_200_000)
   const kept = await sql<{ days: number }[]>`select current_date - day as days from database_size order by 1`
   expect(kept.map(({ days }) => days)).toEqual([0, 4, 20])
-  // It was counted a moment ago.
+  // The count is recent, so it was not repeated.
   expect((await findCount(sql))?.countedAt).toEqual(counted?.countedAt as Date)
   expect(warnings).toEqual([])
 })
@@ -279,7 +279,7 @@ test('upkeep notes the size of the database, which tells how much it grows in a 
 test.skipIf(isDistributed)(
   'the size of a cluster is not known while a node is away, and upkeep keeps the last',
   async () => {
-    // What Citus returns of a node that does not answer.
+    // The rows that Citus returns when a node does not answer.
     const answers = (rows: string) =>
       sql.unsafe(`create or replace function run_command_on_all_nodes(text)
       returns table (nodeid integer, success boolean, result text) language sql as
@@ -299,7 +299,7 @@ test.skipIf(isDistributed)(
   },
 )
 
-// Citus has no triggers.
+// Skipped on Citus, which has no triggers.
 test.skipIf(coordinatorUrl !== undefined)('what cannot be removed keeps nothing else', async () => {
   await sql`
     insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)

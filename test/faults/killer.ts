@@ -1,18 +1,18 @@
 /**
- * The outside hand: a process of its own that kills others with SIGKILL at random moments. Each line of its standard
- * input is an order, and is answered by a line once it is carried out. Ends with its standard input.
+ * A separate process that kills others with SIGKILL at random moments. Each line of its standard input is an order; it
+ * prints a line once the order is carried out. It ends when its standard input is closed.
  */
 import { createInterface } from 'node:readline'
 import { randomNumbers, sleep } from './support.ts'
 
 export interface KillOrder {
   pids: number[]
-  /** The moment is somewhere between now and this many milliseconds from now. */
+  /** The kill happens at a random moment within this many milliseconds. */
   withinMs: number
 }
 
 export interface Killed {
-  /** Those that were there to be killed. */
+  /** The processes that were still running. */
   pids: number[]
   afterMs: number
 }

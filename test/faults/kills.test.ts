@@ -25,7 +25,7 @@ import {
 import { type Create, contradictions, stored, totals, Writers } from './writers.ts'
 
 const kills = atScale(3, 20)
-/** More only where none of them came in the middle of a write. */
+/** The limit, if none of the first kills interrupted a write. */
 const mostKills = kills * 5
 const place = new Workplace(onDisk)
 const random = randomNumbers(seed)
@@ -52,7 +52,7 @@ afterEach(() => {
   for (const writers of atWork.splice(0)) writers.abandon()
 })
 
-/** Lets the outside process kill these at a random moment, and waits until they are gone. */
+/** Has the killer process kill these processes at a random moment, and waits until they have ended. */
 async function killSoon(pids: number[], withinMs: number): Promise<Killed> {
   const order: KillOrder = { pids, withinMs }
   killer.stdin?.write(`${JSON.stringify(order)}\n`)
@@ -78,13 +78,16 @@ class Ledger {
     atWork.push(this.writers)
   }
 
-  /** Waits until the writers are at work again, except now and then, when the kill falls among the first requests. */
+  /**
+   * Waits until the writers work again. In a fifth of the rounds it does not wait, so that the kill interrupts the
+   * first requests.
+   */
   async untilBusy(): Promise<void> {
     const enough = this.writers.settled.length + 40
     if (random() < 0.8) await becomesTrue(() => this.writers.settled.length > enough)
   }
 
-  /** After a restart, while the writers wait: what was acknowledged is there; what was lost is noted as it is. */
+  /** After a restart, before the writers continue: checks the acknowledged creates, and notes which lost ones exist. */
   async check(connection: Connection): Promise<void> {
     const { appId } = this.app
     const settled = this.writers.settled.slice(this.checked)
@@ -102,7 +105,7 @@ class Ledger {
     expect(this.writers.wrong, said).toEqual([])
   }
 
-  /** When the last create is settled: everything once, nothing else, and what was there before stayed the same. */
+  /** At the end: every create exists once, nothing else exists, and records that existed after a kill are unchanged. */
   async close(connection: Connection): Promise<void> {
     const { appId } = this.app
     await this.writers.finish()
@@ -113,16 +116,16 @@ class Ledger {
       expect(await totals(sql, appId), said).toEqual({ rows: settled.length, events: settled.length })
     })
     for (const [create, record] of this.before) expect(create.record, `${said}: ${create.name}`).toBe(record)
-    // Else the kills came between the writes.
+    // Otherwise no kill interrupted a write.
     expect(this.lost.size, `${said}: answers lost`).toBeGreaterThan(this.killed)
   }
 
-  /** Whether kills came in the middle of writes: before their commit, and between it and the answer. */
+  /** Whether some kills came before a write's commit, and some between a commit and its response. */
   get isTold(): boolean {
     return this.lost.size > this.killed && this.committed > 0
   }
 
-  /** How many of the lost had been committed all the same. */
+  /** The number of creates without a response that were committed. */
   get committed(): number {
     return this.before.size
   }
@@ -134,7 +137,7 @@ class Ledger {
   }
 }
 
-/** Writers are at work; the kill falls somewhere in this time. */
+/** The kill happens at a random moment within this time, while the writers work. */
 const writingMs = 100
 
 describe.each([
@@ -154,7 +157,7 @@ describe.each([
       expect(pids, said).toEqual(victims(service))
       ledger.killed++
       ledger.writers.close()
-      // Now and then the next start is killed as well.
+      // In a fifth of the rounds, the next start is killed too.
       if (random() < 0.2) {
         const restarting = place.startService({ dataDir }).catch(() => undefined)
         await sleep(random() * 600)
@@ -191,7 +194,8 @@ test(`killing the database under a live server ${kills} times is told as 503, an
   }
   while (ledger.killed < kills) {
     await ledger.untilBusy()
-    // The server alone, whose helpers then end by themselves, or all of them at once as a container's end does it.
+    // Kills the server alone, whose helper processes then end by themselves, or all of them, as the end of a container
+    // does.
     const victims = random() < 0.5 ? [database.pid] : database.processes().map(({ pid }) => pid)
     const { pids } = await killSoon(victims, writingMs)
     expect(pids, said).toContain(database.pid)

@@ -35,7 +35,8 @@ longTest(
     const devices = Array.from({ length: 1000 }, () => ({ ...deviceBody(appId), detailAddress: '路'.repeat(100) }))
     const batch = JSON.stringify({ appId, devices: devices.map((row) => ({ ...row, more: 'x'.repeat(3000) })) })
     const import15 = () => Promise.all(bodies.map((body) => client.operate(importDeviceInventory, body)))
-    // No JSON, which is found out without reading a list: what is left is what the runtime does to receive bodies.
+    // This text is not JSON and is refused early, so only the time that the runtime needs to receive bodies is
+    // measured.
     const noJson = 'x'.repeat(7_600_000)
     const receive15 = () => Promise.all(bodies.map(() => client.operate(importDeviceInventory, noJson)))
     const again = atScale(4, 15)
@@ -60,7 +61,7 @@ longTest(
       const statuses = new Set((await work()).map((answer) => answer.status))
       const held = await heldMs(service)
       tell(`${what}: the event loop was held ${held.toFixed(1)} ms at most`)
-      // On a slow machine fifteen may take longer to arrive, or to be worked off, than the request timeout.
+      // On a slow machine, receiving or handling fifteen bodies may exceed the request timeout.
       expect(
         [...statuses].filter((each) => ![status, 408, 503].includes(each)),
         what,

@@ -17,7 +17,7 @@ afterAll(async () => {
 const random = randomNumbers(seed)
 const operatorKey = randomBytes(24).toString('hex')
 
-/** Two service processes on one database; one that was killed comes back at another address. */
+/** Two service processes on one database; a killed one is started again at another address. */
 class Processes {
   readonly services: Service[] = []
   private readonly url: string
@@ -61,7 +61,7 @@ async function beginOn(url: string): Promise<{ processes: Processes; recorder: R
   return { processes, recorder }
 }
 
-/** Waits until `count` more requests have been answered. */
+/** Waits for `count` more responses. */
 async function goesOn(recorder: Recorder, count: number, why: string): Promise<void> {
   const before = recorder.answered
   expect(await becomesTrue(() => recorder.answered - before >= count), `answers ${why}`).toBe(true)
@@ -79,7 +79,7 @@ async function expectAnOrder(recorder: Recorder, rounds: number): Promise<void> 
     expect(verdict, `${serial}: of ${history.length} exchanges\n${describeExchanges(told)}\n`).toBe('has an order')
   }
   tell(`judged in ${Math.round(performance.now() - began)} ms`)
-  // A run without these would have shown little.
+  // A run with fewer of these would prove little.
   expect(replayed).toBeGreaterThan(10)
   for (const told of ['create 0', 'create 20013', 'unbind 0', 'transfer 0', 'detail 0']) {
     expect(codes[told], told).toBeGreaterThan(10)
@@ -103,7 +103,7 @@ interface Bed {
   standby: Host
 }
 
-/** What happens to a service or its database. Each leaves two services, a primary and its standby. */
+/** The faults of a service or of its database. After each, two services, a primary and its standby are running. */
 const faults: Record<string, (bed: Bed, recorder: Recorder) => Promise<void>> = {
   'kill a service': async ({ processes }, recorder) => {
     await processes.killOne()
@@ -137,7 +137,7 @@ const faults: Record<string, (bed: Bed, recorder: Recorder) => Promise<void>> = 
     former.signalAll('SIGSTOP')
     await sleep(random() * 2000)
     await bed.standby.promote()
-    // For a second reads may still return the former primary's state, where nothing fences it.
+    // For a second, reads may still return the former primary's state, because it was not shut down.
     await sleep(1000)
     if (random() < 0.5) await goesOn(recorder, 100, 'of the new primary')
     former.signalAll('SIGCONT')
@@ -147,7 +147,7 @@ const faults: Record<string, (bed: Bed, recorder: Recorder) => Promise<void>> = 
   },
   'freeze the standby, kill the primary, and promote the standby': async (bed) => {
     bed.standby.signalAll('SIGSTOP')
-    // Commits wait, and what waits is not to be seen: it may be lost with the primary.
+    // Commits wait for the standby, and their changes must stay invisible: they could be lost with the primary.
     await sleep(6000)
     await bed.primary.kill()
     bed.standby.signalAll('SIGCONT')
@@ -165,7 +165,7 @@ async function promote(bed: Bed): Promise<void> {
   await follow(bed)
 }
 
-/** The former primary becomes the standby of the new one. */
+/** Makes the former primary the standby of the new one. */
 async function follow(bed: Bed): Promise<void> {
   const { primary: former, standby: promoted } = bed
   bed.primary = promoted

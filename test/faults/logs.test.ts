@@ -12,7 +12,7 @@ import { becomesTrue, embeddedConnection, postmasterPid, tell, Workplace, withSq
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
-/** Numbers that occur nowhere else. */
+/** Phone numbers that occur nowhere else. */
 const phones = ['13987654321', '4008123999']
 
 test('the logs of a busy and troubled run hold request ids, and no secret, token, operator key or full phone number', async () => {
@@ -24,7 +24,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   const { password } = embeddedConnection(dataDir)
   const client = new Client(service)
   const requestIds: string[] = []
-  /** Secrets with what they are, so that a failure can name what leaked without repeating it. */
+  /** Each secret with a description, so that a failure can say what was logged without repeating the secret. */
   const secrets: [what: string, secret: string][] = [
     ['the operator key', service.operatorKey],
     ['the database password', password],
@@ -89,10 +89,10 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
     await noted(client.operate(freezeApplication, { appId, reason: 'test' }))
   }
 
-  // The database refuses a row by a constraint that the service does not know, and its message repeats the row.
+  // PostgreSQL refuses a row by a constraint that the service does not know, and its error message contains the row.
   await withSql(embeddedConnection(dataDir), (sql) => sql`alter table site add check (site_name <> 'poison')`)
   await Promise.all(Array.from({ length: 8 }, (_, index) => life(index)))
-  // The database is killed under load.
+  // Kills the database while requests are running.
   const last = await client.operate(createApplication, { appName: 'last', thirdPartyConfig: config })
   const { appId, appSecret } = last.data
   remember('the last secret', appSecret)
@@ -126,7 +126,7 @@ test('the logs of a busy and troubled run hold request ids, and no secret, token
   const told = new Set(entries.map((entry) => entry.requestId))
   tell(`${entries.length} log entries, ${requestIds.length} requests, ${secrets.length} secrets`)
   expect(requestIds.filter((id) => !told.has(id))).toEqual([])
-  // The trouble was there to be logged.
+  // The faults have in fact been logged.
   expect(entries.filter((entry) => entry.msg === 'internal error').length).toBeGreaterThanOrEqual(8)
   expect(entries.filter((entry) => (entry.level as number) >= 40).length).toBeGreaterThan(8)
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => place.clear(), 60_000)
 
 const each = (index: number) => clients[index % 2] as Client
-/** Asks with a body that is refused, so that nothing but the token decides; 0 for a token that works. */
+/** Sends an invalid body, so that only the token decides the code; returns 0 for a valid token. */
 const ask = async (client: Client, token: string) => {
   const { code } = await client.call(createDevice, {}, { token })
   return code === 10001 ? 0 : code
@@ -46,7 +46,7 @@ longTest(
     const rows = async () =>
       (await database.run((sql) => sql`select count(*)::int as n from access_token where app_id = ${apps[1].appId}`))[0]
         ?.n
-    // What has ended goes by and by, in upkeep; were it for the rotation to remove, the first would take long.
+    // The ended tokens are removed later, in background work: if the rotation removed them, it would take long.
     const first = await took(() => each(0).operate(rotateApplicationSecret, { appId: apps[1].appId }))
     expect(await rows()).toBeGreaterThan(many / 2)
     const times = { one: [] as number[], many: [first] }
@@ -96,7 +96,8 @@ test('issues on two processes at once never leave more than 1,000 living tokens,
 
   const newest = tokens.at(-1) as string
   expect([await ask(each(0), newest), await ask(each(1), newest)]).toEqual([0, 0])
-  // Each process knows the token before it ends, and neither is asked about it by who ends it.
+  // Both processes have the token in memory before it ends. One process alone issues the tokens that end it, so the
+  // other must notice.
   const codes = await Promise.all(tokens.map((token, index) => ask(each(index), token)))
   const alive = tokens.filter((_, index) => codes[index] === 0)
   expect(alive).toHaveLength(1000)
@@ -122,7 +123,7 @@ test('every process honours the end of an overlap, and an issue beside a rotatio
       const { code, data } = await each(lane).call(issueToken, credentials)
       codes.add(code)
       if (code === 0) byOld.push(data.accessToken)
-      // Slow enough that all together stay below the 1,000 that may live.
+      // Slow enough that all these tokens together stay below the limit of 1,000.
       await sleep(50)
     }
     return byOld

@@ -6,7 +6,7 @@ import { openDatabase, type Sql } from '../../src/database/open.ts'
 import { installRoutines, keepRoutines, routine } from '../../src/database/routine.ts'
 import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// How the schema comes to its version, and how the routines of other versions go.
+// How a start migrates the schema, and how the SQL functions of other versions are removed.
 
 const place = new Workplace()
 let server: OwnDatabase
@@ -27,7 +27,7 @@ afterAll(async () => {
   await place.clear()
 }, 120_000)
 
-/** Connections to the test's database, as a process has them: they give statements up soon. */
+/** Opens a connection pool to the test's database with a short statement timeout, as each process has one. */
 function open(connections = 1): Sql {
   const target = { ...server.connection, database: `migrated_${databases}` }
   const pool = openDatabase({ target, connections, statementTimeoutMs: 1000 })
@@ -35,7 +35,7 @@ function open(connections = 1): Sql {
   return pool
 }
 
-/** A folder of migrations; what they log. */
+/** A folder with these migrations, and the log lines of their execution. */
 function folderOf(files: Record<string, string>) {
   const folder = place.newFolder()
   mkdirSync(folder)
@@ -68,7 +68,7 @@ describe('migrate', () => {
       [{ file: '0001-first.sql', milliseconds: expect.any(Number) }, 'migration applied'],
       [{ file: '0002-second.sql', milliseconds: expect.any(Number) }, 'migration applied'],
     ])
-    // And is done from then on.
+    // Applied migrations are not repeated.
     await migrate(sql, open, folder, log)
     expect(lines).toHaveLength(2)
   }, 60_000)
@@ -112,7 +112,7 @@ describe('migrate', () => {
     const isBuilding = async () =>
       (await server.run((admin) => admin`select 1 from pg_stat_progress_create_index`)).length === 1
     expect(await becomesTrue(isBuilding)).toBe(true)
-    // Longer than a statement may run, and than a deadlock stays unnoticed.
+    // Longer than the statement timeout, and than PostgreSQL's deadlock timeout.
     await sleep(2500)
     expect(await appliedFiles()).toEqual(['0001-first.sql'])
     ends.resolve()
@@ -236,7 +236,7 @@ describe('routines', () => {
     await age(47)
     await keepRoutines(sql, [older])
     await age(47)
-    // The starting process records the use of its own routines; the other process has recorded its.
+    // A start records the use of its own functions; the other process has recorded the use of its functions.
     await installRoutines(sql, [mine])
     expect(await functions()).toEqual(all)
     await age(2)

@@ -7,7 +7,9 @@ import { serverUser } from '../../src/embedded/user.ts'
 import { oldestPostgres } from '../harness.ts'
 import { becomesTrue } from './support.ts'
 
-/** A server of Debian's oldest supported PostgreSQL, on a socket of its own, with one empty database. */
+/**
+ * A server of the oldest supported PostgreSQL, as Debian installs it, on a separate socket, with one empty database.
+ */
 export class OldestServer {
   readonly url: string
   private readonly process: ChildProcess
@@ -17,7 +19,7 @@ export class OldestServer {
     this.process = process
   }
 
-  /** `more`: settings of the server, each as `name=value`; with another `port`, it is one of them. */
+  /** `more`: settings of the server, each as `name=value`. To use another port, give it as `port` and as a setting. */
   static async start(folder: string, more: readonly string[] = [], port = 5432): Promise<OldestServer> {
     mkdirSync(folder)
     const user = serverUser()

@@ -51,7 +51,7 @@ async function timed<T>(promise: Promise<T>): Promise<{ took: number; answer: T 
   return { took: performance.now() - began, answer }
 }
 
-/** One create with an idempotency key: sends it, and can send it again. */
+/** One create with an idempotency key, which can be sent repeatedly. */
 function keyedDevice(client: Client, app: TestApplication) {
   const body = deviceBody(app.appId)
   const options = { token: app.token, headers: { 'idempotency-key': newSerial('key') } }
@@ -98,7 +98,7 @@ describe.each(parts)('while $what stands still', ({ what, choose }) => {
     for (const { pid } of stopped) process.kill(pid, 'SIGSTOP')
     try {
       const all = Promise.all(Object.entries(operations).map(([name, operation]) => ask(name, operation)))
-      // Longer than a hung connection is waited for, so that new ones are tried as well.
+      // Longer than the service waits on a hung connection, so that it tries new connections as well.
       for (const device of devices) {
         void ask('createDevice with a key', device.send)
         await sleep(100)
@@ -114,7 +114,7 @@ describe.each(parts)('while $what stands still', ({ what, choose }) => {
           ok: false,
         })
         expect(took, '/readyz, in ms').toBeLessThan(20_000)
-        // Several in a row: what one of them still waits for is not asked again by the next.
+        // Several in a row: a scrape must not repeat a query that an earlier one still waits for.
         for (let scrape = 0; scrape < 3; scrape++) {
           const { answer, took } = await timed(client.operate(getMetrics, {}))
           expect(answer.text).toMatch(/^forecourt_database_up 0$/m)
@@ -136,7 +136,7 @@ describe.each(parts)('while $what stands still', ({ what, choose }) => {
     )
     const odd = answers.filter(({ answer }) => answer.status !== 503 || answer.code !== 50003)
     if (what === 'the whole database') expect(odd.map(({ name, answer }) => `${name}: ${answer.text}`)).toEqual([])
-    // New connections have backends of their own, which may well answer.
+    // New connections have new PostgreSQL processes, which may well work.
     else expect(odd.filter(({ answer }) => answer.status >= 500).map(({ answer }) => answer.text)).toEqual([])
     for (const { name, took, answer } of answers) {
       expect(took, `${name} ${answer.status}, in ms`).toBeLessThan(statementTimeoutMs + 20_000)
@@ -189,7 +189,7 @@ test('with 5 creates allowed to wait, a flood’s surplus is refused at once and
     const surplus = answers.filter(({ took }) => took <= 2500).map(({ took }) => took)
     tell(`a flood of 100: ${waited.length} waited, the others were refused in ${distribution(surplus)}`)
     tell(`/healthz meanwhile: ${distribution(probes)}`)
-    // Five in the queue, and at most one batch of others under way.
+    // Five in the queue, and at most one running batch of other requests.
     expect(waited.length).toBeGreaterThan(0)
     expect(waited.length).toBeLessThanOrEqual(10)
     expect(Math.max(...probes)).toBeLessThan(10_000)
@@ -213,7 +213,7 @@ longTest(
       const first = Promise.all(writing.map((device) => device.send()))
       const postmaster = postmasterPid(service.dataDir)
       const backends = databaseProcesses(service.dataDir).filter(({ pid }) => pid !== postmaster)
-      // The newest is a connection of the service.
+      // The newest backend process serves a connection of the service.
       const victim = kill % 2 === 0 ? postmaster : (backends.at(-1)?.pid as number)
       process.kill(victim, 'SIGKILL')
       const began = performance.now()
@@ -221,7 +221,7 @@ longTest(
       expect(await worksAgain(client, app, 20_000), 'healed within 20 s').toBe(true)
       took.push(performance.now() - began)
       for (const device of writing) {
-        // One success is not yet the end of it: a server that lost a backend first ends all the others.
+        // After a first success some requests can still fail: a server that lost a backend ends all others first.
         const isSettled = async () => (await device.send()).status === 200
         expect(await becomesTrue(isSettled), 'settled by its key').toBe(true)
       }
@@ -270,7 +270,7 @@ test('a row that the database will not take fails alone, and its neighbours in t
   await database.stop()
 }, 120_000)
 
-/** A small disk of its own, or undefined where none can be mounted. */
+/** Mounts a small disk; undefined if the test may not mount one. */
 function smallDisk(): string | undefined {
   const disk = join(place.home, 'disk')
   mkdirSync(disk)
@@ -288,7 +288,7 @@ test.skipIf(process.getuid?.() !== 0)(
       const service = await place.startService({ dataDir: join(disk, 'data'), env })
       const client = new Client(service)
       const app = await newApplication(client)
-      // Room for some more devices and no further.
+      // Leaves room for some more devices and no further.
       spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'slack')}`, 'bs=1M', 'count=2'])
       spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'rest')}`, 'bs=64k'])
       rmSync(join(disk, 'slack'))
@@ -296,7 +296,7 @@ test.skipIf(process.getuid?.() !== 0)(
       const send = () => client.call(createDevice, deviceBody(app.appId, { tag: filler }), { token: app.token })
       const created: string[] = []
       const statuses = new Map<number, number>()
-      // Long after the first that was refused: the room that the database still has comes and goes.
+      // Goes on after the first refusal, because the free space still changes.
       let end = performance.now() + 30_000
       while (performance.now() < end) {
         for (const { status, data } of await Promise.all(Array.from({ length: 64 }, send))) {

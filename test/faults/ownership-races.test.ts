@@ -36,7 +36,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => place.clear(), 60_000)
 
-/** A deadlock is healed by the database, but everyone in it has waited a second. */
+/** PostgreSQL resolves a deadlock, but each of its transactions has waited for a second by then. */
 afterEach(async () => {
   const [row] = await database.run(
     (sql) => sql`
@@ -45,7 +45,7 @@ afterEach(async () => {
   expect(row?.deadlocks, `${said}: deadlocks`).toBe(0)
 })
 
-/** The service processes in turn. */
+/** Uses the service processes in turn. */
 const each = (index: number) => both[index % both.length] as Client
 const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item
 const times = <T>(count: number, make: (index: number) => Promise<T>) =>
@@ -68,7 +68,7 @@ interface Change {
   refusals: number[]
 }
 
-/** The first two are drawn more often, or no application would hold anything. */
+/** Creates are listed twice so that they are chosen more often; otherwise few devices would be bound. */
 const creation: Change = { type: 'device.bound', send: create, refusals: [20013, 20017] }
 const changes: Change[] = [
   creation,
@@ -83,7 +83,7 @@ async function expectOneStory(serials: string[], round: string): Promise<void> {
   expect(stories.flatMap(contradictionsIn), `${said}: ${round}`).toEqual([])
   for (const deviceNo of serials) {
     const { data } = await each(0).operate(getDeviceHistory, { deviceNo })
-    // Newest first, and none begins before the older one has ended.
+    // Newest first, and no binding begins before the older one has ended.
     const moments = (data?.list ?? []).flatMap(({ boundAt, unboundAt }) => [unboundAt ?? '9999', boundAt])
     expect(moments, `${said}: ${round}`).toEqual(moments.toSorted().reverse())
   }
@@ -108,10 +108,11 @@ test('creates, unbinds, transfers and forced unbinds of the same serials tell on
     })
     expect(wrong, said).toEqual([])
     await expectOneStory(serials, `round ${round}`)
-    // What was answered 200 happened once, and nothing else did. A transfer answers the new owner's record.
+    // Every response with 200 has one event, and no other event exists. A transfer responds with the new owner's
+    // record.
     const stories = await database.run((sql) => readStories(sql, serials))
     const happened = stories.flatMap(({ deviceNo, happenings }) => {
-      // Of a transfer only the events of the new owner.
+      // A transfer has an event for each owner; only the new owner's is compared.
       return happenings
         .filter(({ type, recordOf }) => type !== 'device.transferred' || recordOf !== null)
         .map(({ type, appId }) => `${deviceNo} ${type} ${appId}`)
@@ -124,7 +125,8 @@ test('creates, unbinds, transfers and forced unbinds of the same serials tell on
       .sort()
       .join(', '),
   )
-  // Enough of each kind; a transfer finds its serial bound less often where a round takes longer, as on a cluster.
+  // Every kind succeeded often enough. A transfer finds its device bound less often when a round is slow, as on a
+  // cluster.
   for (const { type } of changes) expect(counts[`${type} 0`], `${said}: ${type}`).toBeGreaterThan(25)
 }, 120_000)
 
@@ -156,14 +158,14 @@ test('a serial that is transferred to and fro is never free: every create of it 
     if (data?.list[0]?.unboundAt !== null) wrong.push(`nobody holds ${deviceNo}`)
     if (data?.list.slice(1).some(({ unboundAt }) => unboundAt === null)) wrong.push(`two hold ${deviceNo}`)
     const found = await each(index).operate(getDevice, { deviceNo })
-    // On a cluster a look can fall between the commits of two nodes.
+    // On a cluster, a read can happen between the commits of two nodes.
     if (found.code !== 0 && coordinatorUrl === undefined) wrong.push(`${deviceNo} is not found: ${found.text}`)
     counts.looks++
     await sleep(2)
   })
   const watcher = database.run(async (sql) => {
     while (running) {
-      // Devices of several applications lie on several nodes of a cluster, which are not seen at one moment.
+      // On a cluster, devices of several applications are on several nodes, which have no common snapshot.
       const table = sql(coordinatorUrl === undefined ? 'device' : 'device_binding')
       const [row] = await sql`select count(*)::int as held from ${table} where device_no in ${sql(serials)}`
       if (row?.held !== serials.length) wrong.push(`${row?.held} of ${serials.length} are held`)
@@ -195,7 +197,7 @@ test(`after an offline answer no device is transferred to the application, in ${
     while (running) {
       const deviceNo = newSerial()
       await create(each(index), from, deviceNo)
-      // Repeats until the device has moved, so that many transfers are under way when the toggle comes.
+      // Repeats until the device has moved, so that many transfers are running when the application goes offline.
       for (let isMoved = false; running && !isMoved; ) {
         const answer = await transfer(each(index + 1), to, deviceNo)
         isMoved = answer.status === 200
@@ -224,7 +226,7 @@ test(`after an offline answer no device is transferred to the application, in ${
   await movers
   tell(`${counts.moved} transfers, ${counts.refused} refused; offline toggles: ${distribution(took)}`)
   expect(wrong.slice(0, 5), said).toEqual([])
-  // Else nothing was raced.
+  // A lower number would mean that there was no race.
   expect(Math.min(counts.moved, counts.refused), said).toBeGreaterThan(toggles / 3)
 }, 120_000)
 
@@ -233,7 +235,7 @@ test('rows of createBatch race with single creates: each serial has one owner, a
   const areRaced = () => Math.min(wins.batch, wins.single) > 5
   for (let round = 0; round < atScale(2, 6) || (!areRaced() && round < 20); round++) {
     const [a, b] = (await newApplications(2)) as [TestApplication, TestApplication]
-    // More than ride together, so that some rows come later than others.
+    // More rows than the service writes in one transaction, so that some rows are written later than others.
     const serials = Array.from({ length: 400 }, () => newSerial())
     const devices = serials.map((deviceNo) => deviceBody(a.appId, { deviceNo }))
     const singles = times(80, async (count) => {
@@ -268,7 +270,7 @@ test('of several changes with one ETag exactly one is made, also when one of the
     const etag = (await each(round).call(getDevice, { deviceNo }, { token })).headers.get('etag') ?? ''
     const options = { token, headers: { 'if-match': etag } }
     const answers = await times(6, async (index) => {
-      // Where a request takes long, the first that is sent would win each time.
+      // The random pause keeps the first request from always winning where requests are slow.
       await sleep(random() * 3)
       return round % 2 === 1 && index === 3
         ? each(index).call(unbindDevice, { deviceNo }, options)
@@ -286,6 +288,6 @@ test('of several changes with one ETag exactly one is made, also when one of the
     const types = data.list.map(({ type }) => type)
     expect(types, said).toEqual(['device.bound', isUnbound ? 'device.unbound' : 'device.updated'])
   }
-  // Else they did not race.
+  // With a single winner there would have been no race.
   expect(winners.size, said).toBeGreaterThan(1)
 }, 120_000)

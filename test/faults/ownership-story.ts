@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 
-/** A binding in milliseconds; the one that lasts has no end. */
+/** A binding, with times in milliseconds; the current binding has no end. */
 interface Binding {
   appId: string
   boundAt: number
@@ -11,14 +11,14 @@ interface Happening {
   type: string
   appId: string
   at: number
-  /** Whose the device is by the event's record. */
+  /** The owner that the event's record names. */
   recordOf: string | null
 }
 
-/** What the database holds of one serial, at one moment. */
+/** All that the database contains about one serial number, in one snapshot. */
 export interface SerialStory {
   deviceNo: string
-  /** Ended ones first, then the one that lasts. */
+  /** The ended bindings in order, then the current one. */
   bindings: Binding[]
   happenings: Happening[]
 }
@@ -60,9 +60,9 @@ export function readStories(sql: postgres.Sql, serials: string[]): Promise<Seria
 }
 
 /**
- * What is wrong with a story: the bindings follow each other without overlaps, and each application's own log, in its
- * order, tells that application's bindings and nothing else. A create is composed before it waits for the serial, so its
- * event can be older than the end of the binding before; the binding begins where that one ends.
+ * The contradictions in a serial's history. Bindings must follow each other without overlaps, and each application's
+ * events, in order, must report its own bindings and nothing else. A create gets its time before it waits for the
+ * serial, so its event can be older than the end of the previous binding; the new binding begins at that end.
  */
 export function contradictionsIn({ deviceNo, bindings, happenings }: SerialStory): string[] {
   const wrong: string[] = []
@@ -83,7 +83,8 @@ export function contradictionsIn({ deviceNo, bindings, happenings }: SerialStory
     if (unboundAt === null) continue
     if (unboundAt < boundAt) wrong.push('a binding ends before it begins')
     const end = logs.get(appId)?.shift()
-    // To the former owner a device that was transferred is nobody's whom it could know.
+    // In a transfer, the former owner's event has a record without an owner, because that application may not learn the
+    // new one.
     if (end?.type === 'device.transferred' && end.recordOf === null) given = end
     else if (end?.type !== 'device.unbound' || end.recordOf !== appId) wrong.push(`${appId} ends by ${end?.type}`)
     if (end?.at !== unboundAt) wrong.push(`${appId} ends at ${unboundAt}, told ${end?.at}`)
