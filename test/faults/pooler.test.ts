@@ -60,7 +60,7 @@ test.skipIf(!hasPooler)(
     const statuses = await Promise.all(Array.from({ length: 300 }, create))
     expect(statuses).toEqual(statuses.map(() => 200))
 
-    // Statements without parameters, several at once on few connections: none may be lost on the way.
+    // Statements without parameters, several at once on few connections: each must get its own result.
     for (let scrapes = 0; scrapes < 30; scrapes++) {
       const [{ text }] = await Promise.all([client.operate(getMetrics, {}), client.operate(getMetrics, {})])
       expect(text.split('\n').filter((line) => / nan$/i.test(line))).toEqual([])
@@ -87,7 +87,8 @@ test.skipIf(!hasPooler)(
       })
     })
 
-    // A backup of all that was acknowledged while others write, and its restore, each through the pooler.
+    // A backup while other requests write, and its restore, both through the pooler: all acknowledged creates must be
+    // in it.
     const writers = new Writers(app, service)
     expect(await becomesTrue(() => writers.settled.length > 100)).toBe(true)
     const before = [...writers.settled]
@@ -111,7 +112,7 @@ test.skipIf(!hasPooler)(
   60_000,
 )
 
-/** Starts PgBouncer before a database. Answers a DATABASE_URL. */
+/** Starts PgBouncer for a database. Returns a DATABASE_URL through it. */
 async function startPooler(database: OwnDatabase): Promise<string> {
   const { host, port, user, password, database: name } = database.connection
   const folder = place.newFolder()

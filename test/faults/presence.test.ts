@@ -25,11 +25,14 @@ const place = new Workplace()
 const random = randomNumbers(seed)
 const said = `seed ${seed}`
 const timeoutMs = 1000
-/** The time-out, the fifth of it that a kept sign of life may be old, and the tick. */
+/**
+ * The time until a silent device is taken offline: the timeout, a fifth of it by which the stored time of the last
+ * report may be too old, and the interval of the search.
+ */
 const silentMs = 1400
-/** Past it, what should be taken offline is, also on a busy machine. */
+/** After this time a silent device is offline, even on a busy machine. */
 const surelyMs = silentMs + 2000
-/** Many times the usual delay on a quiet machine: a bound that distinguishes late from never. */
+/** Far above the usual delay: a limit that separates "late" from "never". */
 const mostSilentMs = 10 * silentMs
 let database: OwnDatabase
 let services: Service[]
@@ -46,7 +49,7 @@ function startOne(): Promise<Service> {
   return place.startService({ env: { DATABASE_URL: database.url(), FORECOURT_PRESENCE_SECONDS: '1' } })
 }
 
-/** The service processes in turn. */
+/** Uses the service processes in turn. */
 const each = (index: number) => both[index % both.length] as Client
 
 const newDevices = (app: TestApplication, count: number, by = each) => registerDevices(app, count, by)
@@ -78,7 +81,7 @@ function readStateEvents(serials: string[]): Promise<StateEvent[]> {
 
 const byPresence = (events: StateEvent[]) => events.filter(({ actor }) => actor === 'platform:presence')
 
-/** Which version of the device's row there is. */
+/** The physical version of the device's row, which changes with every update. */
 const rowVersion = (deviceNo: string) =>
   database.run(async (sql) => (await sql`select xmin::text, ctid::text from device where device_no = ${deviceNo}`)[0])
 
@@ -99,7 +102,7 @@ test('a device that reported and stays silent is taken offline after the time-ou
     }),
   )
   await becomesTrue(async () => byPresence(await readStateEvents(serials)).length >= serials.length)
-  // No second event of the same silence follows.
+  // The same silence causes no second event.
   expect(await staysTrue(async () => byPresence(await readStateEvents(serials)).length === serials.length, 500)).toBe(
     true,
   )
@@ -122,7 +125,7 @@ longTest(
   'after a power cut everything that was online is taken offline, each told once',
   async () => {
     const app = await newApplication(each(0))
-    // More than one reading finds; of many applications, as they are after years.
+    // More devices than one search reads, of many applications, as after years of use.
     const count = 11_000
     await database.run(async (sql) => {
       await sql`
@@ -168,20 +171,20 @@ test('a device that keeps reporting what is known stays online; its row stays as
   const before = await rowVersion(deviceNo)
   const end = performance.now() + 4 * timeoutMs
   for (let index = 0; performance.now() < end; index++) {
-    // Through both processes, with and without members.
+    // Reports through both processes, with and without members.
     const { record } = await report(each(index), app, deviceNo, index % 3 === 0 ? {} : { onlineStatus: 1 })
     expect(record, said).toEqual(first.record)
     await sleep(timeoutMs * 0.6)
   }
   expect(await rowVersion(deviceNo), said).toEqual(before)
   expect((await readStateEvents([deviceNo])).length, said).toBe(1)
-  // And is taken offline like any other when it stops.
+  // The device is taken offline like any other when its reports stop.
   expect(await becomesTrue(async () => (await readStateEvents([deviceNo])).length === 2)).toBe(true)
 }, 120_000)
 
 test('a report that changes nothing writes its time, and touches no index while the last sign of life is fresh', async () => {
-  // The shared database's processes take silent devices offline after their own timeout, and a busy machine delays
-  // reports as long.
+  // A separate database: processes on the shared one take silent devices offline after their short timeout, and a busy
+  // machine can delay reports that long.
   const own = await place.findDatabase()
   const service = await place.startService({ env: { DATABASE_URL: own.url() } })
   const client = new Client(service)
@@ -223,7 +226,8 @@ longTest(
     const body = JSON.stringify({ reports: rows })
     await report(each(0), app, before, { version: '0' })
     await sleep(50)
-    // What a process that dies in its middle leaves: the key without an answer, and the first rows.
+    // The state that a process leaves when it is killed in the middle of a batch: the key without a response, and the
+    // first rows.
     const bodyHash = createHash('sha256').update(body).digest('base64')
     await database.run(
       (sql) => sql`
@@ -272,10 +276,10 @@ longTest(
     }
     const areUnboundOnline = await Promise.all(serials.map(isUnboundOnline))
     expect(await countSigns(serials), 'signs of life that are left').toBe(0)
-    // On a busy machine a device's time may be up before it is unbound.
+    // On a busy machine, a device can be taken offline before it is unbound.
     const unbound = serials.filter((_, index) => areUnboundOnline[index])
     expect(unbound.length, said).toBeGreaterThan(1)
-    // Half of them are bound to another application at once.
+    // Half of the unbound devices are bound to another application at once.
     const taken = unbound.slice(unbound.length / 2)
     for (const deviceNo of taken) {
       await each(1).call(createDevice, deviceBody(next.appId, { deviceNo }), { token: next.token })
@@ -302,7 +306,7 @@ longTest(
       return (await each(index).operate(transferDevice, body)).data.onlineStatus === 1
     }
     const areMovedOnline = await Promise.all(serials.map(isMovedOnline))
-    // On a busy machine a device's time may be up before it is transferred.
+    // On a busy machine, a device can be taken offline before it is transferred.
     const moved = serials.filter((_, index) => areMovedOnline[index])
     expect(moved.length, said).toBeGreaterThan(0)
     await becomesTrue(async () => byPresence(await readStateEvents(moved)).length >= moved.length)
@@ -326,7 +330,7 @@ test('a report that arrives when the time is up wins: after its answer the devic
         const { record } = await report(each(index), app, deviceNo, { onlineStatus: 1 })
         const shown = await detail(each(index), app, deviceNo)
         if (record.onlineStatus !== 1 || shown.onlineStatus !== 1) lost.push(`${deviceNo}: ${shown.onlineStatus}`)
-        // Around the moment at which it is taken offline.
+        // The pause ends around the moment at which the device is taken offline.
         await sleep(1150 + random() * 300)
         offline.reports++
         if ((await detail(each(index), app, deviceNo)).onlineStatus === 2) offline.before++
@@ -388,7 +392,7 @@ test('looks for silent devices read them by their index, however many devices ar
       select 'online ' || n, 'many', now(), now() + interval '1 hour'
       from generate_series(1, ${atScale(20_000, 100_000)}::int) as n`
     await sql`analyze device_presence`
-    // Rounds that began before have ended and written their events.
+    // Searches that began earlier have ended and written their events.
     await sleep(2000)
     const before = await reads()
     expect(await becomesTrue(async () => (await reads()).look_ups >= before.look_ups + 10), said).toBe(true)
@@ -419,9 +423,9 @@ test('when the process that looks for silent devices is killed in the middle, th
   const app = await newApplication(each(0))
   const serials = await newDevices(app, 50)
   await database.run(async (sql) => {
-    // Whoever looks for silent devices is held up in the middle of its transaction, by a writer that does not end.
+    // A writer that does not end blocks the process that searches for silent devices in the middle of its transaction.
     await sql`begin`
-    // At once: the first must not have been silent for long when the last has reported.
+    // At once: the first device must not become silent before the last one has reported.
     await Promise.all(serials.map((deviceNo) => report(each(0), app, deviceNo, { onlineStatus: 1 })))
     await lockApplication(sql, app.appId)
     let victim: Service | undefined

@@ -20,7 +20,7 @@ const toggleRounds = atScale(1, 10)
 const togglesOfRound = atScale(40, 100)
 const toggles = toggleRounds * togglesOfRound
 
-/** The races of creates and of the offline toggle, against this many processes on one database. */
+/** Tests races between creates and taking an application offline, with this number of processes on one database. */
 export function describeRaces(processes: number): void {
   const place = new Workplace()
   const random = randomNumbers(seed)
@@ -30,19 +30,21 @@ export function describeRaces(processes: number): void {
 
   beforeAll(async () => {
     database = await place.findDatabase()
-    // Under snapshots that outlast a lock, devices came after an offline.
+    // With snapshots that outlast the wait for a lock, a create could miss that its application has gone offline; so
+    // the tests set this isolation level.
     const { database: name } = database.connection
     await database.run((sql) => sql`alter database ${sql(name)} set default_transaction_isolation = 'repeatable read'`)
     const env = { DATABASE_URL: database.url() }
     clients = await Promise.all(
       Array.from({ length: processes }, async () => new Client(await place.startService({ env }))),
     )
-    // For counting only: with it, counting an application's devices costs the same however many others there are.
+    // For counting only: with this index, the time to count an application's devices does not depend on other
+    // applications.
     await database.run((sql) => sql`create index if not exists counting on device (app_id)`)
   }, 120_000)
   afterAll(() => place.clear(), 60_000)
 
-  /** The service processes in turn. */
+  /** Uses the service processes in turn. */
   const each = (index: number) => clients[index % clients.length] as Client
   const times = <T>(count: number, make: (index: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, i) => make(i)))
@@ -61,7 +63,7 @@ export function describeRaces(processes: number): void {
     const serials = Array.from({ length: atScale(6, 60) }, () => newSerial())
     const wins = new Map(apps.map((app) => [app.appId, 0]))
     for (const deviceNo of serials) {
-      // Who comes first differs from race to race; requests of both alternate on every process.
+      // A random application sends first; requests of both alternate on every process.
       const turn = Math.floor(random() * 2)
       const answers = await times(64, async (index) => {
         const app = apps[((index >> 1) + turn) % 2] as TestApplication
@@ -107,9 +109,9 @@ export function describeRaces(processes: number): void {
     tell(`offline toggles: ${total.took.length}, ${distribution(total.took)}`)
     tell(`${total.created} devices created, ${total.refused} refused, ${total.idle} times online without any`)
     expect(total.took).toHaveLength(toggles)
-    // Far from what it takes: a toggle that creates can starve never comes to its turn.
+    // The limit is far above the usual time: it fails only if creates can delay this change for ever.
     expect(Math.max(...total.took), 'the slowest toggle, in ms').toBeLessThan(5_000)
-    // Else nothing was raced.
+    // Otherwise there was no race.
     expect(total.idle).toBeLessThan(toggles / 2)
     expect(total.refused).toBeGreaterThan(toggles)
   }, 240_000)
@@ -132,7 +134,7 @@ export function describeRaces(processes: number): void {
         else if (answer.code !== 10006) wrong.push(answer.text)
         else {
           total.refused++
-          // Leaves the machine to what is measured; those that are under way when the toggle comes are what it races.
+          // The pause leaves processor time to the requests that are measured.
           await sleep(1)
         }
       }
@@ -174,7 +176,7 @@ export function describeRaces(processes: number): void {
     total.created += created.size
   }
 
-  /** Expects one device.bound for every device of the application, and no other. */
+  /** Expects one device.bound event for each device of the application, and no other. */
   async function expectOneEventEach(appId: string, devices: number): Promise<void> {
     const [sums] = await database.run(
       (sql) => sql`
@@ -229,7 +231,7 @@ export function describeRaces(processes: number): void {
       const app = await newApplication(each(0))
       const races = atScale(4, 40)
       for (let race = 0; race < races; race++) {
-        // In every other race only the names differ: devices then share a serial.
+        // In every second race only the names differ: all devices then have one serial number.
         const shared = race % 2 === 0 ? {} : { deviceNo: newSerial() }
         const answers = await times(32, (index) =>
           send(index, app, body(app.appId, { ...shared, [nameOf]: `race ${race}, body ${index}` }), `bodies-${race}`),
@@ -251,7 +253,7 @@ export function describeRaces(processes: number): void {
       const run = (some: typeof requests) =>
         Promise.all(some.map(({ app, key, sent, index }) => send(index % 7, app, sent, key)))
       const first = await run(requests.slice(0, before))
-      // What the database's upkeep does by itself sooner or later; the statements' plans may change with it.
+      // PostgreSQL itself updates statistics at some time, which may change the plans of statements.
       await database.run((sql) => sql`analyze`)
       for (let burst = 0; burst < bursts; burst++) {
         const retried = Array.from(

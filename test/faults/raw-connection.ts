@@ -9,11 +9,11 @@ export interface RawAnswer {
   closes: boolean
 }
 
-/** One TCP connection that speaks HTTP/1.1 by hand, so that what a client library hides or repeats is seen. */
+/** One TCP connection with handwritten HTTP/1.1, so that a test sees what a client library would hide or repeat. */
 export class RawConnection {
   private readonly socket: Socket
   private received = ''
-  /** Whole answers that it has given. */
+  /** The number of complete responses. */
   answers = 0
   private ended: string | undefined
   private wake = () => {}
@@ -29,7 +29,7 @@ export class RawConnection {
     socket.on('close', () => this.end('closed'))
   }
 
-  /** Undefined when the connection is refused. */
+  /** Returns undefined when the connection is refused. */
   static async open(url: string): Promise<RawConnection | undefined> {
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
@@ -43,7 +43,7 @@ export class RawConnection {
     }
   }
 
-  /** Received of an answer that is not whole. */
+  /** The number of received characters of an incomplete response. */
   get characters(): number {
     return this.received.length
   }
@@ -52,7 +52,7 @@ export class RawConnection {
     if (this.ended === undefined) this.socket.write(text)
   }
 
-  /** The next whole answer. Rejects when the connection ends before it has come. */
+  /** The next complete response. Rejects when the connection ends before it is complete. */
   async answer(): Promise<RawAnswer> {
     for (;;) {
       const answer = this.take()
@@ -71,7 +71,7 @@ export class RawConnection {
     this.socket.destroy()
   }
 
-  /** Resets the connection, as a crashed client's machine does. */
+  /** Resets the connection, as the machine of a crashed client does. */
   reset(): void {
     this.socket.resetAndDestroy()
   }
@@ -96,7 +96,7 @@ export class RawConnection {
   }
 }
 
-/** A POST of JSON, in two parts: what comes before the body, and the body. */
+/** A POST of JSON in two parts: everything before the body, and the body. */
 export function rawPost(path: string, token: string, body: object, headers: string[] = []): [string, string] {
   const text = JSON.stringify(body)
   const lines = [

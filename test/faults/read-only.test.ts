@@ -4,7 +4,7 @@ import { pageSites } from '../../src/sites/contract.ts'
 import { Client, deviceBody, newApplication } from '../harness.ts'
 import { becomesTrue, Workplace } from './support.ts'
 
-// A database that is there and does not do what it is asked to.
+// A database that accepts connections, but refuses to write or to let anyone sign in.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)

@@ -3,17 +3,20 @@ import { Database } from '../../src/database/database.ts'
 import { Reads } from '../../src/database/reads.ts'
 import { sleep, tell, Workplace } from './support.ts'
 
-// What an owner's reads have of the connections for reads while others are there. The database sleeps for a read, so that
-// what else the machine does changes little.
+// The share of the connections for reads that an owner gets while other owners read too. The reads only sleep in the
+// database, so other work on the machine changes little.
 
 const place = new Workplace()
 afterAll(() => place.clear(), 60_000)
 
-/** After this time no owner is ahead any more. */
+/** After this time an owner that began earlier has no advantage any more. */
 const settleMs = 2_500
 const measuredMs = 4_000
 
-/** Reads in loops, on `connections`, with a pause between two reads. Returns the share of one connection's time. */
+/**
+ * Reads repeatedly on `connections` connections, with a pause after each read. Returns the time in reads, as a share of
+ * one connection's time.
+ */
 async function shareOf(reads: Reads, name: string, { connections = 1, seconds = 0.1, pauseMs = 0 }): Promise<number> {
   const { signal } = new AbortController()
   const beginAt = performance.now() + settleMs
@@ -57,7 +60,7 @@ test('beside others, reads without an end have the same share over one connectio
       expect(share).toBeLessThan(0.45)
       expect(share).toBeGreaterThan(0.1)
     }
-    // Pages read one after the other keep their rate.
+    // Short reads, one after the other, keep most of their rate.
     expect(short).toBeGreaterThan(0.4)
   } finally {
     await database.close()

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { becomesTrue } from './support.ts'
 
-/** A callback as it arrived. */
+/** A callback that was received. */
 export interface Received {
   id: string
   at: number
@@ -11,11 +11,11 @@ export interface Received {
   body: { type: string; timestamp: string; appId: string; data: Record<string, unknown> }
   headers: Record<string, string>
   text: string
-  /** The sockets of one receiver, counted. */
+  /** The number of the connection; each receiver counts its own. */
   connection: number
 }
 
-/** What the receiver does with a callback; the default answers 200. */
+/** How the receiver responds to a callback; by default with 200. */
 export type Answer = (received: Received, response: ServerResponse, socket: Socket) => void
 
 export const answerWith =
@@ -25,7 +25,7 @@ export const answerWith =
     response.end(body)
   }
 
-/** A receiver of callbacks on loopback: stores what arrives, and responds by path as the test sets it. */
+/** A receiver of callbacks on this machine: stores what arrives, and responds by path as the test sets it. */
 export class Receiver {
   private readonly received = new Map<string, Received[]>()
   private readonly answers = new Map<string, Answer>()
@@ -33,7 +33,7 @@ export class Receiver {
   private readonly connections = new Map<Socket, number>()
 
   private constructor() {
-    // Longer than a busy machine rests between two callbacks.
+    // Longer than a pause between two callbacks on a busy machine.
     const options = { keepAliveTimeout: 60_000 }
     this.server = createServer(options, (request, response) => void this.take(request, response))
     this.server.on('connection', (socket) => {
@@ -47,18 +47,18 @@ export class Receiver {
     return receiver
   }
 
-  /** The address of one endpoint, and how it answers from now on. */
+  /** The URL of an endpoint; `answer` sets how it responds from now on. */
   url(path: string, answer: Answer = answerWith(200)): string {
     this.answers.set(path, answer)
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${path}`
   }
 
-  /** What has arrived at an endpoint, in the order in which it did. */
+  /** The callbacks that were received at an endpoint, in order. */
   at(path: string): Received[] {
     return [...(this.received.get(path) ?? [])]
   }
 
-  /** Waits for `count` callbacks at an endpoint, and responds to them. */
+  /** Waits for `count` callbacks at an endpoint, and returns them. */
   async waitFor(path: string, count: number, withinMs = 60_000): Promise<Received[]> {
     await becomesTrue(() => this.at(path).length >= count, withinMs)
     return this.at(path)
@@ -91,7 +91,7 @@ export class Receiver {
   }
 }
 
-/** Verifies the callback's signature with an independent library. Throws when it is wrong. */
+/** Verifies a callback's signature with an independent library. Throws when the signature is wrong. */
 export function verify(received: Received, secret: string): void {
   new Webhook(secret).verify(received.text, received.headers)
 }

@@ -47,14 +47,14 @@ export class Host {
     return join(this.home, this.name)
   }
 
-  /** Makes an empty cluster whose commits wait for `standby`. */
+  /** Creates an empty cluster whose commits wait for `standby`. */
   initialize(standby: string): void {
     const options = ['-D', this.cluster, '-U', 'forecourt', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
     run('initdb', options, this.home)
     this.configure(standby)
   }
 
-  /** Makes this the standby of a host that runs; what it was before is gone. */
+  /** Makes this host the standby of a running one; its earlier data are removed. */
   follow(primary: Host): void {
     rmSync(this.cluster, { recursive: true, force: true })
     const from = `host=127.0.0.1 port=${primary.port} user=forecourt application_name=${this.name}`
@@ -71,7 +71,7 @@ export class Host {
       'max_connections = 200',
       'wal_level = replica',
       'hot_standby = on',
-      // A test of processes and not of disks.
+      // The test kills processes, not machines, so writes need not reach the disk.
       'fsync = off',
     ]
     writeFileSync(join(this.cluster, 'postgresql.auto.conf'), '', { flag: 'a' })
@@ -93,26 +93,26 @@ export class Host {
     if (!(await becomesTrue(isUp))) throw new Error(`${this.name} does not start`)
   }
 
-  /** Sends a signal to the server and all that work for it. */
+  /** Sends a signal to the server and its helper processes. */
   signalAll(name: NodeJS.Signals): void {
     for (const one of postgresProcessesIn(this.cluster)) signal(one, name)
   }
 
-  /** Kills the server and all that work for it, as a power cut does. */
+  /** Kills the server and its helper processes, as a power cut does. */
   async kill(): Promise<void> {
     const ended = new Promise((resolve) => this.process?.once('exit', resolve))
     this.signalAll('SIGKILL')
     await ended
   }
 
-  /** Promotes this standby, with commits that wait for no other. */
+  /** Promotes this standby; its commits wait for no other server. */
   async promote(): Promise<void> {
     writeFileSync(join(this.cluster, 'pair.conf'), `synchronous_standby_names = ''\n`, { flag: 'a' })
     run('pg_ctl', ['promote', '-D', this.cluster, '-s'], this.home)
     run('pg_ctl', ['reload', '-D', this.cluster, '-s'], this.home)
   }
 
-  /** From now on its commits wait for that standby, which follows it. */
+  /** From now on, this host's commits wait for that standby, which must follow it. */
   async waitFor(standby: Host): Promise<void> {
     writeFileSync(join(this.cluster, 'pair.conf'), `synchronous_standby_names = '${standby.name}'\n`, { flag: 'a' })
     run('pg_ctl', ['reload', '-D', this.cluster, '-s'], this.home)
@@ -141,7 +141,7 @@ export class Host {
   }
 }
 
-/** A primary and its synchronous standby. */
+/** Starts a primary and its synchronous standby. */
 export async function startPair(home: string): Promise<{ primary: Host; standby: Host }> {
   const [primary, standby] = await Promise.all([Host.at(home, 'one'), Host.at(home, 'two')])
   primary.initialize('')

@@ -6,7 +6,7 @@ import { Client, newApplication, type TestApplication } from '../harness.ts'
 import { registerDevices, report } from './state-reports.ts'
 import { atScale, becomesTrue, type OwnDatabase, randomNumbers, seed, sleep, Workplace } from './support.ts'
 
-// Reports of the same devices to two processes at once, and beside what moves the devices.
+// Reports of the same devices to two processes at once, while the devices are also transferred.
 
 const place = new Workplace()
 const random = randomNumbers(seed)
@@ -15,14 +15,14 @@ let both: Client[]
 
 beforeAll(async () => {
   database = await place.findDatabase()
-  // Signs of life grow old within a fifth of it, so that both kinds of rows are written all the time.
+  // With this short timeout, stored times of reports get old quickly, so that both tables are written all the time.
   const env = { DATABASE_URL: database.url(), FORECOURT_PRESENCE_SECONDS: '1' }
   const services = await Promise.all([place.startService({ env }), place.startService({ env })])
   both = services.map((service) => new Client(service))
 }, 120_000)
 afterAll(() => place.clear(), 60_000)
 
-/** The service processes in turn. */
+/** Uses the service processes in turn. */
 const each = (index: number) => both[index % both.length] as Client
 
 test('changes, signs of life and times of reports of the same devices never wait for each other in a circle', async () => {
@@ -62,7 +62,7 @@ test('a first report of a device that leaves meanwhile leaves nothing behind, wh
   const transfer = (target: TestApplication) =>
     each(1).operate(transferDevice, { deviceNo, targetAppId: target.appId, reason: 'sold' })
   await database.run(async (sql) => {
-    // Another writer of the same row, who does not end: the report is held up when it has read the device.
+    // Another writer of the same row, which does not end, makes the report wait after it has read the device.
     await sql`begin`
     await sql`insert into device_presence (app_id, device_no, reported_at) values (${first.appId}, ${deviceNo}, now())`
     const reporting = each(0).call(reportDeviceState, { deviceNo, onlineStatus: 2 }, { token: first.token })

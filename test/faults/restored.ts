@@ -5,9 +5,9 @@ import { pageEvents } from '../../src/events/contract.ts'
 import { Client, deviceBody, type Service, type TestApplication } from '../harness.ts'
 import type { Create } from './writers.ts'
 
-// What is asked of a restored database.
+// Checks of a restored database.
 
-/** What must be true of each moment of a database. Answers what is not. */
+/** Checks conditions that hold at every moment in the life of a database. Returns those that are violated. */
 export async function inconsistencies(sql: postgres.Sql): Promise<string[]> {
   const checks = {
     'devices without their binding': `select 1 from device d where not exists (
@@ -29,7 +29,10 @@ export async function inconsistencies(sql: postgres.Sql): Promise<string[]> {
   return wrong
 }
 
-/** What was restored goes on: it creates, its feed ascends, and it refuses or repeats what is there already. */
+/**
+ * Expects that a restored service works: it creates, its feed's ids rise, and it refuses or replays creates that exist
+ * already.
+ */
 export async function expectServes(
   service: Service,
   { appId, token }: TestApplication,

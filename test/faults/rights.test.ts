@@ -5,7 +5,7 @@ import { keepHistory } from '../../src/events/history/store.ts'
 import { Client, newApplication, type Service } from '../harness.ts'
 import { type Connection, embeddedConnection, Workplace, withSql } from './support.ts'
 
-// What the role that serves requests may do in the embedded database, and what not.
+// The rights in the embedded database of the role that serves requests.
 
 const place = new Workplace()
 let service: Service
@@ -48,7 +48,7 @@ test.each([
   'do $$ begin lock table event in exclusive mode; end $$',
   `update state_change set actor = 'somebody else'`,
   'delete from state_change',
-  // Not in their partitions either.
+  // The partitions are protected too.
   `update event_default set actor = 'somebody else'`,
   'delete from event_default',
   'truncate state_change_default',
@@ -74,7 +74,7 @@ test.each([
   `create or replace function keep_history(p_limit integer) returns table (name text, outcome text) language sql as 'select null, null'`,
   'update schema_migration set version = version + 1',
   'create database forged',
-  // What stands there, and is old, is dropped by the owner.
+  // The owner drops functions that are listed here and unused for long, so the role must not list or rename any.
   `insert into routine (name, seen_at) values ('keep_history', 'epoch')`,
   `update routine set name = 'keep_history'`,
   'delete from routine',
@@ -83,7 +83,7 @@ test.each([
     () => undefined,
     ({ code }) => code,
   )
-  // Insufficient privilege.
+  // 42501: insufficient privilege.
   expect(refused).toBe('42501')
 })
 

@@ -46,7 +46,7 @@ async function newSite({ appId, token }: TestApplication, members: Record<string
   return answer.data
 }
 
-/** Sites that name a rule which is not there, in one snapshot of the database. */
+/** Sites that name a rule which does not exist, in one snapshot of the database. */
 function danglingSites(): Promise<object[]> {
   return database.run(async (sql) => [
     ...(await sql`
@@ -61,7 +61,10 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
   const app = await newApplication(clients[0])
   const { appId, token } = app
   const outcomes = { deleted: 0, inUse: 0 }
-  /** How many ms earlier the delete is sent. The loser of the last races is helped, so that both win on any machine. */
+  /**
+   * How many ms earlier than the others the delete is sent. It changes in favour of the last loser, so that both sides
+   * win on any machine.
+   */
   let lead = 0
   for (let round = 0; round < atScale(20, 120); round++) {
     const type = 1 + (round % 3)
@@ -95,7 +98,7 @@ test('a rule that is deleted while sites are saved with it and changed to it: ei
     }
   }
   tell(`the rule was deleted ${outcomes.deleted} times and in use ${outcomes.inUse} times`)
-  // Else nothing raced.
+  // Otherwise there was no race.
   expect(Math.min(outcomes.deleted, outcomes.inUse), JSON.stringify(outcomes)).toBeGreaterThan(5)
   expect(await danglingSites()).toEqual([])
 }, 120_000)
@@ -129,7 +132,7 @@ test('rules and sites that come, change and go side by side: at no point in the 
       if (act === 'delete' && answer.code !== 40004) await replace()
     }
   })
-  /** Few enough sites that rules are free now and then. */
+  /** Deletes most sites, so that now and then no site uses a rule. */
   async function clear() {
     for (const id of sites.splice(0, Math.max(0, sites.length - 3))) {
       await either().call(deleteSite, { id }, { token })
@@ -197,7 +200,7 @@ function contradictions(events: EventRecord[]): string[] {
   })
 }
 
-/** A record that two callers have read, each with its ETag, and now change. */
+/** A record that two callers have read with its ETag and then change. */
 interface Contended {
   read(client: Client): Promise<Answer<unknown>>
   rename(client: Client, name: string, etag: string): Promise<Answer<unknown>>

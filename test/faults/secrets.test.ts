@@ -26,7 +26,8 @@ import { newPerson, signIn } from '../people.ts'
 import { Receiver, verify } from './receiver.ts'
 import { becomesTrue, embeddedConnection, type OwnDatabase, untilAdmitted, Workplace, withSql } from './support.ts'
 
-// Callback secrets at rest: sealed with a key that the database does not hold, and opened wherever they sign.
+// Stored callback secrets are encrypted with a key that is not in the database, and decrypted whenever a callback is
+// signed.
 
 const place = new Workplace()
 let receiver: Receiver
@@ -44,7 +45,7 @@ afterAll(async () => {
   await place.clear()
 }, 120_000)
 
-/** A database for one test: a copy of forecourt's with its schema, or an empty one. */
+/** Creates a database for one test: a copy of forecourt's with its schema, or an empty one. */
 async function newDatabase(template: 'forecourt' | 'template1'): Promise<void> {
   const name = `secrets_${++databases}`
   await database.run((sql) => sql.unsafe(`create database ${name} template ${template}`))
@@ -53,7 +54,7 @@ async function newDatabase(template: 'forecourt' | 'template1'): Promise<void> {
 
 const key = () => randomBytes(32).toString('base64')
 
-/** A file of keys, one a line. */
+/** A file with one key on each line. */
 function keyFile(...lines: string[]): string {
   const path = join(place.home, `keys-${randomBytes(4).toString('hex')}`)
   writeFileSync(path, lines.map((line) => `${line}\n`).join(''))
@@ -71,7 +72,7 @@ interface Endpoint extends TestApplication {
   secrets: string[]
 }
 
-/** An application with a callback. */
+/** Creates an application with a callback. */
 async function newEndpoint(service: Service): Promise<Endpoint> {
   const client = new Client(service)
   const app = await newApplication(client, { thirdPartyConfig: null })
@@ -82,9 +83,9 @@ async function newEndpoint(service: Service): Promise<Endpoint> {
   return { ...app, path, secrets: [String(saved.data.callbackSecret)] }
 }
 
-/** Sends a test callback, and checks that it is signed with the secrets that the application was shown. */
+/** Sends a test callback and verifies its signatures with the secrets that the application got. */
 async function expectSigned(service: Service, { appId, path, secrets }: Endpoint): Promise<void> {
-  // An application has a test every few seconds.
+  // An application may send one test every few seconds.
   const sent = await untilAdmitted(() => new Client(service).operate(testDelivery, { appId }), 200)
   expect([sent.data?.status, sent.data?.error], sent.text).toEqual([2, null])
   const received = receiver.at(path).at(-1)
@@ -128,7 +129,7 @@ test('the query of a callback reaches its receiver, and only its application and
     client.call(saveThirdPartyConfig, { appId, operatorName: 'Operator', ...members }, options)
   const idempotent = { ...own, headers: { 'idempotency-key': marker.toLowerCase() } }
   expect((await save({ callbackUrl }, idempotent)).data.callbackUrl).toBe(callbackUrl)
-  // The response stored for a retry is the one without the secret.
+  // The response that is stored for a retry does not contain the query of the URL.
   expect((await save({ callbackUrl }, idempotent)).data.callbackUrl).toBe(shown)
 
   const people = await Promise.all(
@@ -143,7 +144,7 @@ test('the query of a callback reaches its receiver, and only its application and
     expect([role, (await detail({ headers })).data.callbackUrl]).toEqual([role, role === 'admin' ? callbackUrl : shown])
   }
 
-  // Who edits what they see takes nothing away, and changes nothing that is the same.
+  // An operator who saves the shortened URL as it is shown keeps the full one; the other changes are saved.
   const operator = { headers: Object.fromEntries(people).operator ?? {} }
   const before = await detail(operator)
   const edited = await save(
@@ -153,7 +154,7 @@ test('the query of a callback reaches its receiver, and only its application and
   expect([edited.code, edited.data.callbackUrl], edited.text).toEqual([0, shown])
   expect((await detail(own)).data).toMatchObject({ operatorName: 'Renamed', callbackUrl })
   expect((await detail(own)).headers.get('etag')).toBe(edited.headers.get('etag'))
-  // It stands for the query of this address, and of no other.
+  // The shortened form is accepted for the URL that is stored, and refused for any other.
   for (const other of ['https://example.com/other?…', `${shown}x`.replace('?…x', '/?…')]) {
     const refused = await save({ callbackUrl: other })
     expect([refused.code, refused.data]).toEqual([10001, expect.anything()])
@@ -177,7 +178,7 @@ test('the query of a callback reaches its receiver, and only its application and
   expect((await withDatabase(allTexts)).filter((text) => text.includes(marker))).toEqual([])
   expect(service.stderr()).not.toContain(marker)
 
-  // A URL saved without a query has none any more.
+  // A URL that is saved without a query has none afterwards.
   await save({ callbackUrl: callbackUrl.replace(/\?.*/, '') })
   expect((await detail(operator)).data.callbackUrl).toBe(callbackUrl.replace(/\?.*/, ''))
   await service.stop()
@@ -264,7 +265,7 @@ longTest(
     const [rotated] = endpoints as [Endpoint, Endpoint]
     const answer = await new Client(first).operate(rotateCallbackSecret, { appId: rotated.appId })
     rotated.secrets.unshift(String(answer.data.callbackSecret))
-    // More than one step of them.
+    // More applications than one step of the re-encryption handles.
     await withDatabase(
       (sql) => sql`
     with many as (
@@ -357,7 +358,7 @@ test("a secret that was put into another application's row signs nothing, and th
   await service.stop()
 }, 60_000)
 
-/** What was written for people: standard error without the log's lines. */
+/** Standard error without the log's JSON lines. */
 function wordsOf(stderr: string): string {
   return stderr.replaceAll(/^\{.*\}\n/gm, '')
 }

@@ -16,12 +16,12 @@ import { Client, newSerial, shownSecret } from '../harness.ts'
 import { newPassword, newPerson, signIn } from '../people.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// What time does to sessions, links, keys and guesses: the rows are made older than they are.
+// The ends of sessions, links, keys and locks: the tests change the times in the rows instead of waiting.
 
 const place = new Workplace()
 let database: OwnDatabase
 let client: Client
-/** Longer than a process believes what it has looked up. */
+/** Longer than a process keeps the result of a look-up. */
 const lookAgainMs = 1000
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ test('a session that is used lasts longer, but not beyond 14 days', async () => 
   const idOf = async (which: { cookie: string }) => (await client.call(getSession, {}, { headers: which })).data.id
   await age(headers, 1)
   await age(ancient, 13.9)
-  // Another process knows neither of them yet, so it looks them up and renews them.
+  // Another process has neither session in memory, so it reads them from the database and renews them.
   const another = new Client(await place.startService({ env: { DATABASE_URL: database.url() } }))
   for (const which of [headers, ancient]) expect((await another.call(getSession, {}, { headers: which })).code).toBe(0)
   expect(await left(headers)).toBeGreaterThan(11)
@@ -82,7 +82,7 @@ test('a set-up link ends after 24 hours', async () => {
   expect(await database.run(deleteExpiredSetUps)).toBe(1)
 })
 
-/** In the service's time zone, which is 8 hours ahead. */
+/** A date some days from now, in the service's time zone, which is 8 hours ahead of UTC. */
 const dayHence = (days: number) =>
   new Date(Date.now() + days * 86_400_000 + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
 
@@ -109,7 +109,7 @@ test('a key shows its last use, to the minute', async () => {
   expect((await client.call(getOverview, {}, { token: operatorKey })).code).toBe(0)
   const first = await lastUse()
   expect(first).toBeString()
-  // Others in the same minute are not written.
+  // Later uses in the same minute are not stored.
   await sleep(1200)
   expect((await client.call(getOverview, {}, { token: operatorKey })).code).toBe(0)
   expect(await lastUse()).toBe(first)
@@ -155,7 +155,7 @@ test('a key or an account that is gone makes no key any more, also where it is s
   const session = { headers: await signIn(client, person) }
   const key = (await client.call(createOperatorKey, { name: newSerial('key'), role: 'admin' }, session)).data
   for (const caller of [{ token: shownSecret(key.operatorKey) }, session]) {
-    // Now the other process knows the caller for half a second.
+    // The other process now keeps the caller in memory for half a second.
     expect((await another.call(getSession, {}, caller)).code).toBe(0)
     const gone =
       'token' in caller

@@ -23,7 +23,7 @@ test('a first start prints a one-time link for the first admin, and none once th
   expect(link).toStartWith(`${first.url}/console/set-up#`)
   expect(await first.stop()).toBe(0)
 
-  // Nobody has used it: another start prints another, and ends the one from before.
+  // The link has not been used: the next start prints another link and makes the earlier one invalid.
   const second = await place.startService({ dataDir, env: withoutKey })
   const [another = ''] = linksOf(second)
   expect(another).not.toBe(link)
@@ -39,7 +39,7 @@ test('a first start prints a one-time link for the first admin, and none once th
 
   const third = await place.startService({ dataDir, env: withoutKey })
   expect(linksOf(third)).toEqual([])
-  // Sessions outlive the process.
+  // A session survives the restart.
   const headers = { cookie: cookieOf(session as NonNullable<typeof session>) }
   expect((await new Client(third).call(getSession, {}, { headers })).data.name).toBe(name)
   expect(await third.stop()).toBe(0)

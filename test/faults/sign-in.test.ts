@@ -12,7 +12,8 @@ import { longTest } from '../long.ts'
 import { cookieOf, newPassword, newPerson, type Person, signIn } from '../people.ts'
 import { type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// Guessing, from many sources: the service trusts this machine as its proxy, so the tests say where they come from.
+// Password guessing from many addresses. The service trusts this machine as a proxy, so that the tests can set a
+// client's address by header.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -33,7 +34,7 @@ function tryIt(name: string, password: string, address: string, headers: Record<
   return client.call(createSession, { name, password }, { headers: { 'x-forwarded-for': address, ...headers } })
 }
 
-/** Wrong guesses at one name from one source, or each from a new one. */
+/** Guesses a wrong password for one name several times, from one address or each time from a new one. */
 async function guess(name: string, times: number, address?: string): Promise<number[]> {
   const codes: number[] = []
   for (let index = 0; index < times; index++) {
@@ -42,7 +43,7 @@ async function guess(name: string, times: number, address?: string): Promise<num
   return codes
 }
 
-/** Sets the number of failures so far. */
+/** Sets the number of failed attempts so far. */
 const setFailures = (key: string, failures: number) =>
   database.run((sql) => sql`update sign_in_attempt set failures = ${failures} where key = ${key}`)
 
@@ -50,7 +51,7 @@ async function trail(query: Record<string, string>): Promise<AuditRecord[]> {
   return (await client.operate(pageAudit, { pageSize: '100', ...query })).data.list
 }
 
-/** What a browser holds after an answer. */
+/** The cookies that a response sets. */
 const cookiesOf = (answer: Answer<unknown>) => answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0])
 
 describe('wrong passwords', () => {
@@ -92,13 +93,13 @@ describe('wrong passwords', () => {
     const signedIn = await tryIt(person.name, person.password, home)
     const browser = { cookie: String(cookiesOf(signedIn)[0]) }
     expect(await guess(person.name, 2)).toEqual([10031, 10031])
-    // As 96 more failures would leave it.
+    // As after 96 more failed attempts.
     await setFailures(`account ${person.id}`, 98)
     expect(await guess(person.name, 4)).toEqual([10031, 10031, 10007, 10007])
     expect((await tryIt(person.name, person.password, newSource())).code).toBe(10007)
     const again = await tryIt(person.name, person.password, newSource(), browser)
     expect(again.code).toBe(0)
-    // Its mark is that account's alone, and no way to guess on.
+    // The browser's cookie counts for its own account only, and does not permit more guesses.
     const other = await newPerson(client, 'viewer')
     expect(await guess(other.name, 10, home)).toEqual(Array(10).fill(10031))
     const own = { cookie: cookieOf(again) }
@@ -133,7 +134,7 @@ describe('wrong passwords', () => {
     await database.run((sql) => sql`update sign_in_attempt set since = now() - interval '16 minutes'`)
     await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
     await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
-    // Without the count of the attempts that were just logged.
+    // Only the row whose attempts were just logged may remain.
     expect(await count()).toBeLessThanOrEqual(1)
   })
 })
@@ -150,7 +151,8 @@ test('a name that nobody has is refused no sooner than a wrong password', async 
     }
   }
   const median = (list: number[]) => list.toSorted((a, b) => a - b)[list.length >> 1] as number
-  // A hash is nearly all of the time, and it is the one thing that could be left out.
+  // The time of a sign-in is nearly all spent on hashing the password, the one step that could be skipped for an
+  // unknown name.
   expect(median(times.nobody)).toBeGreaterThan(median(times.wrong) / 2)
   expect(median(times.nobody)).toBeLessThan(median(times.wrong) * 2)
 }, 60_000)
@@ -169,7 +171,7 @@ test('a set-up link is looked up before anything is hashed', async () => {
   const asked = Array.from({ length: 300 }, () =>
     client.call(setUpOperator, { setUpToken: newPassword(), password: newPassword() }),
   )
-  // All of them would not fit the gate of hashes.
+  // So many requests would exceed the limit of concurrent hashes.
   expect(new Set((await Promise.all(asked)).map(({ code }) => code))).toEqual(new Set([10052]))
   expect(performance.now() - began).toBeLessThan(30_000)
 })
@@ -214,7 +216,7 @@ describe('the audit trail', () => {
     await database.run((sql) => sql.begin((tx) => clearAttempts(tx, 10_000)))
     const [counted] = await trail({ type: 'session.refused', subject })
     expect(counted?.data).toEqual({ ...who, count: 9 })
-    // An unknown name may be a password in the wrong field.
+    // The log must not contain an unknown name, because it may be a password that was typed into the wrong field.
     const [secret, elsewhere] = [newPassword(), newSource()]
     await tryIt(secret, 'wrong', elsewhere)
     const unknown = await trail({ type: 'session.refused' })
@@ -309,12 +311,13 @@ test('behind https the cookies are of this host alone, and only those are read',
     const answer = await client.call(getSession, {}, { headers: { ...headers, cookie: cookies } })
     return answer.code === 0 ? answer.data.id : answer.code
   }
-  // A neighbour's host may have set a cookie of the plain name, also before the service's own.
+  // Another host of the same domain may have set a cookie with the name that is used without TLS; the browser may send
+  // it first.
   expect(await who(`${tossed}; ${cookie}`)).toBe(signedIn.data.id)
   expect(await who(`${tossed}; ${cookie}`, {})).toBe(signedIn.data.id)
   expect(await who(tossed)).toBe(10002)
   expect(await who(tossed, { origin: 'https://forecourt.example' })).toBe(10002)
-  // The lasting mark comes when the session is asked for.
+  // The cookie that marks a known browser is set with the first response about the session.
   const asked = await client.call(getSession, {}, { headers: { ...https, cookie } })
   expect(cookiesOf(asked)).toEqual([cookie.replace('session', 'browser')])
   const marked = { ...https, cookie: `${cookie}; ${cookiesOf(asked)[0]}` }

@@ -17,14 +17,14 @@ test('connections that fall silent are replaced, and every operation is back wit
   const client = new Client(service)
   const operations = await everyOperation(client, service, await newApplication(client))
   const callAll = () => Promise.all(Object.values(operations).map((operation) => operation()))
-  // So that every pool has its connections, some of them idle.
+  // Every pool opens its connections, and some of them become idle.
   for (let round = 0; round < 3; round++) await callAll()
   const lost = link.silence()
   expect(lost).toBeGreaterThan(15)
   const back = await backAfter(operations, performance.now())
   tell(`${lost} silent connections: ${back.map(({ name, ms }) => `${name} ${ms}`).join(', ')}`)
   expect(back.filter(({ ms }) => ms > 10_000)).toEqual([])
-  // Repeatedly: no silent connection is left.
+  // Called repeatedly, each operation succeeds, so no silent connection is left.
   for (let round = 0; round < 8; round++) {
     expect((await callAll()).map(({ status }) => status)).toEqual(Object.keys(operations).map(() => 200))
   }

@@ -5,7 +5,7 @@ import { Client, deviceBody, newApplication, newSerial, type TestApplication } f
 import { newPerson, signIn } from '../people.ts'
 import { becomesTrue, type OwnDatabase, sleep, Workplace } from './support.ts'
 
-// Files that come slowly, and upkeep beside them.
+// Files that are uploaded slowly, while the service removes old rows.
 
 const place = new Workplace()
 let database: OwnDatabase
@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => place.clear(), 60_000)
 
-/** Sends a file slowly; `pieces` is the number of stored pieces so far. */
+/** Uploads a file slowly; `pieces` is the number of stored pieces so far. */
 async function sendSlowly({ appId, token }: TestApplication) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
@@ -77,7 +77,7 @@ test('those who dally with files keep nobody else from theirs', async () => {
     (await database.run(async (sql) => await sql`select 1 from import where app_id = ${appId}`)).length > 0
   for (const headers of dawdlers) {
     for (let place = 0; place < 4; place++) expect(await becomesTrue((await begin(headers)).isBegun)).toBe(true)
-    // Whatever application it is for.
+    // The limit holds for the caller, whichever application the file is for.
     const { status, code, headers: told } = await (await begin(headers)).answer
     expect([status, code, told.get('retry-after')]).toEqual([429, 10007, '5'])
   }

@@ -42,12 +42,14 @@ afterAll(async () => {
   await place.clear()
 }, 120_000)
 
-/** The server of the folder's database, while there is one. */
+/** The process id of the folder's database server, if it is running. */
 function databaseServer(dataDir: string): number | undefined {
   return databaseProcesses(dataDir).length === 0 ? undefined : postmasterPid(dataDir)
 }
 
-/** Starts a service that ends by itself: with another code than 0 and one sentence, and nothing left running. */
+/**
+ * Starts a service that must end by itself, with an exit code other than 0, one sentence of output and no process left.
+ */
 async function refusal(options: ServiceOptions): Promise<string> {
   const dataDir = options.dataDir ?? place.newFolder()
   const before = databaseServer(dataDir)
@@ -69,7 +71,7 @@ async function createOne(client: Client, app: TestApplication): Promise<string> 
   return body.deviceNo
 }
 
-/** A port that accepts connections and never answers. */
+/** A port that accepts connections and never responds. */
 async function silentPort(): Promise<number> {
   const server = createServer(() => {})
   servers.push(server)
@@ -136,7 +138,7 @@ longTest(
     expect(await refusal({ dataDir: place.preparedFolder(), env })).toBe(
       `Port ${port} on 127.0.0.1 is taken by another program.`,
     )
-    // Connections that the service closes keep the port's name for a minute.
+    // After the service closes a connection, the operating system keeps its port in use for a minute.
     await Promise.all(Array.from({ length: 8 }, () => fetch(`${first.url}/healthz`)))
     expect(await first.stop()).toBe(0)
     const second = await place.startService({ env })
@@ -234,7 +236,7 @@ describe('a setting that cannot be used is named in one sentence:', () => {
     ['FORECOURT_STATEMENT_TIMEOUT_MS', '-1'],
     ['FORECOURT_MAX_WAITING_CREATES', '1.5'],
   ]
-  /** The settings that a real start tries; in the gate the others are read by the parser alone. */
+  /** The settings that are tested with a real start; the short run tests the others with the parser alone. */
   const startedWith = atScale(
     ['FORECOURT_HOST', 'FORECOURT_OPERATOR_KEY', 'DATABASE_URL'],
     bad.map(([setting]) => setting),
@@ -254,12 +256,12 @@ describe('a setting that cannot be used is named in one sentence:', () => {
   test.each(bad)(
     '%s is %s',
     async (setting, value, named = new RegExp(setting)) => {
-      // Only the address is tried after the database has been started.
+      // The address is the only setting here that is tried after the start of the database.
       const dataDir = setting === 'FORECOURT_HOST' ? place.preparedFolder() : place.newFolder()
       const env = { [setting]: value }
       const words = startedWith.includes(setting) ? await refusal({ dataDir, env }) : sentence(env)
       expect(words).toMatch(named)
-      // A key is a secret even when it is a bad one.
+      // A key is a secret even if it is invalid.
       if (setting === 'FORECOURT_OPERATOR_KEY') expect(words).not.toContain(value)
     },
     120_000,
@@ -286,7 +288,7 @@ test('an embedded database that a killed server has left is taken over or replac
       databaseProcesses(dataDir).map(({ pid }) => pid),
       'the database outlives its server',
     ).toContain(left)
-    // One that does not answer cannot be taken over.
+    // A server that does not respond cannot be taken over.
     if (kill === 2) process.kill(left, 'SIGSTOP')
     const began = performance.now()
     service = await place.startService({ dataDir })
@@ -370,7 +372,7 @@ const setpriv = '/usr/bin/setpriv'
 const nobody = 65534
 const asNobody = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
 const main = join(projectFolder, 'src', 'main.ts')
-/** Whether this run may become another user, and that user may read the project. */
+/** Whether this test may run a program as another user, and that user can read the project. */
 const canBeNobody =
   process.getuid?.() === 0 &&
   existsSync(setpriv) &&

@@ -17,7 +17,7 @@ export async function registerDevices(
   return serials
 }
 
-/** Reports a state, and answers the record with when it was sent and answered. */
+/** Reports a state. Returns the record, and when the request was sent and its response received. */
 export async function report(client: Client, { token }: TestApplication, deviceNo: string, state: object) {
   const sentAt = Date.now()
   const { status, text, data } = await client.call(reportDeviceState, { deviceNo, ...state }, { token })
@@ -27,6 +27,6 @@ export async function report(client: Client, { token }: TestApplication, deviceN
 
 /** The device as its application reads it. */
 export async function detail(client: Client, { token }: TestApplication, deviceNo: string) {
-  // An application has its share of reads at once, and here are many readers.
+  // The many readers here can exceed the application's share of concurrent reads.
   return (await untilAdmitted(() => client.call(getDevice, { deviceNo }, { token }))).data
 }

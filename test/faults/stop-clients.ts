@@ -3,23 +3,26 @@ import { deviceBody, type Service, type TestApplication } from '../harness.ts'
 import { RawConnection, rawPost } from './raw-connection.ts'
 import { atScale, sleep } from './support.ts'
 
-/** What clients saw while the service went away. */
+/** The responses and connections that clients had while the service stopped. */
 export interface Seen {
-  /** Serials whose create was answered 200. */
+  /** Serials of the creates that got the response 200. */
   created: string[]
-  /** Connections whose last answer said `connection: close`. */
+  /** The number of connections whose last response contained `connection: close`. */
   toldToClose: number
-  /** Connections that were refused. */
+  /** The number of connections that were refused. */
   refused: number
-  /** Serials sent on new connections that were reset: the system had taken them, and the service never did. */
+  /**
+   * Serials sent on new connections that were reset: the operating system had accepted the connection, but not the
+   * service.
+   */
   neverTaken: string[]
-  /** Requests that a connection took and did not answer, and answers other than 200. */
+  /** Requests that the service received and did not respond to, and responses other than 200. */
   dropped: string[]
 }
 
 type ClientKind = (service: Service, app: TestApplication, seen: Seen) => Promise<void>
 
-/** Sends the parts of one create with pauses between them. Answers whether the connection may be used again. */
+/** Sends a create in parts with a pause between them. Returns whether the connection can be used again. */
 async function createRaw(
   connection: RawConnection,
   app: TestApplication,
@@ -47,7 +50,7 @@ async function createRaw(
   }
 }
 
-/** Uses one connection until it is asked to close it, and opens others until one is refused. */
+/** Uses one connection until the service asks to close it, then opens others until one is refused. */
 function keepAlive(options: { pauseMs?: number; kind: string }): ClientKind {
   return async (service, app, seen) => {
     for (;;) {
@@ -80,7 +83,7 @@ const clients: { kind: ClientKind; count: number }[] = [
   { kind: newConnectionEach, count: 4 },
 ]
 
-/** Begins clients of all kinds; each goes on until it is refused. */
+/** Starts clients of all kinds; each continues until it is refused. */
 export function beginClients(service: Service, app: TestApplication): { seen: Seen; all: Promise<void>[] } {
   const seen: Seen = { created: [], toldToClose: 0, refused: 0, neverTaken: [], dropped: [] }
   const all = clients.flatMap(({ kind, count }) => Array.from({ length: count }, () => kind(service, app, seen)))

@@ -43,7 +43,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (name) => {
       expect(seen.dropped, `${said}: round ${round}`).toEqual([])
       expectEndedInTime(code, service)
       expect(databaseProcesses(dataDir), 'processes of the database').toEqual([])
-      // Every client was there to the end, and work was under way when the signal came.
+      // Every client ran to the end, and requests were running when the signal came.
       expect(seen.refused).toBe(all.length)
       expect(seen.created.length).toBeGreaterThan(before)
 
@@ -65,7 +65,10 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (name) => {
   }, 120_000)
 })
 
-/** What has not ended by itself within 9.5 seconds ends with 1, by its own clock: a busy machine's counts for nothing. */
+/**
+ * Expects exit code 0. By its own clock the service exits with 1 if it has not ended after 9.5 s, so the test measures
+ * no time.
+ */
 function expectEndedInTime(code: number | null, service: Service): void {
   expect(code, service.stderr()).toBe(0)
 }

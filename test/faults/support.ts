@@ -8,18 +8,18 @@ import { findProcess, goneWithin, type ProcessId, postgresProcessesIn, signal } 
 import { Cluster, coordinatorUrl } from '../citus/cluster.ts'
 import { prepareDatabase, type Service, type ServiceOptions, startService } from '../harness.ts'
 
-/** FORECOURT_TEST_SEED repeats a run's choices, though not the machine's timing. */
+/** FORECOURT_TEST_SEED repeats a run's random choices, though not the machine's timing. */
 export const seed = Number(process.env.FORECOURT_TEST_SEED ?? randomInt(2 ** 31))
 
-/** Whether this is `npm run test:long`, where time is no matter. */
+/** Whether this is the long run, `npm run test:long`, where tests may take any time. */
 export const isLong = process.env.FORECOURT_TEST_LONG !== undefined
 
-/** What a test does, or how often: in the gate, and in the long run. */
+/** Chooses between a value for the short run, which checks every change, and one for the long run. */
 export function atScale<T>(inGate: T, full: T): T {
   return isLong ? full : inGate
 }
 
-/** Numbers from 0 to 1 that the seed decides (mulberry32). */
+/** Random numbers from 0 to 1 that the seed determines (mulberry32). */
 export function randomNumbers(start: number): () => number {
   let state = start | 0
   return () => {
@@ -34,24 +34,24 @@ export function sleep(milliseconds: number): Promise<void> {
   return new Promise((done) => setTimeout(done, milliseconds))
 }
 
-/** Prints what a test has measured. */
+/** Prints a measured result. */
 export function tell(line: string): void {
   process.stdout.write(`    ${line}\n`)
 }
 
-/** Median, p99 and maximum of some durations, for people. */
+/** The median, p99 and maximum of some durations, as text. */
 export function distribution(milliseconds: number[]): string {
   const sorted = milliseconds.toSorted((a, b) => a - b)
   const at = (share: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1)
   return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`
 }
 
-/** Always a disk: there a commit takes its time, and a kill falls into it. */
+/** A folder on a real disk, where a commit takes time, so that a kill can interrupt it. */
 export const onDisk = '/var/tmp'
 
 /**
- * Polls until it is true, the more seldom the longer it lasts; false when it has not become so in time, which is long
- * where no promise names one.
+ * Calls `look` until it returns true, with growing pauses. Returns false if that takes longer than `withinMs`; the
+ * default is long, for conditions without a promised time.
  */
 export async function becomesTrue(look: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<boolean> {
   const began = performance.now()
@@ -63,7 +63,10 @@ export async function becomesTrue(look: () => boolean | Promise<boolean>, within
   return true
 }
 
-/** Whether a condition holds and goes on to hold for this long: for what must not happen, where no later signal tells. */
+/**
+ * Whether a condition holds for the whole time. For an event that must not happen, when no later signal shows that it
+ * can no longer happen.
+ */
 export async function staysTrue(look: () => boolean | Promise<boolean>, forMs: number): Promise<boolean> {
   const end = performance.now() + forMs
   while (await look()) {
@@ -73,7 +76,7 @@ export async function staysTrue(look: () => boolean | Promise<boolean>, forMs: n
   return false
 }
 
-/** Repeats a call that is refused for its rate (10007) until it is not. */
+/** Repeats a call while the rate limit refuses it (10007). */
 export async function untilAdmitted<Answered extends { code: number }>(
   call: () => Promise<Answered>,
   pauseMs = 5,
@@ -85,7 +88,7 @@ export async function untilAdmitted<Answered extends { code: number }>(
 
 export type Connection = EmbeddedDatabase['connection']
 
-/** Runs statements on a connection of their own, around the service. */
+/** Runs statements over a separate connection, past the service. */
 export async function withSql<T>(connection: Connection, use: (sql: postgres.Sql) => Promise<T>): Promise<T> {
   const sql = postgres({ ...connection, max: 1, onnotice: () => {}, types: { bigint: idsAsNumbers } })
   try {
@@ -97,7 +100,7 @@ export async function withSql<T>(connection: Connection, use: (sql: postgres.Sql
 
 const idsAsNumbers = { to: 20, from: [20], serialize: String, parse: Number }
 
-/** What the service wrote down of its embedded database. */
+/** The connection of a service's embedded database, as its data folder records it. */
 export function embeddedConnection(dataDir: string): Connection & { cluster: string } {
   const { cluster, socketDir, port, user, password } = JSON.parse(readFileSync(join(dataDir, 'embedded.json'), 'utf8'))
   return { host: socketDir, port, user, password, database: 'forecourt', cluster: resolve(dataDir, cluster) }
@@ -109,15 +112,15 @@ export function databaseProcesses(dataDir: string): ProcessId[] {
   return postgresProcessesIn(embeddedConnection(dataDir).cluster).toSorted((a, b) => a.pid - b.pid)
 }
 
-/** The server of a data folder's embedded database. */
+/** The process id of the server of a data folder's embedded database. */
 export function postmasterPid(dataDir: string): number {
   return Number.parseInt(readFileSync(join(embeddedConnection(dataDir).cluster, 'postmaster.pid'), 'utf8'), 10)
 }
 
-/** A database that the test starts, kills and starts again, with the service outside. */
+/** A database that a test starts, kills and starts again, apart from the service. */
 export class OwnDatabase {
   readonly dataDir: string
-  /** The URL of a database that the tests were given and must not stop. */
+  /** The URL of a database that the test must not stop, if it was given one. */
   private readonly given: string | undefined
   private handle: EmbeddedDatabase | undefined
 
@@ -128,7 +131,7 @@ export class OwnDatabase {
 
   async start(): Promise<this> {
     prepareDatabase(this.dataDir)
-    // For several services, each of which may be several processes.
+    // Enough connections for several services, each of which may be several processes.
     const processes = 3 * Number(process.env.FORECOURT_TEST_WORKERS ?? 1)
     this.handle = await startEmbeddedDatabase(this.dataDir, () => {}, { processes })
     return this
@@ -155,14 +158,14 @@ export class OwnDatabase {
     return this.handle?.isRunning() ?? false
   }
 
-  /** A DATABASE_URL. */
+  /** A DATABASE_URL for one of the server's databases. */
   url(database = this.connection.database): string {
     if (this.given !== undefined) return this.given
     const { host, port, user, password } = this.connection
     return `postgres://${user}:${password}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`
   }
 
-  /** The server and all that work for it. */
+  /** The server and its helper processes. */
   processes(): ProcessId[] {
     return databaseProcesses(this.dataDir)
   }
@@ -177,9 +180,9 @@ export class OwnDatabase {
 }
 
 /**
- * The folder of a test file's processes: everything that it starts lies below `home`, by which all of it is found and
- * ended, even after a failure. Its path is short because a socket's must be, and open because PostgreSQL runs as
- * another user.
+ * The folder of a test file's processes. All data folders are below `home`, by which the processes are found and ended,
+ * even after a failure. Its path is short because the path of a socket must be, and readable for all because PostgreSQL
+ * runs as another user.
  */
 export class Workplace {
   readonly home: string
@@ -191,13 +194,13 @@ export class Workplace {
     chmodSync(this.home, 0o755)
   }
 
-  /** The path of a data folder that is not there yet. */
+  /** The path of a data folder that does not exist yet. */
   newFolder(): string {
     this.folders++
     return join(this.home, `d${this.folders}`)
   }
 
-  /** The path of a data folder whose database has been made: where making it is not what matters. */
+  /** The path of a data folder with a prepared database, for tests that do not test its creation. */
   preparedFolder(): string {
     const dataDir = this.newFolder()
     prepareDatabase(dataDir)
@@ -210,7 +213,7 @@ export class Workplace {
     return startService({ ...options, dataDir })
   }
 
-  /** A database for tests that neither stop nor kill it: distributed where a Citus coordinator is named, else new. */
+  /** A database for tests that do not stop it: distributed if a Citus coordinator is given, otherwise embedded. */
   async findDatabase(): Promise<OwnDatabase> {
     if (coordinatorUrl === undefined) return this.startDatabase()
     this.cluster ??= await Cluster.find()
@@ -221,7 +224,7 @@ export class Workplace {
     return new OwnDatabase(this.newFolder()).start()
   }
 
-  /** Services that run with a data folder below `home`. */
+  /** The running services with a data folder below `home`. */
   services(): ProcessId[] {
     return readdirSync('/proc')
       .map(Number)
@@ -231,7 +234,7 @@ export class Workplace {
       .flatMap((pid) => findProcess(pid) ?? [])
   }
 
-  /** Ends everything and removes it. */
+  /** Ends all processes and removes the folder. */
   async clear(): Promise<void> {
     await end(this.services())
     await this.cluster?.clear()

@@ -17,7 +17,7 @@ import {
 import { longTest } from '../long.ts'
 import { becomesTrue, Workplace, withSql } from './support.ts'
 
-// TLS to the database: what each sslmode verifies of a real server with a real certificate.
+// TLS to the database: what each sslmode verifies, with a real server and a real certificate.
 
 const place = new Workplace()
 const user = serverUser()
@@ -49,7 +49,7 @@ function makeAuthority(name: string): void {
   )
 }
 
-/** A server's certificate for a name or an address, from the authority `ours`. */
+/** Creates a server's certificate for a host name or an address, signed by the authority `ours`. */
 function makeCertificate(name: string, subject: string): void {
   openssl('req', ...newKey, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`)
   writeFileSync(inHome(`${name}.ext`), `subjectAltName=${subject}\n`)
@@ -59,7 +59,7 @@ function makeCertificate(name: string, subject: string): void {
 
 const onSocket = { host: place.home, user: 'forecourt', password: '', database: 'postgres' }
 
-/** Lets the server show this certificate from now on. */
+/** Makes the server use this certificate from now on. */
 async function show(name: string): Promise<void> {
   for (const end of ['pem', 'key']) {
     const path = join(cluster, `server.${end}`)
@@ -87,7 +87,7 @@ beforeAll(async () => {
   if (user !== undefined) chownSync(cluster, user.uid, user.gid)
   const initdb = ['-D', cluster, '-U', 'forecourt', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
   execFileSync(join(oldestPostgres, 'initdb'), initdb, { ...identity, cwd: place.home })
-  // Whoever comes by the network without TLS is refused.
+  // Network connections without TLS are refused.
   writeFileSync(
     join(cluster, 'pg_hba.conf'),
     'local all all trust\nhostssl all limited all scram-sha-256\nhostssl all all all trust\n',

@@ -72,10 +72,13 @@ describe.each(changes)('$what', ({ what, refused, change }) => {
   }, 120_000)
 })
 
-/** Changes an application through A while B is being asked. Answers for how long B still admitted it, in ms. */
+/**
+ * Changes an application through process A while process B gets its requests. Returns for how many ms B still admitted
+ * them.
+ */
 async function changeUnderUse(refused: number, change: (app: TestApplication) => Promise<unknown>): Promise<number> {
   const app = await newApplication(a)
-  // Both know the token before, and the other keeps being asked while it changes.
+  // Both processes have the token in memory before the change, and B gets requests all the time.
   expect((await ask(a, app)).code).toBe(0)
   expect((await ask(b, app)).code).toBe(0)
   const seen: { sentAt: number; answeredAt: number; code: number }[] = []
@@ -88,7 +91,7 @@ async function changeUnderUse(refused: number, change: (app: TestApplication) =>
       await sleep(4)
     }
   })
-  // The other looks for changes now and then; the change may come at any point between two looks.
+  // B reads changes at intervals; the random pause puts the change at any point between two reads.
   await sleep(random() * 900)
   await change(app)
   const changedAt = performance.now()
@@ -104,7 +107,8 @@ async function changeUnderUse(refused: number, change: (app: TestApplication) =>
   const lastAdmitted = Math.max(...seen.filter(({ code }) => code === 0).map(({ sentAt }) => sentAt))
   const firstRefused = Math.min(...seen.filter(({ code }) => code === refused).map(({ answeredAt }) => answeredAt))
   expect(firstRefused, `${said}: refused by the other process`).toBeLessThan(changedAt + 1000)
-  // A process that has begun to refuse does not begin to admit again. Which of several workers answers is chance.
+  // A process that has begun to refuse must not admit again. With several workers this is not checked, because any of
+  // them may respond.
   if (process.env.FORECOURT_TEST_WORKERS === undefined) {
     expect(lastAdmitted, `${said}: admitted after it was refused`).toBeLessThan(firstRefused)
   }
@@ -190,7 +194,7 @@ test('devices that are created on one process while the other changes their mode
       const atLeast = answered
       const body = deviceBody(app.appId, { deviceNo: `${serialPrefix}-${newSerial()}` })
       const { status, data, text } = await b.call(createDevice, body, { token: app.token })
-      // Nothing but the change of models can make it 503 here, and that it may.
+      // Only the change of models can cause a 503 here, which is allowed.
       if (status === 503) continue
       const version = Number(data?.modelName?.slice('version '.length))
       if (!(version >= atLeast && version <= asked)) wrong.push(`between ${atLeast} and ${asked}: ${text}`)

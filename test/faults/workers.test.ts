@@ -51,7 +51,7 @@ function start(dataDir: string, env: Record<string, string> = {}): Promise<Servi
   })
 }
 
-/** The processes of a service that serve: all with its data folder but the parent, without those of the database. */
+/** The worker processes of a service: its child processes, without those of the database. */
 function workersOf({ process: parent }: Service): ProcessId[] {
   return place.services().filter(({ pid }) => pid !== parent.pid && parentOf(pid) === parent.pid && isServer(pid))
 }
@@ -70,10 +70,10 @@ function readProc(pid: number, name: string): string {
   }
 }
 
-/** So that each request is on a connection of its own, and falls to any of the workers. */
+/** Each request then opens its own connection, which any worker may accept. */
 const onItsOwn = { headers: { connection: 'close' } }
 
-/** Whether all serve, and this one is not among them. Connections that it had are broken. */
+/** Whether all workers serve requests and this process is no longer one of them. Requests on its connections failed. */
 function allServeWithout(gone: ProcessId): Promise<boolean> {
   return becomesTrue(async () => {
     const pids = workersOf(service).map(({ pid }) => pid)
@@ -83,7 +83,7 @@ function allServeWithout(gone: ProcessId): Promise<boolean> {
   })
 }
 
-/** The requests that were answered of an operation, of the service as a whole. */
+/** The number of successful requests of an operation, over all workers. */
 async function answered(client: Client, operation: string): Promise<number> {
   const { text } = await client.operate(getMetrics, {}, onItsOwn)
   const line = new RegExp(`^forecourt_requests_total\\{operation="${operation}",code="0"\\} (\\d+)$`, 'm').exec(text)
@@ -104,13 +104,13 @@ test('it starts as one service: one ready line, one link for the first admin, an
   const toFresh = new Client(fresh)
   const { data } = await toFresh.call(getReadiness, {})
   expect(data).toMatchObject({ ready: true, workers: { serving: workers, wanted: workers } })
-  // Connections are spread over all of them.
+  // Connections are spread over all workers.
   await many(100, () => toFresh.call(getHealth, {}, onItsOwn))
   const asked = () => {
     const requests = fresh.stderr().matchAll(/"pid":(\d+),.*"operation":"getHealth"/g)
     return new Set([...requests].map(([, pid]) => Number(pid)))
   }
-  // Their log lines come when we get to read them.
+  // Log lines can arrive later than the responses.
   await becomesTrue(() => asked().size === workers)
   expect(asked()).toEqual(new Set(pids))
   expect(await fresh.stop()).toBe(0)
@@ -154,7 +154,7 @@ test('while a killed worker is away the others answer, and another takes its pla
   isRunning = false
   await creating
   tell(`a worker killed: ${seen.failed} connections broken of ${seen.created.length} creates`)
-  // Those that were the killed one's, and no other.
+  // Only connections of the killed worker failed.
   expect(seen.failed).toBeLessThan(100)
   expect(seen.refused).toEqual([])
   const pids = workersOf(service).map(({ pid }) => pid)
@@ -191,7 +191,7 @@ test('one that is told to stop, and the whole service, drop nothing that they to
     const before = seen.created.length
     const running = workersOf(service)
     expect(running).toHaveLength(workers)
-    // What does not end within its 9.5 seconds ends with 1.
+    // A service that has not ended after 9.5 s exits with 1.
     expect((await Promise.all([service.stop(), ...all]))[0], service.stderr()).toBe(0)
     told('and the service', seen)
     expect(seen.dropped).toEqual([])
@@ -213,7 +213,7 @@ test('a parent that is killed takes its workers with it, and the next start goes
   await service.kill('SIGKILL')
   for (const worker of running) expect(await goneWithin(worker, 2_000)).toBe(true)
   for (const connection of connections) connection?.close()
-  // As with a single process, the database stays for the next start (decision 0002).
+  // As with a single process, the database keeps running for the next start (decision 0002).
   const database = findProcess(postmasterPid(dataDir))
   expect(database).toBeDefined()
   service = await start(dataDir)
@@ -226,16 +226,16 @@ test('a rate limit holds over all workers, and one connection may use all of it'
   const limit = 40
   const app = await newApplication(client, { rateLimitPerSecond: limit })
   const empty = (options = onItsOwn) => client.call(createDevice, {}, { token: app.token, ...options })
-  // A burst of one second's worth, however the connections are spread.
+  // A burst may contain the requests of one second, however the connections are spread.
   const began = performance.now()
   const burst = await many(3 * limit, () => empty())
   const passed = burst.filter(({ code }) => code !== 10007).length
   const most = limit * (1 + (performance.now() - began) / 1000)
   tell(`of a burst of ${3 * limit} at a limit of ${limit}, ${passed} passed; at most ${most.toFixed(0)} may`)
-  // A part of a request that each worker has left adds up to none before it is asked for again.
+  // Each worker may hold an unused fraction of a request, so the sum can fall short by less than one for each worker.
   expect(passed).toBeGreaterThan(limit - workers)
   expect(passed).toBeLessThanOrEqual(most + 1)
-  // Over seconds.
+  // The rate over several seconds.
   let count = 0
   const from = performance.now()
   const seconds = atScale(3, 10)
@@ -250,7 +250,7 @@ test('a rate limit holds over all workers, and one connection may use all of it'
   tell(`a limit of ${limit} a second let ${perSecond.toFixed(1)} a second pass`)
   expect(perSecond).toBeLessThan(limit * 1.1)
   expect(perSecond).toBeGreaterThan(limit * 0.7)
-  // One after the other on one connection, which is one worker's.
+  // One request after the other on one connection, which a single worker serves.
   await sleep(1_500)
   const alone = (await RawConnection.open(service.url)) as RawConnection
   const [head, body] = rawPost(createDevice.path, app.token, {})

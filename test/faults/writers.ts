@@ -4,16 +4,16 @@ import { saveSite } from '../../src/sites/contract.ts'
 import { type Answer, Client, deviceBody, newSerial, siteBody, type TestApplication } from '../harness.ts'
 import { sleep } from './support.ts'
 
-/** One create, from its first attempt to the answer that settles it. */
+/** One create, from its first attempt to its final response. */
 export interface Create {
   kind: 'device' | 'site'
-  /** Its serial, or its site's name: nothing else has it. */
+  /** The device's serial number or the site's name, which no other record has. */
   name: string
   key: string
   body: object
-  /** Attempts without an outcome: the connection was lost, or the response was 503. */
+  /** The number of attempts without an outcome: the connection was lost, or the response was 503. */
   unknown: number
-  /** The record of the answer 200, as JSON text. */
+  /** The record in the response 200, as JSON text. */
   record: string | undefined
 }
 
@@ -22,15 +22,15 @@ const writersOf = { device: 12, site: 6 }
 const retryAfterMs = 20
 
 /**
- * Keeps creating devices and sites, each under its own idempotency key. As callers should, it repeats every request
- * without an outcome with the same key. While the writers are paused, requests that lost their response wait.
+ * Keeps creating devices and sites, each with a separate idempotency key. As callers should, it repeats every request
+ * without an outcome with the same key. While the writers are paused, requests without a response wait.
  */
 export class Writers {
-  /** Everything that was answered 200, in the order of the answers. */
+  /** Creates that got the response 200, in the order of the responses. */
   readonly settled: Create[] = []
-  /** Everything that has been sent and not yet been answered 200. */
+  /** Creates that were sent and have not got the response 200 yet. */
   readonly pending = new Set<Create>()
-  /** Responses that are never right. */
+  /** Responses that are always wrong. */
   readonly wrong: string[] = []
   private readonly app: TestApplication
   private client: Client
@@ -53,20 +53,20 @@ export class Writers {
     })
   }
 
-  /** Goes on, with a service that may have another address. */
+  /** Continues, with a service that may have another address. */
   open(service: { url: string; operatorKey: string }): void {
     this.client = new Client(service)
     this.shut = undefined
     this.reopen()
   }
 
-  /** Resolves when every create that was begun has been settled. */
+  /** Resolves when every create that was begun has its final response. */
   async finish(): Promise<void> {
     this.running = false
     await this.all
   }
 
-  /** Leaves everything as it is: the test has failed, or is over. */
+  /** Stops without waiting: the test has failed, or is over. */
   abandon(): void {
     this.running = false
     this.abandoned = true
@@ -93,7 +93,7 @@ export class Writers {
     return { kind, name, key: `key-of-${name}`, body, unknown: 0, record: undefined }
   }
 
-  /** Answers whether the create is settled. */
+  /** Returns whether the create has its final response. */
   private async attempt(create: Create): Promise<boolean> {
     let answer: Answer<object>
     try {
@@ -113,7 +113,7 @@ export class Writers {
     if (!isUnknown) {
       this.wrong.push(`${create.kind} ${create.name} after ${create.unknown} lost: ${answer.status} ${answer.text}`)
     }
-    // Whatever it was, it is not tried for ever.
+    // A response with an outcome is final, so it is not repeated.
     return !isUnknown
   }
 }
@@ -124,7 +124,7 @@ interface Stored {
   keys: number
 }
 
-/** What the database holds of these creates, by their names, at one moment. */
+/** The stored rows of these creates by name, in one snapshot. */
 export function stored(sql: postgres.Sql, appId: string, creates: Create[]): Promise<Map<string, Stored>> {
   return sql.begin('isolation level repeatable read', (snapshot) => readStored(snapshot, appId, creates)) as Promise<
     Map<string, Stored>
@@ -168,7 +168,7 @@ export async function contradictions(sql: postgres.Sql, appId: string, settled: 
   return all.length > 4 ? [...all.slice(0, 4), `and ${all.length - 4} more`] : all
 }
 
-/** What the application has in all, and how many events for it. */
+/** The number of the application's records, and of the events that report them. */
 export async function totals(sql: postgres.Sql, appId: string): Promise<{ rows: number; events: number }> {
   const [row] = await sql`
     select (select count(*) from device where app_id = ${appId})::int
