@@ -65,10 +65,10 @@ describe('the day of a billing rule', () => {
     expect(starts(moveBorder(day, 1, 90_000))).toEqual(['00:00:00', '21:45:00', '22:00:00'])
     expect(starts(moveBorder(day, 2, 90_000))).toEqual(['00:00:00', '08:07:30', '23:45:00'])
     expect(starts(moveBorder(day, 2, 0))).toEqual(['00:00:00', '08:07:30', '08:15:00'])
-    // Without a quarter of an hour between the neighbours, nothing moves.
+    // No quarter of an hour lies between 00:00 and 00:10, so the border cannot move.
     const close = [period('00:00:00'), period('00:05:00'), period('00:10:00')]
     expect(starts(moveBorder(close, 1, 600))).toEqual(starts(close))
-    // The first period starts the day.
+    // The first period always starts at midnight.
     expect(starts(moveBorder(day, 0, 600))).toEqual(starts(day))
   })
 

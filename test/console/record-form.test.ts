@@ -65,12 +65,12 @@ test('a key is one for all attempts at the same record, and another from then on
   const keys = attemptKeys(() => ({ 'idempotency-key': String(++made) }))
   const used = () => keys.current()['idempotency-key']
   expect(used()).toBe('1')
-  // Without a response, and after a refusal that can be corrected.
+  // The key stays the same without a response (0), and after a refusal that the user can correct (10001).
   keys.ended(0)
   expect(used()).toBe('1')
   keys.ended(10001)
   expect(used()).toBe('1')
-  // It stands for something else that was sent before.
+  // 10008: the key was used for another body, so a new key is needed.
   keys.ended(10008)
   expect(used()).toBe('2')
   keys.ended()

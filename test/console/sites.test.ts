@@ -41,9 +41,9 @@ describe('a place on the map', () => {
     expect(swapped('115.899918,28.676493')).toBeUndefined()
     expect(swapped('10,20')).toBeUndefined()
     expect(swapped('nowhere')).toBeUndefined()
-    // 50 E, 60 N and its mirror are both places outside.
+    // 50 E, 60 N and the swapped 60 E, 50 N are both possible places outside China, so nothing shows an error.
     expect(swapped('50,60')).toBeUndefined()
-    // This way it lies in China.
+    // 80 E, 40 N is in China, so the coordinates are right as they are.
     expect(swapped('80,40')).toBeUndefined()
     expect(swapped('40,80')).toBe('80,40')
     expect(swapped('200,200')).toBeUndefined()

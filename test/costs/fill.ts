@@ -1,20 +1,20 @@
 import type postgres from 'postgres'
 
-/** The owner of the rows that are filled in. */
+/** The application that gets the rows. */
 export interface Owner {
   appId: string
 }
 
 /**
- * Fills every table through SQL: `count` devices of one application with all that belongs to them, and beside it other
- * applications, sites, people and files in proportion. Rows of a call before stay: `from` is where it goes on. Events
- * hold what one of their type holds that really happened: it must be there.
+ * Fills every table through SQL with the rows `from` to `to` of one application: devices and all that belongs to them,
+ * and a proportional number of other applications, sites, people and files. Rows of earlier calls stay. The events'
+ * data are copied from real events, so one event of each type must exist.
  */
 export async function fill(sql: postgres.Sql, { appId }: Owner, from: number, to: number): Promise<void> {
   const some = (share: number) =>
     sql`generate_series(${Math.ceil(from / share)}::int, ${Math.ceil(to / share) - 1}::int) as i`
   const all = some(1)
-  // Microseconds since 1970, an hour ago and on.
+  // Microseconds since 1970, beginning an hour ago.
   const id = sql`((extract(epoch from now())::bigint - 3600) * 1000000 + i)`
   const bound = sql`timestamptz '2026-01-01' + i * interval '1 second'`
   const other = sql`'other ' || i % greatest(1, ${to}::int / 10)`

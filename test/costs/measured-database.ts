@@ -1,10 +1,10 @@
 import postgres from 'postgres'
 import { OldestServer } from '../faults/oldest-server.ts'
 
-/** A database of PostgreSQL 15 that counts what each statement reads (`pg_stat_statements`). */
+/** A PostgreSQL 15 database that counts what each statement reads (`pg_stat_statements`). */
 export class MeasuredDatabase {
   readonly url: string
-  /** A connection beside the service's. */
+  /** A connection that the service does not use. */
   readonly sql: postgres.Sql
   private readonly server: OldestServer
 
@@ -21,7 +21,7 @@ export class MeasuredDatabase {
     })
   }
 
-  /** `settings` of the server, each as `name=value`. */
+  /** `settings`: settings of the server, each as `name=value`. */
   static async start(folder: string, settings: readonly string[] = []): Promise<MeasuredDatabase> {
     const counting = ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.max=10000']
     return new MeasuredDatabase(folder, await OldestServer.start(folder, [...counting, ...settings]))

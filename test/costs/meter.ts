@@ -1,6 +1,9 @@
 import type postgres from 'postgres'
 
-/** What statements have cost: pages of 8 kB that they looked at, in memory or on disk, and that they changed first. */
+/**
+ * The cost of statements: pages of 8 kB that they read, from memory or disk, and pages that they were the first to
+ * change.
+ */
 export interface Blocks {
   read: number
   dirtied: number
@@ -11,7 +14,7 @@ interface Statement extends Blocks {
   text: string
 }
 
-/** Counts the blocks of every statement of a database's clients, but for what the service does by itself. */
+/** Counts the blocks of every statement in a database, and can leave out the service's own background work. */
 export class Meter {
   private readonly sql: postgres.Sql
   private readonly idle = new Set<string>()
@@ -34,7 +37,7 @@ export class Meter {
     return new Map(rows.map((row) => [row.id, row]))
   }
 
-  /** Learns what runs while nothing is asked for: later counts leave these statements out. */
+  /** Records which statements run while no request is sent; `blocksOf` leaves these out. */
   async learnIdle(during: () => Promise<void>): Promise<void> {
     const { changed } = await this.difference(during)
     for (const { id } of changed) this.idle.add(id)
@@ -52,13 +55,16 @@ export class Meter {
     return { changed }
   }
 
-  /** What the statements of some work cost, the dearest first, what the service does by itself included. */
+  /**
+   * The cost of each statement that runs during some work, the most expensive first, including the service's background
+   * work.
+   */
   async statementsOf(work: () => Promise<unknown>): Promise<Statement[]> {
     const { changed } = await this.difference(work)
     return changed.sort((a, b) => b.read - a.read)
   }
 
-  /** What some work costs beside what the service does by itself. */
+  /** The cost of some work, without the service's background work. */
   async blocksOf(work: () => Promise<unknown>): Promise<Blocks & { dearest: string }> {
     const own = (await this.statementsOf(work)).filter(
       ({ id, text }) => !this.idle.has(id) && !/claim_endpoints_|renew_leases_|read_work_|write_progress_/.test(text),

@@ -6,25 +6,28 @@ import { fill } from './fill.ts'
 import { MeasuredDatabase } from './measured-database.ts'
 import { type Blocks, Meter } from './meter.ts'
 
-/** What one operation, or one question of it, reads and changes first, in blocks of 8 kB. */
+/** The blocks of 8 kB that one operation, or one variant of it, reads and is the first to change. */
 export interface Cost extends Pick<Measured, 'allowed' | 'isOpen'> {
   name: string
   small: Blocks
-  /** Without statistics, on plans that were made while the tables were empty. */
+  /** Without statistics, with plans that were made while the tables were empty. */
   large: Blocks & { dearest: string }
   /** After `vacuum analyze`. */
   analysed: Blocks & { dearest: string }
 }
 
-/** More calls than PostgreSQL plans a prepared statement for its values, on each of a pool's connections. */
+/**
+ * One more than the 5 executions for which PostgreSQL plans a prepared statement anew; from then on it may keep a
+ * general plan.
+ */
 const callsWhenEmpty = 6
 
 export const few = 1_000
 
 /**
- * Calls every operation on one running service: while its database is empty, with few devices of an application and what
- * belongs to them, and with `many`, first without statistics and then with. Each figure is the least of some calls: what the
- * service does each minute by itself falls into one or the other.
+ * Calls every operation of one running service: while its database is empty, with few devices of an application and the
+ * rows that belong to them, and with `many`, first without statistics and then with them. Each figure is the least of
+ * several calls, because the service's background work adds to some of them.
  */
 export async function measureOperations(many: number): Promise<Cost[]> {
   const place = new Workplace()
@@ -74,7 +77,7 @@ export async function measureOperations(many: number): Promise<Cost[]> {
   }
 }
 
-/** Every operation, and the questions that it answers in another way. Throws for one of which no call is known. */
+/** Every operation, and its variants that run other SQL. Throws if no call is defined for one. */
 function all() {
   const plain = operations.map((operation) => {
     const call = measured[operation.id]
@@ -89,10 +92,10 @@ function all() {
   return [...plain, ...more]
 }
 
-/** What the gate measures with, and what allowances are for. */
+/** The number of rows in the short run, for which the allowances are defined. */
 export const manyInGate = 30_000
 
-/** The most that an operation may read beside many rows: a little more than beside few, for indexes are deeper. */
+/** The most that an operation may read with many rows: a little more than with few, because indexes are deeper. */
 export const boundOf = ({ small, allowed }: Cost, many: number): number =>
   Math.max(1.5 * small.read + 40, ((allowed?.blocks ?? 0) * many) / manyInGate)
 

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { type OwnDatabase, Workplace } from '../faults/support.ts'
 import { driverWithout, patchHunks } from './variants.ts'
 
-// Every hunk of the driver's patch has a scenario that a driver without it does not pass.
+// Every hunk of the patch for the database driver has a scenario that fails with a driver without that hunk.
 
-/** The scenario of each hunk, by its number in the patch. */
+/** The scenarios, each with the numbers of the hunks that it tests. */
 const scenarios = [
   { scenario: 'a connection shows what it waits for, and a cut fails its query', numbers: [1, 11] },
   { scenario: 'without prepared statements, nothing is sent behind a query', numbers: [2] },
@@ -21,10 +21,10 @@ const scenarios = [
   { scenario: 'a transaction that lost its connection writes nothing on the next one', numbers: [13] },
 ]
 
-/** Bun verifies the address by itself. */
+/** Bun verifies a server's address without the patch. */
 const isNeeded = (hunk: number, runtime: string) => hunk !== 4 || runtime === 'node'
 
-/** The scenario of TLS makes its certificate by openssl. */
+/** The scenario with TLS creates its certificate with openssl. */
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 const runnable = scenarios.filter(({ numbers }) => hasOpenssl || !numbers.includes(4))
 

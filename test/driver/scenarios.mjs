@@ -1,8 +1,9 @@
-// What each hunk of the driver's patch is for, on a real server, through a link that can be cut. Runs on Bun and on Node:
+// Shows what each hunk of the database driver's patch is for, with a real server and a proxy that can interrupt the
+// connection. Runs on Bun and on Node:
 //
 //   DRIVER_TEST_SERVER='{"host":…,"port":…,"user":…,"password":…,"database":…}' bun scenarios.mjs NAME DRIVER
 //
-// Exits with 0 when the driver does what the scenario asks for.
+// Exits with 0 when the driver behaves as the scenario requires.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,14 +20,14 @@ const { default: postgres } = await import(driver)
 const { host, port, ...login } = JSON.parse(process.env.DRIVER_TEST_SERVER ?? '{}')
 const server = host.startsWith('/') ? { path: join(host, `.s.PGSQL.${port}`) } : { host, port }
 
-/** The link between the driver and the server. */
+/** A proxy between the driver and the server, which a scenario can interrupt. */
 const link = {
-  /** Types of messages that the driver sent, and `Z` where the server said that it is ready, in their order. */
+  /** The types of the messages that the driver sent, with `Z` for each `ReadyForQuery` of the server, in order. */
   log: [],
-  /** Bytes of the server that still pass; then the connection is closed. */
+  /** The number of further bytes from the server that are passed on; then the connection is closed. */
   left: Number.POSITIVE_INFINITY,
   pairs: new Set(),
-  /** Ends every connection; with a reset, as a host that has rebooted does. */
+  /** Ends every connection, if asked with a reset, as a rebooted machine does. */
   cut({ isReset = false } = {}) {
     for (const { near, far } of link.pairs) {
       isReset ? near.resetAndDestroy() : near.destroy()
@@ -36,7 +37,7 @@ const link = {
   },
 }
 
-/** The types of the messages in what one side has sent. */
+/** The types of the messages in a chunk of one side's bytes. */
 function messages(chunk) {
   const types = []
   for (let at = 0; at + 5 <= chunk.length; at += 1 + chunk.readUInt32BE(at + 1)) {
@@ -84,7 +85,7 @@ const open = (more = {}) =>
     ...more,
   })
 
-/** Settles as the promise does, or is rejected when it has not settled in time. */
+/** Settles like the promise, or rejects when the promise has not settled in time. */
 function within(promise, ms = 2_000) {
   let timer
   const late = new Promise((_, reject) => {
@@ -94,7 +95,7 @@ function within(promise, ms = 2_000) {
 }
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-/** What a query came to: its rows, or the code or message of its error. */
+/** The result of a query: its rows, or the code or message of its error. */
 const outcome = (query) =>
   within(
     query.then(
@@ -117,7 +118,7 @@ const scenarios = {
     assert.match(connection.query.string, /pg_sleep/)
     connection.cut(Object.assign(new Error('it was silent'), { code: 'SILENT' }))
     assert.equal(await slow, 'SILENT')
-    // The socket's end comes after the error.
+    // The socket ends after the error.
     await sleep(100)
     assert.deepEqual(await outcome(sql`select 1 as one`), [{ one: 1 }])
   },
@@ -134,7 +135,7 @@ const scenarios = {
 
   async 'a query on a reserved connection that is gone fails, and the process lives on'() {
     const sql = open()
-    // Without types to fetch, the driver reserves only a connection that is open.
+    // When the driver has no types to fetch, it can only reserve a connection that is open already.
     await sql`select 1`
     const reserved = await sql.reserve()
     link.cut()
@@ -152,7 +153,7 @@ const scenarios = {
     rmSync(folder, { recursive: true })
     const asked = createServer((socket) => {
       socket.on('error', () => {})
-      // The driver's question whether the server speaks TLS.
+      // The driver's request for TLS.
       socket.once('data', () => {
         socket.write('S')
         const secured = new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(files) })
@@ -233,7 +234,7 @@ const scenarios = {
     const sql = open()
     const waiting = []
     const transaction = sql.begin(async (tx) => {
-      // A query with a parameter is described first: what comes behind it waits.
+      // A query with a parameter is described first, so the queries behind it wait.
       waiting.push(outcome(tx`select pg_sleep(${5})`), outcome(tx`select 2`), outcome(tx`select 3`))
       await sleep(100)
       link.cut()
@@ -255,7 +256,7 @@ const scenarios = {
       await tx`insert into written values (1)`
       link.cut()
       await sleep(100)
-      // The pool's one connection is open again.
+      // The pool's only connection is opened again.
       await sql`select 1`
       late = outcome(tx`insert into written values (2)`)
       await late

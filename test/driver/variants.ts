@@ -4,7 +4,7 @@ import { projectFolder } from '../harness.ts'
 
 /** One hunk of the driver's patch: its lines before and after, in one file of the driver. */
 export interface Hunk {
-  /** From 1, as in docs/security/driver-patch.md. */
+  /** Counted from 1, as in docs/security/driver-patch.md. */
   number: number
   /** Relative to the driver's folder. */
   file: string
@@ -34,8 +34,8 @@ export function patchHunks(): Hunk[] {
 }
 
 /**
- * Copies the installed driver into `folder`, without these hunks. Returns the path of the copy's module. Throws when
- * the installed driver does not hold a hunk: then it is not patched, or by another version of the patch.
+ * Copies the installed driver into `folder` without these hunks. Returns the path of the copy's module. Throws when the
+ * installed driver does not contain a hunk: then it is unpatched, or patched by another version of the patch.
  */
 export function driverWithout(hunks: readonly Hunk[], folder: string): string {
   mkdirSync(folder, { recursive: true })

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { operations } from '../../src/reference/operations.ts'
 
-// Patterns of the contracts, tried with text that makes a bad one take for ever.
+// The contracts' regular expressions, tried with text on which an inefficient one would take extremely long.
 
-/** Every pattern in a schema, however deep. */
+/** Every pattern in a schema, at any depth. */
 function patternsOf(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const own = 'pattern' in schema && typeof schema.pattern === 'string' ? [schema.pattern] : []
@@ -55,6 +55,6 @@ test.each(patterns)('%s takes no longer for hostile text than for any other', (p
     compiled.test(text)
     slowest = Math.max(slowest, performance.now() - started)
   }
-  // A pattern that goes through the text twice for each character takes minutes.
+  // A pattern that reads the text again for each of its characters takes minutes.
   expect(slowest).toBeLessThan(1_000)
 })

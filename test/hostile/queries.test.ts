@@ -7,7 +7,7 @@ import type { Operation } from '../../src/vocabulary/operation.ts'
 import { refusals } from '../../src/vocabulary/refusals.ts'
 import { type Answer, deviceBody, newApplication, siteBody, target } from '../harness.ts'
 
-// Hostile text in every member of every query; generated from the operations.
+// Hostile text in every member of every query, generated from the list of operations.
 
 const client = await target()
 const owner = await newApplication(client)
@@ -69,7 +69,7 @@ const cursors = [
   encode({ length: 2, 0: 'a', 1: 'b' }),
 ]
 
-/** The response is the envelope of a success or of a known refusal, and reveals nothing of the database. */
+/** Expects the envelope of a success or of a known refusal, and nothing of the database in it. */
 function expectHarmless(answer: Answer<unknown>, of: string): void {
   expect(answer.status, of).toBeLessThan(500)
   expect(answer.code === 0 || codes.has(answer.code), of).toBe(true)
@@ -89,7 +89,7 @@ test.each(reads.map((operation) => [operation.id, operation] as const))(
       const started = performance.now()
       const answer = await client.operate(operation, { ...appId, [member]: text })
       expectHarmless(answer, `${operation.id} ${member}=${text}`)
-      // pg_sleep(30) did not run.
+      // The `pg_sleep(30)` in the text was not executed.
       expect(performance.now() - started, `${operation.id} ${member}=${text}`).toBeLessThan(20_000)
     }
   },
@@ -115,7 +115,7 @@ test('percent, underscore and backslash are text in a search by a part of a name
   }
 })
 
-/** Ways to spell another's appId, or to give it twice. */
+/** Ways to spell another application's id, or to send it twice. */
 const spellings = (appId: string, own: string) => [
   appId,
   appId.toUpperCase(),

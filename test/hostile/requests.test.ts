@@ -5,13 +5,16 @@ import { createDevice } from '../../src/devices/contract.ts'
 import { deviceBody, newApplication, target } from '../harness.ts'
 import { newPerson, signIn } from '../people.ts'
 
-// Requests as no honest client sends them: two in one, pages of other sites, paths that climb.
+// Requests that no ordinary client sends: two requests in one, requests from pages of other sites, paths with `..`.
 
 const client = await target()
 const { hostname, port } = new URL(client.url)
 const app = await newApplication(client)
 
-/** Sends these bytes and answers all that comes back until the service closes, or nothing has come for a while. */
+/**
+ * Sends this text. Returns everything that is received until the service closes the connection or sends nothing for 1.5
+ * s.
+ */
 function exchange(text: string): Promise<string> {
   const socket = connect(Number(port), hostname)
   let got = ''
@@ -38,7 +41,7 @@ const post = (...headers: string[]) =>
     ...headers,
   )
 
-/** What one proxy could read as one request, and the service as two. */
+/** Texts that a proxy could read as one request and the service as two. */
 const ambiguous: Record<string, string> = {
   'a length and chunks': `${post('Content-Length: 4', 'Transfer-Encoding: chunked')}0\r\n\r\n${inner}`,
   'chunks and a length': `${post('Transfer-Encoding: chunked', 'Content-Length: 4')}0\r\n\r\n${inner}`,
@@ -61,7 +64,7 @@ const ambiguous: Record<string, string> = {
 
 test.each(Object.entries(ambiguous))('%s is not read as two requests', async (_, text) => {
   const got = await exchange(text)
-  // The second request's path is never routed, and its id is in no response.
+  // The second request is never handled, and its id is in no response.
   expect(got).not.toMatch(/x-request-id: smuggled/i)
   expect(got).not.toMatch(/^HTTP\/1\.1 2/m)
 })
@@ -123,7 +126,7 @@ test('no header turns a read into a write, nor the other way', async () => {
 })
 
 const origin = new URL(client.url).origin
-/** A browser's `Sec-Fetch-Site` and `Origin`, and whether a write with them is admitted. */
+/** A browser's `Sec-Fetch-Site` and `Origin`, and whether the service accepts a write with these headers. */
 const sources: [site: string | undefined, from: string | undefined, admitted: boolean][] = [
   ['same-origin', origin, true],
   ['same-origin', undefined, true],

@@ -27,7 +27,8 @@ test('how long a refusal takes tells neither whether a client is known nor how m
     const medians = kinds.map((kind) => times[kind].toSorted((a, b) => a - b)[60] as number)
     return Math.max(...medians) / Math.min(...medians)
   }
-  // A hash or a query more for one of them would be several times as much, each time; another test's load is not.
+  // One more hash or query for some of the attempts would take several times as long in each round; the load of another
+  // test would not.
   const spreads: number[] = []
   while (spreads.length < 4 && !(Math.min(...spreads) < 1.5)) spreads.push(await spread())
   expect(Math.min(...spreads)).toBeLessThan(1.5)

@@ -1,40 +1,40 @@
 import { type Answer, isSameAnswer, type Request, respond, type Serial, untouched } from './model.ts'
 
-/** One request as its client saw it. The two moments are numbers of one count over all clients. */
+/** One request as its client saw it. `calledAt` and `answeredAt` come from one counter that all clients share. */
 export interface Exchange {
   client: number
   request: Request
   calledAt: number
-  /** Undefined when it was never learnt: the request may have taken effect at any time after its call, or not at all. */
+  /** Undefined without a response: the request may have taken effect at any time after its call, or not at all. */
   answer: Answer | undefined
-  /** Infinity without an answer. */
+  /** Infinity without a response. */
   answeredAt: number
 }
 
 export type Verdict = 'has an order' | 'has no order' | 'undecided'
 
-/** Beyond this many states a search is given up. */
+/** A search that has tried this many states is abandoned. */
 const defaultBudget = 500_000
 
 /**
- * Whether there is an order of the exchanges of one serial that keeps to the order of those that did not overlap, and in
- * which a service that does one after the other would have answered the same (Herlihy and Wing's linearizability; the
- * search is Wing and Gong's, with Lowe's memory of the states that were seen).
+ * Whether the exchanges of one serial number could have happened one after the other. Exchanges that did not overlap
+ * must keep their order, and a service that handles one request at a time must give the same responses. This is Herlihy
+ * and Wing's linearizability; the search is Wing and Gong's, with Lowe's table of the states that were tried.
  */
 export function judge(history: readonly Exchange[], budget = defaultBudget): Verdict {
   const known = history.filter(({ answer }) => answer !== undefined).toSorted((a, b) => a.calledAt - b.calledAt)
   return new Search(known, alike(history, known), budget).run()
 }
 
-/** Requests without an answer of which one does as well as another, and when they were called, the earliest first. */
+/** Requests without a response that are interchangeable, with the times of their calls, the earliest first. */
 interface Alike {
   request: Request
   calls: number[]
 }
 
 /**
- * Of attempts with one key at most one takes effect, so those without a response count as one that began with the
- * first. Marks and keys that appear in no response make no difference.
+ * Groups the requests without a response. Of several attempts with one key at most one takes effect, so they count as
+ * one that began with the first. Tags and keys that occur in no response are treated as equal.
  */
 function alike(history: readonly Exchange[], known: Exchange[]): Alike[] {
   const seenTags = new Set(known.map(({ answer }) => answer?.tag))
@@ -63,7 +63,10 @@ function alike(history: readonly Exchange[], known: Exchange[]): Alike[] {
 class Search {
   private readonly known: Exchange[]
   private readonly unknown: Alike[]
-  /** Failed states by what is placed and what exists: how many unknown exchanges of each kind had been assumed. */
+  /**
+   * States from which the search has failed. The key describes the placed exchanges and the serial's state; each value
+   * says how many requests of each group were assumed to have taken effect.
+   */
   private readonly tried = new Map<string, number[][]>()
   private readonly placed: boolean[]
   private readonly supposed: number[]
@@ -82,7 +85,7 @@ class Search {
     return this.budget > 0 ? 'has no order' : 'undecided'
   }
 
-  /** Whether what is not yet placed can follow this state; all before `start` is placed. */
+  /** Whether the exchanges that are not placed yet can follow this state. All exchanges before `start` are placed. */
   private canGoOn(start: number, state: Serial): boolean {
     const own: number[] = []
     const isDone = this.settle(start, state, own) || this.tryEach(start, state)
@@ -91,8 +94,8 @@ class Search {
   }
 
   /**
-   * Places all that may come now, is answered rightly and changes nothing: later it would be no better placed. Answers
-   * whether everything is placed then.
+   * Places every exchange that is possible now and changes nothing: placing it later could not be better. Returns
+   * whether all exchanges are then placed.
    */
   private settle(start: number, state: Serial, own: number[]): boolean {
     for (let before = -1; before !== own.length; ) {
@@ -120,7 +123,7 @@ class Search {
     return this.suppose(start, state)
   }
 
-  /** Tries what may have taken effect although it was never answered. */
+  /** Assumes that a request without a response took effect, and goes on. */
   private suppose(start: number, state: Serial): boolean {
     const limit = this.earliestEnd(start)
     for (const [index, { request, calls }] of this.unknown.entries()) {
@@ -135,14 +138,17 @@ class Search {
     return false
   }
 
-  /** What is there after an exchange; undefined when it would have been answered otherwise. */
+  /** The state after an exchange; undefined if a correct service would have given another response. */
   private after(index: number, state: Serial): Serial | undefined {
     const { request, answer } = this.known[index] as Exchange
     const [expected, next] = respond(state, request)
     return answer !== undefined && isSameAnswer(expected, answer) ? next : undefined
   }
 
-  /** Exchanges that were called before any that is not placed was answered, those answered first in front. */
+  /**
+   * The exchanges that may come next: those called before the earliest response of an exchange that is not placed. The
+   * earliest response comes first.
+   */
   private candidates(start: number): number[] {
     const limit = this.earliestEnd(start)
     const found: number[] = []
@@ -163,7 +169,10 @@ class Search {
     return limit
   }
 
-  /** Whether the same has not been tried with as much still to suppose. */
+  /**
+   * Whether this state is new. It is not if the same state was tried with no more requests assumed to have taken
+   * effect.
+   */
   private isNew(start: number, { held, kept }: Serial): boolean {
     const ahead = this.placed.flatMap((isPlaced, index) => (isPlaced && index > start ? [index] : []))
     const keys = [...kept].map(([key, answer]) => `${key}=${answer.app}/${answer.tag}`).sort()
@@ -176,8 +185,8 @@ class Search {
 }
 
 /**
- * The fewest answers of a history without an order that contradict each other whatever all the others were: an exchange
- * is left out by forgetting its answer, as if it might have taken effect or not.
+ * A smallest set of responses that contradict each other, whatever the others were. A response is left out by treating
+ * it as unknown, as if the request might have taken effect or not.
  */
 export function contradiction(history: readonly Exchange[], budget = 20_000): Exchange[] {
   const has = (exchanges: Exchange[]) => judge(exchanges, budget) === 'has no order'
@@ -196,14 +205,15 @@ function forgotten(exchange: Exchange): Exchange {
   return { ...exchange, answer: undefined, answeredAt: Number.POSITIVE_INFINITY }
 }
 
-/** What was known when the first answer came that left no order. */
+/** The history up to the first response after which no order is possible. */
 function upToTheFirstFault(history: readonly Exchange[], has: (exchanges: Exchange[]) => boolean): Exchange[] {
   const ends = history
     .flatMap(({ answer, answeredAt }) => (answer === undefined ? [] : [answeredAt]))
     .sort((a, b) => a - b)
   const until = (end: number) =>
     history.filter(({ calledAt }) => calledAt < end).map((one) => (one.answeredAt > end ? forgotten(one) : one))
-  // What has no order has none with more: the first such end is found by halves.
+  // A history without an order stays without one when exchanges are added, so a binary search finds the first such
+  // response.
   let [low, high] = [0, ends.length - 1]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
@@ -214,7 +224,7 @@ function upToTheFirstFault(history: readonly Exchange[], has: (exchanges: Exchan
   return has(cut) ? cut : [...history]
 }
 
-/** Exchanges for people, in the order of their calls. */
+/** Exchanges as text, in the order of their calls. */
 export function describeExchanges(exchanges: readonly Exchange[]): string {
   return exchanges
     .toSorted((a, b) => a.calledAt - b.calledAt)

@@ -1,20 +1,20 @@
 /**
- * The responses of a correct service about one serial number, if requests came one after the other. The model knows
- * only the contract, nothing of the service's code.
+ * The responses of a correct service about one serial number, if requests came one after the other. The model is
+ * written from the contract alone and shares no code with the service.
  */
 
-/** A request about one serial. */
+/** A request about one serial number. */
 export interface Request {
   action: 'create' | 'unbind' | 'transfer' | 'detail'
-  /** The application that creates, unbinds or asks, or receives the transfer. Undefined for an operator. */
+  /** The application that creates, unbinds or reads, or that receives the transfer. Undefined for an operator. */
   app: string | undefined
-  /** The mark of a create, unique to it, by which its record is recognised. */
+  /** A text that only this create sends, by which its record is recognised. */
   tag?: string
-  /** Its idempotency key. */
+  /** The request's idempotency key. */
   key?: string
 }
 
-/** What was answered: the code, and of a success whose the record is and which. */
+/** A response: its code, and for a success the record's owner and its tag. */
 export interface Answer {
   code: number
   app?: string | undefined
@@ -27,7 +27,7 @@ interface Held {
   tag: string
 }
 
-/** A serial, and the first answers to keys. Never changed in place. */
+/** The state of a serial number, and the first responses by key. Never changed in place. */
 export interface Serial {
   held: Held | undefined
   kept: ReadonlyMap<string, Held>
@@ -57,12 +57,12 @@ function outcome(held: Held | undefined, { action, app, tag }: Request): [Answer
   }
 }
 
-/** What the service answers to a request, and what is there afterwards: the same object where nothing has changed. */
+/** The service's response to a request, and the state after it: the same object if nothing has changed. */
 export function respond(serial: Serial, request: Request): [Answer, Serial] {
   const first = request.key === undefined ? undefined : serial.kept.get(request.key)
   if (first !== undefined) return [{ ...success(first), isReplayed: true }, serial]
   const [answer, held] = outcome(serial.held, request)
-  // Only successes are kept, and each write that succeeds changes the serial.
+  // Only successes are stored under a key, and each successful write changes the state.
   if (held === serial.held) return [answer, serial]
   const kept = new Map(serial.kept)
   if (request.key !== undefined) kept.set(request.key, { app: String(answer.app), tag: String(answer.tag) })

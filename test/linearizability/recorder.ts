@@ -6,14 +6,14 @@ import type { Exchange } from './checker.ts'
 import type { Answer, Request } from './model.ts'
 
 export interface Recording {
-  /** The processes that serve, as they are at the moment. */
+  /** The addresses of the running processes. */
   addresses: () => string[]
   operatorKey: string
   apps: { appId: string; token: string }[]
   clients: number
-  /** How many serials they contend for at a time. */
+  /** How many serial numbers the clients use at a time. */
   serials: number
-  /** After about this many exchanges the test goes on with another serial. */
+  /** After about this many exchanges a serial number is replaced by a new one. */
   exchangesOfASerial: number
   seed: number
   /** How long a client waits for a response. */
@@ -23,11 +23,11 @@ export interface Recording {
 }
 
 const operations = { create: createDevice, unbind: unbindDevice, transfer: transferDevice, detail: getDevice }
-/** Answers that leave open what has become of the request. */
+/** Codes of responses that do not say whether the request took effect. */
 const openCodes = [50003, 49999]
 const triesWithAKey = 40
 
-/** Clients that contend for few serials, and write down what they asked and were answered. */
+/** Clients that use few serial numbers at the same time, and record their requests and responses. */
 export class Recorder {
   readonly histories = new Map<string, Exchange[]>()
   answered = 0
@@ -47,7 +47,7 @@ export class Recorder {
     this.all = Promise.all(Array.from({ length: recording.clients }, (_, index) => this.run(index)))
   }
 
-  /** Resolves when all clients have their last answers. */
+  /** Resolves when all clients have their last responses. */
   async finish(): Promise<void> {
     this.running = false
     await this.all
@@ -87,7 +87,7 @@ export class Recorder {
     }
   }
 
-  /** Sends a request, and with its key again until there is an answer; at times once more after it. */
+  /** Sends a request, and repeats it with its key until there is a response; sometimes once more after a success. */
   private async settle(
     client: number,
     serial: string,
@@ -122,7 +122,7 @@ export class Recorder {
     return exchange
   }
 
-  /** Undefined when the connection was lost, or the patience. */
+  /** Undefined when the connection was lost or the client's time was over. */
   private async send(serial: string, request: Request, address: string): Promise<Answer | undefined> {
     const { method, path } = operations[request.action]
     const { operatorKey, apps, patienceMs } = this.recording

@@ -29,7 +29,7 @@ const verdictsOf = ({ histories }: Recorder) => [...histories.values()].map((his
 test(`a right service in memory, whose connections break, has an order for each serial (seed ${seed})`, async () => {
   const recorder = await record(undefined)
   expect(verdictsOf(recorder).filter((verdict) => verdict !== 'has an order')).toEqual([])
-  // It was asked what matters.
+  // The history contains the cases that matter.
   expect(recorder.unknown).toBeGreaterThan(10)
   expect(recorder.replayed).toBeGreaterThan(5)
   const told = ['create 0', 'create 20013', 'create 20017', 'unbind 0', 'unbind 20002', 'transfer 0', 'transfer 20002']

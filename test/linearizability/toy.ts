@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { randomNumbers, sleep } from '../faults/support.ts'
 
-/** What a toy does wrong now and then. */
+/** The faults that a toy service can have; one shows now and then. */
 export const toyFaults = ['two owners', 'stale read', 'lost create', 'effect twice', 'owner forgotten'] as const
 export type ToyFault = (typeof toyFaults)[number]
 
@@ -10,13 +10,13 @@ interface Row {
   tag: string
 }
 
-/** How often it is wrong where it can be, and how often a connection is cut before or after the effect. */
+/** The probability that a possible fault happens, and that a connection is cut before or after the effect. */
 const faultShare = 0.1
 const cutShare = 0.05
 
 /**
- * A service of its own that knows the four operations on one serial and no more, in memory: it shows that the recorder
- * and the checker together find each fault, and none where there is none. A token is the application's id.
+ * A small service with only the four operations on serial numbers, in memory. With it, tests show that the recorder and
+ * the checker together find each fault, and find none in a correct service. A token is the application's id.
  */
 export class Toy {
   private readonly rows = new Map<string, Row>()
@@ -88,7 +88,7 @@ export class Toy {
     return row !== undefined && (caller === 'operator' || caller === row.appId) ? { code: 0, row } : { code: 20002 }
   }
 
-  /** The answer, and who holds it then. */
+  /** The response, and the owner after the change. */
   private change(
     act: string,
     held: Row | undefined,
