@@ -6,26 +6,26 @@ import type { Answer } from '../harness.ts'
 
 const show = momentFormat('Asia/Shanghai')
 
-/** A moment that only the service knows: within the time of the request that made it, and the same ever after. */
+/** A time that only the service knows exactly: it lies within the request that caused it, and never changes later. */
 export interface Moment {
   from: number
   to: number
   told: string | undefined
 }
 
-/** Sends a request, and answers with it the moment at which it may have had its effect. */
+/** Sends a request. Returns its response, and the time within which it took effect. */
 export async function timed<Data>(send: () => Promise<Answer<Data>>): Promise<{ answer: Answer<Data>; at: Moment }> {
   const from = Date.now()
   const answer = await send()
   return { answer, at: { from, to: Date.now(), told: undefined } }
 }
 
-/** Another moment of the same time, for what can happen before or after its neighbours. */
+/** Another time with the same bounds, for an event that may happen before or after others of the request. */
 export function besides({ from, to }: Moment): Moment {
   return { from, to, told: undefined }
 }
 
-/** The moment as it must be shown. The first response decides it, if it lies within the request's time. */
+/** The time as it must be shown. The first response determines it, if it lies within the request's time. */
 export function settled(moment: Moment, told: unknown): string {
   if (moment.told === undefined) {
     const [earliest, latest] = [show(new Date(moment.from)), show(new Date(moment.to))]
@@ -37,12 +37,12 @@ export function settled(moment: Moment, told: unknown): string {
   return moment.told
 }
 
-/** The whole of a refusal that names no field. */
+/** The complete response of a refusal that names no field. */
 export function refused(name: RefusalName, status?: number) {
   return { ...contractRefusals[name], ...(status === undefined ? {} : { status }), msg: refusals[name].en, data: null }
 }
 
-/** The whole of a refusal that names fields. */
+/** The complete response of a refusal that names fields. */
 export function refusedFor(name: RefusalName, errors: { field: string; reason: string }[]) {
   return { ...contractRefusals[name], msg: refusals[name].en, data: { errors } }
 }
@@ -51,7 +51,7 @@ export function succeeded(data: unknown) {
   return { status: 200, code: 0, msg: 'success', data }
 }
 
-/** Holds the whole of an answer, but for its headers, to what is expected. */
+/** Compares a complete response, except its headers. */
 export function expectWhole(answer: Answer<unknown>, expected: object): void {
   const { status, code, msg, data } = answer
   expect({ status, code, msg, data }).toEqual(expected as typeof answer)

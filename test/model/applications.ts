@@ -53,7 +53,7 @@ export function applicationCommands(): WeightedCommand[] {
   const to = (isOnline: boolean) => app.map((app) => command('toggle', { app, isOnline }, toggle))
   return [
     { weight: 2, arbitrary: to(false) },
-    // More often, so that there is something to do most of the time.
+    // More often, so that the application is usually online and its devices can be created.
     { weight: 5, arbitrary: to(true) },
   ]
 }

@@ -29,7 +29,7 @@ interface NewRule extends Save {
   ruleName: string
 }
 
-/** Creates a rule, and sends beside its own terms those of another type, which it must not take. */
+/** Creates a rule. The request also contains the terms of the other rule types, which the service must ignore. */
 async function saveRule(world: World, client: Client, { ruleType, ruleName, ...rest }: NewRule): Promise<void> {
   const sent = { ruleName, ruleType, periods: day, ...occupancy, dailyCap: '' }
   const terms = ruleType === 3 ? { ...noTerms, ...occupancy } : { ...noTerms, periods: day }
@@ -55,7 +55,7 @@ async function updateRule(world: World, client: Client, { change, members }: Upd
 
 const needed = (field: string) => ({ field, reason: 'is required for this rule type' })
 
-/** A rule keeps its type, has the terms of that type only, and has all that these need. */
+/** The rule after a change: it keeps its type, has only the terms of that type, and must have all that are required. */
 function changedRule({ members }: ModelRecord, change: RuleChange): Record<string, unknown> | Fault {
   const ruleType = members.ruleType as RuleType
   const after = { ...members, ...(change.ruleName === undefined ? {} : { ruleName: change.ruleName }) }

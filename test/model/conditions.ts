@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { ModelApplication } from './world.ts'
 
-/** How a change names the state of the record that it expects. */
+/** How a change states, with If-Match, which version of the record it expects. */
 export type Condition = (typeof conditions)[number]
 const conditions = ['none', 'right', 'any', 'among others', 'weak', 'nonsense', 'stale'] as const
 
@@ -10,7 +10,7 @@ export const condition = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...conditions) },
 )
 
-/** The header of a condition, and whether the record meets it. `read` returns the record's entity tag. */
+/** The header of a condition, and whether the record meets the condition. `read` returns the record's entity tag. */
 export async function conditionOn(
   app: ModelApplication,
   subject: string,

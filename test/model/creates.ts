@@ -17,7 +17,7 @@ import {
   type World,
 } from './world.ts'
 
-/** What a create is made of, the serial as a number. */
+/** The choices for a create. `serial` is the number of one of the world's serial numbers. */
 interface NewDevice {
   serial: number
   name: string
@@ -65,7 +65,7 @@ const keyHeader = (name: string | undefined): Record<string, string> =>
   name === undefined ? {} : { 'idempotency-key': name }
 
 async function create(world: World, client: Client, asking: Asking, body: DeviceBody, name: string | undefined) {
-  // The document asks for the appId also of an application that means itself.
+  // The document requires the appId even if an application means itself.
   const always = asking.how === 'own' ? { ...asking, how: 'named' as const } : asking
   const app = askedOf(world, asking)
   const { answer, at } = await timed(() => ask(world, client, always, createDevice, { ...body }, keyHeader(name)))
@@ -76,7 +76,7 @@ async function create(world: World, client: Client, asking: Asking, body: Device
   else expectWhole(answer, succeeded(outcome.record(answer.data)))
 }
 
-/** A row of a batch: a device, or something that cannot be one. */
+/** A row of a batch: a device, or a row that is invalid. */
 type Row = NewDevice | 'no device' | { serial: number; isNameless: true }
 
 const faulty = (deviceNo: string | null, field: string, reason: string) => {
@@ -99,7 +99,7 @@ async function createMany(world: World, client: Client, asking: Asking, rows: un
   const sent = { devices: rows }
   const { answer, at } = await timed(() => ask(world, client, asking, createDevices, sent, keyHeader(name)))
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
-  // The key stands for the bytes, and these name the application or do not.
+  // The key belongs to the body's exact bytes, and these differ when the application is named.
   const body = `${asking.how === 'own'} ${JSON.stringify(rows)}`
   const kept = name === undefined ? undefined : app.kept.get(`batch ${name}`)
   if (kept !== undefined) {
@@ -119,7 +119,7 @@ async function createMany(world: World, client: Client, asking: Asking, rows: un
     return { deviceNo: device.deviceNo, code: 0, msg: 'success', data: record }
   })
   expectWhole(answer, succeeded({ results }))
-  // The first answer is answered again, rows that were refused included.
+  // The first response is returned again, including refused rows.
   if (name !== undefined) app.kept.set(`batch ${name}`, { body, record: () => answer.data })
 }
 

@@ -21,20 +21,20 @@ interface Filter {
   status?: 1 | 2
   onlineStatus?: 1 | 2
   runStatus?: 0 | 1 | 2
-  /** A part of the name, in another case. */
+  /** A part of the name, in upper or lower case other than its own. */
   deviceName?: string
   provinceCode?: string
   districtCode?: string
   serial?: number
   bbox?: 'shenzhen' | 'world'
-  /** The moments at which these serials were bound, as far as they are. */
+  /** Serial numbers whose times of binding are the bounds, if these are known. */
   from?: number
   to?: number
 }
 
 const boxes = { shenzhen: '113,22,115,23', world: '-180,-90,180,90' }
 
-/** The filter's members that depend on the world. */
+/** The filter's members whose values depend on the world. */
 interface Bounds {
   deviceNo: string | undefined
   timeFrom: string | undefined
@@ -44,7 +44,7 @@ interface Bounds {
 function boundsOf(world: World, { serial, from, to }: Filter): Bounds {
   const momentOf = (serial: number | undefined) =>
     serial === undefined ? undefined : world.devices.get(serialOf(world, serial))?.boundAt.told
-  // Long enough that no two serials of the world share it.
+  // Long enough that no two serial numbers of the world begin with it.
   const deviceNo = serial === undefined ? undefined : serialOf(world, serial).slice(0, 12)
   return { deviceNo, timeFrom: momentOf(from), timeTo: momentOf(to) }
 }
@@ -66,7 +66,7 @@ function fits({ members, state, deviceNo, boundAt }: ModelDevice, filter: Filter
   )
 }
 
-/** Walks an application's devices; the newest come first, as far as one can know from outside which those are. */
+/** Reads all pages of an application's devices and expects the newest first, as far as a client can know the order. */
 export async function readPages(
   world: World,
   client: Client,
@@ -100,7 +100,7 @@ export async function readPages(
   for (const [at, device] of walked.entries()) {
     const before = walked[at - 1]
     if (before === undefined) continue
-    // Within a millisecond the serials decide, the last one first.
+    // Devices of the same millisecond are sorted by serial number, the last one first.
     const isNewer = before.boundAt.to >= device.boundAt.from
     expect(`${before.deviceNo} before ${device.deviceNo}: ${isNewer}`).toEndWith('true')
   }

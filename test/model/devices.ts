@@ -21,7 +21,7 @@ import {
   type World,
 } from './world.ts'
 
-/** The device, if the application that is asked for has it. */
+/** The device, if it belongs to the application that the request is about. */
 export function deviceOf(world: World, asking: Asking, deviceNo: string): ModelDevice | undefined {
   const device = world.devices.get(deviceNo)
   return device?.app === askedOf(world, asking) ? device : undefined
@@ -31,7 +31,7 @@ function expectDeviceTag({ app, deviceNo, members, boundAt }: ModelDevice, etag:
   return expectTag(app, { subject: deviceNo, content: JSON.stringify(members), since: boundAt }, etag)
 }
 
-/** Reads a device, and answers its entity tag if there is one. */
+/** Reads a device. Returns its entity tag if the device exists. */
 async function readDevice(world: World, client: Client, asking: Asking, deviceNo: string): Promise<string | undefined> {
   const answer = await ask(world, client, asking, getDevice, { deviceNo })
   const device = deviceOf(world, asking, deviceNo)
@@ -44,7 +44,7 @@ async function readDevice(world: World, client: Client, asking: Asking, deviceNo
   return undefined
 }
 
-/** The header of a condition on a device, and whether the device meets it. */
+/** The header of a condition on a device, and whether the device meets the condition. */
 export function conditionOnDevice(
   world: World,
   client: Client,
@@ -71,7 +71,7 @@ const change: fc.Arbitrary<Change> = fc.record(
   { requiredKeys: [] },
 )
 
-/** The members with those that are given; one that is given as nothing is cleared, or its default again. */
+/** The members after a change; a member that is given as null or empty is cleared or gets its default. */
 function changed(members: DeviceMembers, change: Change): DeviceMembers {
   const cleared = { tag: null, detailAddress: null, provinceCode: '360000', cityCode: '360100' }
   const given = Object.entries(change).map(([member, value]) => [

@@ -25,8 +25,8 @@ interface ToldEvent {
 }
 
 /**
- * The events as a page must show them. The model learns an event's id when it is first shown; a new id must be greater
- * than all before it.
+ * The events as a page must show them. The model takes an event's id from the first page that shows it; a new id must
+ * be greater than all earlier ones.
  */
 function shownEvents(app: ModelApplication, events: ModelEvent[], told: unknown[], from: number): unknown[] {
   return events.slice(from, from + told.length).map((_, at) => {
@@ -50,12 +50,14 @@ function shownEvents(app: ModelApplication, events: ModelEvent[], told: unknown[
 
 const show = momentFormat(process.env.FORECOURT_TIME_ZONE ?? 'Asia/Shanghai')
 
-/** Whether an instant of RFC 3339, to the millisecond, is shown as this moment. */
+/** Whether an instant of RFC 3339, to the millisecond, is the same time as this shown one. */
 function isInstant(instant: string, shown: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(instant) && show(new Date(instant)) === shown
 }
 
-/** The event at a place. Of a group that is shown for the first time, the service decides which event is next. */
+/**
+ * The event at this place. In a group that is shown for the first time, the service decides the order of the events.
+ */
 function eventAt(events: ModelEvent[], at: number, told: ToldEvent): ModelEvent {
   const here = events[at] as ModelEvent
   if (here.id !== undefined || here.group === undefined) return here
@@ -69,7 +71,7 @@ function eventAt(events: ModelEvent[], at: number, told: ToldEvent): ModelEvent 
   return event
 }
 
-/** Reads what came since, as a follower of the feed does: complete, ascending, each change once. */
+/** Reads the new events as a follower of the feed does, and expects all of them, in ascending order, each once. */
 export async function followFeed(world: World, client: Client, asking: Asking, pageSize: number): Promise<void> {
   const app = askedOf(world, asking)
   const known = app.events.filter(({ id }) => id !== undefined)
@@ -83,20 +85,20 @@ export async function followFeed(world: World, client: Client, asking: Asking, p
 }
 
 interface Filter {
-  /** One, several with commas, or all of a kind. */
+  /** One type, several types with commas, or all types of one kind. */
   type: string | undefined
   about: About | undefined
   order: 'asc' | 'desc' | undefined
-  /** Only what came behind the event with this number. */
+  /** Only events after the one with this number. */
   after: number | undefined
 }
 
-/** One record: a device, or a site or rule by its place among those of the world. */
+/** One record: a device by its serial number, or a site or rule by its place in the world's list. */
 type About = { serial: number } | { record: number }
 
 interface Subject {
   query: Record<string, unknown>
-  /** The beginning of the types of the record's events. */
+  /** The text with which the types of the record's events begin. */
   types: string
   subject: string
 }

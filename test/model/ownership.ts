@@ -35,7 +35,7 @@ import {
 
 const operator = 'operator:operator'
 
-/** Ends a binding; the serial is free then. Returns the last record. */
+/** Ends a binding, after which the serial number is free. Returns the last record. */
 function endBinding(world: World, device: ModelDevice, at: Moment, by: string, reason: string | null): Shown {
   const { app, deviceNo, boundAt } = device
   world.devices.delete(deviceNo)
@@ -96,7 +96,7 @@ function transferRefusal(world: World, deviceNo: string, app: ModelApplication) 
   return device.app === app ? 'deviceAlreadyYours' : undefined
 }
 
-/** Answers the record as its new owner has it. */
+/** Returns the record as its new owner sees it. */
 function moveDevice(
   world: World,
   deviceNo: string,
@@ -167,7 +167,7 @@ async function transferMany(world: World, client: Client, { serials, target, rea
   expectWhole(answer, succeeded({ results }))
 }
 
-/** Reads who held a serial: of all applications, or of one its bindings only. */
+/** Reads the owners of a serial number: an operator sees all applications, an application its own bindings only. */
 export async function readHistory(world: World, client: Client, asking: Asking | 'anyone', deviceNo: string) {
   const answer =
     asking === 'anyone'

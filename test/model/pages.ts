@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Answer } from '../harness.ts'
 import { expectWhole, succeeded } from './answers.ts'
 
-/** How a list is walked: by number, or each page by the cursor of the one before; `afterId` is the feed's own way. */
+/** How a list is read: by page number, by cursor, or, for the feed, by `afterId`. */
 export interface Walk {
   by: 'pageNo' | 'cursor' | 'afterId'
   pageSize: number
@@ -22,8 +22,8 @@ interface Page {
 }
 
 /**
- * Walks a list from its first page to its last. Every page is compared as a whole with the model's; `expected` returns
- * as many records as there are, in order.
+ * Reads a list from its first page to its last, and compares every page as a whole with the model's. `expected` returns
+ * the records of a page, as many as were received.
  */
 export async function expectWalk(
   { by, pageSize }: Walk,

@@ -25,7 +25,8 @@ import {
   type World,
 } from './world.ts'
 
-// What sites and billing rules have in common: made with an id of the service's, read, changed, deleted and paged.
+// The common operations of sites and billing rules: both get an id from the service, and are read, changed, deleted and
+// paged.
 
 export type Noun = ModelRecord['noun']
 
@@ -42,7 +43,7 @@ const operations = {
   },
 } as unknown as Record<Noun, Record<Verb, Operation>>
 
-/** A refusal of what a caller wants a record to be. */
+/** A refusal because of the members that a record was to have. */
 export type Fault = ReturnType<typeof refusedFor>
 
 const notFound = (noun: Noun) => (noun === 'site' ? refused('siteNotFound') : refused('billingRuleNotFound', 404))
@@ -52,7 +53,7 @@ interface Told {
   createTime: string
 }
 
-/** The record as it is now, to be compared then or later. */
+/** A snapshot of the record, which can be compared with a response at once or later. */
 function shownRecord({ app, id, members, createdAt }: ModelRecord): Shown {
   const record = { id, appId: app.appId, ...members }
   return (told) => ({ ...record, createTime: settled(createdAt, (told as Told | null)?.createTime) })
@@ -63,7 +64,10 @@ export interface Save {
   key: string | undefined
 }
 
-/** Creates a record. `members` are what it then shows, beside its id, owner and time; or the refusal of these. */
+/**
+ * Creates a record. `members` are the members of the created record beside its id, owner and time, or the refusal of
+ * the request.
+ */
 export async function save(
   world: World,
   client: Client,
@@ -72,14 +76,14 @@ export async function save(
   sent: Record<string, unknown>,
   members: Record<string, unknown> | Fault,
 ): Promise<void> {
-  // The document asks for a site's appId also of an application that means itself.
+  // The document requires a site's appId even if an application means itself.
   const always = noun === 'site' && asking.how === 'own' ? { ...asking, how: 'named' as const } : asking
   const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
   const { answer, at } = await timed(() => ask(world, client, always, operations[noun].save, sent, headers))
   if (asking.how === 'stranger') return expectWhole(answer, refused('notPermitted'))
   const app = askedOf(world, asking)
   const kept = app.kept.get(`${noun} ${key}`)
-  // The key stands for the bytes, and these name the application or do not.
+  // The key belongs to the body's exact bytes, and these differ when the application is named.
   const body = `${always.how === 'own'} ${JSON.stringify(sent)}`
   if (kept !== undefined) {
     const same = kept.body === body ? succeeded(kept.record(answer.data)) : refused('idempotencyKeyReused')
@@ -90,7 +94,7 @@ export async function save(
   const data = shownRecord(record)
   expectWhole(answer, succeeded(data(answer.data)))
   world.records.push(record)
-  // A rule's own time is the database's, and its event's the service's.
+  // A rule's time comes from the database, and that of its event from the service, so they can differ.
   logRecord(world, asking, record, 'created', noun === 'site' ? at : besides(at))
   if (key !== undefined) app.kept.set(`${noun} ${key}`, { body, record: data })
 }
@@ -105,7 +109,7 @@ function newRecord(
 ): ModelRecord {
   const known = world.records.filter((record) => record.noun === noun).map(({ id }) => id)
   const id = (told as Told | null)?.id ?? 0
-  // Ids ascend, so a smaller new one is a fault.
+  // Ids ascend, so a new id that is smaller is a fault.
   const isNew = Number.isSafeInteger(id) && id > Math.max(0, ...known)
   return { noun, app, id: isNew ? id : Number.NaN, members, createdAt, isDeleted: false }
 }
@@ -122,11 +126,11 @@ function logRecord(
   logEvent(app, { type, at, actor: actorOf(world, asking), subject: String(id), data: shownRecord(record) })
 }
 
-/** Which record is meant, and who asks. */
+/** Which record a request is about, and who sends it. */
 export interface Meaning extends Asking {
-  /** The owner asks for one that there is, else few commands would find one. */
+  /** Whether the owner requests a record that exists; otherwise few commands would find one. */
   isOwner: boolean
-  /** Counted from the newest; beyond the first one it is an id of no record. */
+  /** The record's place counted from the newest; a number beyond the first record gives an unknown id. */
   back: number
 }
 
@@ -138,7 +142,7 @@ export function meantRecord(world: World, noun: Noun, { app, how, isOwner, back 
   return { asking, id: record?.id ?? 987_654_321, record: isTheirs ? record : undefined }
 }
 
-/** Reads a record, and answers its entity tag if there is one. */
+/** Reads a record. Returns its entity tag if the record exists. */
 export async function read(world: World, client: Client, noun: Noun, meaning: Meaning): Promise<string | undefined> {
   const { asking, id, record } = meantRecord(world, noun, meaning)
   const answer = await ask(world, client, asking, operations[noun].get, { id })
@@ -155,7 +159,10 @@ function expectRecordTag({ noun, app, id, members, createdAt }: ModelRecord, eta
   return expectTag(app, { subject: `${noun} ${id}`, content: JSON.stringify(members), since: createdAt }, etag)
 }
 
-/** Sends a change of one record, and holds what does not depend on the change. Answers the record if all of it fits. */
+/**
+ * Sends a change of one record, and checks the parts of the response that do not depend on the change. Returns the
+ * record if the change must be made.
+ */
 async function sendChange(
   world: World,
   client: Client,
@@ -179,7 +186,7 @@ async function sendChange(
   return undefined
 }
 
-/** Changes a record. `after` answers its members then, or the refusal of these. */
+/** Changes a record. `after` returns the members after the change, or the refusal of it. */
 export async function update(
   world: World,
   client: Client,
@@ -200,7 +207,7 @@ export async function update(
   if (isChange) logRecord(world, asking, record, 'updated', at)
 }
 
-/** Deletes a record, unless something stands against it. */
+/** Deletes a record; `isInUse` says whether that must be refused. */
 export async function remove(
   world: World,
   client: Client,
@@ -217,7 +224,7 @@ export async function remove(
   logRecord(world, asking, record, 'deleted', at)
 }
 
-/** Walks the records that fit, newest first. */
+/** Reads all pages of the records that fit, newest first. */
 export async function page(
   world: World,
   client: Client,
@@ -240,7 +247,7 @@ export async function page(
   )
 }
 
-/** For the commands of one noun: the record, the caller and the condition. */
+/** The record, the caller and the condition for a change of one kind of record. */
 export function changeOf(asking: fc.Arbitrary<Asking>) {
   return fc.record({ of: meaningOf(asking), condition })
 }

@@ -2,7 +2,7 @@ import type { RefusalName } from '../conformance/refusals.ts'
 import type { Moment } from './answers.ts'
 import { type DeviceMembers, logEvent, type ModelApplication, type Shown, shownDevice, type World } from './world.ts'
 
-/** What a create sends of a device. */
+/** The members of a device in the body of a create. */
 export interface DeviceBody {
   deviceNo: string
   deviceName: string
@@ -29,12 +29,12 @@ export interface Registration {
   body: DeviceBody
   actor: string
   at: Moment
-  /** The key that it is kept under, and the body that the key stands for. */
+  /** The idempotency key under which the response is stored, and the body that belongs to the key. */
   key: { name: string; body: string } | undefined
   group?: number
 }
 
-/** Does what a create does: answers the record, new or kept, or the refusal. */
+/** Applies a create to the model. Returns the record, new or stored under the key, or the refusal. */
 export function register(
   world: World,
   { app, body, actor, at, key, group }: Registration,
@@ -53,7 +53,7 @@ export function register(
   return { record }
 }
 
-/** "Not given" is null, the two documented defaults aside. */
+/** A member that is not given is null, except for the two documented defaults. */
 function membersOf({ deviceName, districtCode, coordinates, ...optional }: DeviceBody): DeviceMembers {
   return {
     deviceName,

@@ -27,14 +27,14 @@ import {
   type World,
 } from './world.ts'
 
-/** The three fields that name a rule, and the type that each takes. */
+/** The three fields that name a rule, and the type of rule that each accepts. */
 const ruleFields = { fastChargeBillRuleId: 1, rushingBillRuleId: 2, placeholderBillRuleId: 3 } as const
 type RuleField = keyof typeof ruleFields
 
-/** The rule that a site is to name: a fitting one, one counted from the newest, an unknown id, or none. */
+/** The rule that a site names: one that is accepted, one counted from the newest, an unknown id, or none. */
 type NamedRule = 'fitting' | number | 'unknown' | 'none'
 
-/** What a caller decides of a site, the rules as what they are in this world. */
+/** The members of a site that a caller chooses; rules are named by their part in the world. */
 interface SiteMembers {
   siteName?: string
   coordinates?: string | null
@@ -57,12 +57,12 @@ function ruleOf(world: World, app: ModelApplication, named: NamedRule, field: Ru
   return rules.findLast(fitting)?.id ?? null
 }
 
-/** The members as they are sent, and the refusal of the rules among them. */
+/** The members as they are sent, and the faults of the rules among them. */
 function readMembers(world: World, app: ModelApplication, { rules, ...members }: SiteMembers) {
   const ids = Object.fromEntries(
     (Object.keys(rules) as RuleField[]).map((field) => [field, ruleOf(world, app, rules[field] ?? 'none', field)]),
   )
-  // In the document's order of fields, whatever order they are sent in.
+  // The faults are in the document's order of fields, whatever order the fields are sent in.
   const faults = (Object.keys(ruleFields) as RuleField[]).flatMap((field): RuleFault[] => {
     const id = ids[field] ?? null
     const rule = world.records.find(({ noun, id: one }) => noun === 'billingRule' && one === id)
@@ -73,7 +73,7 @@ function readMembers(world: World, app: ModelApplication, { rules, ...members }:
   return { sent: { ...members, ...ids }, fault: faultOf(faults) }
 }
 
-/** A rule that does not exist comes before one of the wrong type. */
+/** Rules that do not exist are reported before rules of the wrong type. */
 function faultOf(faults: RuleFault[]): Fault | undefined {
   if (faults.length === 0) return undefined
   const unknown = faults.filter(({ isUnknown }) => isUnknown)
@@ -188,7 +188,7 @@ export function siteCommands(asking: fc.Arbitrary<Asking>, key: fc.Arbitrary<str
   return commands.map(([weight, arbitrary]) => ({ weight, arbitrary }))
 }
 
-/** At the end of a run. */
+/** Reads all records once more, at the end of a run. */
 export async function readAllRecords(world: World, client: Client, asking: Asking): Promise<void> {
   const all: (record: ModelRecord) => boolean = () => true
   const walk: Walk = { by: 'cursor', pageSize: 3 }

@@ -38,7 +38,10 @@ const report: fc.Arbitrary<Report> = fc.record(
   { requiredKeys: [] },
 ) as fc.Arbitrary<Report>
 
-/** What must always be known keeps its value when nothing is given; everything else is cleared. Who reports is online. */
+/**
+ * The state after a report: members that always have a value keep it when none is given, the others are cleared. The
+ * report makes its device online.
+ */
 function reported(state: DeviceState, report: Report): DeviceState {
   const given = Object.entries(report).flatMap(([member, value]) => {
     const isGiven = value !== '' && value !== null
@@ -48,11 +51,11 @@ function reported(state: DeviceState, report: Report): DeviceState {
   return { ...state, onlineStatus: 1, ...Object.fromEntries(given) }
 }
 
-/** How a report's time compares with the last known one of its device; undefined where the report has no time. */
+/** How a report's time compares with the last known time of its device; undefined for a report without a time. */
 type Age = 'older' | 'same' | 'newer' | undefined
 const age: fc.Arbitrary<Age> = fc.constantFrom(undefined, undefined, 'older', 'same', 'newer')
 
-/** The report's own time. What is known is a time of its own, or lies within a request's. */
+/** The report's own time. The last known time is either exact or lies within a request. */
 function timeOf(device: ModelDevice | undefined, age: Age): number | undefined {
   const known = device?.reportedAt ?? { from: Date.now() - 1000, to: Date.now() - 1000 }
   if (age === 'older') return known.from - 5000
@@ -60,7 +63,7 @@ function timeOf(device: ModelDevice | undefined, age: Age): number | undefined {
   return age === 'same' && known.from === known.to ? known.from : undefined
 }
 
-/** What is known after a report without a time: it is the newest, whatever others said. */
+/** The last known time after a report without a time, which counts as the newest, whatever time other reports had. */
 function latest(known: Moment | undefined, at: Moment): Moment {
   if (known === undefined || known.to < at.from) return besides(at)
   return known.from > at.to
@@ -68,7 +71,7 @@ function latest(known: Moment | undefined, at: Moment): Moment {
     : { from: Math.max(known.from, at.from), to: Math.max(known.to, at.to), told: undefined }
 }
 
-/** Does what a report does: answers the record. */
+/** Applies a report to the model, and returns the record. */
 function receive(
   world: World,
   device: ModelDevice,
@@ -125,13 +128,13 @@ interface StateReports {
 }
 
 async function reportStates(world: World, client: Client, { asking, rows }: StateReports): Promise<void> {
-  // Times are chosen relative to what is known when the batch is sent; rows of one device follow each other.
+  // Times are chosen relative to those known when the batch is sent; rows of one device take effect in order.
   const now = new Set<string>()
   const reports = rows.map(({ serial, report, age }) => {
     const deviceNo = serialOf(world, serial)
     const known = timeOf(world.devices.get(deviceNo), age)
-    // After a row without a time, which counts as the request's, only times well before or after it have a certain
-    // outcome.
+    // A row without a time counts with the request's time. After it, only times well before or after the request have a
+    // certain result.
     const isNear = known !== undefined && Math.abs(known - Date.now()) < 4000
     const time = now.has(deviceNo) && isNear ? undefined : known
     if (time === undefined) now.add(deviceNo)

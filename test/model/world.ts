@@ -8,13 +8,13 @@ import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Client, newApplication, newSerial, type TestApplication } from '../harness.ts'
 import { type Moment, settled } from './answers.ts'
 
-/** What the service should know, kept by the simplest means. */
+/** The state that the service must have, in the simplest form. */
 export interface World {
   apps: ModelApplication[]
   serials: string[]
-  /** The present owner of each serial. */
+  /** The current binding of each serial number. */
   devices: Map<string, ModelDevice>
-  /** Who held it before, oldest first. */
+  /** The earlier bindings, oldest first. */
   bindings: PastBinding[]
   /** Sites and billing rules, oldest first. */
   records: ModelRecord[]
@@ -29,17 +29,17 @@ export interface ModelApplication extends TestApplication {
   isOnline: boolean
   createdAt: Moment
   events: ModelEvent[]
-  /** First answers, by operation and key. */
+  /** The first responses, by operation and key. */
   kept: Map<string, Kept>
   tags: ModelTag[]
 }
 
-/** An entity tag that the service answered, and the record that it stands for. */
+/** An entity tag that the service returned, and the version of the record that it belongs to. */
 interface ModelTag {
   subject: string
-  /** What an update can change. */
+  /** The members that an update can change, as text. */
   content: string
-  /** When the record began to be. */
+  /** When the record was created, or the device bound. */
   since: Moment
   etag: string
 }
@@ -49,7 +49,7 @@ interface Kept {
   record: Shown
 }
 
-/** A record as it was at one moment; members that the service decides are taken from its response. */
+/** A record at one moment; members that only the service can know are taken from its response. */
 export type Shown = (told: unknown) => unknown
 
 export interface ModelEvent {
@@ -58,7 +58,7 @@ export interface ModelEvent {
   type: EventType
   at: Moment
   actor: string
-  /** What it is about, as the feed's filters name it. */
+  /** The record that the event is about, as the feed's filters name it. */
   subject: string
   /** Events of one group can be in any order. */
   group: number | undefined
@@ -90,7 +90,7 @@ export interface ModelDevice {
   deviceNo: string
   members: DeviceMembers
   state: DeviceState
-  /** The time of its newest report. */
+  /** The time of the device's newest report. */
   reportedAt?: Moment
   boundAt: Moment
 }
@@ -104,7 +104,7 @@ interface PastBinding {
   reason: string | null
 }
 
-/** A site or a billing rule, also when it has been deleted. */
+/** A site or a billing rule, also after its deletion. */
 export interface ModelRecord {
   noun: 'site' | 'billingRule'
   app: ModelApplication
@@ -121,7 +121,7 @@ interface Attempt {
 export type Command = fc.AsyncCommand<World, Client>
 export type WeightedCommand = fc.WeightedArbitrary<Command>
 
-/** A command that can be run in any state of the world. Its input is what a failure prints. */
+/** A command that can be run in any state of the world. A failure prints its input. */
 export function command<Input>(
   name: string,
   input: Input,
@@ -134,13 +134,16 @@ export function command<Input>(
   }
 }
 
-/** Who asks: an application with or without its own id, an operator, or an application that names another's. */
+/**
+ * Who sends a request: an application with or without its own id, an operator, or an application that names another
+ * one.
+ */
 export interface Asking {
   app: number
   how: 'own' | 'named' | 'operator' | 'stranger'
 }
 
-/** Who asks about one serial: mostly its owner, or few commands would find it. */
+/** Who sends a request about a serial number: mostly its owner, because otherwise few commands would find it. */
 export interface AskingOfSerial extends Asking {
   isHolder: boolean
   serial: number
@@ -158,7 +161,7 @@ export function serialOf(world: World, serial: number): string {
   return world.serials[serial % world.serials.length] as string
 }
 
-/** The serial that is asked about, and who asks, now that it is known who holds it. */
+/** The serial number, and who sends the request, given the number's current owner. */
 export function meant(world: World, { app, how, isHolder, serial }: AskingOfSerial) {
   const deviceNo = serialOf(world, serial)
   const holder = world.devices.get(deviceNo)?.app
@@ -166,7 +169,7 @@ export function meant(world: World, { app, how, isHolder, serial }: AskingOfSeri
   return { asking, deviceNo }
 }
 
-/** Sends an operation as a caller. A query's members are texts; undefined ones are left out. */
+/** Calls an operation as this caller. Members of a query are sent as text; undefined ones are left out. */
 export function ask<Body extends TObject, Query extends TObject, Data extends TSchema>(
   world: World,
   client: Client,
@@ -187,7 +190,7 @@ export function ask<Body extends TObject, Query extends TObject, Data extends TS
   return client.call(operation, written, { token: tokens[asking.how], headers })
 }
 
-/** A world of fresh applications and serials, which no other test uses. */
+/** A world of new applications and serial numbers, which no other test uses. */
 export async function newWorld(client: Client, apps: number, serials: number): Promise<World> {
   const made = await Promise.all(
     Array.from({ length: apps }, (_, index) => newModelApplication(client, `model ${index}`)),
@@ -207,7 +210,7 @@ async function newModelApplication(client: Client, name: string): Promise<ModelA
   const from = Date.now()
   const application = await newApplication(client, { appName: name })
   const createdAt = { from, to: Date.now(), told: undefined }
-  // The configuration that it was made with has an event, which is not the model's business.
+  // The application's configuration already has an event, which the model takes over as it is.
   const { list } = (await client.call(pageEvents, {}, { token: application.token })).data
   const events = list.map(({ id, time, actor, data, type }) => ({
     id,
@@ -230,7 +233,7 @@ const divisions: Record<string, string> = {
   440304: '福田区',
 }
 
-/** The device's record as it is now, to be compared then or later. */
+/** A snapshot of the device's record, which can be compared with a response at once or later. */
 export function shownDevice({ app, deviceNo, members, state, boundAt }: ModelDevice): Shown {
   const { deviceName, tag, ...place } = members
   const { batteryStatus, batteryEnergy, ...states } = state
@@ -261,7 +264,10 @@ export function logEvent(app: ModelApplication, event: Omit<ModelEvent, 'id' | '
   app.events.push({ group: undefined, ...event, id: undefined })
 }
 
-/** Notes an entity tag, and answers it: what is the same has the same one, and what differs has another. */
+/**
+ * Checks and stores an entity tag, and returns it: equal versions of a record must have one tag, different ones
+ * different tags.
+ */
 export function expectTag(app: ModelApplication, tagged: Omit<ModelTag, 'etag'>, told: string | null): string {
   expect(told).toMatch(/^"[^"]+"$/)
   const etag = told as string

@@ -6,8 +6,8 @@ import type { components, paths } from './generated/openapi-typescript.ts'
 import * as orval from './generated/orval/fetch.ts'
 import { createDeviceBody } from './generated/orval/zod.ts'
 
-// A stranger's program with a client that was generated from openapi.json: a token, a site, the README's device, and a
-// refusal that is recognised by its code. It compiles only if the types allow it, which is half of the proof.
+// A program that uses clients generated from openapi.json: it gets a token, creates a site and the README's device, and
+// recognises a refusal by its code. It compiles only if the generated types allow it, which the test checks too.
 
 const { FORECOURT_URL: baseUrl = '', APP_ID: client_id = '', APP_SECRET: client_secret = '' } = process.env
 const credentials = { grant_type: 'client_credentials', client_id, client_secret } as const
@@ -28,7 +28,7 @@ const site: components['schemas']['SiteRegistration'] = {
   districtCode: '360102',
   districtName: '东湖区',
 }
-/** The README's, with a serial number of its own for each client. */
+/** The README's device, with a separate serial number for each client. */
 const device = (deviceNo: string): components['schemas']['DeviceRegistration'] => ({
   appId: client_id,
   deviceNo,
@@ -60,13 +60,13 @@ const shown = ({ deviceNo, status }: components['schemas']['Device']) => `${devi
   const created = await createDevice({ body: device('FC-GATE-0002') })
   equal(created.data && shown(created.data.data), 'FC-GATE-0002 1')
   const { error } = await getDevice({ query: { deviceNo: 'FC-GATE-9999' } })
-  // The code decides the type of the data.
+  // The code determines the type of the data.
   if (error?.code === 10001) throw new Error(error.data.errors[0]?.reason)
   equal(error?.code, 20002)
 }
 
 {
-  // orval's calls are relative, for a browser; here an address is put before them.
+  // orval generates relative URLs for a browser; here they get the service's address.
   const plain = globalThis.fetch
   globalThis.fetch = Object.assign(
     (url: string | URL | Request, init?: RequestInit) => plain(baseUrl + url, init),

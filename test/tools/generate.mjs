@@ -8,8 +8,8 @@ import rulesets from '@stoplight/spectral-rulesets'
 import openapiTypescript, { astToString } from 'openapi-typescript'
 import { generate } from 'orval'
 
-// Lints a description and generates clients of it: `node generate.mjs openapi.json FOLDER`. In one process, because to
-// load the tools takes more than their work.
+// Checks an OpenAPI document with a linter and generates clients from it: `node generate.mjs openapi.json FOLDER`. One
+// process does everything, because loading the tools takes longer than their work.
 
 const [, , path, folder] = process.argv
 

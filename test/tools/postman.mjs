@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import newman from 'newman'
 
 // Sends every request of a Postman collection once: `node postman.mjs postman.json`, with FORECOURT_URL, APP_ID,
-// APP_SECRET and OPERATOR_KEY. Each must be well formed and by a known caller; other refusals, of records that an
-// example only names, are no fault of the collection.
+// APP_SECRET and OPERATOR_KEY. Each request must be valid and its caller must be permitted. Other refusals are no fault
+// of the collection, because its examples name records that need not exist.
 
 const [, , path] = process.argv
 const { FORECOURT_URL: baseUrl, APP_ID: appId, APP_SECRET: appSecret, OPERATOR_KEY: operatorKey } = process.env
 const collection = JSON.parse(readFileSync(path, 'utf8'))
 const envVar = Object.entries({ baseUrl, appId, appSecret, operatorKey }).map(([key, value]) => ({ key, value }))
 const faulty = [10001, 10002, 10003, 49999]
-// These may be refused with 10001: they need a device model, a session or a file that is not there.
+// These requests may be refused with 10001: they need a device model, a session or a file that does not exist.
 const decided = ['Import device inventory', 'Delete session', 'Create import']
 const faults = []
 let succeeded = 0
@@ -28,6 +28,6 @@ newman
     const { total } = run.stats.requests
     console.log(`newman: ${total} requests of the collection, ${succeeded} succeeded, ${faults.length} at fault`)
     for (const fault of faults) console.error(fault)
-    // Without a token all requests would be refused, and without data nearly all.
+    // At least half of the requests must succeed: without a token all would be refused, and without data nearly all.
     process.exit(error || faults.length > 0 || succeeded < total / 2 ? 1 : 0)
   })
