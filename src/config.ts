@@ -128,7 +128,7 @@ export const settings = {
   ),
   /** The address of the map's tiles, with {z}, {x} and {y}; without one the map has a plain background. */
   mapTileUrl: setting('FORECOURT_MAP_TILES', optional(notTiles), {
-    en: 'The tiles of the console’s map: an address with `{z}`, `{x}` and `{y}`; without one, a neutral ground.',
+    en: 'The tiles of the console’s map: an address with `{z}`, `{x}` and `{y}`; without one, the map has a plain background.',
     zh: '控制台地图的瓦片地址，含 `{z}`、`{x}` 和 `{y}`；未设置时为素色底图。',
   }),
   inventoryPolicy: setting('FORECOURT_INVENTORY_POLICY', oneOf('open', 'required'), {
@@ -206,7 +206,7 @@ export const settings = {
   }),
   /** Requests under way; past it they are refused with 50003. */
   maxRequests: setting('FORECOURT_MAX_REQUESTS', integer(10_000, 1, 1_000_000), {
-    en: 'Requests under way at once, of all workers together; past it, 50003.',
+    en: 'The most requests under way at once, of all workers together; any more are refused with 50003.',
     zh: '同时处理的请求数上限（所有进程合计）；超过则返回 50003。',
   }),
   /** Creates that may wait for their batch in one lane; past it they are refused with 50003. */

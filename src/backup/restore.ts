@@ -127,7 +127,9 @@ async function load(tx: Statements, options: RestoreOptions): Promise<void> {
   )
   for (const [name, last] of Object.entries(head.sequences)) {
     if (await store.setSequence(tx, name, last)) continue
-    throw new UserError(`The backup numbers by a sequence ${name} that its schema does not have.`)
+    throw new UserError(
+      `The backup uses the sequence ${name} to number rows, but its schema does not have that sequence.`,
+    )
   }
 }
 

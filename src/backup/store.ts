@@ -292,7 +292,7 @@ export interface LastBackups {
   failure: string | null
 }
 
-/** Returns the last backups; undefined when none was ever tried. */
+/** Returns the latest backup that was taken, and the latest attempt if that failed; undefined if there was no attempt. */
 export async function findLastBackups(sql: Statements): Promise<LastBackups | undefined> {
   const [row] = await sql<LastBackups[]>`
     select t.began_at as "takenAt", t.path, t.rows, t.bytes, t.is_verified as "isVerified",

@@ -288,7 +288,7 @@ function wordsOfFailure({ id, line }: store.Job, error: unknown): string {
   return `The import stopped after ${limits.importFailures} failed attempts${place} (${what}). See the service log, importId ${id}.`
 }
 
-/** Reads a stored row, with the checks of the operation that creates one. */
+/** Reads a stored row, and checks it as the operation that creates such a record does. */
 function readerOf({ kind, format, columns }: store.Job): Reader {
   const check = validator(importRows[kind], 'row', undefined)
   const readCells = format === 'csv' ? cellReader(kind, columns ?? []) : undefined

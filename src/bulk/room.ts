@@ -24,7 +24,7 @@ export function roomFor(
     if ((await readKeptBytes(sql, appId)) < fileBytes) return
     const held = `${fileBytes} bytes (FORECOURT_FILE_BYTES)`
     throw noRoom({
-      en: `files that wait and results that are kept hold ${held}: they are removed after 7 days`,
+      en: `the limit for stored files is reached: files that wait and results take ${held}; results are removed after 7 days`,
       zh: `等待处理的文件和保留的结果已达 ${fileBytes} 字节（FORECOURT_FILE_BYTES），7 天后删除`,
     })
   }

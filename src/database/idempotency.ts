@@ -39,7 +39,7 @@ export interface KeyedWrite {
   bodyHash: string
 }
 
-/** The name of the key of one owner and operation. */
+/** The name by which a key is locked: with owner and operation, so that equal keys of others do not wait for each other. */
 export const keyName = ({ owner, operation, key }: Omit<KeyedWrite, 'bodyHash'>) => `${owner} ${operation} ${key}`
 
 /**

@@ -36,7 +36,7 @@ export interface OpenOptions {
   address?: Address
   /** Makes the connections themselves, where they must find their host. */
   socket?: () => Promise<Socket>
-  /** Is asked at each reply: undefined to believe it, else whether it is to be believed once that is known. */
+  /** Called for each reply. Returns undefined if the reply can be trusted at once, else a promise of whether it can. */
   doubt?: () => Promise<boolean> | undefined
 }
 

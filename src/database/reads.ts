@@ -154,7 +154,7 @@ export class Reads {
     })
   }
 
-  /** Removes owners without cost or waiting reads. An owner that has only paused between two reads stays. */
+  /** Removes each owner that has neither cost left nor a waiting read. One that only pauses between two reads has cost, and stays. */
   private forgetIdle(): void {
     const newSince = performance.now() - aheadMs
     for (const [name, { running, waiting, dueAt }] of this.owners) {

@@ -28,8 +28,8 @@ export function keyIdOf(sealed: string): string {
 
 /**
  * Encrypts secrets for the database with AES-256-GCM, each bound to its application, and decrypts them. The stored text
- * is the key's id, the algorithm, and nonce, cipher text and tag in base64, with colons between them; a text without an
- * algorithm is of the first version, which had this one alone. The first key encrypts; all keys decrypt.
+ * is `keyId:algorithm:nonce:cipherText:tag`, the last three in base64. A text of the first version lacks the algorithm,
+ * which was AES-256-GCM too. The first key encrypts; all keys decrypt.
  */
 export class SecretBox {
   readonly keyId: string

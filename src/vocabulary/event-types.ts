@@ -135,7 +135,7 @@ export const platformEventWords = {
   'thirdPartyConfig.secretRotated': { en: 'Callback secret rotated', zh: '轮换回调密钥' },
   'delivery.replayed': { en: 'Deliveries replayed', zh: '重新投递' },
   'delivery.tested': { en: 'Callback tested', zh: '测试回调' },
-  'site.erased': { en: 'People of deleted sites erased', zh: '清除已删除站点的个人信息' },
+  'site.erased': { en: 'Personal data of deleted sites erased', zh: '清除已删除站点的个人信息' },
   'import.created': { en: 'Import begun', zh: '开始导入' },
   'import.cancelled': { en: 'Import cancelled', zh: '取消导入' },
 } as const satisfies Record<string, Words>

@@ -101,7 +101,7 @@ export const refusals = {
     status: 429,
     en: 'There are more requests of this kind than the limit allows. Try again after the time that Retry-After says.',
     zh: '请求过于频繁，超出限额；请在 Retry-After 指定的时间后重试。',
-    when: 'The application is over its `rateLimitPerSecond`, has 128 reads waiting or four files under way already, stores as many bytes of files and results as it may (`data.errors` says so), or asks for another replay or test while one is under way or has just ended; or passwords are tried too often. `Retry-After` says when to come back.',
+    when: 'One of the limits is reached: requests a second (`rateLimitPerSecond`), 128 waiting reads, four files at once, stored bytes of files and results (`data.errors` says so), one replay or test at a time with a pause after it, or attempts at a password. `Retry-After` says when to try again.',
     whenZh:
       '超过应用的 `rateLimitPerSecond`；已有 128 个查询在等待，或同时上传四个文件；其文件和结果已占满可用空间（见 `data.errors`）；上一次重放或测试尚未结束或刚刚结束就再次请求；或密码尝试过于频繁。何时再来见 `Retry-After`。',
     todo: {
@@ -226,7 +226,7 @@ export const refusals = {
     when: 'Operators only: no session that lasts has this id, or it is someone else’s.',
     whenZh: '仅运营方会遇到：没有此编号的有效会话，或会话属于他人。',
     todo: {
-      en: 'Nothing: the session is over, or is not yours.',
+      en: 'Nothing. The session has ended already, or it is not yours.',
       zh: '无需处理：会话已结束，或不属于你。',
     },
   },

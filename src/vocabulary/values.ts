@@ -156,7 +156,7 @@ export const appId = named(
   'AppId',
   withExample(text(lengths.id, 'An application’s id, as the platform made it.'), 'eb5ffaabb88d8c09f000'),
 )
-/** An application may leave out its own, an operator names one. */
+/** An application may leave out its own id; an operator must name an application. */
 export const ownAppId = named(
   'OwnAppId',
   optional(

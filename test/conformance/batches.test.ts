@@ -30,7 +30,7 @@ interface Outcome {
 interface Case {
   single: Operation
   batch: Operation
-  /** `list` names the rows in the batch's body; `name` is the member that identifies a row in its outcome. */
+  /** `list` is the member of the body that holds the rows; `name` is the member that identifies a row in its outcome. */
   list: string
   name: string
   by?: 'operator'

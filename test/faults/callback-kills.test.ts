@@ -92,7 +92,7 @@ function createAlong(client: Client, { appId, token }: Endpoint): () => Promise<
   }
 }
 
-/** The ids of an application's events since it has a callback, as the receiver gets them. */
+/** The ids of all events of an application, in order and in the form in which its receiver gets them. */
 async function expectedOf(database: OwnDatabase, { appId }: Endpoint): Promise<string[]> {
   const rows = await database.run((sql) => sql`select id from event where app_id = ${appId} order by id`)
   return rows.map((row) => `evt_${row.id}`)

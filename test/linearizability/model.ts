@@ -62,7 +62,8 @@ export function respond(serial: Serial, request: Request): [Answer, Serial] {
   const first = request.key === undefined ? undefined : serial.kept.get(request.key)
   if (first !== undefined) return [{ ...success(first), isReplayed: true }, serial]
   const [answer, held] = outcome(serial.held, request)
-  // Only successes are stored under a key, and each successful write changes the state.
+  // Only successes are stored under a key, and each success changes the state; so a response that leaves the state as it
+  // was stores nothing.
   if (held === serial.held) return [answer, serial]
   const kept = new Map(serial.kept)
   if (request.key !== undefined) kept.set(request.key, { app: String(answer.app), tag: String(answer.tag) })

@@ -25,7 +25,7 @@ export function besides({ from, to }: Moment): Moment {
   return { from, to, told: undefined }
 }
 
-/** The time as it must be shown. The first response determines it, if it lies within the request's time. */
+/** The time that responses must show. The first response sets it, and must lie between the request's start and its end. */
 export function settled(moment: Moment, told: unknown): string {
   if (moment.told === undefined) {
     const [earliest, latest] = [show(new Date(moment.from)), show(new Date(moment.to))]

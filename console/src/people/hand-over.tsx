@@ -18,7 +18,7 @@ export function HandOver({ operatorKey, onClose }: HandOverProps) {
   const [name, setName] = useState('')
   const [operatorId, setOperatorId] = useState<number>()
   const { data } = useRead(pageOperators, { pageSize: 100, status: 1, name }, { enabled: operatorKey !== undefined })
-  // A key of a developer would not work.
+  // The service refuses operator keys of developers, so a developer cannot take one over.
   const owners = data?.list.filter(({ id, role }) => role !== 'developer' && id !== operatorKey?.operatorId) ?? []
   const { id = 0, name: key = '' } = operatorKey ?? {}
   const close = () => {
