@@ -7,7 +7,7 @@ import { createApplication, updateApplication } from '../src/applications/contra
 import { saveThirdPartyConfig } from '../src/applications/third-party-config/contract.ts'
 import { saveBillingRule, updateBillingRule } from '../src/billing-rules/contract.ts'
 import { openDatabase } from '../src/database/open.ts'
-import { createDevice, createDevices, updateDevice } from '../src/devices/contract.ts'
+import { createDevice, createDevices, updateDevice, updateDevices } from '../src/devices/contract.ts'
 import { importDeviceInventory } from '../src/devices/inventory/contract.ts'
 import { saveDeviceModel } from '../src/devices/models/contract.ts'
 import {
@@ -20,7 +20,7 @@ import {
 import { reportDeviceState, reportDeviceStates } from '../src/devices/state/contract.ts'
 import { createOperator, createOperatorKey, updateOperator } from '../src/people/operators/contract.ts'
 import { operations } from '../src/reference/operations.ts'
-import { saveSite, saveSites, updateSite } from '../src/sites/contract.ts'
+import { saveSite, saveSites, updateSite, updateSites } from '../src/sites/contract.ts'
 import type { Operation } from '../src/vocabulary/operation.ts'
 import { shownKey } from '../src/vocabulary/values.ts'
 import {
@@ -91,10 +91,21 @@ const writes: [Operation, Body][] = [
   [saveSite, ({ appId, name }) => siteBody(appId, { siteName: name })],
   [saveSites, ({ appId, name }) => ({ appId, sites: [siteBody(appId, { siteName: name })] })],
   [updateSite, withId(saveSite, ({ appId }) => siteBody(appId), { contacts: 'Li Na' })],
+  [
+    updateSites,
+    async (subject) => {
+      const { id, appId } = (await withId(saveSite, () => siteBody(subject.appId), {})(subject)) as {
+        id: number
+        appId: string
+      }
+      return { appId, sites: [{ id, contacts: 'Li Lei' }] }
+    },
+  ],
   [saveBillingRule, ({ appId, name }) => ({ appId, ruleName: name, ruleType: 1, periods })],
   [updateBillingRule, withId(saveBillingRule, occupancyRule, { unitMinutes: 2 })],
   [createDevice, ({ appId, serial }) => deviceBody(appId, { deviceNo: serial })],
   [createDevices, ({ appId, serial }) => ({ appId, devices: [deviceBody(appId, { deviceNo: serial })] })],
+  [updateDevices, withDevice(({ appId, serial }) => ({ appId, devices: [{ deviceNo: serial, tag: 'lane=3' }] }))],
   [updateDevice, withDevice(({ appId, serial }) => ({ appId, deviceNo: serial, tag: 'lane=2' }))],
   [reportDeviceState, withDevice(({ appId, serial }) => ({ appId, deviceNo: serial, runStatus: 1 }))],
   [reportDeviceStates, withDevice(({ appId, serial }) => ({ appId, reports: [{ deviceNo: serial, runStatus: 1 }] }))],

@@ -1,6 +1,5 @@
 import { isOnline } from '../applications/store.ts'
 import { hasConfiguration } from '../applications/third-party-config/store.ts'
-import { findRuleTypes } from '../billing-rules/store.ts'
 import type { Caller } from '../callers/caller.ts'
 import type { LaneOutcome } from '../callers/submitter.ts'
 import type { Config } from '../config.ts'
@@ -13,9 +12,10 @@ import { touchCatalogue } from '../devices/models/store.ts'
 import type { RegistrationOutcome as Outcome } from '../devices/routine.ts'
 import { findDevices, findHolders } from '../devices/store.ts'
 import type { Metrics } from '../runtime/metrics.ts'
+import { ruleChecker } from '../sites/changes.ts'
 import type { SiteRegistration } from '../sites/contract.ts'
 import { writeSites } from '../sites/lane.ts'
-import { readSite, ruleFaults, ruleRefusal } from '../sites/rules.ts'
+import { readSite } from '../sites/rules.ts'
 import { findEqualSites } from '../sites/store.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
 import { invalidRequest, Refusal } from '../vocabulary/refusals.ts'
@@ -188,17 +188,10 @@ export const siteCreator =
 export const predictSites: WriteSites = async (tx, rows, { appId }) => {
   if (!(await hasConfiguration(tx, appId))) return rows.map(() => ({ refusal: new Refusal('thirdPartyConfigMissing') }))
   const sites = rows.map((row) => readSite({ ...row, appId }))
-  const ids = sites.flatMap((site) => [site.fastRuleId, site.slowRuleId, site.occupancyRuleId])
-  const named = [...new Set(ids)].filter((id) => id !== null)
-  const types = named.length === 0 ? new Map<number, number>() : await findRuleTypes(tx, appId, named)
-  const typeOf = (id: number | null) => (id === null ? null : (types.get(id) ?? null))
+  const refusalOf = await ruleChecker(tx, appId, sites)
   return sites.map((site) => {
-    const faults = ruleFaults(site, {
-      fast: typeOf(site.fastRuleId),
-      slow: typeOf(site.slowRuleId),
-      occupancy: typeOf(site.occupancyRuleId),
-    })
-    return faults.length > 0 ? { refusal: ruleRefusal(faults) } : { record: '{"id":null}' }
+    const refusal = refusalOf(site)
+    return refusal === undefined ? { record: '{"id":null}' } : { refusal }
   })
 }
 

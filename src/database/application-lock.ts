@@ -17,11 +17,14 @@ export async function insertApplicationLock(tx: Statements, appId: string): Prom
 /** The smallest id that an event of this moment can have. */
 export const lowestEventId = (time: Date) => time.getTime() * 1000
 
-/** Draws the id of an event of this moment. To write the event, the transaction must hold the application's lock. */
-export async function drawEventId(sql: Statements, appId: string, time: Date): Promise<number> {
+/**
+ * Draws ids for `count` events of this moment, one after the other, and returns the first. To write the events, the
+ * transaction must hold the application's lock.
+ */
+export async function drawEventIds(sql: Statements, appId: string, time: Date, count = 1): Promise<number> {
   const [row] = await sql<[{ id: number }]>`
-    update event_head set last_event_id = greatest(last_event_id + 1, ${lowestEventId(time)}::bigint)
-    where app_id = ${appId} returning last_event_id as id`
+    update event_head set last_event_id = greatest(last_event_id + 1, ${lowestEventId(time)}::bigint) + ${count - 1}::bigint
+    where app_id = ${appId} returning last_event_id - ${count - 1}::bigint as id`
   return row.id
 }
 

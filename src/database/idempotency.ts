@@ -1,7 +1,7 @@
 import { Refusal, unavailable } from '../vocabulary/refusals.ts'
 import { takeLock } from './advisory-lock.ts'
 import type { Statements } from './open.ts'
-import { textArray } from './routine.ts'
+import { recordsOf, textArray } from './routine.ts'
 
 // One effect for each key, operation and owner (contract §4.3).
 //
@@ -59,7 +59,9 @@ export async function once<Data extends object | undefined>(
   const kept = await findReplay<Data>(tx, request, owner)
   if (kept !== undefined) return kept
   const data = await write()
-  if (data !== undefined) await keepAnswer(tx, keyed, JSON.stringify(withoutSecrets(data, request.secrets)))
+  if (data !== undefined) {
+    await keepAnswers(tx, owner, [{ ...request, answer: JSON.stringify(withoutSecrets(data, request.secrets)) }])
+  }
   return data
 }
 
@@ -149,13 +151,22 @@ async function findKeptOf(
   )
 }
 
-/** Keeps the answer of a write that succeeded, in the write's own transaction. */
-async function keepAnswer(tx: Statements, write: KeyedWrite, answer: string): Promise<void> {
-  await tx`
-    insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
-    values (${write.owner}, ${write.operation}, ${write.key}, ${write.bodyHash}, ${answer}, now())
+/** A write that succeeded under a key of its owner, with its answer. */
+type KeyedAnswer = Pick<KeyedWrite, 'operation' | 'key' | 'bodyHash'> & { answer: string }
+
+/** Keeps the answers of one owner's writes, in the transaction of the writes. The answers are JSON texts. */
+export async function keepAnswers(tx: Statements, owner: string, answers: readonly KeyedAnswer[]): Promise<void> {
+  if (answers.length === 0) return
+  const listed = (member: keyof KeyedAnswer) => textArray(answers.map((one) => one[member]))
+  await tx.unsafe(
+    `insert into idempotency_key (app_id, operation, key, body_hash, answer, created_at)
+    select $1, i.operation, i.key, i.body_hash, i.answer, now()
+    from unnest($2::text[], $3::text[], $4::text[], ${recordsOf('$5')}) as i (operation, key, body_hash, answer)
     on conflict (app_id, operation, key) do update
-      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`
+      set body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at`,
+    [owner, listed('operation'), listed('key'), listed('bodyHash'), answers.map(({ answer }) => answer).join('\n')],
+    { prepare: true },
+  )
 }
 
 /** The stored response of a batch that has begun but not ended; no real response is an empty text. */

@@ -1,6 +1,6 @@
 import { requireApplicationOf } from '../callers/permissions.ts'
 import type { Config } from '../config.ts'
-import { drawEventId, lowestEventId } from '../database/application-lock.ts'
+import { drawEventIds, lowestEventId } from '../database/application-lock.ts'
 import { findReplay, once, type RequestKey } from '../database/idempotency.ts'
 import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
@@ -78,7 +78,7 @@ export function deliveryRoutes(parts: Parts): Handler[] {
     }
     const createdAt = new Date()
     // A delivery has its event's id; a test has no event, so it draws an id of its own.
-    const id = await drawEventId(sql, appId, createdAt)
+    const id = await drawEventIds(sql, appId, createdAt)
     const fault = callbackUrlFault(configured.url, config.privateCallbacks)
     const opened = configured.secrets.map((sealed) => secrets.open(appId, sealed))
     const query = configured.sealedQuery === null ? '' : secrets.open(appId, configured.sealedQuery)

@@ -18,6 +18,12 @@ export const registeredColumns = {
   deviceTypeName: 'device_type_name',
 } as const satisfies Partial<Record<keyof Device, string>>
 
+/** The members that an update can change. */
+export const changeableMembers = [
+  ...(['deviceName', 'tag', 'provinceCode', 'cityCode', 'districtCode'] as const),
+  ...(['detailAddress', 'coordinates'] as const),
+] satisfies (keyof typeof registeredColumns)[]
+
 const columns: Record<keyof Device, string> = {
   ...registeredColumns,
   status: 'status',

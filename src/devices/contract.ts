@@ -57,6 +57,13 @@ const registrationMembers = {
 /** One row of createBatch: the body of a create request without `appId`. */
 export const DeviceBatchRow = named('DeviceBatchRow', Type.Object(registrationMembers))
 
+/** One row of updateBatch: the device, and the members to change. */
+export const DeviceUpdateRow = named(
+  'DeviceUpdateRow',
+  Type.Object({ ...Type.Partial(DeviceBatchRow).properties, deviceNo }),
+)
+export type DeviceUpdate = Static<typeof DeviceUpdateRow>
+
 export const DeviceRegistration = named('DeviceRegistration', extended(DeviceBatchRow, { appId }))
 export type DeviceRegistration = Static<typeof DeviceRegistration>
 
@@ -167,10 +174,28 @@ export const updateDevice = operation({
   path: '/api/device/entrance/guard/update',
   ...ofOne,
   example: { deviceName: 'East gate barrier' },
-  body: Type.Object({ appId: ownAppId, ...Type.Partial(DeviceBatchRow).properties, deviceNo }),
+  body: extended(DeviceUpdateRow, { appId: ownAppId }),
   data: DeviceRecord,
   tagged: true,
   conditional: true,
+})
+
+export const updateDevices = operation({
+  id: 'updateDevices',
+  group: 'devices',
+  summary:
+    'Changes up to 1000 devices. Answers one outcome for each row, in order; a refused row does not stop the others.',
+  method: 'POST',
+  path: '/api/device/entrance/guard/updateBatch',
+  callers: ['application', 'operator'],
+  body: Type.Object({
+    appId: ownAppId,
+    devices: batchOf(DeviceUpdateRow, 'devices, each as `updateDevice` takes it but without `appId`'),
+  }),
+  data: outcomesOf('deviceNo', DeviceRecord),
+  refusals: ['applicationNotFound'],
+  idempotent: true,
+  maxBodyBytes: limits.batchBytes,
 })
 
 export const getDevice = operation({

@@ -1,25 +1,29 @@
 import type { Logger } from 'pino'
-import {
-  applicationOf,
-  lockApplicationFor,
-  requireActingFor,
-  requireApplicationOf,
-  requireApplicationsOf,
-} from '../callers/permissions.ts'
+import { type Change, changeLane } from '../callers/change-lane.ts'
+import { requireActingFor, requireApplicationOf, requireApplicationsOf } from '../callers/permissions.ts'
 import type { Sql } from '../database/open.ts'
-import { transaction } from '../database/transaction.ts'
-import { insertEvent } from '../events/store.ts'
 import { JsonText } from '../http/answer.ts'
 import { runBatch } from '../http/batch.ts'
-import { requireMatch, tagged } from '../http/etag.ts'
+import { tagged } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
 import type { ReadTimeRange } from '../vocabulary/moments.ts'
-import { createDevice, createDevices, DeviceBatchRow, getDevice, pageDevices, updateDevice } from './contract.ts'
+import { changeDevices } from './changes.ts'
+import {
+  createDevice,
+  createDevices,
+  DeviceBatchRow,
+  type DeviceUpdate,
+  DeviceUpdateRow,
+  getDevice,
+  pageDevices,
+  updateDevice,
+  updateDevices,
+} from './contract.ts'
 import { type RegistrationParts, registrationLane } from './lane.ts'
 import { devicePages } from './pages.ts'
-import { changeDevice, deviceTag, membersOf, showDevice } from './rules.ts'
-import { requireDevice, requireDeviceOf, saveChangedDevice } from './store.ts'
+import { deviceTag, deviceText, membersOf, showDevice } from './rules.ts'
+import { requireDeviceOf } from './store.ts'
 
 interface Parts extends RegistrationParts {
   sql: Sql
@@ -28,10 +32,17 @@ interface Parts extends RegistrationParts {
 }
 
 const readRow = validator(DeviceBatchRow, 'device', undefined)
+const readUpdate = validator(DeviceUpdateRow, 'device', undefined)
 
 export function deviceRoutes(parts: Parts): Handler[] {
   const { sql, showMoment } = parts
   const register = registrationLane(parts)
+  const update = changeLane(
+    parts,
+    'deviceChanges',
+    (tx, appId, changes: readonly Change<DeviceUpdate>[]) => changeDevices(tx, appId, changes, showMoment),
+    (device) => ({ record: deviceText(showDevice(device, showMoment)), etag: deviceTag(device) }),
+  )
   const readPage = devicePages(parts)
 
   return [
@@ -54,19 +65,22 @@ export function deviceRoutes(parts: Parts): Handler[] {
     }),
 
     handle(updateDevice, async ({ caller, actor, body, header }) => {
-      const appId = applicationOf(caller, body.appId)
-      const device = await transaction(sql, async (tx) => {
-        await lockApplicationFor(tx, caller, appId)
-        const before = await requireDevice(tx, appId, body.deviceNo)
-        requireMatch(header('if-match'), deviceTag(before))
-        const after = changeDevice(before, body)
-        if (deviceTag(after) === deviceTag(before)) return before
-        await saveChangedDevice(tx, after)
-        const data = showDevice(after, showMoment)
-        await insertEvent(tx, { appId, type: 'device.updated', actor, subject: after.deviceNo, data })
-        return after
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      const change = { caller, actor, appId, body, ifMatch: header('if-match'), idempotency: undefined }
+      const { record, etag } = await update(change)
+      return new JsonText(record, { etag })
+    }),
+
+    handle(updateDevices, async ({ caller, actor, body, ...request }) => {
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      return runBatch(parts, request, {
+        owner: appId,
+        rows: body.devices,
+        name: 'deviceNo',
+        readRow: readUpdate,
+        write: async (row, idempotency) =>
+          (await update({ caller, actor, appId, body: row, ifMatch: null, idempotency })).record,
       })
-      return tagged(showDevice(device, showMoment), deviceTag(device))
     }),
 
     read(getDevice, async ({ sql, caller, query }) => {

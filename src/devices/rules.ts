@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import { etagOfText } from '../http/etag.ts'
 import { divisionName } from '../regions/names.ts'
 import type { ShowMoment } from '../vocabulary/moments.ts'
@@ -6,9 +5,9 @@ import { given, quoted } from '../vocabulary/values.ts'
 import {
   type DeviceRecord,
   type DeviceRegistration,
+  type DeviceUpdate,
   defaultCityCode,
   defaultProvinceCode,
-  type updateDevice,
 } from './contract.ts'
 
 /** The state that a device reports; its record shows it. */
@@ -75,7 +74,7 @@ export function membersOf(body: DeviceRegistration, boundAt: Date): TaggedMember
 }
 
 /** Returns the device with the given members changed. Null clears an optional member or restores its default. */
-export function changeDevice(device: Device, change: Static<NonNullable<typeof updateDevice.body>>): Device {
+export function changeDevice(device: Device, change: DeviceUpdate): Device {
   const { tag, provinceCode, cityCode, detailAddress } = change
   return {
     ...device,

@@ -16,7 +16,7 @@ import { limits } from '../vocabulary/limits.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import type { Box } from '../vocabulary/values.ts'
-import { deviceColumnsSql, toDevice } from './columns.ts'
+import { changeableMembers, deviceColumnsSql, registeredColumns, toDevice } from './columns.ts'
 import { pageDevices } from './contract.ts'
 import { type Device, showDevice } from './rules.ts'
 
@@ -70,9 +70,13 @@ export async function findDevices(
   const rows = await sql.unsafe(
     `with binding as materialized (
       select device_no, bound_at from device_binding where device_no = any($2::text[]) and app_id = $1)
-    select ${deviceColumnsSql('d')} from binding b
-    join device d on d.app_id = $1 and d.bound_at = b.bound_at and d.device_no = b.device_no`,
+    select d.* from binding b
+    -- Each row by its whole key: for a join, a planner without statistics reads all rows of the application.
+    cross join lateral (
+      select ${columnsSql} from device
+      where app_id = $1 and bound_at = b.bound_at and device_no = b.device_no limit 1) as d`,
     [appId, textArray(deviceNos)],
+    { prepare: true },
   )
   return new Map(rows.map((row) => [row.device_no, toDevice(row)]))
 }
@@ -85,13 +89,25 @@ export async function findHolders(sql: Statements, deviceNos: readonly string[])
   return new Map(rows.map((row) => [row.device_no, row.app_id]))
 }
 
+const changeableColumns = changeableMembers.map((member) => registeredColumns[member])
+
 /** Writes the members that an update can change. The transaction must hold the application's lock. */
-export async function saveChangedDevice(tx: Statements, device: Device): Promise<void> {
-  await tx`
-    update device set device_name = ${device.deviceName}, tag = ${device.tag}, province_code = ${device.provinceCode},
-      city_code = ${device.cityCode}, district_code = ${device.districtCode}, detail_address = ${device.detailAddress},
-      coordinates = ${device.coordinates}
-    where app_id = ${device.appId} and bound_at = ${device.boundAt} and device_no = ${device.deviceNo}`
+export async function saveChangedDevices(tx: Statements, appId: string, devices: readonly Device[]): Promise<void> {
+  if (devices.length === 0) return
+  await tx.unsafe(
+    `update device d set ${changeableColumns.map((column) => `${column} = i.${column}`).join(', ')}
+    from unnest($2::timestamptz[], $3::text[], ${changeableColumns.map((_, index) => `$${index + 4}::text[]`).join(', ')})
+      as i (bound_at, device_no, ${changeableColumns.join(', ')})
+    where d.app_id = $1 and d.bound_at = i.bound_at and d.device_no = i.device_no`,
+    [
+      appId,
+      textArray(devices.map(({ boundAt }) => boundAt.toISOString())),
+      ...(['deviceNo', ...changeableMembers] as const).map((member) =>
+        textArray(devices.map((device) => device[member])),
+      ),
+    ],
+    { prepare: true },
+  )
 }
 
 export interface DeviceFilter {

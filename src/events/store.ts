@@ -1,8 +1,9 @@
 import type { Row } from 'postgres'
-import { drawEventId, lockApplication, lowestEventId } from '../database/application-lock.ts'
+import { drawEventIds, lockApplication, lowestEventId } from '../database/application-lock.ts'
 import { noteEvents } from '../database/commits.ts'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, type PageKey, type PageQuery, readPage } from '../database/page.ts'
+import { recordsOf, textArray } from '../database/routine.ts'
 import { type EventType, eventTypes, type PlatformEventType } from '../vocabulary/event-types.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
@@ -28,6 +29,32 @@ export async function insertEvent(tx: Statements, event: NewEvent): Promise<void
   await insertNumbered(tx, event)
 }
 
+/** Writes events of one moment with one statement, in the transaction of the changes, which must hold the application's lock. */
+export async function insertEvents(
+  tx: Statements,
+  appId: string,
+  events: readonly (Pick<NewEvent, 'type' | 'actor' | 'data'> & { subject: string })[],
+): Promise<void> {
+  if (events.length === 0) return
+  const time = new Date()
+  const firstId = await drawEventIds(tx, appId, time, events.length)
+  const listed = (member: 'type' | 'actor' | 'subject') => textArray(events.map((event) => event[member]))
+  await tx.unsafe(
+    `insert into event (app_id, id, type, time, actor, subject, data)
+    select $1, $2::bigint + i.n - 1, i.type, $3::timestamptz, i.actor, i.subject, i.data
+    from unnest($4::text[], $5::text[], $6::text[], ${recordsOf('$7')}) with ordinality as i (type, actor, subject, data, n)`,
+    [
+      appId,
+      firstId,
+      time.toISOString(),
+      ...[listed('type'), listed('actor'), listed('subject')],
+      events.map(({ data }) => JSON.stringify(data)).join('\n'),
+    ],
+    { prepare: true },
+  )
+  noteEvents(tx, [appId])
+}
+
 /** Events of no application are stored under an empty application id. */
 const platformLog = ''
 
@@ -48,7 +75,7 @@ async function insertNumbered(
   event: Omit<NewPlatformEvent, 'type'> & { appId: string; type: EventType | PlatformEventType },
 ): Promise<void> {
   const { appId, type, time = new Date(), actor, subject, address = null, data } = event
-  const id = await drawEventId(tx, appId, time)
+  const id = await drawEventIds(tx, appId, time)
   await tx`
     insert into event (app_id, id, type, time, actor, subject, address, data)
     values (${appId}, ${id}, ${type}, ${time}, ${actor}, ${subject === null ? null : String(subject)}, ${address},

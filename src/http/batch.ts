@@ -93,8 +93,7 @@ async function writeRows<Row>(
   let lost: Refusal | undefined
 
   async function writeRow(row: unknown, index: number): Promise<RowOutcome> {
-    const subject = nameOf(row, name)
-    const named = `{${JSON.stringify(name)}:${JSON.stringify(subject)}`
+    const { named, subject } = nameOf(row, name)
     try {
       if (lost !== undefined) throw lost
       const read = readRow(row)
@@ -122,10 +121,11 @@ async function writeRows<Row>(
   return outcomes
 }
 
-/** The value by which a row is named, where it is a text. */
-function nameOf(row: unknown, member: string): string | null {
-  const name = (row as Record<string, unknown> | null)?.[member]
-  return typeof name === 'string' ? name : null
+/** The beginning of a row's outcome, with the value that names it: a text, or the integer of an `id`. */
+function nameOf(row: unknown, member: string): { named: string; subject: string | null } {
+  const value = (row as Record<string, unknown> | null)?.[member]
+  const isName = member === 'id' ? Number.isSafeInteger(value) : typeof value === 'string'
+  return { named: `{"${member}":${isName ? JSON.stringify(value) : null}`, subject: isName ? String(value) : null }
 }
 
 function refusedText(refusal: Refusal, language: keyof Reason): string {

@@ -56,6 +56,12 @@ export const SiteBatchRow = named(
   }),
 )
 
+const id = integer(1)
+
+/** One row of updateBatch: the site, and the members to change. */
+export const SiteUpdateRow = named('SiteUpdateRow', Type.Object({ id, ...Type.Partial(SiteBatchRow).properties }))
+export type SiteUpdate = Static<typeof SiteUpdateRow>
+
 /** The body of a save request (document §4.1). `rushing` means slow charging and `placeholder` means occupancy. */
 export const SiteRegistration = named('SiteRegistration', extended(SiteBatchRow, { appId }))
 export type SiteRegistration = Static<typeof SiteRegistration>
@@ -128,7 +134,6 @@ export const saveSites = operation({
   maxBodyBytes: limits.batchBytes,
 })
 
-const id = integer(1)
 const ofOne = { callers: ['application', 'operator'], data: SiteRecord } as const
 
 export const updateSite = operation({
@@ -139,12 +144,29 @@ export const updateSite = operation({
   path: `${folder}/update`,
   ...ofOne,
   example: { siteName: 'Riverside charging park, north' },
-  body: Type.Object({ appId: ownAppId, id, ...Type.Partial(SiteBatchRow).properties }),
+  body: extended(SiteUpdateRow, { appId: ownAppId }),
   refusals: ['applicationNotFound', 'siteNotFound', 'billingRuleNotFound', 'billingRuleWrongType'],
   tagged: true,
   conditional: true,
 })
-export type SiteUpdate = Static<NonNullable<typeof updateSite.body>>
+
+export const updateSites = operation({
+  id: 'updateSites',
+  group: 'sites',
+  summary:
+    'Changes up to 1000 sites. Answers one outcome for each row, in order; a refused row does not stop the others.',
+  method: 'POST',
+  path: `${folder}/updateBatch`,
+  callers: ['application', 'operator'],
+  body: Type.Object({
+    appId: ownAppId,
+    sites: batchOf(SiteUpdateRow, 'sites, each as `updateSite` takes it but without `appId`'),
+  }),
+  data: outcomesOf('id', SiteRecord, 'SiteUpdate'),
+  refusals: ['applicationNotFound'],
+  idempotent: true,
+  maxBodyBytes: limits.batchBytes,
+})
 
 export const deleteSite = operation({
   id: 'deleteSite',

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
-import { findRuleTypes } from '../billing-rules/store.ts'
+import { type Change, changeLane } from '../callers/change-lane.ts'
 import { applicationOf, lockApplicationFor, requireActingFor, requireApplicationOf } from '../callers/permissions.ts'
 import { once } from '../database/idempotency.ts'
-import type { Sql, Statements } from '../database/open.ts'
+import type { Sql } from '../database/open.ts'
 import { transaction } from '../database/transaction.ts'
 import { insertEvent } from '../events/store.ts'
 import { JsonText } from '../http/answer.ts'
@@ -11,11 +11,23 @@ import { etagOf, etagOfText, requireMatch, tagged } from '../http/etag.ts'
 import { type Handler, handle, read } from '../http/handler.ts'
 import { validator } from '../http/validate.ts'
 import type { ReadTimeRange } from '../vocabulary/moments.ts'
-import { deleteSite, getSite, pageSites, SiteBatchRow, saveSite, saveSites, updateSite } from './contract.ts'
+import { changeSites } from './changes.ts'
+import {
+  deleteSite,
+  getSite,
+  pageSites,
+  SiteBatchRow,
+  type SiteUpdate,
+  SiteUpdateRow,
+  saveSite,
+  saveSites,
+  updateSite,
+  updateSites,
+} from './contract.ts'
 import { type SiteLaneParts, siteLane } from './lane.ts'
 import { sitePages } from './pages.ts'
-import { changeSite, type NamedRules, ruleFaults, ruleRefusal, rulesGiven, type Site, showSite } from './rules.ts'
-import { removeSite, requireSite, saveChangedSite } from './store.ts'
+import { type Site, showSite } from './rules.ts'
+import { removeSite, requireSite } from './store.ts'
 
 interface Parts extends SiteLaneParts {
   sql: Sql
@@ -24,12 +36,22 @@ interface Parts extends SiteLaneParts {
 }
 
 const readRow = validator(SiteBatchRow, 'site', undefined)
+const readUpdate = validator(SiteUpdateRow, 'site', undefined)
 
 export function siteRoutes(parts: Parts): Handler[] {
   const { sql, showMoment } = parts
   const save = siteLane(parts)
-  const readPage = sitePages(parts)
   const show = (site: Site) => showSite(site, showMoment)
+  const update = changeLane(
+    parts,
+    'siteChanges',
+    (tx, appId, changes: readonly Change<SiteUpdate>[]) => changeSites(tx, appId, changes, showMoment),
+    (site) => {
+      const record = JSON.stringify(show(site))
+      return { record, etag: etagOfText(record) }
+    },
+  )
+  const readPage = sitePages(parts)
 
   return [
     handle(saveSite, async ({ caller, body, idempotency }) => {
@@ -50,21 +72,22 @@ export function siteRoutes(parts: Parts): Handler[] {
     }),
 
     handle(updateSite, async ({ caller, actor, body, header }) => {
-      const appId = applicationOf(caller, body.appId)
-      const record = await transaction(sql, async (tx) => {
-        await lockApplicationFor(tx, caller, appId)
-        const site = await requireSite(tx, appId, body.id)
-        const before = show(site)
-        requireMatch(header('if-match'), etagOf(before))
-        await requireFittingRules(tx, appId, rulesGiven(body))
-        const changed = changeSite(site, body)
-        const after = show(changed)
-        if (etagOf(after) === etagOf(before)) return before
-        await saveChangedSite(tx, changed)
-        await insertEvent(tx, { appId, type: 'site.updated', actor, subject: site.id, data: after })
-        return after
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      const change = { caller, actor, appId, body, ifMatch: header('if-match'), idempotency: undefined }
+      const { record, etag } = await update(change)
+      return new JsonText(record, { etag })
+    }),
+
+    handle(updateSites, async ({ caller, actor, body, ...request }) => {
+      const appId = await requireApplicationOf(sql, caller, body.appId)
+      return runBatch(parts, request, {
+        owner: appId,
+        rows: body.sites,
+        name: 'id',
+        readRow: readUpdate,
+        write: async (row, idempotency) =>
+          (await update({ caller, actor, appId, body: row, ifMatch: null, idempotency })).record,
       })
-      return tagged(record)
     }),
 
     handle(deleteSite, async ({ caller, actor, body, header, idempotency }) => {
@@ -89,19 +112,4 @@ export function siteRoutes(parts: Parts): Handler[] {
 
     read(pageSites, ({ sql, caller, query }) => readPage(sql, caller, query)),
   ]
-}
-
-/** Throws 40002 and 40003, as create does. */
-async function requireFittingRules(tx: Statements, appId: string, named: NamedRules): Promise<void> {
-  const { fastRuleId, slowRuleId, occupancyRuleId } = named
-  const ids = [fastRuleId, slowRuleId, occupancyRuleId].filter((id) => id !== null)
-  if (ids.length === 0) return
-  const types = await findRuleTypes(tx, appId, ids)
-  const typeOf = (id: number | null) => (id === null ? undefined : types.get(id)) ?? null
-  const faults = ruleFaults(named, {
-    fast: typeOf(fastRuleId),
-    slow: typeOf(slowRuleId),
-    occupancy: typeOf(occupancyRuleId),
-  })
-  if (faults.length > 0) throw ruleRefusal(faults)
 }

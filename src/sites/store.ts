@@ -1,6 +1,7 @@
 import type { Row } from 'postgres'
 import type { Sql, Statements } from '../database/open.ts'
 import { byId, ofApplications, type PageQuery, readPage } from '../database/page.ts'
+import { textArray } from '../database/routine.ts'
 import type { ShowMoment, TimeRange } from '../vocabulary/moments.ts'
 import { Refusal } from '../vocabulary/refusals.ts'
 import type { Box } from '../vocabulary/values.ts'
@@ -59,6 +60,19 @@ export async function requireSite(sql: Statements, appId: string, id: number): P
   return toSite(row)
 }
 
+/** The application's sites with these ids. */
+export async function findSites(sql: Statements, appId: string, ids: readonly number[]): Promise<Map<number, Site>> {
+  if (ids.length === 0) return new Map()
+  // Each by its whole key: for a list of ids, a planner without statistics reads all sites of the application.
+  const rows = await sql.unsafe(
+    `select s.* from unnest($2::bigint[]) as i (id)
+    cross join lateral (select ${columnsSql} from site where app_id = $1 and id = i.id limit 1) as s`,
+    [appId, textArray(ids)],
+    { prepare: true },
+  )
+  return new Map(rows.map((row) => [row.id, toSite(row)]))
+}
+
 /**
  * The hash of the index `site_by_content`. It covers all members: over a few only, all sites that share those would be
  * compared with each other. Longitude and latitude are in it as `coordinates`.
@@ -96,11 +110,26 @@ export async function findEqualSites(
   return new Map(rows.map(({ place, id }) => [place, id]))
 }
 
+// On a cluster app_id decides on which node a row lies, so an update must not set it, not even to its old value.
+const changeable = Object.entries(siteColumns)
+  .map(([member, [column, type]]) => ({ member: member as keyof Members, column, type }))
+  .filter(({ member }) => member !== 'appId')
+
 /** Writes the members that an update can change. The transaction must hold the application's lock. */
-export async function saveChangedSite(tx: Statements, site: Site): Promise<void> {
-  // On a cluster app_id decides on which node a row lies, so an update must not set it, not even to its old value.
-  const changed = Object.entries(valuesByColumn(site)).filter(([column]) => column !== 'app_id')
-  await tx`update site set ${tx(Object.fromEntries(changed))} where app_id = ${site.appId} and id = ${site.id}`
+export async function saveChangedSites(tx: Statements, appId: string, sites: readonly Site[]): Promise<void> {
+  if (sites.length === 0) return
+  await tx.unsafe(
+    `update site s set ${changeable.map(({ column }) => `${column} = i.${column}`).join(', ')}
+    from unnest($2::bigint[], ${changeable.map(({ type }, index) => `$${index + 3}::${type}[]`).join(', ')})
+      as i (id, ${changeable.map(({ column }) => column).join(', ')})
+    where s.app_id = $1 and s.id = i.id`,
+    [
+      appId,
+      textArray(sites.map(({ id }) => id)),
+      ...changeable.map(({ member }) => textArray(sites.map((site) => site[member]))),
+    ],
+    { prepare: true },
+  )
 }
 
 /** Removes a site. The transaction must hold the application's lock. */

@@ -1,4 +1,4 @@
-import Type, { type TSchema, type TString } from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { limits } from './limits.ts'
 import { refusals } from './refusals.ts'
 import { described, FieldFaults, named, namedSchemas, nameOf, nullable, oneOf, shownKey } from './values.ts'
@@ -21,23 +21,34 @@ const RefusalCode = named(
   described(oneOf(...Object.values(refusals).map(({ code }) => code)), 'The code of a refusal.'),
 )
 
+/** The members that name a row, with their schemas. */
+const namesOfRows = {
+  deviceNo: Type.String(),
+  siteName: Type.String(),
+  id: Type.Integer(),
+}
+
 /**
  * The answer of every batch: one outcome a row, in order, each with the member that names the row. It is published as
- * one of two records by `code`, the row that was carried out and the one that was refused.
+ * one of two records by `code`, the row that was carried out and the one that was refused. `title` is the name of the
+ * records, where that of the row's record is another batch's already.
  */
-export function outcomesOf<const Name extends string, Schema extends TSchema>(name: Name, schema: Schema) {
-  const key = Type.String({ description: 'The value by which the row is known; null if the row has none.' })
-  const member = { [name]: nullable(key) } as Record<Name, ReturnType<typeof nullable<TString>>>
+export function outcomesOf<const Name extends keyof typeof namesOfRows, Schema extends TSchema>(
+  name: Name,
+  schema: Schema,
+  title = nameOf(schema) ?? '',
+) {
+  const key = described(namesOfRows[name], 'The value by which the row is known; null if the row has none.')
+  const member = { [name]: nullable(key) } as Record<Name, ReturnType<typeof nullable<(typeof namesOfRows)[Name]>>>
   const msg = Type.String({ description: 'For people: success, or why the row was refused.' })
   const faults = Type.Union([FieldFaults, Type.Null()], {
     description: 'The faulty members of the row; null if none is faulty.',
   })
   // Several batches answer the same record.
-  const title = `${nameOf(schema)}Outcomes`
-  const known = namedSchemas.get(title)
+  const known = namedSchemas.get(`${title}Outcomes`)
   const done = () =>
     named(
-      `${nameOf(schema)}Done`,
+      `${title}Done`,
       Type.Object({
         ...member,
         code: Type.Literal(0, { description: '0: the row was carried out.' }),
@@ -45,8 +56,7 @@ export function outcomesOf<const Name extends string, Schema extends TSchema>(na
         data: described(schema, 'The record, as the operation for a single row answers it.'),
       }),
     )
-  const refused = () =>
-    named(`${nameOf(schema)}Refused`, Type.Object({ ...member, code: RefusalCode, msg, data: faults }))
+  const refused = () => named(`${title}Refused`, Type.Object({ ...member, code: RefusalCode, msg, data: faults }))
   const outcome = Type.Object(
     { ...member, code: Type.Integer(), msg, data: Type.Union([schema, Type.Null(), FieldFaults]) },
     known === undefined ? { [shownKey]: Type.Union([done(), refused()]) } : {},
@@ -54,5 +64,5 @@ export function outcomesOf<const Name extends string, Schema extends TSchema>(na
   const outcomes = Type.Object({
     results: Type.Array(outcome, { description: 'One outcome for each row, in the order of the rows.' }),
   })
-  return (known as typeof outcomes | undefined) ?? named(title, outcomes)
+  return (known as typeof outcomes | undefined) ?? named(`${title}Outcomes`, outcomes)
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { DeviceRecord } from '../../src/devices/contract.ts'
+import { type DeviceRecord, getDevice, updateDevice, updateDevices } from '../../src/devices/contract.ts'
 import { transferDevice, transferDevices, unbindDevice, unbindDevices } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
 import { pageEvents } from '../../src/events/contract.ts'
-import { saveSite, saveSites } from '../../src/sites/contract.ts'
+import { saveSite, saveSites, updateSite, updateSites } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { newApplication, newSerial, siteBody, type TestApplication } from '../harness.ts'
 import { untyped } from '../untyped.ts'
@@ -16,6 +16,7 @@ import {
   expectSuccess,
   newBareApplication,
   newRule,
+  saveSiteOf,
 } from './support.ts'
 
 // A batch responds and acts as single requests for its rows would, sent one after another (contract §5).
@@ -67,6 +68,55 @@ const cases: Case[] = [
       ]
     },
     faulty: { row: 'no site', field: 'site' },
+  },
+  {
+    single: untyped(updateSite),
+    batch: untyped(updateSites),
+    list: 'sites',
+    name: 'id',
+    async rows(application) {
+      const [fast, slow] = [await newRule(application, 1), await newRule(application, 2)]
+      const [one, two] = [await newSite(application), await newSite(application)]
+      const theirs = await newSite(await newApplication(client))
+      return [
+        { id: one, siteName: 'one', fastChargeBillRuleId: fast, coordinates: '115.9,28.7' },
+        { id: two, fastChargeBillRuleId: slow },
+        { id: theirs, siteName: 'taken over' },
+        { id: two, siteName: '', coordinates: '28.7,115.9' },
+        { id: one, siteName: 'one, again' },
+        { id: one, siteName: 'one, again' },
+        { id: two },
+        { id: two, fastChargeBillRuleId: null, coordinates: '', rushingBillRuleId: slow, tag: 'unknown' },
+        { siteName: 'without an id' },
+        { id: 'one', siteName: 'x' },
+        { id: one, fastChargeBillRuleId: null, detailAddress: null },
+      ]
+    },
+    faulty: { row: 'no site', field: 'site' },
+  },
+  {
+    single: untyped(updateDevice),
+    batch: untyped(updateDevices),
+    list: 'devices',
+    name: 'deviceNo',
+    async rows(application) {
+      const [one, two] = [await newDevice(application), await newDevice(application)]
+      const theirs = await newDevice(await newApplication(client))
+      expectSuccess(await client.call(reportDeviceState, { ...one, version: '2' }, { token: application.token }))
+      return [
+        { ...one, deviceName: 'one', tag: 'lane=1', provinceCode: '110000' },
+        { ...theirs, deviceName: 'taken over' },
+        { ...two },
+        { ...one, deviceName: 'one, again', provinceCode: '', tag: null },
+        { ...one, deviceName: 'one, again' },
+        { ...two, deviceName: '', coordinates: '28.7,115.9' },
+        { deviceNo: 'SN-unknown', deviceName: 'x' },
+        { deviceNo: 7 },
+        { ...two, detailAddress: 'No. 2', status: 2 },
+        { ...one, detailAddress: null, districtCode: '360103', coordinates: '115.9, 28.7' },
+      ]
+    },
+    faulty: { row: 'no device', field: 'device' },
   },
   {
     single: untyped(reportDeviceState),
@@ -153,6 +203,8 @@ async function newDevice(application: TestApplication) {
   return { deviceNo: expectSuccess(await createDeviceOf(application)).deviceNo }
 }
 
+const newSite = async (application: TestApplication) => expectSuccess(await saveSiteOf(application)).id
+
 function call<Body extends TObject, Query extends TObject, Data extends TSchema>(
   operation: Operation<Body, Query, Data>,
   by: Case['by'],
@@ -194,7 +246,8 @@ for (const { single, batch, list, name, by, rows, faulty, isBare, beside = async
         return neutral(rest, many)
       })
       expect(told).toEqual(singles)
-      const named = sent.map((row) => (typeof row[name] === 'string' ? row[name] : null))
+      const isName = (value: unknown) => typeof value === (name === 'id' ? 'number' : 'string')
+      const named = sent.map((row) => (isName(row[name]) ? row[name] : null))
       expect(outcomes(answer).map((outcome) => (outcome as unknown as Record<string, unknown>)[name])).toEqual(named)
       expect(neutral(await eventsOf(many, sent), many)).toEqual(neutral(await eventsOf(one, alone), one))
     })
@@ -239,6 +292,37 @@ test('a batch of sites is refused for another application, and without its confi
     typeof saveSites.data
   >
   expect(results.map(({ code }) => code)).toEqual([30003, 30003])
+})
+
+test('a thousand changes of one device are made one after the other, and its last is what stays', async () => {
+  const application = await newApplication(client)
+  const { deviceNo } = await newDevice(application)
+  const devices = Array.from({ length: 1000 }, (_, index) => ({ deviceNo, tag: `${index}` }))
+  const { results } = expectSuccess(await client.call(updateDevices, { devices }, { token: application.token }))
+  expect(results.map(({ data }) => (data as DeviceRecord).tag)).toEqual(devices.map(({ tag }) => tag))
+  const query = { deviceNo, type: 'device.updated', pageSize: '100' }
+  const first = expectSuccess(await client.call(pageEvents, query, { token: application.token }))
+  expect(first.list.map(({ data }) => (data as DeviceRecord).tag)).toEqual(devices.slice(0, 100).map(({ tag }) => tag))
+  expect(first.total).toBe(1000)
+  const device = expectSuccess(await client.call(getDevice, { deviceNo }, { token: application.token }))
+  expect(device.tag).toBe('999')
+})
+
+test('updates that arrive at once, of several applications and devices, each get their own answer', async () => {
+  const applications = await Promise.all(Array.from({ length: 4 }, () => newApplication(client)))
+  const devices = await Promise.all(
+    applications.flatMap((app) => Array.from({ length: 8 }, async () => ({ app, ...(await newDevice(app)) }))),
+  )
+  const rounds = Array.from({ length: 4 }, (_, round) =>
+    devices.map(async ({ app, deviceNo }) => {
+      const tag = `${deviceNo} ${round}`
+      const told = expectSuccess(await client.call(updateDevice, { deviceNo, tag }, { token: app.token }))
+      expect(told).toMatchObject({ appId: app.appId, deviceNo, tag })
+      const other = applications.find(({ appId }) => appId !== app.appId) as TestApplication
+      expectRefusal(await client.call(updateDevice, { deviceNo, tag: 'x' }, { token: other.token }), 'deviceNotFound')
+    }),
+  )
+  await Promise.all(rounds.flat())
 })
 
 test('a thousand reports of one device are taken one after the other', async () => {

@@ -3,7 +3,7 @@ import { createApplication, rotateApplicationSecret } from '../../src/applicatio
 import { rotateCallbackSecret, saveThirdPartyConfig } from '../../src/applications/third-party-config/contract.ts'
 import { deleteBillingRule, saveBillingRule } from '../../src/billing-rules/contract.ts'
 import { replayDeliveries, testDelivery } from '../../src/deliveries/contract.ts'
-import { createDevice, createDevices } from '../../src/devices/contract.ts'
+import { createDevice, createDevices, updateDevices } from '../../src/devices/contract.ts'
 import { deleteDeviceInventory, importDeviceInventory } from '../../src/devices/inventory/contract.ts'
 import { deleteDeviceModel, saveDeviceModel } from '../../src/devices/models/contract.ts'
 import {
@@ -24,7 +24,7 @@ import {
 } from '../../src/people/operators/contract.ts'
 import { createSession, deleteSession, getSession } from '../../src/people/sessions/contract.ts'
 import { operations } from '../../src/reference/operations.ts'
-import { deleteSite, saveSite, saveSites } from '../../src/sites/contract.ts'
+import { deleteSite, saveSite, saveSites, updateSites } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, deviceBody, newApplication, newSerial, siteBody } from '../harness.ts'
 import { cookieOf, newPerson } from '../people.ts'
@@ -77,6 +77,10 @@ async function newCalledBack() {
 const cases: Case[] = [
   { operation: saveSite, prepare: async () => siteBody(appId) },
   { operation: saveSites, prepare: async () => ({ appId, sites: [siteBody(appId), {}] }) },
+  {
+    operation: updateSites,
+    prepare: async () => ({ appId, sites: [{ id: expectSuccess(await saveSiteOf(owner)).id, siteName: 'new' }, {}] }),
+  },
   { operation: deleteSite, prepare: async () => ({ appId, id: expectSuccess(await saveSiteOf(owner)).id }) },
   {
     operation: saveBillingRule,
@@ -91,6 +95,10 @@ const cases: Case[] = [
   { operation: rotateCallbackSecret, prepare: async () => ({ appId }), secrets: ['callbackSecret'] },
   { operation: createDevice, prepare: async () => deviceBody(appId) },
   { operation: createDevices, prepare: async () => ({ appId, devices: [deviceBody(appId), {}] }) },
+  {
+    operation: updateDevices,
+    prepare: async () => ({ appId, devices: [{ ...(await newDevice()), tag: 'new' }, {}] }),
+  },
   {
     operation: reportDeviceStates,
     prepare: async () => ({ appId, reports: [{ ...(await newDevice()), runStatus: 1 }, {}] }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type postgres from 'postgres'
-import { drawEventId, lockApplication, lowestEventId } from '../../src/database/application-lock.ts'
+import { drawEventIds, lockApplication, lowestEventId } from '../../src/database/application-lock.ts'
 import { createDevice, createDevices, updateDevice } from '../../src/devices/contract.ts'
 import { forceUnbindDevice } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState } from '../../src/devices/state/contract.ts'
@@ -120,7 +120,7 @@ function writeSlowly(connection: postgres.Sql, { appId }: TestApplication, isLoc
     const now = new Date()
     if (isLocked) await lockApplication(tx, appId)
     // Without the lock, an id of the same millisecond that no writer draws.
-    const id = isLocked ? await drawEventId(tx, appId, now) : lowestEventId(now) + 500
+    const id = isLocked ? await drawEventIds(tx, appId, now) : lowestEventId(now) + 500
     await tx`
       insert into event (app_id, id, type, time, actor, subject, data)
       select ${appId}, ${id}, type, ${now}, 'operator:slow', null, data from event

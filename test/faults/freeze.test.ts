@@ -6,11 +6,11 @@ import { deleteBillingRule, saveBillingRule, updateBillingRule } from '../../src
 import { createImport, getImport } from '../../src/bulk/contract.ts'
 import { lockApplication } from '../../src/database/application-lock.ts'
 import { replayDeliveries } from '../../src/deliveries/contract.ts'
-import { createDevice, createDevices, updateDevice } from '../../src/devices/contract.ts'
+import { createDevice, createDevices, updateDevice, updateDevices } from '../../src/devices/contract.ts'
 import { unbindDevice, unbindDevices } from '../../src/devices/ownership/contract.ts'
 import { reportDeviceState, reportDeviceStates } from '../../src/devices/state/contract.ts'
 import { pageAudit } from '../../src/events/contract.ts'
-import { deleteSite, pageSites, saveSite, saveSites, updateSite } from '../../src/sites/contract.ts'
+import { deleteSite, pageSites, saveSite, saveSites, updateSite, updateSites } from '../../src/sites/contract.ts'
 import type { Operation } from '../../src/vocabulary/operation.ts'
 import { type Answer, Client, deviceBody, newApplication, siteBody, type TestApplication } from '../harness.ts'
 import { atScale, becomesTrue, type OwnDatabase, sleep, tell, Workplace } from './support.ts'
@@ -125,7 +125,9 @@ describe.each(changes)('after $what', ({ what, refused, isOrdered, change }) => 
       [reportDeviceStates, { reports: [{ deviceNo, version: '7' }] }, 'fresh'],
       [unbindDevices, { deviceNos: [deviceNo] }],
       [updateDevice, { deviceNo, deviceName: 'other' }],
+      [updateDevices, { devices: [{ deviceNo, deviceName: 'other' }] }, 'fresh'],
       [unbindDevice, { deviceNo }],
+      [updateSites, { sites: [{ id: siteId, siteName: 'other' }] }],
       [updateSite, { id: siteId, siteName: 'other' }],
       [deleteSite, { id: siteId }],
       [saveBillingRule, { ...rule, ruleName: 'other' }],

@@ -1,0 +1,96 @@
+import { findRuleTypes } from '../billing-rules/store.ts'
+import { type Change, type ChangeOutcome, decided } from '../callers/change-lane.ts'
+import type { Statements } from '../database/open.ts'
+import { insertEvents } from '../events/store.ts'
+import { etagOf, requireMatch } from '../http/etag.ts'
+import type { ShowMoment } from '../vocabulary/moments.ts'
+import { Refusal } from '../vocabulary/refusals.ts'
+import type { SiteRecord, SiteUpdate } from './contract.ts'
+import { changeSite, type NamedRules, ruleFaults, ruleRefusal, rulesGiven, type Site, showSite } from './rules.ts'
+import { findSites, saveChangedSites } from './store.ts'
+
+/** Makes the check of named rules: whether the application has them and they are of their fields' types. */
+export async function ruleChecker(
+  tx: Statements,
+  appId: string,
+  named: readonly NamedRules[],
+): Promise<(rules: NamedRules) => Refusal | undefined> {
+  const ids = new Set(
+    named.flatMap(({ fastRuleId, slowRuleId, occupancyRuleId }) => [fastRuleId, slowRuleId, occupancyRuleId]),
+  )
+  ids.delete(null)
+  const types = ids.size === 0 ? new Map<number, number>() : await findRuleTypes(tx, appId, [...ids] as number[])
+  const typeOf = (id: number | null) => (id === null ? null : (types.get(id) ?? null))
+  return (rules) => {
+    const faults = ruleFaults(rules, {
+      fast: typeOf(rules.fastRuleId),
+      slow: typeOf(rules.slowRuleId),
+      occupancy: typeOf(rules.occupancyRuleId),
+    })
+    return faults.length > 0 ? ruleRefusal(faults) : undefined
+  }
+}
+
+/** The result of changes before they are written. */
+interface PlannedChanges {
+  outcomes: ChangeOutcome<Site>[]
+  /** A site for each change that has an effect, in order; of a site that changes twice, two. */
+  steps: { site: Site; record: SiteRecord; actor: string }[]
+}
+
+/** Reads the sites of changes and applies these, in order; writes nothing. Refuses with 30002, 10009, 40002 and 40003. */
+async function planSiteChanges(
+  tx: Statements,
+  appId: string,
+  changes: readonly Change<SiteUpdate>[],
+  showMoment: ShowMoment,
+): Promise<PlannedChanges> {
+  const now = await findSites(tx, appId, [...new Set(changes.map(({ body }) => body.id))])
+  const refusalOf = await ruleChecker(
+    tx,
+    appId,
+    changes.map(({ body }) => rulesGiven(body)),
+  )
+  const steps: PlannedChanges['steps'] = []
+  const outcomes = changes.map(({ body, actor, ifMatch }) =>
+    decided(() => {
+      const before = now.get(body.id)
+      if (before === undefined) throw new Refusal('siteNotFound')
+      const etag = etagOf(showSite(before, showMoment))
+      requireMatch(ifMatch, etag)
+      const refusal = refusalOf(rulesGiven(body))
+      if (refusal !== undefined) throw refusal
+      const site = changeSite(before, body)
+      const record = showSite(site, showMoment)
+      if (etagOf(record) === etag) return { item: before, isChanged: false }
+      now.set(body.id, site)
+      steps.push({ site, record, actor })
+      return { item: site, isChanged: true }
+    }),
+  )
+  return { outcomes, steps }
+}
+
+/**
+ * Changes sites of an application in a transaction that holds its lock: reads them by their ids, writes those that differ
+ * in one statement, and an event for each change in another. What changes nothing writes nothing. Returns one outcome for
+ * each change, in order.
+ */
+export async function changeSites(
+  tx: Statements,
+  appId: string,
+  changes: readonly Change<SiteUpdate>[],
+  showMoment: ShowMoment,
+): Promise<ChangeOutcome<Site>[]> {
+  const { outcomes, steps } = await planSiteChanges(tx, appId, changes, showMoment)
+  const changed = new Map(steps.map(({ site }) => [site.id, site]))
+  await saveChangedSites(tx, appId, [...changed.values()])
+  const events = steps.map(({ site, record, actor }) => ({
+    type: 'site.updated' as const,
+    actor,
+    subject: String(site.id),
+    data: record,
+  }))
+  await insertEvents(tx, appId, events)
+  return outcomes
+}
